@@ -1,0 +1,2 @@
+/** Bundles programs of bin/ into dist/. */
+export function build(...names: readonly string[]): Promise<void>;

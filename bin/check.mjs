@@ -1,0 +1,28 @@
+// `npm run check`: types, lint, format and the fast tests, side by side where that is faster.
+import { spawn } from 'node:child_process';
+
+const steps = [
+  ['types', 'tsc', ['--noEmit', '-p', '.']],
+  ['lint', 'eslint', ['.', '--cache', '--cache-location', 'node_modules/.cache/eslint', '--max-warnings', '0']],
+  ['format', 'prettier', ['--check', '--log-level', 'warn', '--cache', '.']],
+  ['fast tests', 'vitest', ['run', 'test/unit', 'test/architecture', '--reporter=dot']],
+];
+
+const results = await Promise.all(steps.map(([name, command, args]) => run(name, command, args)));
+process.exitCode = results.every(Boolean) ? 0 : 1;
+
+function run(name, command, args) {
+  const started = Date.now();
+  return new Promise((resolve) => {
+    const child = spawn(`node_modules/.bin/${command}`, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = [];
+    child.stdout.on('data', (chunk) => output.push(chunk));
+    child.stderr.on('data', (chunk) => output.push(chunk));
+    child.on('close', (code) => {
+      const seconds = ((Date.now() - started) / 1000).toFixed(1);
+      console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
+      if (code !== 0) process.stdout.write(Buffer.concat(output));
+      resolve(code === 0);
+    });
+  });
+}

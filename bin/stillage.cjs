@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+'use strict';
+// CommonJS, because the size of libuv's thread pool must be set before the first file is read asynchronously, and the
+// loader of ES modules reads asynchronously. Every write waits for a disk sync in that pool: four threads are too few.
+process.env.UV_THREADPOOL_SIZE ??= '16';
+
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+
+async function main() {
+  const root = join(__dirname, '..');
+  if (existsSync(join(root, 'functions'))) {
+    const { buildIfStale } = await import('./build.mjs');
+    await buildIfStale('stillage');
+  }
+  const { run } = await import('../dist/stillage.mjs');
+  await run(process.argv);
+}
+
+main().catch((error) => {
+  console.error(error.name === 'OperatorError' ? `stillage: ${error.message}` : error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,37 @@
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+/** A focused test hides the others and a skipped one hides itself: a test that cannot run calls `context.skip(reason)`. */
+const noSkippedOrFocusedTests = ['it', 'test', 'describe'].flatMap((object) =>
+  ['only', 'skip', 'todo'].map((property) => ({
+    object,
+    property,
+    message: `${object}.${property} must not be committed; a test that needs something absent calls context.skip(reason).`,
+  })),
+);
+
+export default tseslint.config(
+  { ignores: ['dist', 'cdk.out', 'coverage', 'node_modules'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-restricted-properties': ['error', ...noSkippedOrFocusedTests],
+      eqeqeq: 'error',
+    },
+  },
+  {
+    files: ['bin/**', '*.js', '*.mjs'],
+    languageOptions: {
+      globals: { process: 'readonly', console: 'readonly', require: 'readonly', URL: 'readonly', module: 'readonly' },
+    },
+  },
+);

@@ -1,0 +1,85 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { checkKey } from '../../shared/http/address.ts';
+import { parseTimestamp } from '../../shared/http/dates.ts';
+import { parseEntityTags, type DeleteConditions } from '../../shared/http/preconditions.ts';
+import { checkVersionId } from '../../shared/metadata/objects.ts';
+import { versionIdOf } from '../../shared/metadata/versions.ts';
+import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
+import { projectOf } from '../../shared/protocol/ownership.ts';
+import { deleteGuard } from '../../shared/protocol/write-guard.ts';
+import {
+  deleteResult,
+  readDelete,
+  type Deletion,
+  type DeletionOutcome,
+  type Deletions,
+} from '../../shared/xml/delete-objects.ts';
+
+const deletions: DocumentBody<Deletions> = {
+  maximum: 'deleteDocumentBytes',
+  read: (bytes) => readDelete(bytes, parseTimestamp),
+};
+
+/** Deletions that run at once. */
+const together = 16;
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
+export const deleteObjects = defineOperation({
+  name: 'DeleteObjects',
+  on: 'bucket',
+  body: deletions,
+  needs: { table: 'write' },
+  parse: ({ bucket }) => ({ bucket }),
+  // Asked once per key, in act: whoever may delete none of them gets an answer per key all the same.
+  authorise: () => [],
+
+  act: async (_, context) => {
+    const { document, bucket, caller, objects, authorise } = context;
+    if (caller.kind === 'anonymous') await authorise({ action: 'DeleteObject', bucket: bucket.name });
+
+    const one = async (deletion: Deletion): Promise<DeletionOutcome> => {
+      const { key, versionId } = deletion;
+      const identity = { key, ...(versionId !== undefined && { versionId }) };
+      try {
+        checkKey(key);
+        if (versionId !== undefined) checkVersionId(versionId);
+        const action = versionId === undefined ? 'DeleteObject' : 'DeleteObjectVersion';
+        await authorise({ action, bucket: bucket.name, ...identity });
+        const guard = deleteGuard(conditionsOf(deletion));
+        if (versionId === undefined) {
+          const marker = await objects.delete(bucket, key, projectOf(caller, bucket), guard);
+          return { ...identity, deleteMarkerVersionId: marker && versionIdOf(marker) };
+        }
+        const gone = await objects.deleteVersion(bucket, key, versionId, guard);
+        return { ...identity, deleteMarkerVersionId: gone?.marker ? versionId : undefined };
+      } catch (error) {
+        if (!(error instanceof S3Error)) throw error;
+        return { ...identity, code: error.code, message: error.message };
+      }
+    };
+
+    return { outcomes: await inTurn(document.objects, one), quiet: document.quiet };
+  },
+
+  render: ({ outcomes, quiet }, _, { settings }) => ({ xml: deleteResult(outcomes, quiet, settings.xmlNamespace) }),
+});
+
+function conditionsOf({ etag, lastModified, size }: Deletion): DeleteConditions {
+  return { ifMatch: etag === undefined ? undefined : parseEntityTags(etag), lastModified, size };
+}
+
+/** Several keys at once, but entries that name the same key one after another. Results keep the order of the entries. */
+async function inTurn<Entry extends { readonly key: string }, Result>(
+  entries: readonly Entry[],
+  one: (entry: Entry) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results = new Array<Result>(entries.length);
+  const queues = new Map<string, number[]>();
+  for (const [at, { key }] of entries.entries()) queues.set(key, [...(queues.get(key) ?? []), at]);
+  const waiting = [...queues.values()].values();
+  const worker = async (): Promise<void> => {
+    for (const queue of waiting) for (const at of queue) results[at] = await one(entries[at]!);
+  };
+  await Promise.all(Array.from({ length: together }, worker));
+  return results;
+}

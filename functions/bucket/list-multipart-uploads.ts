@@ -1,0 +1,63 @@
+import { parsePageSize } from '../../shared/http/page-size.ts';
+import { parseEncodingType } from '../../shared/http/url-encoding.ts';
+import { listUploads } from '../../shared/metadata/upload-listing.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { ownersOf } from '../../shared/protocol/owners.ts';
+import { listMultipartUploadsResult } from '../../shared/xml/listings.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html */
+export const listMultipartUploads = defineOperation({
+  name: 'ListMultipartUploads',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+
+  parse: ({ bucket, query, settings }) => {
+    const keyMarker = query.get('key-marker') ?? '';
+    return {
+      bucket,
+      prefix: query.get('prefix') ?? '',
+      delimiter: query.get('delimiter') ?? '',
+      keyMarker,
+      // Without a key it means nothing, and S3 ignores it.
+      uploadIdMarker: keyMarker === '' ? '' : (query.get('upload-id-marker') ?? ''),
+      maxUploads: parsePageSize(query, 'max-uploads', settings.limits.keysPerPage),
+      encoding: parseEncodingType(query.get('encoding-type')),
+    };
+  },
+
+  authorise: ({ bucket }) => [{ action: 'ListBucketMultipartUploads', bucket }],
+
+  act: async ({ prefix, delimiter, keyMarker, uploadIdMarker, maxUploads }, context) => {
+    const request = { prefix, delimiter, keyMarker, uploadIdMarker, limit: maxUploads };
+    const page = await listUploads(context, context.bucket, request, context.settings.limits.listingEffort);
+    const ids = page.rows.flatMap(({ initiator, owner }) => [initiator, owner]);
+    return { ...page, nameOf: await ownersOf(ids, context.projects) };
+  },
+
+  render: ({ rows, commonPrefixes, next, nameOf }, input, { settings }) => ({
+    xml: listMultipartUploadsResult(
+      {
+        bucket: input.bucket,
+        prefix: input.prefix,
+        delimiter: input.delimiter,
+        keyMarker: input.keyMarker,
+        uploadIdMarker: input.uploadIdMarker,
+        nextKeyMarker: next?.keyMarker,
+        nextUploadIdMarker: next?.uploadIdMarker,
+        maxUploads: input.maxUploads,
+        isTruncated: next !== undefined,
+        uploads: rows.map(({ key, id, initiator, owner, initiated }) => ({
+          key,
+          uploadId: id,
+          initiator: nameOf(initiator),
+          owner: nameOf(owner),
+          initiated,
+        })),
+        commonPrefixes,
+        encoding: input.encoding,
+      },
+      settings.xmlNamespace,
+    ),
+  }),
+});

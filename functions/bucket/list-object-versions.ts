@@ -1,0 +1,69 @@
+import { invalidArgument } from '../../shared/errors/s3-error.ts';
+import { parsePageSize } from '../../shared/http/page-size.ts';
+import { parseEncodingType } from '../../shared/http/url-encoding.ts';
+import { checkVersionId } from '../../shared/metadata/objects.ts';
+import { listVersions } from '../../shared/metadata/version-listing.ts';
+import { listedVersions } from '../../shared/protocol/listed-objects.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { listVersionsResult } from '../../shared/xml/listings.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectVersions.html */
+export const listObjectVersions = defineOperation({
+  name: 'ListObjectVersions',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+
+  parse: ({ bucket, query, settings }) => {
+    const keyMarker = query.get('key-marker') ?? '';
+    const versionIdMarker = query.get('version-id-marker') ?? '';
+    if (versionIdMarker !== '') {
+      if (keyMarker === '') {
+        const message = 'A version-id marker cannot be specified without a key marker.';
+        throw invalidArgument('version-id-marker', versionIdMarker, message);
+      }
+      checkVersionId(versionIdMarker);
+    }
+    return {
+      bucket,
+      prefix: query.get('prefix') ?? '',
+      delimiter: query.get('delimiter') ?? '',
+      keyMarker,
+      versionIdMarker,
+      maxKeys: parsePageSize(query, 'max-keys', settings.limits.keysPerPage),
+      encoding: parseEncodingType(query.get('encoding-type')),
+    };
+  },
+
+  authorise: ({ bucket }) => [{ action: 'ListBucketVersions', bucket }],
+
+  act: async ({ prefix, delimiter, keyMarker, versionIdMarker, maxKeys }, context) => {
+    const page = await listVersions(
+      context,
+      context.bucket,
+      { prefix, delimiter, keyMarker, versionIdMarker, limit: maxKeys },
+      context.settings.limits.listingEffort,
+    );
+    return { ...page, versions: await listedVersions(page.rows, context.projects) };
+  },
+
+  render: ({ versions, commonPrefixes, next }, input, { settings }) => ({
+    xml: listVersionsResult(
+      {
+        bucket: input.bucket,
+        prefix: input.prefix,
+        delimiter: input.delimiter,
+        keyMarker: input.keyMarker,
+        versionIdMarker: input.versionIdMarker,
+        nextKeyMarker: next?.keyMarker,
+        nextVersionIdMarker: next?.versionIdMarker,
+        maxKeys: input.maxKeys,
+        isTruncated: next !== undefined,
+        versions,
+        commonPrefixes,
+        encoding: input.encoding,
+      },
+      settings.xmlNamespace,
+    ),
+  }),
+});

@@ -1,0 +1,74 @@
+import { invalidArgument } from '../../shared/errors/s3-error.ts';
+import { parsePageSize } from '../../shared/http/page-size.ts';
+import type { Query } from '../../shared/http/query.ts';
+import { parseEncodingType } from '../../shared/http/url-encoding.ts';
+import { readListingToken, writeListingToken } from '../../shared/metadata/listing-token.ts';
+import { listObjects } from '../../shared/metadata/object-listing.ts';
+import { listedObjects } from '../../shared/protocol/listed-objects.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { listObjectsV2Result } from '../../shared/xml/listings.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
+export const listObjectsV2 = defineOperation({
+  name: 'ListObjectsV2',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+
+  parse: ({ bucket, query, settings }) => ({
+    bucket,
+    prefix: query.get('prefix') ?? '',
+    delimiter: query.get('delimiter') ?? '',
+    startAfter: query.get('start-after'),
+    token: query.get('continuation-token'),
+    maxKeys: parsePageSize(query, 'max-keys', settings.limits.keysPerPage),
+    fetchOwner: parseFlag(query, 'fetch-owner'),
+    encoding: parseEncodingType(query.get('encoding-type')),
+  }),
+
+  authorise: ({ bucket }) => [{ action: 'ListBucket', bucket }],
+
+  act: async ({ prefix, delimiter, startAfter, token, maxKeys, fetchOwner }, context) => {
+    const { bucket, projects, settings } = context;
+    const scope = [bucket.id, prefix, delimiter];
+    // A token overrides start-after; an empty one is none.
+    const position = token
+      ? readListingToken(settings.tokenKey, scope, token)
+      : startAfter
+        ? { after: startAfter }
+        : undefined;
+    const request = { prefix, delimiter, position, limit: maxKeys };
+    const { rows, commonPrefixes, next } = await listObjects(context, bucket, request, settings.limits.listingEffort);
+    return {
+      objects: await listedObjects(rows, projects, fetchOwner),
+      commonPrefixes,
+      nextContinuationToken: next && writeListingToken(settings.tokenKey, scope, next),
+    };
+  },
+
+  render: ({ objects, commonPrefixes, nextContinuationToken }, input, { settings }) => ({
+    xml: listObjectsV2Result(
+      {
+        bucket: input.bucket,
+        prefix: input.prefix,
+        delimiter: input.delimiter,
+        startAfter: input.startAfter,
+        continuationToken: input.token,
+        nextContinuationToken,
+        maxKeys: input.maxKeys,
+        isTruncated: nextContinuationToken !== undefined,
+        objects,
+        commonPrefixes,
+        encoding: input.encoding,
+      },
+      settings.xmlNamespace,
+    ),
+  }),
+});
+
+/** @throws S3Error InvalidArgument for anything but `true` and `false` */
+function parseFlag(query: Query, name: string): boolean {
+  const value = query.get(name)?.toLowerCase() ?? '';
+  if (!['', 'true', 'false'].includes(value)) throw invalidArgument(name, value);
+  return value === 'true';
+}

@@ -1,0 +1,55 @@
+import { parsePageSize } from '../../shared/http/page-size.ts';
+import { parseEncodingType } from '../../shared/http/url-encoding.ts';
+import { markerOf, positionOf } from '../../shared/metadata/listing-marker.ts';
+import { listObjects as listPageOfObjects } from '../../shared/metadata/object-listing.ts';
+import { listedObjects } from '../../shared/protocol/listed-objects.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { listObjectsResult } from '../../shared/xml/listings.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjects.html */
+export const listObjects = defineOperation({
+  name: 'ListObjects',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+
+  parse: ({ bucket, query, settings }) => ({
+    bucket,
+    prefix: query.get('prefix') ?? '',
+    delimiter: query.get('delimiter') ?? '',
+    marker: query.get('marker') ?? '',
+    maxKeys: parsePageSize(query, 'max-keys', settings.limits.keysPerPage),
+    encoding: parseEncodingType(query.get('encoding-type')),
+  }),
+
+  authorise: ({ bucket }) => [{ action: 'ListBucket', bucket }],
+
+  act: async ({ prefix, delimiter, marker, maxKeys }, context) => {
+    const position = positionOf(marker, prefix, delimiter);
+    const request = { prefix, delimiter, position, limit: maxKeys };
+    const page = await listPageOfObjects(context, context.bucket, request, context.settings.limits.listingEffort);
+    return { ...page, objects: await listedObjects(page.rows, context.projects, true) };
+  },
+
+  render: (
+    { objects, commonPrefixes, next },
+    { bucket, prefix, delimiter, marker, maxKeys, encoding },
+    { settings },
+  ) => ({
+    xml: listObjectsResult(
+      {
+        bucket,
+        prefix,
+        delimiter,
+        marker,
+        nextMarker: next && markerOf(next),
+        maxKeys,
+        isTruncated: next !== undefined,
+        objects,
+        commonPrefixes,
+        encoding,
+      },
+      settings.xmlNamespace,
+    ),
+  }),
+});

@@ -1,0 +1,14 @@
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { requireUploadId } from '../../shared/protocol/part.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_AbortMultipartUpload.html */
+export const abortMultipartUpload = defineOperation({
+  name: 'AbortMultipartUpload',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'write' },
+  parse: ({ bucket, key, query }) => ({ bucket, key, uploadId: requireUploadId(query) }),
+  authorise: ({ bucket, key }) => [{ action: 'AbortMultipartUpload', bucket, key }],
+  act: ({ key, uploadId }, { bucket, uploads }) => uploads.abort(bucket, key, uploadId),
+  render: () => ({ status: 204 }),
+});

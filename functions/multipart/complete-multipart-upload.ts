@@ -1,0 +1,95 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { parsePreconditions } from '../../shared/http/preconditions.ts';
+import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/assemble.ts';
+import { OutcomeUnknown } from '../../shared/metadata/objects.ts';
+import { noSuchUpload, versionOf, CompletedMeanwhile, type CompletedUpload } from '../../shared/metadata/uploads.ts';
+import { versionIdOf } from '../../shared/metadata/versions.ts';
+import { encodeName } from '../../shared/http/url-encoding.ts';
+import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
+import { requireUploadId } from '../../shared/protocol/part.ts';
+import { writeGuard } from '../../shared/protocol/write-guard.ts';
+import { completeMultipartUploadResult, readCompleteMultipartUpload } from '../../shared/xml/multipart.ts';
+
+const completion: DocumentBody<readonly NamedPart[]> = {
+  maximum: 'completeDocumentBytes',
+  read: (bytes) => readCompleteMultipartUpload(bytes),
+};
+
+/** Moves no bytes: https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html */
+export const completeMultipartUpload = defineOperation({
+  name: 'CompleteMultipartUpload',
+  on: 'object',
+  body: completion,
+  needs: { table: 'write' },
+
+  parse: ({ bucket, key, fields, query }) => ({
+    bucket,
+    key,
+    uploadId: requireUploadId(query),
+    conditions: parsePreconditions(fields),
+    expectedSize: fields.get('x-amz-mp-object-size'),
+    location: `${fields.get('host') ?? ''}/${bucket}/${encodeName(key)}`,
+  }),
+
+  authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
+
+  act: async ({ key, uploadId, conditions, expectedSize }, context): Promise<CompletedUpload> => {
+    const { bucket, document, objects, uploads, contents, settings } = context;
+    const upload = await uploads.find(bucket, key, uploadId);
+    if (upload.state === 'completed' && upload.result) return upload.result;
+    if (upload.state !== 'open') throw noSuchUpload(uploadId);
+
+    const parts = pickParts(document, await uploads.parts(uploadId), settings.limits.minimumPartBytes);
+    const size = parts.reduce((sum, part) => sum + part.size, 0);
+    checkSize(size, expectedSize, settings.limits.objectBytes);
+    const assembled = {
+      md5: combinedMd5(parts),
+      partCount: parts.length,
+      checksum: combinedChecksum(parts, upload.checksum),
+    };
+
+    const manifest = await contents.manifests.create(
+      parts.map((part) => ({ blob: part.blob ?? '', size: part.size, checksum: part.checksum?.value })),
+    );
+    try {
+      const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });
+      const version = await objects.put(bucket, key, versionOf(upload, size, result(''), manifest), {
+        guard: writeGuard(conditions),
+        accompany: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
+      });
+      return result(versionIdOf(version));
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) await contents.manifests.remove(manifest);
+      if (error instanceof CompletedMeanwhile) return error.result;
+      throw error;
+    }
+  },
+
+  render: ({ md5, partCount, versionId, checksum }, { bucket, key, location }, { secure, settings }) => ({
+    fields: [['x-amz-version-id', versionId]],
+    xml: completeMultipartUploadResult(
+      {
+        location: `${secure ? 'https' : 'http'}://${location}`,
+        bucket,
+        key,
+        etag: `${Buffer.from(md5).toString('hex')}-${partCount}`,
+        checksum: checksum && { ...checksum, parts: partCount },
+      },
+      settings.xmlNamespace,
+    ),
+  }),
+});
+
+/** @throws S3Error InvalidRequest (not what the client says it is), EntityTooLarge */
+function checkSize(size: number, expected: string | undefined, maximum: number): void {
+  if (expected !== undefined && expected !== String(size)) {
+    throw new S3Error('InvalidRequest', {
+      message: `The provided 'x-amz-mp-object-size' header value ${expected} does not match what was computed: ${size}`,
+    });
+  }
+  if (size > maximum) {
+    throw new S3Error('EntityTooLarge', {
+      details: { ProposedSize: String(size), MaxSizeAllowed: String(maximum) },
+    });
+  }
+}

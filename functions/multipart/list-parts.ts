@@ -1,0 +1,57 @@
+import { parsePageSize } from '../../shared/http/page-size.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { ownersOf } from '../../shared/protocol/owners.ts';
+import { requireUploadId } from '../../shared/protocol/part.ts';
+import { listPartsResult } from '../../shared/xml/multipart.ts';
+
+const highestMarker = 2 ** 31 - 1;
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListParts.html */
+export const listParts = defineOperation({
+  name: 'ListParts',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'read' },
+
+  parse: ({ bucket, key, query, settings }) => ({
+    bucket,
+    key,
+    uploadId: requireUploadId(query),
+    maxParts: parsePageSize(query, 'max-parts', settings.limits.keysPerPage),
+    marker: query.get('part-number-marker') ? parsePageSize(query, 'part-number-marker', highestMarker) : 0,
+  }),
+
+  authorise: ({ bucket, key }) => [{ action: 'ListMultipartUploadParts', bucket, key }],
+
+  act: async ({ key, uploadId, maxParts, marker }, { bucket, uploads, projects }) => {
+    const upload = await uploads.findOpen(bucket, key, uploadId);
+    const page = await uploads.latestParts(uploadId, marker, maxParts);
+    return { upload, ...page, nameOf: await ownersOf([upload.owner, upload.initiator], projects) };
+  },
+
+  render: ({ upload, parts, more, nameOf }, { bucket, key, uploadId, maxParts, marker }, { settings }) => ({
+    xml: listPartsResult(
+      {
+        bucket,
+        key,
+        uploadId,
+        initiator: nameOf(upload.initiator),
+        owner: nameOf(upload.owner),
+        partNumberMarker: marker,
+        nextPartNumberMarker: more ? parts.at(-1)?.number : undefined,
+        maxParts,
+        isTruncated: more && maxParts > 0,
+        checksumAlgorithm: upload.checksum?.algorithm,
+        checksumType: upload.checksum?.type,
+        parts: parts.map(({ number, at, md5, size, checksum }) => ({
+          partNumber: number,
+          lastModified: at,
+          etag: Buffer.from(md5).toString('hex'),
+          size,
+          checksum,
+        })),
+      },
+      settings.xmlNamespace,
+    ),
+  }),
+});

@@ -1,0 +1,45 @@
+import { parseDeleteConditions } from '../../shared/http/preconditions.ts';
+import { versionIdOf } from '../../shared/metadata/versions.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { projectOf } from '../../shared/protocol/ownership.ts';
+import { parseVersionId } from '../../shared/protocol/version-id.ts';
+import { deleteGuard } from '../../shared/protocol/write-guard.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html */
+export const deleteObject = defineOperation({
+  name: 'DeleteObject',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'write' },
+
+  parse: ({ bucket, key, fields, query }) => ({
+    bucket,
+    key,
+    versionId: parseVersionId(query),
+    conditions: parseDeleteConditions(fields),
+  }),
+
+  authorise: ({ bucket, key, versionId }) => [
+    versionId === undefined
+      ? { action: 'DeleteObject', bucket, key }
+      : { action: 'DeleteObjectVersion', bucket, key, versionId },
+  ],
+
+  act: async ({ key, versionId, conditions }, { bucket, caller, objects }) => {
+    const guard = deleteGuard(conditions);
+    if (versionId === undefined) {
+      const marker = await objects.delete(bucket, key, projectOf(caller, bucket), guard);
+      return { versionId: marker && versionIdOf(marker), isMarker: marker !== undefined };
+    }
+    const gone = await objects.deleteVersion(bucket, key, versionId, guard);
+    return { versionId, isMarker: gone?.marker === true };
+  },
+
+  render: ({ versionId, isMarker }) => ({
+    status: 204,
+    fields: [
+      ...(versionId === undefined ? [] : [['x-amz-version-id', versionId] as const]),
+      ...(isMarker ? [['x-amz-delete-marker', 'true'] as const] : []),
+    ],
+  }),
+});

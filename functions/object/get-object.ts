@@ -1,0 +1,130 @@
+import type { Question } from '../../shared/access/authorise.ts';
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { formatHttpDate } from '../../shared/http/dates.ts';
+import { rangeApplies } from '../../shared/http/if-range.ts';
+import { judgeRead, parsePreconditions, verdictError, type Preconditions } from '../../shared/http/preconditions.ts';
+import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '../../shared/http/range.ts';
+import type { Bucket } from '../../shared/metadata/buckets.ts';
+import { etagOf, versionIdOf, type Particulars, type Version } from '../../shared/metadata/versions.ts';
+import { checksumFields, objectFields, overridden, responseOverrides } from '../../shared/protocol/object-headers.ts';
+import { defineOperation, type Answer, type RequestHead, type Services } from '../../shared/protocol/operation.ts';
+import { parseVersionId } from '../../shared/protocol/version-id.ts';
+
+/** What GET and HEAD ask for. */
+interface ReadInput {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId: string | undefined;
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+  readonly conditions: Preconditions;
+  readonly showChecksum: boolean;
+  readonly overrides: ReadonlyMap<string, string>;
+}
+
+/** What is answered, before the bytes. */
+interface ReadOutput {
+  readonly version: Version;
+  readonly particulars: Particulars;
+  readonly notModified: boolean;
+  /** Undefined: the whole. */
+  readonly range: ByteRange | undefined;
+}
+
+function parseRead({ bucket, key, fields, query, signed }: RequestHead<'object'>): ReadInput {
+  return {
+    bucket,
+    key,
+    versionId: parseVersionId(query),
+    range: fields.get('range'),
+    ifRange: fields.get('if-range'),
+    conditions: parsePreconditions(fields),
+    showChecksum: fields.get('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED',
+    overrides: responseOverrides(query, signed),
+  };
+}
+
+/** Finds the version and judges conditions and range against it. */
+async function locate(input: ReadInput, bucket: Bucket, { objects }: Services): Promise<ReadOutput> {
+  const version = await objects.find(bucket, input.key, input.versionId);
+  if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: input.key } });
+  if (version.marker) throw isMarker(version, input);
+  const facts = { etag: etagOf(version), lastModified: version.lastModified };
+  const verdict = judgeRead(input.conditions, facts);
+  const failure = verdictError(verdict);
+  if (failure) throw failure;
+  const particulars = await objects.particulars(version);
+  if (verdict === 'not-modified') return { version, particulars, notModified: true, range: undefined };
+  const range = rangeApplies(input.ifRange, facts) ? parseRange(input.range, version.size) : undefined;
+  if (range === 'unsatisfiable') throw unsatisfiableRange(input.range!, version.size);
+  return { version, particulars, notModified: false, range };
+}
+
+/** A current delete marker hides the object; asked for by its id, it says what can be done with it. */
+function isMarker(marker: Version, { key, versionId }: ReadInput): S3Error {
+  const headers = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': versionIdOf(marker) };
+  if (versionId === undefined) return new S3Error('NoSuchKey', { details: { Key: key }, headers });
+  return new S3Error('MethodNotAllowed', {
+    details: { Method: 'GET', ResourceType: 'DeleteMarker' },
+    headers: { ...headers, allow: 'DELETE', 'last-modified': formatHttpDate(marker.lastModified) },
+  });
+}
+
+function authoriseRead({ bucket, key, versionId }: ReadInput): readonly Question[] {
+  if (versionId === undefined) return [{ action: 'GetObject', bucket, key }];
+  return [{ action: 'GetObjectVersion', bucket, key, versionId }];
+}
+
+function renderRead({ version, particulars, notModified, range }: ReadOutput, input: ReadInput): Answer {
+  if (notModified) {
+    const { cacheControl, expires } = particulars.headers;
+    return {
+      status: 304,
+      fields: [
+        ['last-modified', formatHttpDate(version.lastModified)],
+        ['etag', `"${etagOf(version)}"`],
+        ...(cacheControl === undefined ? [] : [['cache-control', cacheControl] as const]),
+        ...(expires === undefined ? [] : [['expires', expires] as const]),
+      ],
+    };
+  }
+  const length = range ? range.last - range.first + 1 : version.size;
+  const checksum = input.showChecksum && range === undefined ? version.checksum : undefined;
+  return {
+    status: range ? 206 : 200,
+    fields: [
+      ...overridden(objectFields(version, particulars), input.overrides),
+      ...checksumFields(checksum, version.partCount),
+      ['content-length', String(length)],
+      ...(range ? [['content-range', contentRange(range, version.size)] as const] : []),
+    ],
+  };
+}
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
+export const getObject = defineOperation({
+  name: 'GetObject',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'read', blobs: 'read' },
+  parse: parseRead,
+  authorise: authoriseRead,
+  act: async (input, context) => {
+    const found = await locate(input, context.bucket, context);
+    const body = found.notModified ? undefined : await context.contents.read(found.version, found.range);
+    return { found, body };
+  },
+  render: ({ found, body }, input) => ({ ...renderRead(found, input), ...(body && { body }) }),
+});
+
+/** As GetObject without the bytes: https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html */
+export const headObject = defineOperation({
+  name: 'HeadObject',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: parseRead,
+  authorise: authoriseRead,
+  act: (input, context) => locate(input, context.bucket, context),
+  render: renderRead,
+});

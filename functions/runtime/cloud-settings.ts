@@ -1,0 +1,35 @@
+/** What a function of a deployment is told of it, by its environment. */
+export interface CloudSettings {
+  readonly table: string;
+  readonly blobBucket: string;
+  /** The id of the secret that the deployment's keys are derived from. */
+  readonly secret: string;
+  /** The id of the secret by which the router proves itself, if there is a router. */
+  readonly edgeSecret: string | undefined;
+  /** The region the service says it is, whichever it runs in. */
+  readonly region: string;
+  readonly domain: string;
+  readonly websiteDomain: string;
+  readonly xmlNamespace: string;
+  readonly allUsersGroupUri: string;
+}
+
+/** @throws Error that names what is missing */
+export function readCloudSettings(environment: Readonly<Record<string, string | undefined>>): CloudSettings {
+  const required = (name: string): string => {
+    const value = environment[name];
+    if (!value) throw new Error(`the environment variable ${name} is missing`);
+    return value;
+  };
+  return {
+    table: required('STILLAGE_TABLE'),
+    blobBucket: required('STILLAGE_BLOB_BUCKET'),
+    secret: required('STILLAGE_SECRET'),
+    edgeSecret: environment['STILLAGE_EDGE_SECRET'],
+    region: required('STILLAGE_REGION'),
+    domain: required('STILLAGE_DOMAIN').toLowerCase(),
+    websiteDomain: required('STILLAGE_WEBSITE_DOMAIN').toLowerCase(),
+    xmlNamespace: required('STILLAGE_XML_NAMESPACE'),
+    allUsersGroupUri: required('STILLAGE_ALL_USERS_GROUP_URI'),
+  };
+}

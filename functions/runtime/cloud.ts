@@ -1,0 +1,72 @@
+import { Accounts } from '../../shared/access/accounts.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
+import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
+import { readManagedSecret } from '../../shared/adapters/cloud/secrets-manager.ts';
+import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
+import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
+import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
+import { Buckets } from '../../shared/metadata/buckets.ts';
+import { Contents } from '../../shared/metadata/contents.ts';
+import { Manifests } from '../../shared/metadata/manifests.ts';
+import { Objects } from '../../shared/metadata/objects.ts';
+import { Uploads } from '../../shared/metadata/uploads.ts';
+import { Usage } from '../../shared/metadata/usage.ts';
+import { defaultLimits } from '../../shared/protocol/limits.ts';
+import type { AnyOperation } from '../../shared/protocol/operation.ts';
+import { Pipeline } from '../../shared/protocol/pipeline.ts';
+import type { OperationName } from '../../shared/protocol/routes.ts';
+import type { CloudSettings } from './cloud-settings.ts';
+import { deploymentKeys } from './deployment-keys.ts';
+import { Log } from './log.ts';
+import { requestIds } from './request-ids.ts';
+
+/** The service as a process in the cloud has it, before it meets a transport. */
+export interface CloudService {
+  readonly pipeline: Pipeline;
+  readonly log: Log;
+  /** By which the router proves itself, if there is one. */
+  readonly edgeSecret: string | undefined;
+}
+
+/** The composition root in the cloud: DynamoDB and S3 beneath, and the operations that this process serves. */
+export async function startCloudService(
+  settings: CloudSettings,
+  operations: ReadonlyMap<OperationName, AnyOperation>,
+): Promise<CloudService> {
+  const [secret, edgeSecret] = await Promise.all([
+    readManagedSecret(settings.secret),
+    settings.edgeSecret === undefined ? undefined : readManagedSecret(settings.edgeSecret),
+  ]);
+  const keys = deploymentKeys(secret);
+  const log = new Log(process.stdout);
+  const clock = new SystemClock();
+  const randomness = new CryptoRandomness();
+  const table = new DynamoDbTable({ tableName: settings.table, telemetry: log });
+  const blobs = new S3BlobStore({ bucket: settings.blobBucket });
+  const accounts = new Accounts({ table, secrets: new AesSecrets(keys.sealing), clock });
+  const buckets = new Buckets({ table, clock, randomness });
+  const manifests = new Manifests(table);
+  const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri } = settings;
+
+  const pipeline = new Pipeline({
+    services: {
+      buckets,
+      objects: new Objects({ table, buckets, clock, randomness }),
+      uploads: new Uploads({ table, blobs, manifests, clock, randomness }),
+      contents: new Contents({ manifests, blobs }),
+      usage: new Usage({ table, randomness }),
+      blobs,
+      projects: accounts,
+      clock,
+      settings: { region, xmlNamespace, allUsersGroupUri, limits: defaultLimits, tokenKey: keys.tokens },
+    },
+    operations,
+    accessKeys: accounts,
+    telemetry: log,
+    hostNames: { domain, websiteDomain },
+    signing: {},
+    requestId: requestIds(randomness),
+    hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
+  });
+  return { pipeline, log, edgeSecret };
+}

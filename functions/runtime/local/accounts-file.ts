@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { ProjectDeclaration } from '../../../shared/access/accounts.ts';
+import { OperatorError } from '../operator-error.ts';
+
+const accessKey = z.strictObject({
+  accessKeyId: z
+    .string()
+    .min(1)
+    .max(128)
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'),
+  secretAccessKey: z.string().min(1).max(256),
+});
+
+const user = z.strictObject({ name: z.string().min(1).max(64), keys: z.array(accessKey).default([]) });
+
+const project = z
+  .strictObject({
+    project: z.string().regex(/^[^@\s/]+@[^@\s/]+$/, 'must have the form project@customer'),
+    id: z
+      .string()
+      .min(1)
+      .max(128)
+      .regex(/^[^\s/]+$/, 'must not contain white space or "/"'),
+    displayName: z.string().min(1).max(128).optional(),
+    users: z.array(user).default([]),
+  })
+  .transform((one) => ({ ...one, displayName: one.displayName ?? one.project }));
+
+const accounts = z.array(project);
+
+/**
+ * Reads the file of `--accounts`: a JSON list of projects that must exist, with their users and keys.
+ * @throws OperatorError that names the file and the first wrong place in it
+ */
+export async function readAccountsFile(path: string): Promise<readonly ProjectDeclaration[]> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new OperatorError(`--accounts: cannot read ${path}: ${(cause as Error).message}`);
+  });
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new OperatorError(`--accounts: ${path} is not JSON: ${(cause as Error).message}`);
+  }
+  const parsed = accounts.safeParse(json);
+  if (parsed.success) return refuseRepeats(path, parsed.data);
+  const issue = parsed.error.issues[0]!;
+  throw new OperatorError(`--accounts: ${path}: ${pathOf(issue.path)}: ${issue.message}`);
+}
+
+function refuseRepeats(path: string, declared: readonly ProjectDeclaration[]): readonly ProjectDeclaration[] {
+  const seen = new Set<string>();
+  for (const { project: email, id, users } of declared) {
+    const keys = users.flatMap((one) => one.keys.map(({ accessKeyId }) => `accessKeyId ${accessKeyId}`));
+    for (const name of [`project ${email}`, `id ${id}`, ...keys]) {
+      if (seen.has(name)) throw new OperatorError(`--accounts: ${path}: ${name} is declared twice`);
+      seen.add(name);
+    }
+  }
+  return declared;
+}
+
+/** `[0].users[1].name`, as a person would write it. */
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('') || 'the whole';
+}

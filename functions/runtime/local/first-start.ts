@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { Accounts, ProjectDeclaration } from '../../../shared/access/accounts.ts';
+import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
+import type { Randomness } from '../../../shared/ports/randomness.ts';
+import { itemKey } from '../../../shared/metadata/keys.ts';
+
+/** What a person needs to use the key that the first start made. */
+export interface FirstKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+const initialised = itemKey.deployment('initialised');
+
+/**
+ * Makes sure that somebody can use the service: what is declared or, in a new data directory without declarations, a
+ * project of its own with a random key.
+ * @returns the key if one was made: it is shown now and never again
+ */
+export async function ensureAccounts(
+  { table, accounts, randomness }: { table: KeyValueTable; accounts: Accounts; randomness: Randomness },
+  declared: readonly ProjectDeclaration[] | undefined,
+): Promise<FirstKey | undefined> {
+  for (const project of declared ?? []) await accounts.ensure(project);
+  if ((await table.get(initialised)) !== undefined) return undefined;
+  const key = declared === undefined ? randomKey(randomness) : undefined;
+  if (key) {
+    await accounts.ensure({
+      project: 'main@local',
+      id: randomUUID(),
+      displayName: 'main',
+      users: [{ name: 'admin', keys: [key] }],
+    });
+  }
+  await table.write([{ key: initialised, put: { done: true } }]);
+  return key;
+}
+
+const upperCase = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+function randomKey(randomness: Randomness): FirstKey {
+  const id = [...randomness.bytes(18)].map((byte) => upperCase[byte & 31]).join('');
+  return { accessKeyId: `ST${id}`, secretAccessKey: Buffer.from(randomness.bytes(30)).toString('base64url') };
+}
+
+/** Settings to paste, for people. */
+export function clientSettings(key: FirstKey, url: string, region: string): string {
+  return `
+A project, a user and an access key were made. The secret is shown this once:
+
+  export AWS_ACCESS_KEY_ID=${key.accessKeyId}
+  export AWS_SECRET_ACCESS_KEY=${key.secretAccessKey}
+  export AWS_DEFAULT_REGION=${region}
+  export AWS_ENDPOINT_URL=${url}
+
+Then, for example:
+
+  aws s3 mb s3://first-bucket && echo hello | aws s3 cp - s3://first-bucket/hello.txt
+
+`;
+}

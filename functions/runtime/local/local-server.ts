@@ -1,0 +1,172 @@
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { mkdir } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Accounts } from '../../../shared/access/accounts.ts';
+import { FileBlobStore } from '../../../shared/adapters/embedded/file-blob-store.ts';
+import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
+import { LmdbTable } from '../../../shared/adapters/embedded/lmdb-table.ts';
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
+import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { Buckets } from '../../../shared/metadata/buckets.ts';
+import { Contents } from '../../../shared/metadata/contents.ts';
+import { isFollowed, itemKey } from '../../../shared/metadata/keys.ts';
+import { Manifests } from '../../../shared/metadata/manifests.ts';
+import { Objects } from '../../../shared/metadata/objects.ts';
+import { Release } from '../../../shared/metadata/release.ts';
+import { Uploads } from '../../../shared/metadata/uploads.ts';
+import { Usage } from '../../../shared/metadata/usage.ts';
+import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
+import type { Randomness } from '../../../shared/ports/randomness.ts';
+import { defaultLimits } from '../../../shared/protocol/limits.ts';
+import { Pipeline } from '../../../shared/protocol/pipeline.ts';
+import { operations } from '../../operations.ts';
+import { Log } from '../log.ts';
+import { nodeHttpListener } from '../node-http.ts';
+import { OperatorError } from '../operator-error.ts';
+import { requestIds } from '../request-ids.ts';
+import { TrustedProxies } from '../trusted-proxies.ts';
+import { answerClientError } from './client-errors.ts';
+import { readAccountsFile } from './accounts-file.ts';
+import { FeedRunner } from './feed-runner.ts';
+import { clientSettings, ensureAccounts } from './first-start.ts';
+import { repeat } from './schedule.ts';
+import { readTls, type StartOptions } from './settings.ts';
+
+/** A running service. */
+export interface LocalServer {
+  /** `http://127.0.0.1:9000` */
+  readonly url: string;
+  /** Finishes the requests that are running, follows the change feed to its end, and closes the table. */
+  stop(): Promise<void>;
+  /** Resolves once it has stopped. */
+  readonly stopped: Promise<void>;
+}
+
+const hour = 60 * 60 * 1000;
+const minute = 60 * 1000;
+/** How long replaced content may still be read by requests that found it before. */
+const grace = hour;
+/** After so long a stop cuts what still runs. */
+const stopTime = 30_000;
+
+/** The composition root of the service on one machine: embedded table and blob store, streaming server, feed and schedules. */
+export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
+  const tls = await readTls(options);
+  const proxies = new TrustedProxies(options.trustProxy);
+  const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
+
+  await mkdir(options.data, { recursive: true, mode: 0o700 });
+  const log = new Log(process.stdout);
+  const clock = new SystemClock();
+  const randomness = new CryptoRandomness();
+  const secrets = await KeyFileSecrets.open(join(options.data, 'master.key'));
+  const table = await LmdbTable.open(join(options.data, 'table'), { isFollowed });
+  const blobs = await FileBlobStore.open(join(options.data, 'blobs'));
+
+  const accounts = new Accounts({ table, secrets, clock });
+  const firstKey = await ensureAccounts({ table, accounts, randomness }, declared);
+
+  const buckets = new Buckets({ table, clock, randomness });
+  const objects = new Objects({ table, buckets, clock, randomness });
+  const usage = new Usage({ table, randomness });
+  const manifests = new Manifests({ table, clock, randomness });
+  const contents = new Contents({ manifests, blobs });
+  const uploads = new Uploads({ table, blobs, manifests, clock, randomness });
+  const release = new Release({ table, blobs, clock, randomness, grace });
+  const feed = new FeedRunner(table, [(batch) => usage.follow(batch), (batch) => release.follow(batch)], log);
+  const sweeper = repeat(minute, () => release.sweep(), log, 'freeing released content failed');
+
+  const settings = {
+    region: options.region,
+    xmlNamespace: options.xmlNamespace,
+    allUsersGroupUri: options.allUsersGroupUri,
+    limits: defaultLimits,
+    tokenKey: await tokenKey(table, randomness),
+  };
+  const pipeline = new Pipeline({
+    services: {
+      buckets,
+      objects,
+      blobs,
+      contents,
+      uploads,
+      clock,
+      settings,
+      projects: accounts,
+      // On one machine the counters are exact: what is still in the feed is counted first.
+      usage: { of: (bucketId) => feed.drain().then(() => usage.of(bucketId)) },
+    },
+    operations,
+    accessKeys: accounts,
+    telemetry: log,
+    hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
+    signing: {},
+    requestId: requestIds(randomness),
+    hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
+  });
+
+  const listener = nodeHttpListener(pipeline, { proxies, bodyIdle: defaultLimits.bodyIdle });
+  const serverOptions = { maxHeaderSize: 64 * 1024, requestTimeout: defaultLimits.requestDuration, noDelay: true };
+  const server = tls
+    ? createHttpsServer({ ...serverOptions, ...tls }, listener)
+    : createHttpServer(serverOptions, listener);
+  server.keepAliveTimeout = 65_000;
+  server.on('checkContinue', listener);
+  server.on('clientError', answerClientError);
+  const url = await listen(server, options, tls !== undefined);
+
+  const close = async (): Promise<void> => {
+    await closeServer(server);
+    sweeper.stop();
+    await feed.stop();
+    await table.close();
+    log.note('stopped');
+    log.flush();
+  };
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopping ??= close());
+  const stopped = new Promise<void>((resolve, reject) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        stop().then(resolve, reject);
+      });
+    }
+  });
+
+  if (firstKey) process.stderr.write(clientSettings(firstKey, url, options.region));
+  process.stderr.write(`Stillage is listening on ${url}\n`);
+  return { url, stop, stopped };
+}
+
+/** The key that binds continuation tokens to this deployment: made once. */
+async function tokenKey(table: KeyValueTable, randomness: Randomness): Promise<Uint8Array> {
+  const key = itemKey.deployment('token-key');
+  await table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]);
+  return (await table.get(key))!['value'] as Uint8Array;
+}
+
+async function listen(server: Server, { port, host }: StartOptions, secure: boolean): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new OperatorError(`port ${port} is taken; choose another one with --port`)
+          : new OperatorError(`cannot listen on ${host}:${port}: ${error.message}`),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `${secure ? 'https' : 'http'}://${shown}:${address.port}`;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), stopTime);
+  await closed;
+  clearTimeout(cut);
+}

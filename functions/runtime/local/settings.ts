@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { OperatorError } from '../operator-error.ts';
+
+/** What `stillage start` was asked to do. */
+export interface StartOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly data: string;
+  readonly domain: string;
+  readonly websiteDomain: string;
+  readonly region: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly accounts?: string;
+  readonly trustProxy: readonly string[];
+  readonly xmlNamespace: string;
+  readonly allUsersGroupUri: string;
+}
+
+export const defaultOptions = {
+  port: 9000,
+  host: '127.0.0.1',
+  data: './data',
+  domain: 'localhost',
+  websiteDomain: 'website.localhost',
+  region: 'us-east-1',
+  trustProxy: [],
+  xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
+  allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
+} as const satisfies Partial<StartOptions>;
+
+/** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError */
+export async function readTls({ tlsCert, tlsKey }: StartOptions): Promise<{ cert: Buffer; key: Buffer } | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined)
+    throw new OperatorError('--tls-key needs --tls-cert as well: the file of the certificate in PEM');
+  if (tlsKey === undefined)
+    throw new OperatorError('--tls-cert needs --tls-key as well: the file of the private key in PEM');
+  return { cert: await read('--tls-cert', tlsCert), key: await read('--tls-key', tlsKey) };
+}
+
+async function read(option: string, path: string): Promise<Buffer> {
+  return readFile(path).catch((cause: unknown) => {
+    throw new OperatorError(`${option}: cannot read ${path}: ${(cause as Error).message}`);
+  });
+}

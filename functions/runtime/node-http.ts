@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
+import type { TrustedProxies } from './trusted-proxies.ts';
+
+/** Whatever answers requests: the pipeline. */
+export interface Handler {
+  handle(request: RequestMessage): Promise<ResponseMessage>;
+}
+
+export interface NodeHttpOptions {
+  readonly proxies: TrustedProxies;
+  /** Milliseconds that a body may stand still. */
+  readonly bodyIdle: number;
+}
+
+/** After an answer to a request whose body was not read: how much of it is thrown away so that the client gets to see the answer. */
+const drainedBytes = 64 * 1024 * 1024;
+const drainTime = 5000;
+
+/**
+ * Node's HTTP server as a transport: raw target and header fields in, streamed bodies both ways. The same listener
+ * serves `request` and `checkContinue`.
+ */
+export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
+  return (request, response) => {
+    respond(handler, options, request, response).catch(() => {
+      // The client is gone, or a body broke off half-way: all that can still be said is that the answer is not whole.
+      response.destroy();
+    });
+  };
+}
+
+async function respond(
+  handler: Handler,
+  { proxies, bodyIdle }: NodeHttpOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = new IncomingBody(request, response, bodyIdle);
+  const fields = Fields.fromRaw(request.rawHeaders);
+  const { remoteAddress, secure } = proxies.client(
+    request.socket.remoteAddress ?? '',
+    (request.socket as Partial<TLSSocket>).encrypted === true,
+    fields,
+  );
+  const answer = await handler.handle({
+    method: request.method ?? '',
+    target: request.url ?? '',
+    fields,
+    body,
+    received: () => body.received,
+    secure,
+    remoteAddress,
+  });
+  await send(response, answer, body);
+}
+
+async function send(response: ServerResponse, answer: ResponseMessage, incoming: IncomingBody): Promise<void> {
+  const { status, body, chunked } = answer;
+  const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
+  const headers: string[] = [];
+  for (const [name, value] of answer.fields) headers.push(name, value);
+  if (whole !== undefined && !chunked) headers.push('content-length', String(whole.byteLength));
+  if (body === undefined && needsZeroLength(response, answer)) headers.push('content-length', '0');
+  if (incoming.leftUnread) headers.push('connection', 'close');
+  response.sendDate = false;
+  response.writeHead(status, headers);
+  if (incoming.leftUnread) {
+    if (whole !== undefined) response.write(whole);
+    else response.flushHeaders();
+    await incoming.drain();
+    response.end();
+  } else if (whole !== undefined || body === undefined) {
+    response.end(whole);
+  } else {
+    await stream(response, body as AsyncIterable<Uint8Array>);
+  }
+}
+
+/** An answer without a body says so, except where HTTP forbids it (204, 304) or where the length is that of a GET (HEAD). */
+function needsZeroLength({ req }: ServerResponse, { status, fields }: ResponseMessage): boolean {
+  return status !== 204 && status !== 304 && req.method !== 'HEAD' && !fields.has('content-length');
+}
+
+async function stream(response: ServerResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of body) {
+    if (response.destroyed) return;
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  }
+  response.end();
+}
+
+/**
+ * The body of a request. Nothing is read, and no `100 Continue` is sent, before somebody asks for the first bytes: so a
+ * request that is refused by its head alone is refused before its body.
+ */
+class IncomingBody implements AsyncIterable<Uint8Array> {
+  received = 0;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #idle: number;
+  readonly #expectsContinue: boolean;
+  #started = false;
+  #ended = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, idle: number) {
+    this.#request = request;
+    this.#response = response;
+    this.#idle = idle;
+    this.#expectsContinue = request.headers.expect !== undefined;
+    const announced = request.headers['content-length'];
+    this.#ended = request.headers['transfer-encoding'] === undefined && (announced === undefined || announced === '0');
+  }
+
+  /** Whether bytes of this body may still arrive on the connection. */
+  get leftUnread(): boolean {
+    return !this.#ended && !this.#request.complete;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    if (this.#started) throw new Error('a body can be read only once');
+    this.#started = true;
+    if (this.#expectsContinue) this.#response.writeContinue();
+    if (this.#ended) return;
+    const stall = new Stall(this.#idle);
+    const chunks = this.#request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+    try {
+      for (;;) {
+        const next = await stall.orElse(chunks.next());
+        if (next.done) break;
+        this.received += next.value.byteLength;
+        yield next.value;
+      }
+      this.#ended = true;
+    } catch (error) {
+      throw error instanceof S3Error ? error : new S3Error('IncompleteBody', { cause: error });
+    } finally {
+      stall.cancel();
+    }
+  }
+
+  /** Throws away what is left, within bounds. A client that waits for `100 Continue` will not send anything. */
+  async drain(): Promise<void> {
+    if (this.#expectsContinue && !this.#started) return;
+    const request = this.#request;
+    const until = Date.now() + drainTime;
+    const timer = setTimeout(() => request.destroy(), drainTime);
+    let left = drainedBytes;
+    try {
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        left -= chunk.byteLength;
+        if (left < 0 || Date.now() > until) break;
+      }
+    } catch {
+      // The client went away: nobody is left to be shown the answer.
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Ends a wait for bytes that takes too long. One timer per body, moved on by time stamps instead of being set anew. */
+class Stall {
+  #timer: NodeJS.Timeout | undefined;
+  #waitingSince: number | undefined;
+  #reject: (error: S3Error) => void = () => undefined;
+
+  constructor(idle: number) {
+    const look = (): void => {
+      const left = (this.#waitingSince ?? Date.now()) + idle - Date.now();
+      if (left <= 0) this.#reject(new S3Error('RequestTimeout'));
+      else this.#timer = setTimeout(look, left);
+    };
+    this.#timer = setTimeout(look, idle);
+  }
+
+  /** The outcome of a read, or RequestTimeout if the client sends nothing meanwhile. */
+  orElse<T>(read: Promise<T>): Promise<T> {
+    this.#waitingSince = Date.now();
+    return new Promise<T>((resolve, reject) => {
+      this.#reject = reject;
+      read.then(resolve, reject);
+    }).finally(() => {
+      this.#waitingSince = undefined;
+    });
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+  }
+}

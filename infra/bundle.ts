@@ -1,0 +1,61 @@
+import { build, type Plugin } from 'esbuild';
+import { join } from 'node:path';
+import { type OperationDescription, type OperationSource, root } from './operation-descriptions.ts';
+
+/** An operation with the directory that holds its function: `index.mjs`, and in it `handler`. */
+export interface OperationBundle extends OperationDescription {
+  readonly directory: string;
+}
+
+/**
+ * Bundles one function for each operation, all in one call of esbuild: they share nearly all of their sources, which are read
+ * and parsed once. Each gets its operation alone, and the SDK, which loads faster from the bundle than from the runtime.
+ *
+ * @param directory where the bundles go, a directory for each
+ */
+export async function bundleOperations(
+  operations: readonly OperationSource[],
+  directory: string,
+): Promise<readonly OperationBundle[]> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: operations.map(({ name }) => ({ in: `operation:${name}`, out: `${name}/index` })),
+    outdir: directory,
+    outExtension: { '.js': '.mjs' },
+    plugins: [operationEntries(operations)],
+    bundle: true,
+    minify: true,
+    // So that the stack of an error names what it names in the source.
+    keepNames: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  return operations.map(({ name, needs }) => ({ name, needs, directory: join(directory, name) }));
+}
+
+/** Resolves `operation:<Name>` to the entry of a function, which is never written to disk. */
+function operationEntries(operations: readonly OperationSource[]): Plugin {
+  const namespace = 'operation';
+  return {
+    name: namespace,
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^operation:/ }, ({ path }) => ({ namespace, path: path.slice(namespace.length + 1) }));
+      onLoad({ filter: /.*/, namespace }, ({ path }) => {
+        const operation = operations.find(({ name }) => name === path);
+        return operation && { contents: entry(operation), loader: 'ts', resolveDir: root };
+      });
+    },
+  };
+}
+
+function entry({ file, export: name }: OperationSource): string {
+  return [
+    `import { ${name} } from './${file}';`,
+    `import { lambdaHandler } from './functions/runtime/lambda.ts';`,
+    `export const handler = lambdaHandler(${name});`,
+  ].join('\n');
+}

@@ -1,0 +1,44 @@
+import type { BlobOwner } from '../../ports/blob-store.ts';
+
+/**
+ * The form of a blob's file: a header of fixed size, then the bytes and nothing else, so that a range lies at a known place and
+ * the size of the file tells the size of the blob.
+ *
+ *     0   "STILBLOB"
+ *     8   version of this form, 1
+ *     9   size of the bucket id
+ *     10  size of the key, 16 bits, little-endian
+ *     12  bucket id, key; zeros up to 1,152
+ *
+ * The owner is there for the scrub, and for whoever has to make sense of the files without the table.
+ */
+export const headerSize = 1152;
+
+const magic = Buffer.from('STILBLOB');
+const version = 1;
+const textStart = 12;
+
+/** Writes the header to the beginning of a buffer. */
+export function writeHeader(target: Buffer, { bucketId, key }: BlobOwner): void {
+  const bucketIdSize = Buffer.byteLength(bucketId);
+  const keySize = Buffer.byteLength(key);
+  if (bucketIdSize > 255 || textStart + bucketIdSize + keySize > headerSize) {
+    throw new Error(`the owner of a blob is too long: ${bucketIdSize} and ${keySize} bytes`);
+  }
+  target.fill(0, 0, headerSize);
+  magic.copy(target);
+  target[magic.length] = version;
+  target[magic.length + 1] = bucketIdSize;
+  target.writeUInt16LE(keySize, magic.length + 2);
+  target.write(bucketId, textStart);
+  target.write(key, textStart + bucketIdSize);
+}
+
+/** The owner a header names, or undefined if this is no whole header of a known version: the file was never finished. */
+export function readHeader(bytes: Buffer): BlobOwner | undefined {
+  if (bytes.length < headerSize || !bytes.subarray(0, magic.length).equals(magic)) return undefined;
+  if (bytes[magic.length] !== version) return undefined;
+  const keyStart = textStart + bytes[magic.length + 1]!;
+  const keyEnd = keyStart + bytes.readUInt16LE(magic.length + 2);
+  return { bucketId: bytes.toString('utf8', textStart, keyStart), key: bytes.toString('utf8', keyStart, keyEnd) };
+}

@@ -1,0 +1,76 @@
+import type { Database, RootDatabase } from 'lmdb';
+import type { FeedRecord, ItemKey } from '../../ports/key-value-table.ts';
+import { Decoder, Encoder } from './item-encoding.ts';
+
+/**
+ * The log of changes, in the same file as the items and written in the same transactions. A key is the position, 8 bytes,
+ * big-endian; position 0 is no record but holds the newest position ever given, so that none is given twice after a trim.
+ * A record: partition key, sort key, what images follow (1 old, 2 new), the old item, the new one, as stored.
+ */
+export class FeedLog {
+  readonly #records: Database<Buffer, Buffer>;
+  readonly #encoder = new Encoder();
+
+  constructor(root: RootDatabase) {
+    this.#records = root.openDB<Buffer, Buffer>('feed', { encoding: 'binary', keyEncoding: 'binary' });
+  }
+
+  /** The newest position ever given; 0 before the first. */
+  newest(): number {
+    const mark = this.#records.getBinary(newestMark);
+    return mark === undefined ? 0 : readPosition(mark);
+  }
+
+  /** Within a transaction: logs a change behind `newest`, and answers its position. */
+  append(newest: number, key: ItemKey, old: Uint8Array | undefined, now: Uint8Array | undefined): number {
+    const record = this.#encoder.begin().text(key.pk).text(key.sk);
+    record.byte((old ? image.old : 0) | (now ? image.new : 0));
+    if (old) record.raw(old);
+    if (now) record.raw(now);
+    const position = newest + 1;
+    void this.#records.put(writePosition(position), record.bytes());
+    return position;
+  }
+
+  /** Within a transaction: notes which position was given last. */
+  mark(newest: number): void {
+    void this.#records.put(newestMark, writePosition(newest));
+  }
+
+  read(after: number, limit: number): FeedRecord[] {
+    const records: FeedRecord[] = [];
+    const range = this.#records.getRange({ start: writePosition(after + 1), end: afterAll, limit });
+    for (const { key, value } of range) records.push(decodeRecord(readPosition(key), value));
+    return records;
+  }
+
+  /** Within a transaction: forgets the oldest records, so many at most. Answers whether some up to this position are left. */
+  trim(upTo: number, atMost: number): boolean {
+    const oldest = this.#records.getKeys({ start: writePosition(1), end: writePosition(upTo + 1), limit: atMost + 1 });
+    const keys = [...oldest];
+    for (const key of keys.slice(0, atMost)) void this.#records.remove(key);
+    return keys.length > atMost;
+  }
+}
+
+const image = { old: 1, new: 2 } as const;
+const newestMark = writePosition(0);
+const afterAll = Buffer.alloc(8, 0xff);
+
+function decodeRecord(position: number, bytes: Buffer): FeedRecord {
+  const record = new Decoder(bytes);
+  const key = { pk: record.text(), sk: record.text() };
+  const images = record.byte();
+  const old = images & image.old ? record.item() : undefined;
+  return { lane: 'table', position: String(position), key, old, new: images & image.new ? record.item() : undefined };
+}
+
+function writePosition(position: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(position));
+  return bytes;
+}
+
+function readPosition(bytes: Uint8Array): number {
+  return Number(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0));
+}

@@ -1,0 +1,160 @@
+import { close, fstatSync, open } from 'node:fs';
+import { access, constants, mkdir, opendir, stat, unlink } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { BlobMissing } from '../../ports/blob-store.ts';
+import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange } from '../../ports/blob-store.ts';
+import { headerSize, readHeader, writeHeader } from './blob-file.ts';
+import { blobRef, directoryOf, directories, isBlobRef, timeOf } from './blob-ref.ts';
+import { DirectorySync } from './directory-sync.ts';
+import { ensureDirectory, syncDirectory } from './durable-directory.ts';
+import { FileReader, readStretch } from './file-reader.ts';
+import { FileWriter } from './file-writer.ts';
+
+const closeFile = promisify(close);
+const openFile = promisify(open);
+
+/** Chunks of the source are gathered into writes of this size. */
+const bufferSize = 256 * 1024;
+/** What is not larger is read at once, and its file is closed before the reader gets it. */
+const smallRead = 256 * 1024;
+/** So many files are removed at a time. */
+const removalsAtOnce = 16;
+
+/**
+ * Blobs as files, one each, under names that the store invents, spread over 256 directories. A file is created once and never changed.
+ * `write` resolves when the bytes and the name are on the disk. After a crash there may be files that were not finished; they
+ * have no owner in the table, `list` tells them like all others, and they harm nothing.
+ */
+export class FileBlobStore implements BlobStore {
+  readonly #root: string;
+  readonly #directories = new DirectorySync();
+
+  private constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Opens the store in this directory, which is created if need be. The file system must tell upper from lower case. */
+  static async open(root: string): Promise<FileBlobStore> {
+    await ensureDirectory(root);
+    for (const name of directories) {
+      await mkdir(join(root, name), { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
+    }
+    // Also for directories that an earlier process created without living to see them durable.
+    await syncDirectory(root);
+    return new FileBlobStore(root);
+  }
+
+  async write(
+    bytes: AsyncIterable<Uint8Array>,
+    owner: BlobOwner,
+    length?: number,
+  ): Promise<{ ref: BlobRef; size: number }> {
+    const ref = blobRef(Date.now(), randomBytes);
+    const file = new FileWriter(this.#pathOf(ref));
+    let size = 0;
+    try {
+      let buffer: Buffer = Buffer.allocUnsafeSlow(Math.min(bufferSize, headerSize + (length ?? bufferSize)));
+      let spare: Buffer | undefined;
+      writeHeader(buffer, owner);
+      let filled = headerSize;
+      for await (const chunk of bytes) {
+        size += chunk.length;
+        for (let taken = 0; taken < chunk.length;) {
+          if (filled === buffer.length) {
+            await file.put(buffer);
+            [buffer, spare] = [spare ?? Buffer.allocUnsafeSlow(bufferSize), buffer];
+            filled = 0;
+          }
+          const part = chunk.subarray(taken, taken + buffer.length - filled);
+          buffer.set(part, filled);
+          filled += part.length;
+          taken += part.length;
+        }
+      }
+      await file.finish(buffer.subarray(0, filled));
+      await this.#directories.sync(this.#directoryOf(ref));
+    } catch (error) {
+      await file.discard();
+      throw error;
+    }
+    return { ref, size };
+  }
+
+  async read(ref: BlobRef, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+    const file = await this.#open(ref);
+    // The inode of an open file is in memory: this does not wait for the disk.
+    const fileSize = fstatSync(file).size;
+    const start = Math.min(headerSize + (range?.first ?? 0), fileSize);
+    const end = range === undefined ? fileSize : Math.min(headerSize + range.last + 1, fileSize);
+    if (end - start > smallRead) return new FileReader(file, start, end);
+    try {
+      if (fileSize < headerSize) throw new Error(`blob ${ref} was never finished`);
+      return once(await readStretch(file, start, end - start));
+    } finally {
+      await closeFile(file);
+    }
+  }
+
+  async remove(refs: readonly BlobRef[]): Promise<void> {
+    const left = refs.values();
+    const removeSome = async (): Promise<void> => {
+      for (const ref of left) {
+        if (isBlobRef(ref)) await unlink(this.#pathOf(ref)).catch(unlessMissing);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(removalsAtOnce, refs.length) }, removeSome));
+  }
+
+  async *list(): AsyncIterable<BlobDescription> {
+    for (const directory of directories) {
+      for await (const { name } of await opendir(join(this.#root, directory))) {
+        if (!isBlobRef(name)) continue;
+        const found = await stat(this.#pathOf(name)).catch(unlessMissing);
+        if (found) yield { ref: name, size: Math.max(0, found.size - headerSize), writtenAt: timeOf(name) };
+      }
+    }
+  }
+
+  /** Whose bytes they are, or undefined if the file was never finished. */
+  async ownerOf(ref: BlobRef): Promise<BlobOwner | undefined> {
+    const file = await this.#open(ref);
+    try {
+      if (fstatSync(file).size < headerSize) return undefined;
+      return readHeader(Buffer.from(await readStretch(file, 0, headerSize)));
+    } finally {
+      await closeFile(file);
+    }
+  }
+
+  async check(): Promise<void> {
+    await access(join(this.#root, directories[0]!), constants.R_OK | constants.W_OK | constants.X_OK);
+  }
+
+  async #open(ref: BlobRef): Promise<number> {
+    // What the store has not invented names no file, least of all one outside it.
+    if (!isBlobRef(ref)) throw new BlobMissing(ref);
+    return openFile(this.#pathOf(ref), constants.O_RDONLY).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT' ? new BlobMissing(ref, { cause: error }) : error;
+    });
+  }
+
+  #directoryOf(ref: BlobRef): string {
+    return join(this.#root, directoryOf(ref));
+  }
+
+  #pathOf(ref: BlobRef): string {
+    return join(this.#directoryOf(ref), ref);
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,81 @@
+import type { RootDatabase } from 'lmdb';
+
+/** What a caller wants done inside a transaction. */
+interface Job {
+  readonly act: () => void;
+  readonly succeed: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** The transaction was carried out, but the engine could not say that it is durable. */
+export class CommitUnknown extends Error {
+  constructor(cause: unknown) {
+    super('the table could not commit', { cause });
+    this.name = 'CommitUnknown';
+  }
+}
+
+/**
+ * Runs jobs in transactions of the engine, all that wait in one: a commit costs a sync of the disk, so many callers share it.
+ * While one transaction is being committed the next is already queued, and takes whoever has come when its turn is there.
+ */
+export class GroupCommit {
+  readonly #root: RootDatabase;
+  #waiting: Job[] = [];
+  #queued = false;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(root: RootDatabase) {
+    this.#root = root;
+  }
+
+  /**
+   * Resolves with the job's result once it is durable. The job must not wait for anything.
+   * @throws CommitUnknown if it ran and the commit failed; if a job itself throws, all of its transaction are undone and rejected
+   */
+  run<T>(job: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let result: T;
+      this.#waiting.push({ act: () => (result = job()), succeed: () => resolve(result), fail: reject });
+      if (!this.#queued) this.#queue();
+    });
+  }
+
+  /** Resolves once every job given before has ended. */
+  async settled(): Promise<void> {
+    await this.#last;
+  }
+
+  #queue(): void {
+    this.#queued = true;
+    let jobs: Job[] = [];
+    let done = false;
+    // A plain transaction would commit what was put before a throw; a child one is rolled back.
+    const transaction = this.#root.childTransaction(() => {
+      this.#queued = false;
+      jobs = this.#waiting;
+      this.#waiting = [];
+      for (const job of jobs) job.act();
+      done = true;
+    });
+    this.#last = transaction.then(
+      () => {
+        for (const job of jobs) job.succeed();
+      },
+      async (error: unknown) => {
+        const cause = await causeOf(error);
+        for (const job of jobs) job.fail(done ? new CommitUnknown(cause) : cause);
+      },
+    );
+  }
+}
+
+/** The engine hides why a commit failed behind one more promise. */
+async function causeOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { commitError?: Promise<never> };
+  if (commitError === undefined) return error;
+  return commitError.then(
+    () => error,
+    (cause: unknown) => cause,
+  );
+}

@@ -1,0 +1,242 @@
+import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
+
+/**
+ * The form of items at rest.
+ *
+ *     item    count, then so many times: name, value
+ *     name    size, UTF-8 bytes
+ *     value   a tag, then what the tag says:
+ *             0 false   1 true   2 integer n ≥ 0   3 integer −1 − n   4 double, 8 bytes, big-endian
+ *             5 text: size, UTF-8 bytes      6 bytes: size, bytes
+ *             7 set: count, names            8 list: count, values          9 map: as an item
+ *             128 + size: text of up to 127 bytes
+ *
+ * Counts, sizes and integers are in base 128, least digit first, the high bit set on all digits but the last.
+ */
+const tag = {
+  false: 0,
+  true: 1,
+  natural: 2,
+  negative: 3,
+  double: 4,
+  text: 5,
+  bytes: 6,
+  set: 7,
+  list: 8,
+  map: 9,
+  short: 128,
+} as const;
+
+const longestShort = 127;
+/** Above this many characters the built-in conversion is faster than a loop. */
+const loopLimit = 24;
+
+/** Writes values one behind the other. */
+export class Encoder {
+  #buffer = Buffer.allocUnsafeSlow(4096);
+  #size = 0;
+
+  /** Forgets what was written, so that one encoder and its buffer serve many times. */
+  begin(): this {
+    this.#size = 0;
+    return this;
+  }
+
+  item(attributes: Attributes): this {
+    const names = Object.keys(attributes);
+    this.#number(names.length);
+    for (const name of names) {
+      this.text(name);
+      this.#value(attributes[name]!);
+    }
+    return this;
+  }
+
+  text(text: string): this {
+    const size = Buffer.byteLength(text);
+    this.#number(size);
+    this.#text(text, size);
+    return this;
+  }
+
+  raw(bytes: Uint8Array): this {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#size);
+    this.#size += bytes.length;
+    return this;
+  }
+
+  byte(value: number): this {
+    this.#reserve(1);
+    this.#buffer[this.#size++] = value;
+    return this;
+  }
+
+  /** A copy of what was written. */
+  bytes(): Buffer {
+    return Buffer.from(this.#buffer.subarray(0, this.#size));
+  }
+
+  #value(value: Attribute): void {
+    if (typeof value === 'string') this.#tagged(value);
+    else if (typeof value === 'number') this.#numeric(value);
+    else if (typeof value === 'boolean') this.byte(value ? tag.true : tag.false);
+    else if (value instanceof Uint8Array) {
+      this.byte(tag.bytes).#number(value.length);
+      this.raw(value);
+    } else if (value instanceof Set) {
+      this.byte(tag.set).#number(value.size);
+      for (const member of value as ReadonlySet<string>) this.text(member);
+    } else if (isList(value)) {
+      this.byte(tag.list).#number(value.length);
+      for (const member of value) this.#value(member);
+    } else if (typeof value === 'object' && value !== null) {
+      this.byte(tag.map).item(value as Attributes);
+    } else throw new TypeError(`an attribute cannot hold ${typeof value}`);
+  }
+
+  #tagged(text: string): void {
+    const size = Buffer.byteLength(text);
+    if (size <= longestShort) this.byte(tag.short + size);
+    else this.byte(tag.text).#number(size);
+    this.#text(text, size);
+  }
+
+  #numeric(value: number): void {
+    if (!Number.isSafeInteger(value)) {
+      this.byte(tag.double).#reserve(8);
+      this.#size = this.#buffer.writeDoubleBE(value, this.#size);
+    } else if (value < 0) this.byte(tag.negative).#number(-1 - value);
+    else this.byte(tag.natural).#number(value);
+  }
+
+  #text(text: string, size: number): void {
+    this.#reserve(size);
+    if (size === text.length && size <= loopLimit) {
+      for (let index = 0; index < size; index += 1) this.#buffer[this.#size + index] = text.charCodeAt(index);
+    } else this.#buffer.write(text, this.#size);
+    this.#size += size;
+  }
+
+  #number(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest > 127) {
+      this.#buffer[this.#size++] = (rest % 128) + 128;
+      rest = Math.floor(rest / 128);
+    }
+    this.#buffer[this.#size++] = rest;
+  }
+
+  #reserve(room: number): void {
+    if (this.#size + room <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, this.#size + room));
+    this.#buffer.copy(grown, 0, 0, this.#size);
+    this.#buffer = grown;
+  }
+}
+
+/** Reads what {@link Encoder} wrote. Everything it gives is a copy: the engine overwrites its buffers. */
+export class Decoder {
+  readonly #buffer: Buffer;
+  #position = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  item(): Attributes {
+    const attributes: Record<string, Attribute> = {};
+    for (let left = this.#number(); left > 0; left -= 1) {
+      const name = this.text();
+      const value = this.#value();
+      // An assignment to this name would set the prototype instead.
+      if (name === '__proto__')
+        Object.defineProperty(attributes, name, { value, enumerable: true, configurable: true, writable: true });
+      else attributes[name] = value;
+    }
+    return attributes;
+  }
+
+  text(): string {
+    return this.#text(this.#number());
+  }
+
+  byte(): number {
+    return this.#buffer[this.#position++]!;
+  }
+
+  #value(): Attribute {
+    const kind = this.byte();
+    if (kind >= tag.short) return this.#text(kind - tag.short);
+    switch (kind) {
+      case tag.false:
+        return false;
+      case tag.true:
+        return true;
+      case tag.natural:
+        return this.#number();
+      case tag.negative:
+        return -1 - this.#number();
+      case tag.double:
+        this.#position += 8;
+        return this.#buffer.readDoubleBE(this.#position - 8);
+      case tag.text:
+        return this.#text(this.#number());
+      case tag.bytes:
+        return this.#bytes(this.#number());
+      case tag.set:
+        return new Set(Array.from({ length: this.#number() }, () => this.text()));
+      case tag.list:
+        return Array.from({ length: this.#number() }, () => this.#value());
+      case tag.map:
+        return this.item();
+      default:
+        throw new Error(`an item is damaged: it has a value of the unknown kind ${kind}`);
+    }
+  }
+
+  #bytes(size: number): Uint8Array {
+    const bytes = new Uint8Array(size);
+    bytes.set(this.#buffer.subarray(this.#position, this.#position + size));
+    this.#position += size;
+    return bytes;
+  }
+
+  #text(size: number): string {
+    const start = this.#position;
+    this.#position += size;
+    if (size > loopLimit) return this.#buffer.toString('utf8', start, start + size);
+    let text = '';
+    for (let index = start; index < start + size; index += 1) {
+      const byte = this.#buffer[index]!;
+      if (byte > 127) return this.#buffer.toString('utf8', start, start + size);
+      text += String.fromCharCode(byte);
+    }
+    return text;
+  }
+
+  #number(): number {
+    let value = 0;
+    for (let weight = 1; ; weight *= 128) {
+      const byte = this.byte();
+      if (byte < 128) return value + byte * weight;
+      value += (byte - 128) * weight;
+    }
+  }
+}
+
+const encoder = new Encoder();
+
+/** @throws TypeError if the item holds something that is no attribute */
+export function encodeItem(attributes: Attributes): Buffer {
+  return encoder.begin().item(attributes).bytes();
+}
+
+export function decodeItem(bytes: Uint8Array): Attributes {
+  return new Decoder(bytes).item();
+}
+
+function isList(value: Attribute): value is readonly Attribute[] {
+  return Array.isArray(value);
+}

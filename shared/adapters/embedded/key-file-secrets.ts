@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { link, open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { AesSecrets, aesKeySize } from '../system/aes-secrets.ts';
+import { syncDirectory } from './durable-directory.ts';
+
+/** Seals secrets under a key that lies in a file beside the data. */
+export class KeyFileSecrets extends AesSecrets {
+  /**
+   * Reads the key file, or creates it (32 random bytes, mode 0600, durable before anything can be sealed with it).
+   * @throws Error of one line that says what to do, if the file is readable by others or is no key
+   */
+  static async open(path: string): Promise<KeyFileSecrets> {
+    return new KeyFileSecrets((await readKey(path)) ?? (await createKey(path)));
+  }
+}
+
+async function readKey(path: string): Promise<Uint8Array | undefined> {
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new Error(`the key file ${path} cannot be read: ${error.message}`, { cause: error });
+  });
+  if (file === undefined) return undefined;
+  try {
+    const { mode } = await file.stat();
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      throw new Error(`others on this machine may read the key file ${path}; run: chmod 600 ${path}`);
+    }
+    const key = await file.readFile();
+    if (key.length !== aesKeySize) {
+      throw new Error(
+        `the key file ${path} has ${key.length} bytes instead of ${aesKeySize}; restore it from a backup`,
+      );
+    }
+    return new Uint8Array(key);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The key gets its name only when it is durable: a crash leaves a whole key or none. Whoever comes second takes the first's. */
+async function createKey(path: string): Promise<Uint8Array> {
+  const key = new Uint8Array(randomBytes(aesKeySize));
+  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(key);
+    await file.sync();
+    await file.close();
+    await link(draft, path);
+    await rm(draft);
+    await syncDirectory(dirname(path));
+    return key;
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    await rm(draft, { force: true });
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await syncDirectory(dirname(path));
+    return (await readKey(path))!;
+  }
+}

@@ -1,0 +1,216 @@
+import { open as openEnvironment } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
+import { holds } from '../../ports/key-value-table.ts';
+import type {
+  Attributes,
+  Change,
+  ChangeFeed,
+  Condition,
+  Expectation,
+  FeedRecord,
+  Item,
+  ItemKey,
+  KeyValueTable,
+  QueryOptions,
+  QueryPage,
+  WriteOutcome,
+} from '../../ports/key-value-table.ts';
+import { ensureDirectory, syncDirectory } from './durable-directory.ts';
+import { FeedLog } from './feed-log.ts';
+import { CommitUnknown, GroupCommit } from './group-commit.ts';
+import { decodeItem, encodeItem } from './item-encoding.ts';
+import { decodeSortKey, encodeItemKey, rangeOf } from './item-key.ts';
+
+export interface LmdbTableOptions {
+  /** Whether the feed tells of an item. Default: of every item. What nobody follows need not be written twice. */
+  readonly isFollowed?: (key: ItemKey) => boolean;
+}
+
+const mostItemsOfWrite = 100;
+/** A page ends here at the latest: reading it holds up everything else in the process. */
+const mostItemsOfPage = 2000;
+const mostBytesOfPage = 1024 * 1024;
+/** A trim takes the oldest records in steps of so many, so that writers are not kept waiting. */
+const trimStep = 1000;
+
+/**
+ * The table on one machine: an LMDB environment. Reads are a memory look-up and see the newest commit, also that of another process.
+ * A write resolves once it is on disk; nothing is visible before that (`overlappingSync` would show what a crash may still undo).
+ */
+export class LmdbTable implements KeyValueTable, ChangeFeed {
+  readonly freeChecks = true;
+  readonly #root: RootDatabase;
+  readonly #items: Database<Buffer, Buffer>;
+  readonly #log: FeedLog;
+  readonly #commits: GroupCommit;
+  readonly #isFollowed: (key: ItemKey) => boolean;
+  readonly #listeners = new Set<() => void>();
+  #calling = false;
+  #closed: Promise<void> | undefined;
+
+  private constructor(root: RootDatabase, { isFollowed = () => true }: LmdbTableOptions) {
+    this.#root = root;
+    this.#items = root.openDB<Buffer, Buffer>('items', { encoding: 'binary', keyEncoding: 'binary' });
+    this.#log = new FeedLog(root);
+    this.#commits = new GroupCommit(root);
+    this.#isFollowed = isFollowed;
+  }
+
+  /** Opens the table in this directory, which is created if need be. */
+  static async open(directory: string, options: LmdbTableOptions = {}): Promise<LmdbTable> {
+    await ensureDirectory(directory);
+    const table = new LmdbTable(openEnvironment({ path: directory, noSubdir: false, overlappingSync: false }), options);
+    // The engine syncs its file, but not the name of a file it has just created.
+    await syncDirectory(directory);
+    return table;
+  }
+
+  async get(key: ItemKey): Promise<Attributes | undefined> {
+    this.#look();
+    return this.#item(key);
+  }
+
+  async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    this.#look();
+    return keys.map((key) => this.#item(key));
+  }
+
+  async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
+    this.#look();
+    const most = Math.min(options.limit ?? mostItemsOfPage, mostItemsOfPage);
+    const { start, end } = rangeOf(pk, options);
+    const range = options.reverse
+      ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
+      : { start, end };
+    const items: Item[] = [];
+    let bytes = 0;
+    for (const { key, value } of this.#items.getRange({ ...range, limit: most + 1 })) {
+      if (items.length === most || bytes > mostBytesOfPage) return { items, more: true };
+      items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: decodeItem(value) });
+      bytes += value.length;
+    }
+    return { items, more: false };
+  }
+
+  async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
+    const steps = stepsOf(changes, conditions);
+    try {
+      const outcome = await this.#run(() => this.#apply(steps, changes.length));
+      if (outcome.outcome === 'written' && changes.some(({ key }) => this.#isFollowed(key))) this.#callListeners();
+      return outcome;
+    } catch (error) {
+      if (error instanceof CommitUnknown) return { outcome: 'unknown' };
+      throw error;
+    }
+  }
+
+  async read(after: string | undefined, limit: number): Promise<readonly FeedRecord[]> {
+    this.#look();
+    return this.#log.read(Number(after ?? 0), limit);
+  }
+
+  newest(): string | undefined {
+    this.#look();
+    const newest = this.#log.newest();
+    return newest === 0 ? undefined : String(newest);
+  }
+
+  async trim(upTo: string): Promise<void> {
+    while (await this.#run(() => this.#log.trim(Number(upTo), trimStep)));
+  }
+
+  subscribe(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  /** Waits for the writes under way. What was acknowledged is durable without it. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#commits.settled().then(() => this.#root.close()));
+  }
+
+  /** Leaves the snapshot that the engine keeps for a millisecond: another process may have committed since. */
+  #look(): void {
+    if (this.#closed) throw new Error('the table is closed');
+    this.#root.resetReadTxn();
+  }
+
+  #item(key: ItemKey): Attributes | undefined {
+    const bytes = this.#items.getBinary(encodeItemKey(key));
+    return bytes && decodeItem(bytes);
+  }
+
+  #run<T>(job: () => T): Promise<T> {
+    if (this.#closed) throw new Error('the table is closed');
+    return this.#commits.run(job);
+  }
+
+  /** Within a transaction. Nothing is put before every expectation was looked at. */
+  #apply(steps: readonly Step[], changes: number): WriteOutcome {
+    const found = steps.map((step) => this.#items.getBinary(step.encodedKey));
+    const items = found.map((bytes) => bytes && decodeItem(bytes));
+    const failed = steps.flatMap(({ key, expectations }, index) =>
+      expectations.every((expectation) => holds(expectation, items[index])) ? [] : [{ key, item: items[index] }],
+    );
+    if (failed.length > 0) return { outcome: 'conflict', failed };
+
+    const before = this.#log.newest();
+    let newest = before;
+    for (const [index, { key, encodedKey, value }] of steps.slice(0, changes).entries()) {
+      const old = found[index];
+      if (old === undefined && value === undefined) continue;
+      void (value ? this.#items.put(encodedKey, value) : this.#items.remove(encodedKey));
+      if (this.#isFollowed(key)) newest = this.#log.append(newest, key, old, value);
+    }
+    if (newest > before) this.#log.mark(newest);
+    return { outcome: 'written', old: items.slice(0, changes) };
+  }
+
+  /** Once for all writes of one turn of the event loop. */
+  #callListeners(): void {
+    if (this.#calling) return;
+    this.#calling = true;
+    setImmediate(() => {
+      this.#calling = false;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+/** What a write looks at in one item, and makes of it. */
+interface Step {
+  readonly key: ItemKey;
+  readonly encodedKey: Buffer;
+  readonly expectations: Expectation[];
+  /** Undefined: the item is deleted, or only looked at. */
+  readonly value: Buffer | undefined;
+}
+
+/** The changes, in order, then the conditions on other items. */
+function stepsOf(changes: readonly Change[], conditions: readonly Condition[]): Step[] {
+  if (changes.length + conditions.length > mostItemsOfWrite) {
+    throw new Error(
+      `a write takes ${mostItemsOfWrite} changes and conditions, not ${changes.length + conditions.length}`,
+    );
+  }
+  const steps = new Map<string, Step>();
+  for (const change of changes) {
+    const encodedKey = encodeItemKey(change.key);
+    const name = encodedKey.toString('latin1');
+    if (steps.has(name)) throw new Error('two changes of a write name the same item');
+    const value = 'put' in change ? encodeItem(change.put) : undefined;
+    steps.set(name, { key: change.key, encodedKey, expectations: change.expect ? [change.expect] : [], value });
+  }
+  const looked = new Set<string>();
+  for (const { key, expect } of conditions) {
+    const encodedKey = encodeItemKey(key);
+    const name = encodedKey.toString('latin1');
+    if (looked.has(name)) throw new Error('two conditions of a write name the same item');
+    looked.add(name);
+    const change = steps.get(name);
+    if (change) change.expectations.push(expect);
+    else steps.set(name, { key, encodedKey, expectations: [expect], value: undefined });
+  }
+  return [...steps.values()];
+}

@@ -1,0 +1,23 @@
+import { randomFillSync } from 'node:crypto';
+import type { Randomness } from '../../ports/randomness.ts';
+
+/** Asking the operating system costs far more than a copy, so bytes are drawn in bulk. Each is handed out once. */
+const stockSize = 8192;
+
+/** Unpredictable bytes of the operating system. */
+export class CryptoRandomness implements Randomness {
+  readonly #stock = new Uint8Array(stockSize);
+  #used = stockSize;
+
+  bytes(count: number): Uint8Array {
+    if (count > stockSize / 8) return randomFillSync(new Uint8Array(count));
+    if (this.#used + count > stockSize) {
+      randomFillSync(this.#stock);
+      this.#used = 0;
+    }
+    const bytes = this.#stock.slice(this.#used, this.#used + count);
+    this.#stock.fill(0, this.#used, this.#used + count);
+    this.#used += count;
+    return bytes;
+  }
+}

@@ -1,0 +1,58 @@
+import { S3Error } from '../errors/s3-error.ts';
+
+/** One name and value of a query string, decoded; `rawName` and `rawValue` are as sent. */
+export interface QueryParameter {
+  readonly name: string;
+  readonly value: string;
+  readonly rawName: string;
+  readonly rawValue: string;
+}
+
+/** The parameters of a query string in their order. Names keep their case. */
+export class Query {
+  readonly parameters: readonly QueryParameter[];
+  readonly #first = new Map<string, string>();
+
+  constructor(parameters: readonly QueryParameter[]) {
+    this.parameters = parameters;
+    for (const { name, value } of parameters) if (!this.#first.has(name)) this.#first.set(name, value);
+  }
+
+  /**
+   * Splits a raw query string (without the `?`). A raw `+` in a value means a space.
+   * @throws S3Error InvalidURI for a bad percent escape or invalid UTF-8
+   */
+  static parse(raw: string): Query {
+    if (raw === '') return empty;
+    return new Query(
+      raw
+        .split('&')
+        .filter((pair) => pair !== '')
+        .map((pair) => {
+          const equals = pair.indexOf('=');
+          const rawName = equals < 0 ? pair : pair.slice(0, equals);
+          const rawValue = equals < 0 ? '' : pair.slice(equals + 1);
+          return { name: decode(rawName), value: decode(rawValue), rawName, rawValue };
+        }),
+    );
+  }
+
+  /** The first value of a parameter ('' if it has none), or undefined. */
+  get(name: string): string | undefined {
+    return this.#first.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#first.has(name);
+  }
+}
+
+const empty = new Query([]);
+
+function decode(raw: string): string {
+  try {
+    return decodeURIComponent(raw.includes('+') ? raw.replaceAll('+', ' ') : raw);
+  } catch (cause) {
+    throw new S3Error('InvalidURI', { cause });
+  }
+}

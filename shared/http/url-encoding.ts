@@ -1,0 +1,31 @@
+import { invalidArgument } from '../errors/s3-error.ts';
+
+/** `encoding-type=url`: how a listing writes names that XML can't carry. Fits what xml/listings takes. */
+export interface UrlEncoding {
+  readonly type: 'url';
+  encode(name: string): string;
+}
+
+/**
+ * Percent-encodes all but `A-Z a-z 0-9 - _ . ~ * /`. A space becomes `%20` and a plus `%2B`: clients decode a bare plus
+ * to a space.
+ */
+export function encodeName(name: string): string {
+  if (plain.test(name)) return name;
+  return encodeURIComponent(name).replace(/%2F|[!'()]/g, (text) => exceptions[text]!);
+}
+
+const plain = /^[A-Za-z0-9\-_.~*/]*$/;
+const exceptions: Readonly<Record<string, string>> = { '%2F': '/', '!': '%21', "'": '%27', '(': '%28', ')': '%29' };
+
+const urlEncoding: UrlEncoding = { type: 'url', encode: encodeName };
+
+/**
+ * Reads the query parameter `encoding-type` of a listing.
+ * @throws S3Error InvalidArgument for anything but `url`
+ */
+export function parseEncodingType(value: string | undefined): UrlEncoding | undefined {
+  if (value === undefined || value === '') return undefined;
+  if (value !== 'url') throw invalidArgument('encoding-type', value, 'Invalid Encoding Method specified in Request');
+  return urlEncoding;
+}

@@ -1,0 +1,94 @@
+import type { Randomness } from '../ports/randomness.ts';
+
+/**
+ * The ids of the data model. Their alphabet is in ASCII order, so that ids which begin with a time sort by it as they stand.
+ */
+const alphabet = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+const valueOf = new Map([...alphabet].map((character, value) => [character, value]));
+
+const timeCharacters = 8;
+const counterCharacters = 3;
+const counterLimit = 64 ** counterCharacters;
+
+/** A moment and a place among the writes of one key in that millisecond: 48 bits of ms and 18 bits of counter. */
+export interface Sequence {
+  readonly ms: number;
+  readonly counter: number;
+}
+
+/** The sequence that follows the key's present one: the clock's time, or later than the head's if the clock stands behind. */
+export function nextSequence(now: number, head: Sequence | undefined): Sequence {
+  if (head === undefined || now > head.ms) return { ms: now, counter: 0 };
+  return head.counter + 1 < counterLimit ? { ms: head.ms, counter: head.counter + 1 } : { ms: head.ms + 1, counter: 0 };
+}
+
+/** The sequence an instance id begins with. */
+export function sequenceOf(instance: string): Sequence {
+  return {
+    ms: decode(instance.slice(0, timeCharacters)),
+    counter: decode(instance.slice(timeCharacters, timeCharacters + counterCharacters)),
+  };
+}
+
+/** 32 characters: a sequence and 126 random bits. Also the version id shown to clients, unless the version is a null one. */
+export function instanceId(sequence: Sequence, randomness: Randomness): string {
+  return encode(sequence.ms, timeCharacters) + encode(sequence.counter, counterCharacters) + random(21, randomness);
+}
+
+/** Whether a string has the form of a version id. */
+export function isVersionId(text: string): boolean {
+  return /^[-0-9A-Z_a-z]{32}$/.test(text);
+}
+
+/** 12 random characters, new on every write of an item: all compare-and-set is on it. */
+export function writeToken(randomness: Randomness): string {
+  return random(12, randomness);
+}
+
+/** How many partitions a bucket's heads lie in, by the first character of its id. */
+const shardCodes = { '0': 1, '1': 4, '2': 16 } as const;
+
+export type ShardCount = (typeof shardCodes)[keyof typeof shardCodes];
+
+/**
+ * 22 characters, fresh per creation, so that a name taken again shares nothing with its former life. The first says how many
+ * shards the bucket has, which is fixed for its life: whoever has the id can tell where a key lies.
+ */
+export function bucketId(shards: ShardCount, randomness: Randomness): string {
+  const code = Object.entries(shardCodes).find(([, count]) => count === shards)![0];
+  return code + random(21, randomness);
+}
+
+export function shardCount(bucketId: string): ShardCount {
+  return shardCodes[bucketId.charAt(0) as keyof typeof shardCodes];
+}
+
+/** For details, manifests, uploads and parts: the time, by which they sort, and 20 random characters. */
+export function timedId(now: number, randomness: Randomness): string {
+  return encode(now, timeCharacters) + random(20, randomness);
+}
+
+/** A time as 8 characters that sort by it. */
+export function sortableTime(ms: number): string {
+  return encode(ms, timeCharacters);
+}
+
+function random(characters: number, randomness: Randomness): string {
+  let text = '';
+  for (const byte of randomness.bytes(characters)) text += alphabet[byte & 63]!;
+  return text;
+}
+
+function encode(value: number, characters: number): string {
+  let text = '';
+  for (let rest = value, left = characters; left > 0; left -= 1, rest = Math.floor(rest / 64)) {
+    text = alphabet[rest % 64]! + text;
+  }
+  return text;
+}
+
+function decode(text: string): number {
+  let value = 0;
+  for (const character of text) value = value * 64 + (valueOf.get(character) ?? 0);
+  return value;
+}

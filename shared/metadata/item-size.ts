@@ -1,0 +1,31 @@
+import type { Attribute, Attributes } from '../ports/key-value-table.ts';
+
+/**
+ * The bytes DynamoDB counts for an item's attributes: names and values, by its published rules.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+ */
+export function itemBytes(attributes: Attributes): number {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(attributes)) bytes += Buffer.byteLength(name) + attributeBytes(value);
+  return bytes;
+}
+
+function attributeBytes(value: Attribute): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value === 'number') return numberBytes(value);
+  if (typeof value === 'boolean') return 1;
+  if (value instanceof Uint8Array) return value.byteLength;
+  if (value instanceof Set)
+    return [...(value as ReadonlySet<string>)].reduce((sum, one) => sum + Buffer.byteLength(one), 0);
+  if (Array.isArray(value)) {
+    return 3 + (value as readonly Attribute[]).reduce<number>((sum, one) => sum + 1 + attributeBytes(one), 0);
+  }
+  const entries = Object.entries(value as Attributes);
+  return 3 + entries.reduce((sum, [name, one]) => sum + 1 + Buffer.byteLength(name) + attributeBytes(one), 0);
+}
+
+/** One byte for each two significant digits, and one more (a further one for a negative number). */
+function numberBytes(value: number): number {
+  const digits = Math.abs(value).toExponential().replace(/e.*$/, '').replace('.', '').replace(/0+$/, '').length;
+  return Math.ceil(digits / 2) + 1 + (value < 0 ? 1 : 0);
+}

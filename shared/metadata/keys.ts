@@ -1,0 +1,62 @@
+import type { ItemKey } from '../ports/key-value-table.ts';
+
+/**
+ * The names of all items. The first segment of a partition key says what kind of item it is, and user text only follows it, so
+ * an object named `uploads` can never meet a bucket's uploads.
+ */
+const only = '-';
+
+export const itemKey = {
+  bucket: (name: string): ItemKey => ({ pk: `bucket/${name}`, sk: only }),
+  bucketDocument: (bucketId: string, kind: string, revision: string): ItemKey => ({
+    pk: `doc/${bucketId}`,
+    sk: `${kind}/${revision}`,
+  }),
+  /** A bucket among those of its project. */
+  ownedBucket: (project: string, name: string): ItemKey => ({ pk: partition.project(project), sk: `bucket/${name}` }),
+  /** How many buckets a project has. */
+  bucketCount: (project: string): ItemKey => ({ pk: partition.project(project), sk: 'buckets' }),
+  /** A removed bucket whose remains are to be swept. */
+  grave: (time: string, bucketId: string): ItemKey => ({ pk: partition.graves, sk: `${time}/${bucketId}` }),
+  history: (bucketId: string, key: string, instance: string): ItemKey => ({
+    pk: partition.history(bucketId, key),
+    sk: instance,
+  }),
+  details: (id: string): ItemKey => ({ pk: `details/${id}`, sk: only }),
+  holders: (content: string): ItemKey => ({ pk: `content/${content}`, sk: 'refs' }),
+  usage: (bucketId: string, lane: string): ItemKey => ({ pk: partition.usage(bucketId), sk: lane }),
+  garbage: (spread: number, due: string, content: string, instance: string): ItemKey => ({
+    pk: partition.garbage(spread),
+    sk: `${due}/${content}/${instance}`,
+  }),
+  /** How far a follower of the embedded change feed has come. */
+  follower: (name: string): ItemKey => ({ pk: `follower/${name}`, sk: only }),
+  /** A value that belongs to the whole deployment, such as the key of continuation tokens. */
+  deployment: (name: string): ItemKey => ({ pk: 'deployment', sk: name }),
+} as const;
+
+export const partition = {
+  project: (id: string): string => `project/${id}`,
+  graves: 'graves',
+  /** Where the heads of a bucket lie: see shards.ts. */
+  heads: (bucketId: string, shard?: number): string => `head/${bucketId}${shard === undefined ? '' : `/${shard}`}`,
+  history: (bucketId: string, key: string): string => `old/${bucketId}/${key}`,
+  usage: (bucketId: string): string => `usage/${bucketId}`,
+  garbage: (spread: number): string => `garbage/${spread}`,
+} as const;
+
+/** The bucket and the key that a head or a history item belongs to; undefined for any other item. */
+export function objectOf({ pk, sk }: ItemKey): { bucketId: string; key: string; isHead: boolean } | undefined {
+  const [kind, bucketId] = pk.split('/', 2) as [string, string];
+  if (kind === 'head') return { bucketId, key: sk, isHead: true };
+  if (kind === 'old') return { bucketId, key: pk.slice(`old/${bucketId}/`.length), isHead: false };
+  return undefined;
+}
+
+/** Whether the change feed must tell of this item: heads, history and upload states have followers, nothing else has. */
+export function isFollowed({ pk, sk }: ItemKey): boolean {
+  return pk.startsWith('head/') || pk.startsWith('old/') || (pk.startsWith('upload/') && sk === only);
+}
+
+/** Partitions of the garbage queue, so that a busy deployment does not write one of them too fast. */
+export const garbagePartitions = 16;

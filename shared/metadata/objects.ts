@@ -1,0 +1,305 @@
+import { S3Error } from '../errors/s3-error.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Change, Condition, Expectation, KeyValueTable, WriteOutcome } from '../ports/key-value-table.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import { jitter, noSuchBucket, type Bucket, type Buckets } from './buckets.ts';
+import { instanceId, isVersionId, nextSequence, sequenceOf, timedId, writeToken } from './ids.ts';
+import { itemKey } from './keys.ts';
+import { scanShards } from './scan.ts';
+import { headKey, tokenIs, unversioned, VersionChain, type ChainRooms, type Found } from './version-chain.ts';
+import {
+  decodeHead,
+  decodeParticulars,
+  encodeParticulars,
+  fitsInline,
+  noParticulars,
+  type Head,
+  type Particulars,
+  type Unplaced,
+  type Version,
+} from './versions.ts';
+
+/** What a writer brings: everything of a version that does not follow from its place among the others. */
+export interface NewVersion {
+  readonly marker: boolean;
+  readonly size: number;
+  readonly md5: Uint8Array | undefined;
+  readonly partCount?: number;
+  readonly content: Version['content'];
+  /** The canonical id of the owning project. */
+  readonly owner: string;
+  readonly contentType: string | undefined;
+  readonly checksum: Version['checksum'];
+  readonly particulars: Particulars;
+}
+
+/**
+ * Judges a version before it is changed: throws the S3 error if a condition of the request does not hold. Gets undefined if
+ * there is none, or if it is a delete marker. Called anew at every attempt, on the very image that the commit hangs on.
+ */
+export type Guard = (current: Version | undefined) => void;
+
+/** What else belongs into the commit of a new version. */
+export interface Companions {
+  readonly changes: readonly Change[];
+  readonly conditions: readonly Condition[];
+}
+
+/** States the companions of a version that is about to be committed above `before`. Called anew at every attempt. */
+export type Accompany = (version: Head, before: Head | undefined) => Promise<Companions>;
+
+export interface PutOptions {
+  readonly guard?: Guard | undefined;
+  readonly accompany?: Accompany;
+}
+
+/** The answer of a commit was lost: it may have happened, so nothing that it refers to may be cleaned up. */
+export class OutcomeUnknown extends S3Error {
+  constructor() {
+    super('ServiceUnavailable');
+  }
+}
+
+/** The object that a condition speaks of: a delete marker counts as absent. */
+function live<Of extends Version>(version: Of | undefined): Of | undefined {
+  return version?.marker ? undefined : version;
+}
+
+const attempts = 8;
+/** How long after the bucket was looked at a commit may still begin. */
+const commitTime = 2000;
+
+/**
+ * The objects of buckets. Every change of a key is one conditional write on the write token of its head, so all changes of
+ * a key are in one order and no unread assumption survives a race.
+ *
+ * Changes throw NoSuchBucket if the bucket went away meanwhile; SlowDown, or ConditionalRequestConflict where there is a guard,
+ * if others were always faster; and {@link OutcomeUnknown}.
+ */
+export class Objects {
+  readonly #rooms: ChainRooms;
+  readonly #table: KeyValueTable;
+  readonly #buckets: Buckets;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+
+  constructor(rooms: { table: KeyValueTable; buckets: Buckets; clock: Clock; randomness: Randomness }) {
+    this.#table = rooms.table;
+    this.#buckets = rooms.buckets;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+    this.#rooms = {
+      table: rooms.table,
+      token: () => writeToken(rooms.randomness),
+      now: () => rooms.clock.now(),
+    };
+  }
+
+  /**
+   * The current version of a key or, with a version id, that version. Either may be a delete marker.
+   * @param versionId `null` is the null version
+   */
+  async find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
+    const chain = this.#chain(bucket, key);
+    return versionId === undefined ? chain.head() : (await chain.find(versionId))?.version;
+  }
+
+  /** The long part of a version: from the version itself, or by one further read. */
+  async particulars(version: Version): Promise<Particulars> {
+    if (!('details' in version.particulars)) return version.particulars;
+    const item = await this.#table.get(itemKey.details(version.particulars.details));
+    return item === undefined ? noParticulars : decodeParticulars(item);
+  }
+
+  /** A page of heads, delete markers included, in the order of the keys' UTF-8 bytes. */
+  async scan(
+    bucket: Bucket,
+    range: { readonly from?: string; readonly after?: string; readonly prefix: string; readonly limit: number },
+  ): Promise<{ readonly entries: readonly { readonly key: string; readonly head: Head }[]; readonly more: boolean }> {
+    const { items, more } = await scanShards(this.#table, bucket.id, range);
+    return { entries: items.map(({ key, attributes }) => ({ key: key.sk, head: decodeHead(attributes) })), more };
+  }
+
+  /**
+   * The versions of a key, newest first: a true state of it, though head and history are read apart.
+   * @param head as a listing read it
+   * @param behind only versions older than this instance
+   */
+  async versions(bucket: Bucket, key: string, head: Head, limit: number, behind?: string): Promise<readonly Version[]> {
+    return this.#chain(bucket, key).walk(head, limit, behind);
+  }
+
+  /** Makes a new version current, under the rules of the bucket's versioning state. Throws what the guard throws, too. */
+  async put(bucket: Bucket, key: string, fresh: NewVersion, options: PutOptions = {}): Promise<Head> {
+    const head = await this.#replace(bucket, key, await this.#place(key, fresh), options);
+    if (await this.#buckets.standsAfterCommit(bucket)) return head;
+    await this.#undo(bucket, key, head.instance);
+    throw noSuchBucket(bucket.name);
+  }
+
+  /**
+   * DELETE without a version id. Where the bucket was never versioned the object goes; else a delete marker becomes current.
+   * An object that is not there is no error.
+   * @param owner whose the delete marker will be
+   * @returns the delete marker, if one was made
+   */
+  async delete(bucket: Bucket, key: string, owner: string, guard?: Guard): Promise<Head | undefined> {
+    bucket = await this.#buckets.readyFor(bucket);
+    if (bucket.versioning === 'off' && (await this.#deleteUnversioned(bucket, key, guard))) return undefined;
+    return this.put(bucket, key, { ...deleteMarker, owner }, { guard });
+  }
+
+  /**
+   * DELETE of one version, for good. If it was current, the next one below becomes current.
+   * @returns the version that is gone, or undefined if there was none
+   */
+  async deleteVersion(bucket: Bucket, key: string, versionId: string, guard?: Guard): Promise<Version | undefined> {
+    return this.#remove(bucket, key, (chain) => chain.find(versionId), guard);
+  }
+
+  /** @returns false if the bucket turned out to be versioned by now */
+  async #deleteUnversioned(bucket: Bucket, key: string, guard: Guard | undefined): Promise<boolean> {
+    const chain = this.#chain(bucket, key);
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      bucket = await this.#buckets.readyFor(bucket);
+      if (bucket.versioning !== 'off') return false;
+      const head = guard && (await chain.head());
+      guard?.(live(head));
+      if (guard && head === undefined) return true;
+      const expect: Expectation = head ? tokenIs(head) : absentOrUnversioned;
+      const outcome = await this.#write(bucket, [{ key: headKey(bucket.id, key), delete: true, expect }]);
+      if (outcome === 'written') return true;
+      if (outcome === 'unknown' && guard) throw new OutcomeUnknown();
+      bucket = await this.#again(bucket, attempt);
+    }
+    throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+  }
+
+  async #remove(
+    bucket: Bucket,
+    key: string,
+    find: (chain: VersionChain) => Promise<Found | undefined>,
+    guard?: Guard,
+  ): Promise<Version | undefined> {
+    const chain = this.#chain(bucket, key);
+    let lost: Version | undefined;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const found = await find(chain);
+      if (found === undefined) return lost;
+      guard?.(live(found.version));
+      const commit = await chain.remove(found.head, found.version);
+      if (commit) {
+        const { outcome } = await this.#table.write(commit.changes);
+        if (outcome === 'written') return found.version;
+        if (outcome === 'unknown') lost = found.version;
+      }
+      await this.#clock.sleep(jitter(attempt, this.#randomness));
+    }
+    throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+  }
+
+  async #replace(bucket: Bucket, key: string, fresh: Unplaced, { guard, accompany }: PutOptions): Promise<Head> {
+    const chain = this.#chain(bucket, key);
+    let lost: Head | undefined;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      bucket = await this.#buckets.readyFor(bucket);
+      // A write that asks for nothing needs no read where nothing can lie beneath: its condition refuses whatever does.
+      const blind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && accompany === undefined;
+      const before = blind ? undefined : await chain.head();
+      if (lost && before?.instance === lost.instance) return before;
+      guard?.(live(before));
+      const version = this.#version(bucket, fresh, before, lost);
+      const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
+      if (commit?.head) {
+        const { changes, conditions } = (await accompany?.(commit.head, before)) ?? alone;
+        const outcome = await this.#write(bucket, [...commit.changes, ...changes], conditions);
+        if (outcome === 'written') return commit.head;
+        if (outcome === 'unknown') {
+          if (guard) throw new OutcomeUnknown();
+          lost = commit.head;
+        }
+      }
+      bucket = await this.#again(bucket, attempt);
+    }
+    if (lost) throw new OutcomeUnknown();
+    throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+  }
+
+  /** The version that is to become current: younger than the head, or the same again if its first commit's answer was lost. */
+  #version(bucket: Bucket, fresh: Unplaced, before: Head | undefined, lost: Head | undefined): Version {
+    const now = this.#clock.now();
+    const sequence = nextSequence(now, before && sequenceOf(before.instance));
+    const again = lost && (before === undefined || lost.instance > before.instance) ? lost.instance : undefined;
+    return {
+      ...fresh,
+      instance: again ?? instanceId(sequence, this.#randomness),
+      token: this.#rooms.token(),
+      named: bucket.versioning === 'on',
+      beneath: undefined,
+      lastModified: now,
+      replacedAt: undefined,
+    };
+  }
+
+  /** Puts the long part of a version into an item of its own, before the commit, where a head would grow too large with it. */
+  async #place(key: string, fresh: NewVersion): Promise<Unplaced> {
+    const placed = { ...fresh, partCount: fresh.partCount, tagCount: fresh.particulars.tags.length };
+    if (fitsInline(key, placed)) return placed;
+    const id = timedId(this.#clock.now(), this.#randomness);
+    const { outcome } = await this.#table.write([
+      { key: itemKey.details(id), put: encodeParticulars(fresh.particulars) },
+    ]);
+    if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
+    return { ...placed, particulars: { details: id } };
+  }
+
+  /** Takes back a version that was committed into a bucket that is gone: what lay beneath it becomes current again. */
+  async #undo(bucket: Bucket, key: string, instance: string): Promise<void> {
+    await this.#remove(bucket, key, (chain) => chain.findInstance(instance));
+  }
+
+  async #write(
+    bucket: Bucket,
+    changes: readonly Change[],
+    conditions: readonly Condition[] = [],
+  ): Promise<WriteOutcome['outcome']> {
+    if (this.#clock.now() - bucket.readAt > commitTime) return 'conflict';
+    const { outcome } = await this.#table.write(changes, [...conditions, ...this.#buckets.commitConditions(bucket)]);
+    return outcome;
+  }
+
+  async #again(bucket: Bucket, attempt: number): Promise<Bucket> {
+    await this.#clock.sleep(jitter(attempt, this.#randomness));
+    return this.#buckets.stale(bucket);
+  }
+
+  #chain(bucket: Bucket, key: string): VersionChain {
+    return new VersionChain(this.#rooms, bucket.id, key);
+  }
+}
+
+const absentOrUnversioned: Expectation = { is: 'any', of: [{ is: 'absent' }, { is: 'all', of: unversioned }] };
+
+const alone: Companions = { changes: [], conditions: [] };
+
+const deleteMarker: Omit<NewVersion, 'owner'> = {
+  marker: true,
+  size: 0,
+  md5: undefined,
+  content: undefined,
+  contentType: undefined,
+  checksum: undefined,
+  particulars: noParticulars,
+};
+
+/**
+ * Checks the `versionId` of a request.
+ * @throws S3Error InvalidArgument for what no version can have as its id
+ */
+export function checkVersionId(versionId: string): void {
+  if (versionId === 'null' || isVersionId(versionId)) return;
+  throw new S3Error('InvalidArgument', {
+    message: 'Invalid version id specified',
+    details: { ArgumentName: 'versionId', ArgumentValue: versionId },
+  });
+}

@@ -1,0 +1,36 @@
+/**
+ * Reads that requests share. A request may use a read that began after it arrived, and only such a read: the answer is then
+ * as fresh as one of its own. So at most one read per key is running and one waiting, however many ask.
+ */
+export class SharedReads<Key, Value> {
+  readonly #read: (key: Key) => Promise<Value>;
+  readonly #running = new Map<Key, Promise<Value>>();
+  readonly #waiting = new Map<Key, Promise<Value>>();
+
+  constructor(read: (key: Key) => Promise<Value>) {
+    this.#read = read;
+  }
+
+  get(key: Key): Promise<Value> {
+    const running = this.#running.get(key);
+    if (running === undefined) return this.#start(key);
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined) return waiting;
+    const next = running
+      .catch(() => undefined)
+      .then(() => {
+        this.#waiting.delete(key);
+        return this.#start(key);
+      });
+    this.#waiting.set(key, next);
+    return next;
+  }
+
+  #start(key: Key): Promise<Value> {
+    const read = this.#read(key).finally(() => {
+      if (this.#running.get(key) === read) this.#running.delete(key);
+    });
+    this.#running.set(key, read);
+    return read;
+  }
+}

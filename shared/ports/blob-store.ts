@@ -1,0 +1,58 @@
+/**
+ * The blob store port: immutable byte strings under references that the store invents. A reference owes nothing to a
+ * bucket's or an object's name. Held by `test/contract/blob-store.ts`, which runs over every adapter.
+ */
+
+/** Names a blob: 24 to 64 characters of `[A-Za-z0-9_-]`. */
+export type BlobRef = string;
+
+/** The first and the last byte wanted, both inclusive. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What is written beside the bytes so that a scrub can tell whose they were. */
+export interface BlobOwner {
+  readonly bucketId: string;
+  readonly key: string;
+}
+
+export interface BlobDescription {
+  readonly ref: BlobRef;
+  readonly size: number;
+  /** Milliseconds since the epoch. */
+  readonly writtenAt: number;
+}
+
+export interface BlobStore {
+  /**
+   * Stores the bytes and returns once they are durable. If `bytes` throws, nothing is left behind (or only what a scrub
+   * finds) and the error passes through unchanged.
+   * @param length the number of bytes if it is known beforehand: a hint, not a check
+   */
+  write(bytes: AsyncIterable<Uint8Array>, owner: BlobOwner, length?: number): Promise<{ ref: BlobRef; size: number }>;
+
+  /**
+   * Opens a blob, or a range of it. Resolves once the blob is known to exist; rejects with {@link BlobMissing} otherwise.
+   * Whoever stops reading early calls `return()` on the iterator (as `for await` does), which frees the file or socket.
+   */
+  read(ref: BlobRef, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
+
+  /** Removes blobs. One that is not there is no error. */
+  remove(refs: readonly BlobRef[]): Promise<void>;
+
+  /** Every blob, in no particular order. */
+  list(): AsyncIterable<BlobDescription>;
+
+  /** Rejects if the store cannot be used. */
+  check(): Promise<void>;
+}
+
+/** The blob of this reference is not in the store. */
+export class BlobMissing extends Error {
+  constructor(ref: BlobRef, options?: ErrorOptions) {
+    super(`blob ${ref} is missing`, options);
+    this.name = 'BlobMissing';
+  }
+}

@@ -1,0 +1,23 @@
+/** What one request looked like from outside. Nothing in it is secret. */
+export interface RequestRecord {
+  readonly requestId: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly status: number;
+  readonly code?: string;
+  readonly project?: string;
+  readonly user?: string;
+  readonly bucket?: string;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly milliseconds: number;
+}
+
+export interface Telemetry {
+  /** One line for a finished request. */
+  request(record: RequestRecord): void;
+  /** Something an operator should see. `error` is logged with its stack, never shown to a user. */
+  problem(message: string, error?: unknown, fields?: Readonly<Record<string, string | number>>): void;
+  /** Something an operator may want to know. */
+  note(message: string, fields?: Readonly<Record<string, string | number>>): void;
+}

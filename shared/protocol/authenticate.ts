@@ -1,0 +1,92 @@
+import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
+import { S3Error } from '../errors/s3-error.ts';
+import type { Target } from '../http/address.ts';
+import type { Fields, RequestMessage } from '../http/message.ts';
+import type { Clock } from '../ports/clock.ts';
+import { readAuthorizationHeader } from '../signing/authorization-header.ts';
+import { checkRegion, refuseUnsignedHeaders, type SignatureClaim } from '../signing/claim.ts';
+import { parsePayloadHash } from '../signing/payload-hash.ts';
+import { readPresignedQuery } from '../signing/presigned.ts';
+import { recogniseScheme } from '../signing/scheme.ts';
+import { verifySignature } from '../signing/sigv4.ts';
+import type { Payload } from './payload.ts';
+import { VerifiedBody, type BodyWants } from './verified-body.ts';
+
+/** How a deployment takes signatures. */
+export interface SigningSettings {
+  /** The only region that is accepted. Unset: whatever region the client believes in. */
+  readonly strictRegion?: string;
+}
+
+/** Who sent a request, and its body behind the gate. */
+export interface Authenticated {
+  readonly caller: Caller;
+  readonly scheme: 'anonymous' | 'v4-header' | 'v4-presigned';
+  readonly payload: Payload;
+}
+
+/**
+ * THE signature gate: every request passes through here, and what it gets to read of the body is verified. Nothing of the
+ * body is read yet.
+ *
+ * @throws S3Error 400, 403 or 501; whose credentials do not hold is never taken for anonymous
+ */
+export async function authenticate(
+  request: RequestMessage,
+  target: Target,
+  wants: BodyWants,
+  keys: AccessKeys,
+  clock: Clock,
+  settings: SigningSettings,
+): Promise<Authenticated> {
+  const { fields } = request;
+  const scheme = recogniseScheme(fields, target.query);
+  switch (scheme) {
+    case 'anonymous': {
+      const hash = parsePayloadHash(fields.get('x-amz-content-sha256') ?? 'UNSIGNED-PAYLOAD', undefined);
+      return { caller: anonymous, scheme, payload: new VerifiedBody(request, hash, wants) };
+    }
+    case 'v4-header': {
+      const claim = readAuthorizationHeader(fields, clock.now());
+      return { scheme, ...(await verified(request, target, claim, wants, keys, settings)) };
+    }
+    case 'v4-presigned': {
+      const claim = readPresignedQuery(target.query, fields, clock.now());
+      return { scheme, ...(await verified(request, target, claim, wants, keys, settings)) };
+    }
+    case 'v2-header':
+    case 'v2-presigned':
+      throw new S3Error('NotImplemented', {
+        message: 'Signature version 2 is not implemented. Please use AWS4-HMAC-SHA256.',
+      });
+  }
+}
+
+async function verified(
+  request: RequestMessage,
+  target: Target,
+  claim: SignatureClaim,
+  wants: BodyWants,
+  keys: AccessKeys,
+  { strictRegion }: SigningSettings,
+): Promise<Pick<Authenticated, 'caller' | 'payload'>> {
+  if (strictRegion !== undefined) checkRegion(claim, strictRegion);
+  refuseUnsignedHeaders(claim, request.fields);
+  refuseSessionToken(request.fields, target);
+  const hash = parsePayloadHash(claim.payloadHash, claim.dialect);
+
+  const key = await keys.find(claim.accessKeyId);
+  if (!key) throw new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: claim.accessKeyId } });
+  const context = verifySignature(request, target, claim, key.secret);
+  // Only whoever holds the secret is told that the key is suspended.
+  if (key.suspended) throw new S3Error('UserSuspended');
+  return { caller: key.user, payload: new VerifiedBody(request, hash, wants, context) };
+}
+
+/** Keys here are permanent: a token that comes along belongs to a key of somebody else's service. */
+function refuseSessionToken(fields: Fields, { query }: Target): void {
+  const name = 'x-amz-security-token';
+  if (fields.has(name) || query.parameters.some((parameter) => parameter.name.toLowerCase() === name)) {
+    throw new S3Error('InvalidToken');
+  }
+}

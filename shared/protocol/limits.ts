@@ -1,0 +1,58 @@
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const GiB = 1024 * MiB;
+const TiB = 1024 * GiB;
+
+/** What a deployment may set. Sizes in bytes, times in milliseconds. https://docs.aws.amazon.com/general/latest/gr/s3.html */
+export interface Limits {
+  /** One PUT, one part, one POST, one copy source. */
+  readonly singleUploadBytes: number;
+  readonly objectBytes: number;
+  /** Every part but the last. */
+  readonly minimumPartBytes: number;
+  readonly partsPerUpload: number;
+  readonly openUploadsPerBucket: number;
+  readonly userMetadataBytes: number;
+  /** Names and values of all header fields together. */
+  readonly headerSectionBytes: number;
+  readonly requestTargetBytes: number;
+  readonly bucketsPerProject: number;
+  readonly tagsPerObject: number;
+  readonly tagsPerBucket: number;
+  readonly keysPerDelete: number;
+  readonly keysPerPage: number;
+  readonly bucketsPerPage: number;
+  /** A configuration document. */
+  readonly documentBytes: number;
+  readonly completeDocumentBytes: number;
+  readonly deleteDocumentBytes: number;
+  /** A body that stands still for so long ends in 400 RequestTimeout. */
+  readonly bodyIdle: number;
+  /** A request that takes longer than this altogether ends in 408 RequestTimeout. */
+  readonly requestDuration: number;
+  /** After so much work on one page a listing may end short. */
+  readonly listingEffort: number;
+}
+
+export const defaultLimits: Limits = {
+  singleUploadBytes: 5 * GiB,
+  objectBytes: 5 * TiB,
+  minimumPartBytes: 5 * MiB,
+  partsPerUpload: 10_000,
+  openUploadsPerBucket: 10_000,
+  userMetadataBytes: 2 * KiB,
+  headerSectionBytes: 8 * KiB,
+  requestTargetBytes: 16 * KiB,
+  bucketsPerProject: 50,
+  tagsPerObject: 10,
+  tagsPerBucket: 50,
+  keysPerDelete: 1000,
+  keysPerPage: 1000,
+  bucketsPerPage: 10_000,
+  documentBytes: MiB,
+  completeDocumentBytes: 4 * MiB,
+  deleteDocumentBytes: 2 * MiB,
+  bodyIdle: 20_000,
+  requestDuration: 24 * 60 * 60 * 1000,
+  listingEffort: 20_000,
+};

@@ -1,0 +1,127 @@
+import type { Question } from '../access/authorise.ts';
+import type { Caller, Projects } from '../access/identity.ts';
+import type { Fields } from '../http/message.ts';
+import type { Query } from '../http/query.ts';
+import type { Bucket, Buckets } from '../metadata/buckets.ts';
+import type { Contents } from '../metadata/contents.ts';
+import type { Objects } from '../metadata/objects.ts';
+import type { Uploads } from '../metadata/uploads.ts';
+import type { UsageCounters } from '../metadata/usage.ts';
+import type { BlobStore } from '../ports/blob-store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Limits } from './limits.ts';
+import type { Payload } from './payload.ts';
+import type { Level, OperationName } from './routes.ts';
+
+/** What a deployment is called and how it speaks. */
+export interface Settings {
+  /** The region it says it is. */
+  readonly region: string;
+  /** The namespace of every XML answer but `<Error>`. */
+  readonly xmlNamespace: string;
+  /** The URI that names everybody in a grant. */
+  readonly allUsersGroupUri: string;
+  readonly limits: Limits;
+  /** Binds continuation tokens to this deployment. */
+  readonly tokenKey: Uint8Array;
+}
+
+/** Where a request points, by the level of its operation. */
+export type Place<On extends Level> = On extends 'object'
+  ? { readonly bucket: string; readonly key: string }
+  : On extends 'bucket' | 'website'
+    ? { readonly bucket: string }
+    : object;
+
+/** The part of a request that `parse` may look at: everything the signature covers, and nothing of the body. */
+export type RequestHead<On extends Level> = Place<On> & {
+  readonly method: string;
+  readonly query: Query;
+  readonly fields: Fields;
+  readonly secure: boolean;
+  readonly remoteAddress: string;
+  readonly settings: Settings;
+  /** Whether the caller proved who they are. */
+  readonly signed: boolean;
+};
+
+/** The rooms an operation may use. */
+export interface Services {
+  readonly buckets: Buckets;
+  readonly objects: Objects;
+  readonly uploads: Uploads;
+  readonly contents: Contents;
+  readonly usage: UsageCounters;
+  readonly blobs: BlobStore;
+  readonly projects: Projects;
+  readonly clock: Clock;
+  readonly settings: Settings;
+}
+
+/** What `act` works with besides its input. `bucket` is the one addressed, loaded and authorised. */
+export type Context<On extends Level, Body> = Services & {
+  readonly caller: Caller;
+  /** The authorisation gate, for questions that only the document brings up. @throws S3Error AccessDenied */
+  readonly authorise: (question: Question) => Promise<void>;
+} & (On extends 'service' | 'own' ? object : { readonly bucket: Bucket }) &
+  BodyOf<Body>;
+
+type BodyOf<Body> = Body extends 'stream'
+  ? { readonly payload: Payload }
+  : Body extends DocumentBody<infer Document>
+    ? { readonly document: Document }
+    : object;
+
+/** A body that is read whole, up to a limit, and turned into something typed after authorisation. */
+export interface DocumentBody<Document> {
+  readonly maximum: keyof Limits;
+  /** Gets the verified bytes; throws the S3 error that fits a malformed document. */
+  read(bytes: Uint8Array, settings: Settings): Document;
+}
+
+/** `none`: a body that is sent all the same is verified and thrown away. `stream`: the operation reads it as it arrives. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a document may be anything
+export type BodyMode = 'none' | 'stream' | DocumentBody<any>;
+
+/** What an operation does to table and blobs: it becomes the function's grants in the cloud. */
+export interface Needs {
+  readonly table: 'read' | 'write';
+  readonly blobs?: 'read' | 'write';
+}
+
+/** An answer before it meets a transport. `content-type: application/xml` goes with `xml`. */
+export interface Answer {
+  /** 200 unless said. */
+  readonly status?: number;
+  readonly fields?: Iterable<readonly [string, string]>;
+  readonly xml?: string;
+  readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/**
+ * One operation of the API. Five steps, always in this order: parse what the request says, state the questions for the
+ * authorisation gate, (read the document,) act, render. None of them sees a socket or an event.
+ */
+export interface Operation<On extends Level, Body extends BodyMode, Input, Output> {
+  readonly name: OperationName;
+  readonly on: On;
+  readonly body: Body;
+  readonly needs: Needs;
+  /** False for operations on a bucket that need not exist yet. */
+  readonly bucketMustExist?: false;
+  parse(request: RequestHead<On>): Input;
+  authorise(input: Input, request: RequestHead<On>): readonly Question[];
+  act(input: Input, context: Context<On, Body>): Promise<Output>;
+  render(output: Output, input: Input, request: RequestHead<On>): Answer;
+}
+
+/** An operation whose types are closed over, as the pipeline handles it. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- existential types are spelled `any` in TypeScript
+export type AnyOperation = Operation<any, any, any, any>;
+
+/** Declares an operation; the types of its steps follow from each other. */
+export function defineOperation<const On extends Level, const Body extends BodyMode, Input, Output>(
+  operation: Operation<On, Body, Input, Output>,
+): Operation<On, Body, Input, Output> {
+  return operation;
+}

@@ -1,0 +1,260 @@
+import { decide, type Question } from '../access/authorise.ts';
+import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
+import { S3Error } from '../errors/s3-error.ts';
+import type { ErrorCode } from '../errors/table.ts';
+import { resolveTarget, type Address, type HostNames, type Target } from '../http/address.ts';
+import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
+import type { Bucket } from '../metadata/buckets.ts';
+import { TableBusy } from '../ports/key-value-table.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import { errorDocument } from '../xml/error.ts';
+import { authenticate, type SigningSettings } from './authenticate.ts';
+import { readWhole } from './document.ts';
+import type { Limits } from './limits.ts';
+import type { AnyOperation, Answer, BodyMode, RequestHead, Services, Settings } from './operation.ts';
+import type { Payload } from './payload.ts';
+import { findRoute, type OperationName } from './routes.ts';
+import { refuseUnbuilt } from './unbuilt.ts';
+
+/** What the pipeline needs besides the rooms that operations use. */
+export interface PipelineRooms {
+  readonly services: Services;
+  readonly operations: ReadonlyMap<OperationName, AnyOperation>;
+  readonly accessKeys: AccessKeys;
+  readonly telemetry: Telemetry;
+  readonly hostNames: HostNames;
+  readonly signing: SigningSettings;
+  /** A fresh id for a request: `x-amz-request-id`. */
+  readonly requestId: () => string;
+  /** Names the answering server in `x-amz-id-2`. */
+  readonly hostId: string;
+}
+
+/** What is learnt about a request on its way, for the log line and the error body. */
+interface Journey {
+  readonly requestId: string;
+  readonly startedAt: number;
+  operation: string;
+  caller: Caller;
+  target: Target | undefined;
+  code: ErrorCode | undefined;
+}
+
+/**
+ * The one way through. Every request of every transport takes these steps, in this order; only this file catches.
+ */
+export class Pipeline {
+  readonly #rooms: PipelineRooms;
+
+  constructor(rooms: PipelineRooms) {
+    this.#rooms = rooms;
+  }
+
+  /** Answers a request. Never rejects. */
+  async handle(request: RequestMessage): Promise<ResponseMessage> {
+    const journey: Journey = {
+      requestId: this.#rooms.requestId(),
+      startedAt: this.#rooms.services.clock.now(),
+      operation: 'Unknown',
+      caller: anonymous,
+      target: undefined,
+      code: undefined,
+    };
+    let answer: Answer;
+    try {
+      answer = await this.#answer(request, journey);
+    } catch (error) {
+      answer = this.#refuse(error, journey);
+    }
+    return this.#respond(request, journey, answer);
+  }
+
+  async #answer(request: RequestMessage, journey: Journey): Promise<Answer> {
+    const { services, accessKeys, signing, hostNames } = this.#rooms;
+    const { settings } = services;
+
+    // Address and route
+    checkHead(request, settings.limits);
+    const target = (journey.target = resolveTarget(request.target, request.fields.get('host'), hostNames));
+    const name = (journey.operation = findRoute(target.address, request.method, target.query, request.fields));
+    const operation = this.#rooms.operations.get(name);
+
+    // Authenticate: from here on the body is behind the signature gate
+    const wants = { digestBody: operation?.body === 'stream' };
+    const { caller, payload } = await authenticate(request, target, wants, accessKeys, services.clock, signing);
+    journey.caller = caller;
+    if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
+
+    // Parse
+    refuseUnbuilt(request.fields);
+    const head = requestHead(request, target, caller, settings);
+    const input: unknown = operation.parse(head);
+
+    // Load the bucket, authorise
+    const bucket = await this.#bucket(operation, target.address);
+    const authorise = (question: Question): Promise<void> => this.#authorise(question, caller, bucket);
+    for (const question of operation.authorise(input, head)) await authorise(question);
+    checkExpectedOwner(request.fields, bucket);
+
+    // Read the document, act, render
+    const body = await readBody(operation.body, payload, settings);
+    const output: unknown = await operation.act(input, { ...services, ...body, caller, bucket, authorise });
+    return operation.render(output, input, head);
+  }
+
+  async #bucket(operation: AnyOperation, address: Address): Promise<Bucket | undefined> {
+    if (!('bucket' in address) || operation.bucketMustExist === false) return undefined;
+    return this.#rooms.services.buckets.load(address.bucket);
+  }
+
+  async #authorise(question: Question, caller: Caller, addressed: Bucket | undefined): Promise<void> {
+    const elsewhere = question.bucket !== undefined && question.bucket !== addressed?.name;
+    const bucket = elsewhere ? await this.#rooms.services.buckets.load(question.bucket) : addressed;
+    decide(caller, question, bucket);
+  }
+
+  /** The one place that renders errors. */
+  #refuse(error: unknown, journey: Journey): Answer {
+    const known = this.#asS3Error(error, journey);
+    journey.code = known.code;
+    return {
+      status: known.status,
+      fields: Object.entries(known.headers),
+      xml: errorDocument(known, {
+        ...resourceOf(journey.target),
+        requestId: journey.requestId,
+        hostId: this.#rooms.hostId,
+      }),
+    };
+  }
+
+  #asS3Error(error: unknown, { requestId, operation }: Journey): S3Error {
+    const { telemetry } = this.#rooms;
+    if (error instanceof S3Error) {
+      if (error.status === 500 || error.status === 503) telemetry.problem(error.code, error, { requestId, operation });
+      return error;
+    }
+    if (error instanceof TableBusy) return new S3Error('SlowDown', { headers: { 'retry-after': '1' }, cause: error });
+    telemetry.problem('a request failed', error, { requestId, operation });
+    return new S3Error('InternalError', { cause: error });
+  }
+
+  #respond(request: RequestMessage, journey: Journey, answer: Answer): ResponseMessage {
+    const status = answer.status ?? 200;
+    const bodiless = request.method === 'HEAD' || status === 204 || status === 304;
+    const fields = new Fields([
+      ['x-amz-request-id', journey.requestId],
+      ['x-amz-id-2', this.#rooms.hostId],
+      ['date', new Date(this.#rooms.services.clock.now()).toUTCString()],
+      ['server', 'Stillage'],
+      ...(answer.fields ?? []),
+    ]);
+    if (answer.xml !== undefined && !bodiless) fields.add('content-type', 'application/xml');
+    const response = {
+      status,
+      fields,
+      ...(answer.xml !== undefined && status < 300 && { chunked: true }),
+    };
+    const body = bodiless ? undefined : (answer.xml ?? answer.body);
+    if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
+      this.#log(request, journey, status, body === undefined ? 0 : Buffer.byteLength(body));
+      return body === undefined ? response : { ...response, body };
+    }
+    return { ...response, body: this.#streamed(request, journey, status, body) };
+  }
+
+  /** A body that is sent as it is read: the request is over when it ends, or when whoever reads it gives up. */
+  async *#streamed(
+    request: RequestMessage,
+    journey: Journey,
+    status: number,
+    body: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
+    let sent = 0;
+    try {
+      for await (const chunk of body) {
+        sent += chunk.byteLength;
+        yield chunk;
+      }
+    } catch (error) {
+      const { requestId, operation } = journey;
+      journey.code = 'InternalError';
+      this.#rooms.telemetry.problem('a response broke off', error, { requestId, operation });
+      throw error;
+    } finally {
+      this.#log(request, journey, status, sent);
+    }
+  }
+
+  #log(request: RequestMessage, journey: Journey, status: number, bytesOut: number): void {
+    const { caller, target, code } = journey;
+    const address = target?.address;
+    this.#rooms.telemetry.request({
+      requestId: journey.requestId,
+      operation: journey.operation,
+      method: request.method,
+      status,
+      ...(code !== undefined && { code }),
+      ...(caller.kind === 'user' && { project: caller.project.email, user: caller.name }),
+      ...(address && 'bucket' in address && { bucket: address.bucket }),
+      bytesIn: request.received?.() ?? 0,
+      bytesOut,
+      milliseconds: this.#rooms.services.clock.now() - journey.startedAt,
+    });
+  }
+}
+
+/** @throws S3Error RequestHeaderSectionTooLarge, InvalidURI, and InvalidRequest for a field that must not be repeated */
+function checkHead({ fields, target }: RequestMessage, limits: Limits): void {
+  if (target.length > limits.requestTargetBytes)
+    throw new S3Error('InvalidURI', { message: 'The request URI is too long.' });
+  let size = 0;
+  for (const [name, value] of fields) size += name.length + value.length + ': \r\n'.length;
+  if (size > limits.headerSectionBytes) {
+    throw new S3Error('RequestHeaderSectionTooLarge', {
+      details: { MaxSizeAllowed: String(limits.headerSectionBytes) },
+    });
+  }
+  for (const name of ['host', 'authorization', 'content-length', 'x-amz-date', 'x-amz-content-sha256']) {
+    if (fields.all(name).length > 1) throw new S3Error('InvalidRequest', { message: `Repeated header: ${name}` });
+  }
+}
+
+/** @throws S3Error AccessDenied if the bucket belongs to another project than the client expects */
+function checkExpectedOwner(fields: Fields, bucket: Bucket | undefined): void {
+  const expected = fields.get('x-amz-expected-bucket-owner');
+  if (expected !== undefined && bucket && expected !== bucket.project) throw new S3Error('AccessDenied');
+}
+
+function requestHead(
+  request: RequestMessage,
+  target: Target,
+  caller: Caller,
+  settings: Settings,
+): RequestHead<'service'> {
+  const { method, fields, secure, remoteAddress } = request;
+  const { address, query } = target;
+  return { ...address, method, query, fields, secure, remoteAddress, settings, signed: caller.kind === 'user' };
+}
+
+/** The most bytes that a body without meaning may have: it is read only because its signature and length must hold. */
+const meaninglessBytes = 1024 * 1024;
+
+async function readBody(mode: BodyMode, payload: Payload, settings: Settings): Promise<object> {
+  if (mode === 'stream') return { payload };
+  if (mode === 'none') {
+    await readWhole(payload, meaninglessBytes);
+    return {};
+  }
+  return { document: mode.read(await readWhole(payload, settings.limits[mode.maximum]), settings) as unknown };
+}
+
+function resourceOf(target: Target | undefined): { resource?: string; bucket?: string; key?: string } {
+  if (target === undefined) return {};
+  const { address, rawPath } = target;
+  return {
+    resource: rawPath,
+    ...('bucket' in address && { bucket: address.bucket }),
+    ...('key' in address && { key: address.key }),
+  };
+}

@@ -1,0 +1,34 @@
+import { S3Error } from '../errors/s3-error.ts';
+import type { Fields } from '../http/message.ts';
+
+/**
+ * Request headers that ask for something the service does not do (yet). Ignoring one would do less than the
+ * client was promised: an unencrypted object, a public one kept private, another version read.
+ */
+const headers: readonly { readonly prefix: string; readonly harmless?: ReadonlySet<string> }[] = [
+  { prefix: 'x-amz-acl', harmless: new Set(['private']) },
+  { prefix: 'x-amz-grant-' },
+  { prefix: 'x-amz-server-side-encryption' },
+  { prefix: 'x-amz-copy-source' },
+  { prefix: 'x-amz-object-lock-' },
+  { prefix: 'x-amz-bucket-object-lock-enabled', harmless: new Set(['false']) },
+  { prefix: 'x-amz-object-ownership' },
+  { prefix: 'x-amz-write-offset-bytes' },
+  { prefix: 'x-amz-mfa' },
+];
+
+/** @throws S3Error NotImplemented, naming what was asked for */
+export function refuseUnbuilt(fields: Fields): void {
+  for (const name of fields.names()) {
+    if (!name.startsWith('x-amz-')) continue;
+    const row = headers.find(({ prefix }) => name.startsWith(prefix));
+    if (row && !row.harmless?.has(fields.get(name)!.toLowerCase())) throw unbuilt(name);
+  }
+}
+
+function unbuilt(header: string): S3Error {
+  return new S3Error('NotImplemented', {
+    message: 'A header you provided implies functionality that is not implemented.',
+    details: { Header: header },
+  });
+}

@@ -1,0 +1,132 @@
+import { S3Error } from '../errors/s3-error.ts';
+
+/** A step of an aws-chunked body. `data` comes in pieces; `chunk-end` follows the data of each chunk, the empty one too. */
+export type Frame =
+  | { readonly kind: 'data'; readonly bytes: Uint8Array }
+  | { readonly kind: 'chunk-end'; readonly signature: string | undefined }
+  /** Once, last. `lines` are `name:value` as sent, latin1, without the signature's own line. */
+  | { readonly kind: 'trailers'; readonly lines: readonly string[]; readonly signature: string | undefined };
+
+const mostSizeLineBytes = 1024;
+const mostTrailerBytes = 16 * 1024;
+const carriageReturn = 0x0d;
+const lineFeed = 0x0a;
+const sizeLine = /^0*([0-9A-Fa-f]{1,13})(?:;chunk-signature=([0-9a-f]{64}))?$/;
+const signatureTrailer = 'x-amz-trailer-signature';
+
+/**
+ * Takes the aws-chunked framing off a body, in whatever pieces it arrives. Data passes through as views of those pieces;
+ * only lines that are cut by the end of a piece are copied. Format:
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html#sigv4-chunked-body-definition
+ *
+ * ```
+ * hex(size)[;chunk-signature=<64 hex>]\r\n <data>\r\n … 0[;chunk-signature=…]\r\n
+ * name:value\r\n … [x-amz-trailer-signature:<64 hex>\r\n] \r\n
+ * ```
+ */
+export class AwsChunkedDecoder {
+  #expects: 'size' | 'data' | 'data-end' | 'trailer' | 'nothing' = 'size';
+  /** What has come of the present line. */
+  #line = '';
+  /** Bytes of data still to come in this chunk. */
+  #left = 0;
+  #chunkSignature: string | undefined;
+  #trailerBytes = 0;
+  #trailerLines: string[] = [];
+  #trailerSignature: string | undefined;
+
+  /**
+   * The frames that a piece of the body completes. Each must be consumed before the next call.
+   *
+   * @throws S3Error IncompleteBody, MalformedTrailerError
+   */
+  *decode(piece: Uint8Array): Generator<Frame> {
+    let at = 0;
+    while (at < piece.length) {
+      if (this.#expects === 'nothing') throw incomplete('There are bytes after the last chunk.');
+      if (this.#expects === 'data') {
+        const bytes = piece.subarray(at, at + this.#left);
+        at += bytes.length;
+        this.#left -= bytes.length;
+        if (this.#left === 0) this.#expects = 'data-end';
+        yield { kind: 'data', bytes };
+      } else {
+        const end = piece.indexOf(lineFeed, at) + 1 || piece.length;
+        const line = this.#takeLine(piece.subarray(at, end));
+        at = end;
+        if (line !== undefined) yield* this.#understand(line);
+      }
+    }
+  }
+
+  /**
+   * Says that the body is over.
+   *
+   * @throws S3Error IncompleteBody if it should not be
+   */
+  end(): void {
+    if (this.#expects !== 'nothing') throw incomplete('The body ended before its last chunk did.');
+  }
+
+  /** Adds to the present line; gives it, without its CRLF, when it is whole. */
+  #takeLine(bytes: Uint8Array): string | undefined {
+    this.#checkLineLength(bytes.length);
+    this.#line += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+    // A bare line feed does not end a line: minio-go puts one at the end of each trailer, before the CRLF.
+    if (bytes[bytes.length - 1] !== lineFeed || this.#line.charCodeAt(this.#line.length - 2) !== carriageReturn) {
+      return undefined;
+    }
+    const line = this.#line.slice(0, -2);
+    this.#line = '';
+    return line;
+  }
+
+  #checkLineLength(more: number): void {
+    const length = this.#line.length + more;
+    if (this.#expects === 'size' && length > mostSizeLineBytes)
+      throw incomplete('The size line of a chunk is too long.');
+    if (this.#expects === 'data-end' && length > '\r\n'.length) throw incomplete('A chunk is longer than its size.');
+    if (this.#expects === 'trailer' && (this.#trailerBytes += more) > mostTrailerBytes) {
+      throw new S3Error('MalformedTrailerError', { message: 'The trailers are too long.' });
+    }
+  }
+
+  *#understand(line: string): Generator<Frame> {
+    if (this.#expects === 'size') {
+      yield* this.#beginChunk(line);
+    } else if (this.#expects === 'data-end') {
+      if (line !== '') throw incomplete('A chunk is longer than its size.');
+      this.#expects = 'size';
+      yield { kind: 'chunk-end', signature: this.#chunkSignature };
+    } else if (line !== '') {
+      for (const trailer of line.replace(/\n$/, '').split('\n')) this.#addTrailer(trailer);
+    } else {
+      this.#expects = 'nothing';
+      yield { kind: 'trailers', lines: this.#trailerLines, signature: this.#trailerSignature };
+    }
+  }
+
+  *#beginChunk(line: string): Generator<Frame> {
+    const [, size, signature] = sizeLine.exec(line) ?? [];
+    if (size === undefined) throw incomplete('A chunk does not begin with its size.');
+    this.#left = parseInt(size, 16);
+    this.#chunkSignature = signature;
+    if (this.#left > 0) {
+      this.#expects = 'data';
+    } else {
+      this.#expects = 'trailer';
+      yield { kind: 'chunk-end', signature };
+    }
+  }
+
+  #addTrailer(line: string): void {
+    if (this.#trailerSignature !== undefined || !/^[^\s:]+:/.test(line)) throw new S3Error('MalformedTrailerError');
+    const colon = line.indexOf(':');
+    if (line.slice(0, colon).toLowerCase() === signatureTrailer) this.#trailerSignature = line.slice(colon + 1).trim();
+    else this.#trailerLines.push(line);
+  }
+}
+
+function incomplete(message: string): S3Error {
+  return new S3Error('IncompleteBody', { message });
+}

@@ -1,0 +1,28 @@
+/**
+ * The words of a V4 signature. There are two spellings of them, Amazon's and a neutral one; a request keeps to one, and
+ * every HMAC is made with the words its client used.
+ */
+export interface Dialect {
+  /** First word of the Authorization header and of the string to sign. */
+  readonly algorithm: string;
+  /** Stands before the secret in the first HMAC key. */
+  readonly keyPrefix: string;
+  readonly service: string;
+  /** Last piece of a credential scope. */
+  readonly terminator: string;
+}
+
+const dialects: readonly Dialect[] = [
+  { algorithm: 'AWS4-HMAC-SHA256', keyPrefix: 'AWS4', service: 's3', terminator: 'aws4_request' },
+  { algorithm: 'SVC4-HMAC-SHA256', keyPrefix: 'SVC4', service: 'svc', terminator: 'svc4_request' },
+];
+
+/** The dialect whose algorithm has this name. */
+export function dialectOf(algorithm: string): Dialect | undefined {
+  return dialects.find((dialect) => dialect.algorithm === algorithm);
+}
+
+/** Signatures of public keys: known, and not offered. */
+export function isAsymmetric(algorithm: string): boolean {
+  return /^(?:AWS4|SVC4)-ECDSA-P256-SHA256$/.test(algorithm);
+}

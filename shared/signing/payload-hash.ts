@@ -1,0 +1,35 @@
+import { invalidArgument, S3Error } from '../errors/s3-error.ts';
+import { isAsymmetric, type Dialect } from './dialect.ts';
+
+/** What x-amz-content-sha256 announces. */
+export type PayloadHash =
+  /** SHA-256 of the body as it is on the wire, 64 lower-case hexadecimal digits. */
+  | { readonly kind: 'digest'; readonly sha256: string }
+  | { readonly kind: 'unsigned' }
+  /** aws-chunked framing; `signed` chunk by chunk, `trailers` after the last. */
+  | { readonly kind: 'chunks'; readonly signed: boolean; readonly trailers: boolean };
+
+/**
+ * Reads x-amz-content-sha256 in the words of the dialect that the request is signed in; undefined if it is not signed.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+ *
+ * @throws S3Error InvalidArgument, InvalidRequest (signed chunks without a signature to follow), NotImplemented
+ */
+export function parsePayloadHash(value: string, dialect: Dialect | undefined): PayloadHash {
+  if (/^[0-9A-Fa-f]{64}$/.test(value)) return { kind: 'digest', sha256: value.toLowerCase() };
+  if (value === 'UNSIGNED-PAYLOAD') return { kind: 'unsigned' };
+  if (value === 'STREAMING-UNSIGNED-PAYLOAD-TRAILER') return { kind: 'chunks', signed: false, trailers: true };
+
+  const [, algorithm = '', trailer] = /^STREAMING-(.+)-PAYLOAD(-TRAILER)?$/.exec(value) ?? [];
+  if (isAsymmetric(algorithm)) throw new S3Error('NotImplemented', { message: `${value} is not implemented.` });
+  if (algorithm !== '' && !dialect) {
+    throw new S3Error('InvalidRequest', { message: `x-amz-content-sha256: ${value} needs a V4-signed request.` });
+  }
+  if (algorithm === dialect?.algorithm) return { kind: 'chunks', signed: true, trailers: trailer !== undefined };
+  throw invalidArgument(
+    'x-amz-content-sha256',
+    value,
+    'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-AWS4-HMAC-SHA256-PAYLOAD, ' +
+      'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER or a valid sha256 value.',
+  );
+}

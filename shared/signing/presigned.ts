@@ -1,0 +1,92 @@
+import { S3Error } from '../errors/s3-error.ts';
+import type { Fields } from '../http/message.ts';
+import type { Query, QueryParameter } from '../http/query.ts';
+import { allowedSkew, checkCredentialDate, parseSignedHeaders, type SignatureClaim } from './claim.ts';
+import { parseCredential } from './credential-scope.ts';
+import { dialectOf, isAsymmetric } from './dialect.ts';
+import { parseBasicTime, printTime } from './timestamp.ts';
+
+const malformed = 'AuthorizationQueryParametersError';
+
+/** The longest a URL may be valid, in seconds: seven days. */
+export const longestExpiry = 7 * 24 * 60 * 60;
+
+/**
+ * Reads the signature of a presigned URL. Names are found without regard to case; which case was sent is signed.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
+ *
+ * @param now milliseconds since the epoch
+ * @throws S3Error AuthorizationQueryParametersError, AccessDenied (expired, not valid yet, bad expiry), NotImplemented
+ */
+export function readPresignedQuery(query: Query, fields: Fields, now: number): SignatureClaim {
+  const parameters = firstByLowerName(query);
+  const algorithm = required(parameters, 'x-amz-algorithm').value;
+  const credential = required(parameters, 'x-amz-credential').value;
+  const timestamp = required(parameters, 'x-amz-date').value;
+  const expires = required(parameters, 'x-amz-expires').value;
+  const signedHeaders = required(parameters, 'x-amz-signedheaders').value;
+  const signature = required(parameters, 'x-amz-signature');
+
+  const dialect = dialectOf(algorithm);
+  if (isAsymmetric(algorithm)) throw new S3Error('NotImplemented', { message: `${algorithm} is not implemented.` });
+  if (!dialect)
+    throw new S3Error(malformed, {
+      message: 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256" and "SVC4-HMAC-SHA256"',
+    });
+  const time = parseBasicTime(timestamp);
+  if (time === undefined) {
+    throw new S3Error(malformed, { message: "X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"" });
+  }
+  const claim: SignatureClaim = {
+    ...parseCredential(credential, dialect, malformed),
+    signedHeaders: parseSignedHeaders(signedHeaders, malformed),
+    signature: signature.value,
+    signatureParameter: signature,
+    timestamp,
+    payloadHash:
+      fields.get('x-amz-content-sha256') ?? parameters.get('x-amz-content-sha256')?.value ?? 'UNSIGNED-PAYLOAD',
+    malformed,
+  };
+  checkCredentialDate(claim);
+  checkValidity(time, expires, now);
+  return claim;
+}
+
+function firstByLowerName(query: Query): ReadonlyMap<string, QueryParameter> {
+  const first = new Map<string, QueryParameter>();
+  for (const parameter of query.parameters) {
+    const name = parameter.name.toLowerCase();
+    if (!first.has(name)) first.set(name, parameter);
+  }
+  return first;
+}
+
+function required(parameters: ReadonlyMap<string, QueryParameter>, name: string): QueryParameter {
+  const parameter = parameters.get(name);
+  if (parameter !== undefined && parameter.value !== '') return parameter;
+  throw new S3Error(malformed, {
+    message:
+      'Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, ' +
+      'X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.',
+  });
+}
+
+/** A URL is valid from a clock skew before it was signed until it expires. */
+function checkValidity(time: number, expires: string, now: number): void {
+  const seconds = /^\d{1,6}$/.test(expires) ? Number(expires) : 0;
+  if (seconds < 1 || seconds > longestExpiry) {
+    throw new S3Error('AccessDenied', {
+      message: `X-Amz-Expires must be a whole number of seconds, at least 1 and at most ${longestExpiry}.`,
+    });
+  }
+  const end = time + seconds * 1000;
+  if (now < time - allowedSkew) {
+    throw new S3Error('AccessDenied', { message: 'Request is not valid yet', details: { ServerTime: printTime(now) } });
+  }
+  if (now > end) {
+    throw new S3Error('AccessDenied', {
+      message: 'Request has expired',
+      details: { 'X-Amz-Expires': expires, Expires: printTime(end), ServerTime: printTime(now) },
+    });
+  }
+}

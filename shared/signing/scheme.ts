@@ -1,0 +1,61 @@
+import { S3Error } from '../errors/s3-error.ts';
+import type { Fields } from '../http/message.ts';
+import type { Query } from '../http/query.ts';
+import { dialectOf, isAsymmetric } from './dialect.ts';
+
+/** How a request says who sent it. */
+export type Scheme = 'anonymous' | 'v4-header' | 'v4-presigned' | 'v2-header' | 'v2-presigned';
+
+/**
+ * Which scheme a request uses. Credentials that are there but make no sense are an error, never anonymity.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
+ *
+ * @throws S3Error InvalidArgument (unknown scheme, or more than one), AccessDenied (empty header), NotImplemented
+ */
+export function recogniseScheme(fields: Fields, query: Query): Scheme {
+  const found: Scheme[] = [];
+  const authorization = fields.get('authorization')?.trim();
+  if (hasParameter(query, v4Credentials)) found.push('v4-presigned');
+  if (hasParameter(query, v2Credentials)) found.push('v2-presigned');
+  if (authorization !== undefined && found.length === 0) return headerScheme(authorization);
+  if (authorization !== undefined || found.length > 1) {
+    throw new S3Error('InvalidArgument', {
+      message:
+        'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or ' +
+        'the Authorization header should be specified',
+    });
+  }
+  return found[0] ?? 'anonymous';
+}
+
+const v4Credentials = new Set(['x-amz-algorithm', 'x-amz-credential', 'x-amz-signature']);
+const v2Credentials = new Set(['awsaccesskeyid', 'svcaccesskeyid']);
+
+function hasParameter(query: Query, lowerNames: ReadonlySet<string>): boolean {
+  return query.parameters.some(({ name }) => lowerNames.has(name.toLowerCase()));
+}
+
+/** The first word of an Authorization header, which names the scheme, and what comes after it. */
+export function firstWord(authorization: string): { readonly word: string; readonly rest: string } {
+  const trimmed = authorization.trim();
+  const blank = trimmed.search(/\s/);
+  return blank < 0
+    ? { word: trimmed, rest: '' }
+    : { word: trimmed.slice(0, blank), rest: trimmed.slice(blank).trimStart() };
+}
+
+/** `key id:signature`; the key id may contain colons, a signature does not. */
+const v2Pair = /^\S+:[^\s:]+$/;
+
+function headerScheme(authorization: string): Scheme {
+  if (authorization === '') throw new S3Error('AccessDenied');
+  const { word, rest } = firstWord(authorization);
+  if (dialectOf(word)) return 'v4-header';
+  if (isAsymmetric(word)) throw new S3Error('NotImplemented', { message: `${word} signatures are not implemented.` });
+  const pair = word === 'AWS' || word === 'SVC' ? rest : authorization;
+  if (v2Pair.test(pair)) return 'v2-header';
+  throw new S3Error('InvalidArgument', {
+    message: 'The value of the Authorization header is of no known form.',
+    details: { ArgumentName: 'Authorization' },
+  });
+}

@@ -1,0 +1,32 @@
+import { createHmac } from 'node:crypto';
+import type { CredentialScope } from './credential-scope.ts';
+
+const mostKept = 1000;
+/** Regions are the client's words: a long one is not worth keeping. */
+const longestRegionKept = 64;
+/** Keys by what they are derived from, the one used longest ago first. A key serves a client for a whole day. */
+const kept = new Map<string, Buffer>();
+
+/**
+ * The key that signs on one day, in one region, derived from the secret by four HMACs.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+ */
+export function signingKey(secret: string, { dialect, date, region }: CredentialScope): Buffer {
+  if (region.length > longestRegionKept) return derive(secret, { dialect, date, region });
+  // None of the pieces before the secret can contain a line feed, so no two derivations share an entry.
+  const entry = [dialect.algorithm, date, region, secret].join('\n');
+  const key = kept.get(entry) ?? derive(secret, { dialect, date, region });
+  kept.delete(entry);
+  kept.set(entry, key);
+  if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+  return key;
+}
+
+function derive(secret: string, { dialect, date, region }: CredentialScope): Buffer {
+  return [date, region, dialect.service, dialect.terminator].reduce(hmac, Buffer.from(dialect.keyPrefix + secret));
+}
+
+/** HMAC-SHA256 of a text whose characters are bytes. */
+export function hmac(key: Uint8Array, text: string): Buffer {
+  return createHmac('sha256', key).update(text, 'latin1').digest();
+}

@@ -1,0 +1,88 @@
+import { readDocument, type XmlElement } from './reader.ts';
+import { document, element, type Markup } from './writer.ts';
+
+/** The most objects and versions one request may name. */
+export const maximumDeletions = 1000;
+
+/** One object to delete, with the conditions it came with. */
+export interface Deletion {
+  readonly key: string;
+  readonly versionId: string | undefined;
+  /** Deletes only if the entity tag matches; as sent, perhaps quoted, perhaps `*`. */
+  readonly etag: string | undefined;
+  /** Deletes only if last modified in that second. Milliseconds since 1970. */
+  readonly lastModified: number | undefined;
+  readonly size: number | undefined;
+}
+
+export interface Deletions {
+  /** Only failures are to be reported. */
+  readonly quiet: boolean;
+  readonly objects: readonly Deletion[];
+}
+
+/**
+ * Reads the body of DeleteObjects. Keys are not judged: each answers for itself.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
+ *
+ * @param parseTime how LastModifiedTime is read; SDKs send an HTTP date, the documentation shows ISO 8601
+ * @throws S3Error MalformedXML
+ */
+export function readDelete(body: Uint8Array | string, parseTime: (text: string) => number | undefined): Deletions {
+  const root = readDocument(body, 'Delete').onlyChildren('Quiet', 'Object');
+  const objects = root.many('Object');
+  if (objects.length === 0 || objects.length > maximumDeletions) {
+    throw root.fault(`there must be 1 to ${maximumDeletions} objects`);
+  }
+  return {
+    quiet: root.optional('Quiet')?.boolean() ?? false,
+    objects: objects.map((object) => readDeletion(object, parseTime)),
+  };
+}
+
+function readDeletion(object: XmlElement, parseTime: (text: string) => number | undefined): Deletion {
+  object.onlyChildren('Key', 'VersionId', 'ETag', 'LastModifiedTime', 'Size');
+  const key = object.one('Key').text;
+  if (key === '') throw object.fault('Key must not be empty');
+  return {
+    key,
+    // Several clients send an empty element where they mean none.
+    versionId: object.optional('VersionId')?.text || undefined,
+    etag: object.optional('ETag')?.text,
+    lastModified: object.optional('LastModifiedTime')?.parsed(parseTime),
+    size: object.optional('Size')?.integer({ minimum: 0 }),
+  };
+}
+
+/** What became of one object: deleted, or an error. */
+export type DeletionOutcome =
+  | {
+      readonly key: string;
+      /** The version asked for. */
+      readonly versionId?: string | undefined;
+      /** A marker was inserted, or the version deleted was one; the marker's version id. */
+      readonly deleteMarkerVersionId?: string | undefined;
+    }
+  | {
+      readonly key: string;
+      readonly versionId?: string | undefined;
+      readonly code: string;
+      readonly message: string;
+    };
+
+/** The answer of DeleteObjects, in the order of the request. */
+export function deleteResult(outcomes: readonly DeletionOutcome[], quiet: boolean, namespace: string): string {
+  const shown = quiet ? outcomes.filter((outcome) => 'code' in outcome) : outcomes;
+  return document('DeleteResult', namespace, shown.map(outcomeElement));
+}
+
+function outcomeElement(outcome: DeletionOutcome): Markup {
+  const name = { Key: outcome.key, VersionId: outcome.versionId };
+  if ('code' in outcome) return element('Error', { ...name, Code: outcome.code, Message: outcome.message });
+  if (outcome.deleteMarkerVersionId === undefined) return element('Deleted', name);
+  return element('Deleted', {
+    ...name,
+    DeleteMarker: true,
+    DeleteMarkerVersionId: outcome.deleteMarkerVersionId,
+  });
+}

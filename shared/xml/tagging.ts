@@ -1,0 +1,68 @@
+import { S3Error } from '../errors/s3-error.ts';
+import { readDocument, type XmlElement } from './reader.ts';
+import { document } from './writer.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_Tag.html */
+export interface Tag {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The most tags an object may have, and a bucket. */
+export const maximumObjectTags = 10;
+export const maximumBucketTags = 50;
+
+const allowed = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
+
+/**
+ * The rules for tags, however they came (document, x-amz-tagging, form field).
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
+ * @throws S3Error InvalidTag
+ */
+export function checkTags(tags: readonly Tag[], maximum: number): void {
+  if (tags.length > maximum) throw invalidTag(`There may be at most ${maximum} tags.`);
+  const seen = new Set<string>();
+  for (const { key, value } of tags) {
+    if (key === '' || characters(key) > 128) throw invalidTag('A tag key must have 1 to 128 characters.', key);
+    if (characters(value) > 256) throw invalidTag('A tag value must have at most 256 characters.', key);
+    if (!allowed.test(key) || !allowed.test(value)) {
+      throw invalidTag('Tags may hold letters, digits, spaces and + - = . _ : / @ only.', key);
+    }
+    if (/^aws:/i.test(key)) throw invalidTag('Tag keys must not begin with aws:.', key);
+    if (seen.has(key)) throw invalidTag('Tag keys must be unique.', key);
+    seen.add(key);
+  }
+}
+
+function characters(text: string): number {
+  return [...text].length;
+}
+
+function invalidTag(message: string, key?: string): S3Error {
+  return new S3Error('InvalidTag', { message, details: key === undefined ? {} : { TagKey: key } });
+}
+
+/**
+ * Reads `<Tagging>`, the body of PutObjectTagging and PutBucketTagging and the form field `tagging`.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_Tagging.html
+ * @throws S3Error MalformedXML, InvalidTag
+ */
+export function readTagging(body: Uint8Array | string, maximum: number = maximumObjectTags): readonly Tag[] {
+  const tagging = readDocument(body, 'Tagging').onlyChildren('TagSet');
+  const tags = tagging.one('TagSet').onlyChildren('Tag').children.map(readTag);
+  checkTags(tags, maximum);
+  return tags;
+}
+
+/** Reads one `<Tag>` without judging it. */
+export function readTag(tag: XmlElement): Tag {
+  tag.onlyChildren('Key', 'Value');
+  return { key: tag.one('Key').text, value: tag.one('Value').text };
+}
+
+/** The answer of GetObjectTagging and GetBucketTagging. */
+export function taggingDocument(tags: readonly Tag[], namespace: string): string {
+  return document('Tagging', namespace, {
+    TagSet: { Tag: tags.map(({ key, value }) => ({ Key: key, Value: value })) },
+  });
+}

@@ -1,0 +1,91 @@
+/**
+ * Writes S3's documents. Content is plain data: an object's properties become elements in their order, an array repeats
+ * its element, undefined leaves it out, and Markup goes in as it stands.
+ */
+
+/** XML that is written already. */
+export class Markup {
+  readonly xml: string;
+
+  constructor(xml: string) {
+    this.xml = xml;
+  }
+}
+
+/** What an element may hold. */
+export type XmlContent = string | number | boolean | Markup | XmlElements | readonly Markup[];
+
+/** Elements by name, in order. */
+export interface XmlElements {
+  readonly [name: string]: XmlContent | readonly XmlContent[] | undefined;
+}
+
+const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** A whole document. S3's roots carry a namespace, all but `<Error>`. */
+export function document(root: string, namespace: string | undefined, content: XmlContent): string {
+  return declaration + element(root, content, namespace === undefined ? {} : { xmlns: namespace }).xml;
+}
+
+/** One element, for content whose order or attributes an object can't express. */
+export function element(name: string, content: XmlContent, attributes: Readonly<Record<string, string>> = {}): Markup {
+  let start = name;
+  for (const [attribute, value] of Object.entries(attributes)) start += ` ${attribute}="${escapeXml(value)}"`;
+  const inner = render(content);
+  return new Markup(inner === '' ? `<${start}/>` : `<${start}>${inner}</${name}>`);
+}
+
+/** A moment as S3's documents give it: ISO 8601, UTC, with milliseconds. */
+export function timestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** An entity tag as S3's documents give it. */
+export function quoted(etag: string): string {
+  return `"${etag}"`;
+}
+
+function render(content: XmlContent): string {
+  if (typeof content === 'string') return escapeXml(content);
+  if (typeof content === 'number' || typeof content === 'boolean') return String(content);
+  if (content instanceof Markup) return content.xml;
+  if (isList(content)) return content.map((markup) => markup.xml).join('');
+  let xml = '';
+  for (const [name, value] of Object.entries(content)) {
+    if (value === undefined) continue;
+    if (isList(value)) for (const one of value) xml += element(name, one).xml;
+    else xml += element(name, value).xml;
+  }
+  return xml;
+}
+
+/** `Array.isArray` does not narrow readonly arrays. */
+function isList<Item>(content: readonly Item[] | object | string | number | boolean): content is readonly Item[] {
+  return Array.isArray(content);
+}
+
+// The control characters are what is looked for.
+// eslint-disable-next-line no-control-regex
+const suspicious = /[&<>"\u0000-\u001f\ud800-\udfff\ufffe\uffff]/;
+// eslint-disable-next-line no-control-regex
+const unsafe = /[&<>"\u0000-\u001f\p{Surrogate}\ufffe\uffff]/gu;
+
+const predefined: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/**
+ * Escapes text for element content and attribute values.
+ *
+ * Control characters, and U+FFFE and U+FFFF, become numeric references although XML 1.0 knows no way to write most of
+ * them: S3 does so as well, parsers that are not strict restore the key, and clients that care ask for
+ * encoding-type=url. CR, LF and TAB become references because parsers normalise the bare ones. NUL and unpaired
+ * surrogates can't be part of any UTF-8 key; should one get here it becomes U+FFFD.
+ */
+export function escapeXml(text: string): string {
+  return suspicious.test(text) ? text.replace(unsafe, escapeCharacter) : text;
+}
+
+function escapeCharacter(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code === 0 || (code >= 0xd800 && code <= 0xdfff)) return '\ufffd';
+  return predefined[character] ?? (code === 13 ? '&#13;' : `&#x${code.toString(16).toUpperCase()};`);
+}

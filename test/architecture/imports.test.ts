@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+
+interface Import {
+  readonly file: string;
+  /** A path from the root, or the name of a package. */
+  readonly target: string;
+  readonly isPackage: boolean;
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
+
+function importsOf(file: string): Import[] {
+  const source = readFileSync(join(root, file), 'utf8');
+  const found = [...source.matchAll(/(?:^|\n)(?:import|export)\s[^'";]*?from '([^']+)'|import\('([^']+)'\)/g)];
+  return found.map((match) => {
+    const name = (match[1] ?? match[2])!;
+    const isPackage = !name.startsWith('.');
+    return { file, isPackage, target: isPackage ? name : relative(root, resolve(root, dirname(file), name)) };
+  });
+}
+
+const imports = ['shared', 'functions', 'infra'].flatMap(sourceFiles).flatMap(importsOf);
+
+/** The room a file lies in: the longest of these that it begins with. */
+const rooms = [
+  'shared/errors',
+  'shared/ports',
+  'shared/http',
+  'shared/xml',
+  'shared/checksums',
+  'shared/signing',
+  'shared/access',
+  'shared/metadata',
+  'shared/protocol',
+  'shared/adapters',
+  'functions/runtime',
+  'functions',
+  'infra',
+] as const;
+type Room = (typeof rooms)[number];
+
+const roomOf = (file: string): Room => rooms.find((room) => file.startsWith(`${room}/`))!;
+
+/** Who may import whom. A room may always import itself. */
+const allowed: Readonly<Record<Room, readonly Room[]>> = {
+  'shared/errors': [],
+  'shared/ports': [],
+  'shared/http': ['shared/errors'],
+  'shared/xml': ['shared/errors'],
+  'shared/checksums': ['shared/errors'],
+  'shared/signing': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums'],
+  'shared/access': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums'],
+  'shared/metadata': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums'],
+  'shared/protocol': [
+    'shared/errors',
+    'shared/ports',
+    'shared/http',
+    'shared/xml',
+    'shared/checksums',
+    'shared/signing',
+    'shared/access',
+    'shared/metadata',
+  ],
+  'shared/adapters': ['shared/ports'],
+  functions: [
+    'shared/errors',
+    'shared/ports',
+    'shared/http',
+    'shared/xml',
+    'shared/checksums',
+    'shared/signing',
+    'shared/access',
+    'shared/metadata',
+    'shared/protocol',
+  ],
+  'functions/runtime': [...rooms].filter((room) => room !== 'infra'),
+  infra: ['shared/protocol'],
+};
+
+describe('who may import whom', () => {
+  it('is held by every import', () => {
+    const broken = imports
+      .filter(({ isPackage }) => !isPackage)
+      .filter(({ target }) => rooms.some((room) => target.startsWith(`${room}/`)))
+      .filter(({ file, target }) => {
+        const [from, to] = [roomOf(file), roomOf(target)];
+        return from !== to && !allowed[from].includes(to);
+      })
+      .map(({ file, target }) => `${file} imports ${target}`);
+    expect(broken).toEqual([]);
+  });
+
+  it('sees the imports it judges', () => {
+    expect(imports.length).toBeGreaterThan(200);
+    expect(imports).toContainEqual({
+      file: 'shared/errors/s3-error.ts',
+      target: 'shared/errors/table.ts',
+      isPackage: false,
+    });
+  });
+
+  it('lets operations not import one another', () => {
+    const isOperation = (file: string): boolean => /^functions\/(service|bucket|object|multipart)\//.test(file);
+    const broken = imports.filter(({ file, target }) => isOperation(file) && isOperation(target));
+    expect(broken).toEqual([]);
+  });
+
+  it('keeps engines, file system and network inside adapters and runtime', () => {
+    const outside = /^(node:(fs|net|http|https|tls|child_process|dns|worker_threads)|lmdb|@aws-sdk\/)/;
+    const broken = imports
+      .filter(({ isPackage, target }) => isPackage && outside.test(target))
+      .filter(({ file }) => !['shared/adapters', 'functions/runtime', 'infra'].includes(roomOf(file)));
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('what is not a parameter', () => {
+  const ambient = /\bprocess\.env\b|\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandom(Bytes|UUID)\b/;
+
+  it('environment, clock and randomness are read only in runtime and adapters', () => {
+    const broken = ['shared', 'functions']
+      .flatMap(sourceFiles)
+      .filter((file) => !['shared/adapters', 'functions/runtime'].includes(roomOf(file)))
+      .filter((file) => ambient.test(readFileSync(join(root, file), 'utf8')));
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('names', () => {
+  it('are kebab-case, and none says nothing', () => {
+    const files = ['shared', 'functions', 'infra', 'test'].flatMap(sourceFiles);
+    const vague = /(^|\/)(utils?|helpers?|common|misc|manager|service)(\.ts|\/)/;
+    expect(files.filter((file) => !/^[a-z0-9/.-]+$/.test(file))).toEqual([]);
+    expect(files.filter((file) => vague.test(file) && !file.startsWith('functions/service/'))).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { feedRecord, type StreamRecord } from '../../../../shared/adapters/cloud/feed-records.ts';
+
+const Keys = { pk: { S: 'head/b' }, sk: { S: 'photo.jpg' } };
+const before = { ...Keys, r: { S: 'x' }, s: { N: '5' }, e: { B: '/+8A' } };
+const after = { ...Keys, r: { S: 'y' }, s: { N: '6' } };
+const SequenceNumber = '4421584500000000017450439091';
+
+/** As a function receives it; what is not looked at left in. */
+function event(dynamodb: object): StreamRecord {
+  return {
+    eventID: '1',
+    eventName: 'MODIFY',
+    eventSource: 'aws:dynamodb',
+    dynamodb: { Keys, SequenceNumber, SizeBytes: 26, StreamViewType: 'NEW_AND_OLD_IMAGES', ...dynamodb },
+  } as StreamRecord;
+}
+
+describe('feedRecord', () => {
+  const common = { lane: 'shard-1', position: SequenceNumber, key: { pk: 'head/b', sk: 'photo.jpg' } };
+  const oldImage = { r: 'x', s: 5, e: new Uint8Array([255, 239, 0]) };
+
+  it('tells of a change', () => {
+    expect(feedRecord('shard-1', event({ OldImage: before, NewImage: after }))).toEqual({
+      ...common,
+      old: oldImage,
+      new: { r: 'y', s: 6 },
+    });
+  });
+
+  it('tells of an insertion and of a removal', () => {
+    expect(feedRecord('shard-1', event({ NewImage: after }))).toEqual({
+      ...common,
+      old: undefined,
+      new: { r: 'y', s: 6 },
+    });
+    expect(feedRecord('shard-1', event({ OldImage: before }))).toEqual({ ...common, old: oldImage, new: undefined });
+  });
+
+  it('refuses a stream of another view', () => {
+    expect(() => feedRecord('shard-1', event({}))).toThrow('no images');
+  });
+
+  it('refuses what is not a change', () => {
+    expect(() => feedRecord('shard-1', {})).toThrow();
+  });
+});

@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
+
+interface HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
+}
+
+export interface ScriptedS3Options {
+  /** The upload of this part is refused. */
+  readonly refusedPart?: number;
+  /** Aborting an upload is refused too. */
+  readonly refusesAbort?: boolean;
+}
+
+/** As much of S3 as takes an upload, behind the real SDK client; notes what it was asked. */
+export class ScriptedS3 {
+  /** `PutObject`, `UploadPart 1` …, in the order of arrival. */
+  readonly requests: string[] = [];
+  /** The largest number of parts that were on their way at once. */
+  mostInFlight = 0;
+  readonly partSizes: number[] = [];
+  readonly checksums: (string | undefined)[] = [];
+  metadata: Record<string, string> = {};
+  completed = '';
+  #inFlight = 0;
+  readonly #options: ScriptedS3Options;
+
+  constructor(options: ScriptedS3Options = {}) {
+    this.#options = options;
+  }
+
+  /** The settings of a client that talks to this script. */
+  get client(): S3ClientConfig {
+    const requestHandler = {
+      metadata: { handlerProtocol: 'http/1.1' },
+      handle: async (request: HttpRequest) => ({ response: await this.#answer(request) }),
+      updateHttpClientConfig: () => undefined,
+      httpHandlerConfigs: () => ({}),
+    };
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+    return { region: 'us-east-1', credentials, maxAttempts: 1, requestHandler: requestHandler as never };
+  }
+
+  async #answer(request: HttpRequest) {
+    const { method, query, headers, body = '' } = request;
+    if (method === 'PUT' && query['partNumber'] !== undefined) return this.#part(Number(query['partNumber']), request);
+    if (method === 'PUT' || (method === 'POST' && query['uploads'] !== undefined)) {
+      this.requests.push(method === 'PUT' ? 'PutObject' : 'CreateMultipartUpload');
+      if (method === 'PUT') this.checksums.push(headers['x-amz-checksum-crc32']);
+      for (const [name, value] of Object.entries(headers)) {
+        if (name.startsWith('x-amz-meta-')) this.metadata[name.slice('x-amz-meta-'.length)] = value;
+      }
+      return http(200, '<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>');
+    }
+    if (method === 'DELETE') {
+      this.requests.push('AbortMultipartUpload');
+      return this.#options.refusesAbort ? http(500, '<Error><Code>InternalError</Code></Error>') : http(204, '');
+    }
+    this.requests.push('CompleteMultipartUpload');
+    this.completed = typeof body === 'string' ? body : new TextDecoder().decode(body);
+    return http(200, '<CompleteMultipartUploadResult><ETag>"e"</ETag></CompleteMultipartUploadResult>');
+  }
+
+  async #part(number: number, { headers, body = '' }: HttpRequest) {
+    this.requests.push(`UploadPart ${number}`);
+    this.partSizes[number - 1] = body.length;
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.#inFlight);
+    await sleep(5);
+    this.#inFlight--;
+    if (number === this.#options.refusedPart) return http(403, '<Error><Code>AccessDenied</Code></Error>');
+    return http(200, '', { etag: `"${number}"`, 'x-amz-checksum-crc32': headers['x-amz-checksum-crc32'] ?? '' });
+  }
+}
+
+function http(statusCode: number, body: string, headers: Record<string, string> = {}) {
+  return { statusCode, headers, body: Readable.from([Buffer.from(body)]) };
+}

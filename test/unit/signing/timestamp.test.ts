@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { parseBasicTime, parseHttpDate, printBasicTime, printTime } from '../../../shared/signing/timestamp.ts';
+
+const time = Date.UTC(2013, 4, 24, 1, 2, 3);
+
+describe('timestamps', () => {
+  it('read and print the basic form of ISO 8601', () => {
+    expect(parseBasicTime('20130524T010203Z')).toBe(time);
+    expect(printBasicTime(time)).toBe('20130524T010203Z');
+    expect(printTime(time)).toBe('2013-05-24T01:02:03Z');
+    expect(parseBasicTime('20240229T235959Z')).toBe(Date.UTC(2024, 1, 29, 23, 59, 59));
+  });
+
+  it.each([
+    '',
+    '2013-05-24T01:02:03Z',
+    '20130524',
+    '20130524T010203',
+    '20130230T000000Z',
+    '20131324T000000Z',
+    '20130524T250000Z',
+    '20130524T000060Z',
+    '20130524T240000Z',
+    ' 20130524T010203Z',
+  ])('are not %j', (text) => {
+    expect(parseBasicTime(text)).toBeUndefined();
+  });
+
+  it.each(['Fri, 24 May 2013 01:02:03 GMT', 'Fri, 24 May 2013 01:02:03 +0000', '24 May 2013 01:02:03 GMT'])(
+    'read %j',
+    (text) => {
+      expect(parseHttpDate(text)).toBe(time);
+    },
+  );
+
+  it.each([
+    '',
+    'yesterday',
+    '2013-05-24',
+    'Fri, 24 May 2013 01:02:03',
+    'Fri, 99 May 2013 01:02:03 GMT',
+    'Fri, 24 Moy 2013 01:02:03 GMT',
+    '1369357323',
+  ])('find no date in %j', (text) => {
+    expect(parseHttpDate(text)).toBeUndefined();
+  });
+});

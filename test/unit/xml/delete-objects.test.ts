@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { parseTimestamp } from '../../../shared/http/dates.ts';
+import { deleteResult, readDelete } from '../../../shared/xml/delete-objects.ts';
+import { codeOf, golden, namespace } from './golden.ts';
+
+const read = (inner: string) => readDelete(`<Delete xmlns="${namespace}">${inner}</Delete>`, parseTimestamp);
+const unconditional = { versionId: undefined, etag: undefined, lastModified: undefined, size: undefined };
+
+describe('Delete', () => {
+  it('names keys, versions and conditions', () => {
+    expect(
+      read(
+        '<Object><Key> a&amp;b </Key></Object><Quiet>true</Quiet>' +
+          '<Object><Key>c</Key><VersionId>v1</VersionId><ETag>"e"</ETag>' +
+          '<LastModifiedTime>Fri, 20 Nov 2026 10:00:00 GMT</LastModifiedTime><Size>0</Size></Object>' +
+          '<Object><Key>c</Key><VersionId/><LastModifiedTime>2026-11-20T10:00:00Z</LastModifiedTime></Object>',
+      ),
+    ).toEqual({
+      quiet: true,
+      objects: [
+        { ...unconditional, key: ' a&b ' },
+        { key: 'c', versionId: 'v1', etag: '"e"', lastModified: Date.UTC(2026, 10, 20, 10), size: 0 },
+        { ...unconditional, key: 'c', lastModified: Date.UTC(2026, 10, 20, 10) },
+      ],
+    });
+  });
+
+  it('takes 1,000 objects and is not quiet by itself', () => {
+    const { objects, quiet } = read('<Object><Key>k</Key></Object>'.repeat(1000));
+    expect(objects).toHaveLength(1000);
+    expect(quiet).toBe(false);
+  });
+
+  it.each([
+    ['no objects', ''],
+    ['only Quiet', '<Quiet>true</Quiet>'],
+    ['1,001 objects', '<Object><Key>k</Key></Object>'.repeat(1001)],
+    ['no key', '<Object><VersionId>v</VersionId></Object>'],
+    ['empty key', '<Object><Key/></Object>'],
+    ['two keys', '<Object><Key>a</Key><Key>b</Key></Object>'],
+    ['two version ids', '<Object><Key>a</Key><VersionId>1</VersionId><VersionId>2</VersionId></Object>'],
+    ['Quiet twice', '<Quiet>true</Quiet><Quiet>false</Quiet><Object><Key>a</Key></Object>'],
+    ['Quiet is no truth value', '<Quiet>maybe</Quiet><Object><Key>a</Key></Object>'],
+    ['unknown element', '<Object><Key>a</Key></Object><Other/>'],
+    ['unknown element in an object', '<Object><Key>a</Key><Other/></Object>'],
+    ['key with elements', '<Object><Key><b/></Key></Object>'],
+    ['negative size', '<Object><Key>a</Key><Size>-1</Size></Object>'],
+    ['NaN size', '<Object><Key>a</Key><Size>NaN</Size></Object>'],
+    ['overflowing size', `<Object><Key>a</Key><Size>${'9'.repeat(30)}</Size></Object>`],
+    ['unreadable time', '<Object><Key>a</Key><LastModifiedTime>yesterday</LastModifiedTime></Object>'],
+    ['control character', '<Object><Key>a\u0001</Key></Object>'],
+  ])('%s → MalformedXML', (_, inner) => {
+    expect(codeOf(() => read(inner))).toBe('MalformedXML');
+  });
+
+  it('of 1,000 keys is read in milliseconds', () => {
+    const body = Buffer.from(
+      `<Delete>${Array.from({ length: 1000 }, (_, index) => `<Object><Key>a/key/of/usual/length/${index}</Key></Object>`).join('')}</Delete>`,
+    );
+    for (let run = 0; run < 50; run++) readDelete(body, parseTimestamp);
+    const times = Array.from({ length: 20 }, () => {
+      const started = performance.now();
+      readDelete(body, parseTimestamp);
+      return performance.now() - started;
+    });
+    expect(Math.min(...times)).toBeLessThan(25);
+  });
+});
+
+describe('DeleteResult', () => {
+  const outcomes = [
+    { key: 'plain' },
+    { key: 'version', versionId: 'v1' },
+    { key: 'marked', deleteMarkerVersionId: 'm1' },
+    { key: 'denied', versionId: 'v2', code: 'AccessDenied', message: 'Access <Denied>' },
+    { key: 'marker', versionId: 'm0', deleteMarkerVersionId: 'm0' },
+  ];
+
+  it('answers in the order of the request', () => {
+    expect(deleteResult(outcomes, false, namespace)).toBe(golden`
+      <DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+        <Deleted><Key>plain</Key></Deleted>
+        <Deleted><Key>version</Key><VersionId>v1</VersionId></Deleted>
+        <Deleted><Key>marked</Key><DeleteMarker>true</DeleteMarker><DeleteMarkerVersionId>m1</DeleteMarkerVersionId></Deleted>
+        <Error><Key>denied</Key><VersionId>v2</VersionId><Code>AccessDenied</Code><Message>Access &lt;Denied&gt;</Message></Error>
+        <Deleted><Key>marker</Key><VersionId>m0</VersionId><DeleteMarker>true</DeleteMarker><DeleteMarkerVersionId>m0</DeleteMarkerVersionId></Deleted>
+      </DeleteResult>`);
+  });
+
+  it('tells errors only, if quiet', () => {
+    expect(deleteResult(outcomes, true, namespace)).toBe(golden`
+      <DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+        <Error><Key>denied</Key><VersionId>v2</VersionId><Code>AccessDenied</Code><Message>Access &lt;Denied&gt;</Message></Error>
+      </DeleteResult>`);
+    expect(deleteResult([{ key: 'plain' }], true, namespace)).toBe(
+      golden`<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`,
+    );
+  });
+});

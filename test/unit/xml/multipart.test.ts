@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import {
+  completeMultipartUploadResult,
+  initiateMultipartUploadResult,
+  listPartsResult,
+  readCompleteMultipartUpload,
+} from '../../../shared/xml/multipart.ts';
+import { codeOf, golden, namespace } from './golden.ts';
+
+const lastModified = Date.UTC(2026, 10, 20, 10);
+const value = Buffer.from([1, 2, 3, 4]);
+
+it('CreateMultipartUpload answers the upload id', () => {
+  expect(initiateMultipartUploadResult({ bucket: 'b', key: 'k&', uploadId: 'u1' }, namespace)).toBe(golden`
+    <InitiateMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+      <Bucket>b</Bucket><Key>k&amp;</Key><UploadId>u1</UploadId>
+    </InitiateMultipartUploadResult>`);
+});
+
+describe('CompleteMultipartUpload', () => {
+  const read = (inner: string) =>
+    readCompleteMultipartUpload(`<CompleteMultipartUpload xmlns="${namespace}">${inner}</CompleteMultipartUpload>`);
+
+  it('names parts as they come, tags quoted or not, with checksums', () => {
+    expect(
+      read(
+        '<Part><PartNumber>2</PartNumber><ETag>"abc"</ETag></Part>' +
+          '<Part><ETag>&quot;def&quot;</ETag><PartNumber>1</PartNumber><ChecksumCRC32>AQIDBA==</ChecksumCRC32></Part>' +
+          '<Part><ETag>ghi</ETag><PartNumber>99999</PartNumber></Part>',
+      ),
+    ).toEqual([
+      { partNumber: 2, etag: 'abc', checksums: [] },
+      { partNumber: 1, etag: 'def', checksums: [{ algorithm: 'CRC32', value }] },
+      { partNumber: 99999, etag: 'ghi', checksums: [] },
+    ]);
+  });
+
+  it.each([
+    ['no parts', ''],
+    ['10,001 parts', '<Part><PartNumber>1</PartNumber><ETag>e</ETag></Part>'.repeat(10_001)],
+    ['no number', '<Part><ETag>e</ETag></Part>'],
+    ['no tag', '<Part><PartNumber>1</PartNumber></Part>'],
+    ['two numbers', '<Part><PartNumber>1</PartNumber><PartNumber>2</PartNumber><ETag>e</ETag></Part>'],
+    ['NaN', '<Part><PartNumber>one</PartNumber><ETag>e</ETag></Part>'],
+    ['negative', '<Part><PartNumber>-1</PartNumber><ETag>e</ETag></Part>'],
+    ['overflow', '<Part><PartNumber>18446744073709551617</PartNumber><ETag>e</ETag></Part>'],
+    ['unknown element', '<Part><PartNumber>1</PartNumber><ETag>e</ETag><Other/></Part>'],
+    ['unknown element beside parts', '<Part><PartNumber>1</PartNumber><ETag>e</ETag></Part><Other/>'],
+    ['bad base64', '<Part><PartNumber>1</PartNumber><ETag>e</ETag><ChecksumCRC32>A?</ChecksumCRC32></Part>'],
+    [
+      'two checksums of a kind',
+      '<Part><PartNumber>1</PartNumber><ETag>e</ETag><ChecksumCRC32>AQIDBA==</ChecksumCRC32><ChecksumCRC32>AQIDBA==</ChecksumCRC32></Part>',
+    ],
+  ])('%s → MalformedXML', (_, inner) => {
+    expect(codeOf(() => read(inner))).toBe('MalformedXML');
+  });
+
+  it('answers where the object is', () => {
+    const completed = { location: 'http://s3.local/b/k', bucket: 'b', key: 'k', etag: 'abc-2' };
+    expect(completeMultipartUploadResult(completed, namespace)).toBe(golden`
+      <CompleteMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+        <Location>http://s3.local/b/k</Location><Bucket>b</Bucket><Key>k</Key><ETag>&quot;abc-2&quot;</ETag>
+      </CompleteMultipartUploadResult>`);
+    expect(
+      completeMultipartUploadResult(
+        { ...completed, checksum: { algorithm: 'CRC32', value, type: 'COMPOSITE', parts: 2 } },
+        namespace,
+      ),
+    ).toBe(golden`
+      <CompleteMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+        <Location>http://s3.local/b/k</Location><Bucket>b</Bucket><Key>k</Key><ETag>&quot;abc-2&quot;</ETag>
+        <ChecksumCRC32>AQIDBA==-2</ChecksumCRC32><ChecksumType>COMPOSITE</ChecksumType>
+      </CompleteMultipartUploadResult>`);
+  });
+});
+
+it('ListParts shows a page', () => {
+  expect(
+    listPartsResult(
+      {
+        bucket: 'b',
+        key: 'k',
+        uploadId: 'u1',
+        initiator: { id: 'p1', displayName: 'One' },
+        owner: { id: 'p2', displayName: 'Two' },
+        partNumberMarker: 0,
+        nextPartNumberMarker: 2,
+        maxParts: 2,
+        isTruncated: true,
+        checksumAlgorithm: 'CRC32',
+        checksumType: 'COMPOSITE',
+        parts: [
+          { partNumber: 1, lastModified, etag: 'abc', size: 5_242_880, checksum: { algorithm: 'CRC32', value } },
+          { partNumber: 2, lastModified, etag: 'def', size: 7 },
+        ],
+      },
+      namespace,
+    ),
+  ).toBe(golden`
+    <ListPartsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+      <Bucket>b</Bucket><Key>k</Key><UploadId>u1</UploadId>
+      <Initiator><ID>p1</ID><DisplayName>One</DisplayName></Initiator>
+      <Owner><ID>p2</ID><DisplayName>Two</DisplayName></Owner>
+      <StorageClass>STANDARD</StorageClass><ChecksumAlgorithm>CRC32</ChecksumAlgorithm><ChecksumType>COMPOSITE</ChecksumType>
+      <PartNumberMarker>0</PartNumberMarker><NextPartNumberMarker>2</NextPartNumberMarker><MaxParts>2</MaxParts>
+      <IsTruncated>true</IsTruncated>
+      <Part>
+        <PartNumber>1</PartNumber><LastModified>2026-11-20T10:00:00.000Z</LastModified><ETag>&quot;abc&quot;</ETag>
+        <Size>5242880</Size><ChecksumCRC32>AQIDBA==</ChecksumCRC32>
+      </Part>
+      <Part>
+        <PartNumber>2</PartNumber><LastModified>2026-11-20T10:00:00.000Z</LastModified><ETag>&quot;def&quot;</ETag>
+        <Size>7</Size>
+      </Part>
+    </ListPartsResult>`);
+});

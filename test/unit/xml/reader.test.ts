@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { S3Error } from '../../../shared/errors/s3-error.ts';
+import { readDocument, type XmlElement } from '../../../shared/xml/reader.ts';
+
+function faultOf(read: () => unknown): S3Error {
+  try {
+    read();
+  } catch (error) {
+    expect(error).toBeInstanceOf(S3Error);
+    return error as S3Error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+function inner(xml: string): XmlElement {
+  return readDocument(`<R>${xml}</R>`, 'R');
+}
+
+describe('a document', () => {
+  it('is read into names, attributes and text', () => {
+    const root = readDocument(
+      '<?xml version="1.0" encoding="UTF-8"?>\n' +
+        '<R xmlns="urn:s3" xmlns:x="urn:x"><!-- c --><A x:type="Group" plain="1">a &amp;&lt;&gt;&quot;&apos; &#x1F600;&#233;</A><x:B/> </R>\n',
+      'R',
+    );
+    expect(root.children.map(({ name }) => name)).toEqual(['A', 'B']);
+    expect(root.one('A').text).toBe('a &<>"\' 😀é');
+    expect([...root.one('A').attributes]).toEqual([
+      ['type', 'Group'],
+      ['plain', '1'],
+    ]);
+    expect(root.attributes.size).toBe(0);
+  });
+
+  it('keeps white space in text, joins CDATA and what comments part', () => {
+    expect(inner('<A>  a<!-- x -->b <![CDATA[<&>]]> </A>').one('A').text).toBe('  ab <&> ');
+  });
+
+  it('may come as bytes, with the byte order mark of UTF-8', () => {
+    expect(readDocument(Buffer.from('\ufeff<R>é</R>'), 'R').text).toBe('é');
+  });
+
+  it('may declare XML 1.1, but line ends stay those of 1.0', () => {
+    expect(readDocument('<?xml version="1.1"?><R>a\u2028b</R>', 'R').text).toBe('a\u2028b');
+  });
+
+  it('must have the root that is asked for, and tells why not', () => {
+    expect(faultOf(() => readDocument('<Other/>', 'R')).message).toContain('the root element must be R');
+  });
+
+  it('answers another code for its schema if asked to, and MalformedXML if not well-formed', () => {
+    const acl = readDocument('<R><A/><A/></R>', 'R', 'MalformedACLError');
+    expect(faultOf(() => acl.one('A')).code).toBe('MalformedACLError');
+    expect(faultOf(() => readDocument('<X/>', 'R', 'MalformedACLError')).code).toBe('MalformedACLError');
+    expect(faultOf(() => readDocument('<R>', 'R', 'MalformedACLError')).code).toBe('MalformedXML');
+  });
+});
+
+describe('attacks are MalformedXML', { timeout: 30_000 }, () => {
+  const laughs =
+    '<!DOCTYPE lolz [<!ENTITY lol "lol">' +
+    Array.from({ length: 9 }, (_, at) => `<!ENTITY lol${at + 1} "${`&lol${at || ''};`.repeat(10)}">`).join('') +
+    ']><R>&lol9;</R>';
+  const utf16 = (text: string, mark: string) => Buffer.from(mark + text, 'utf16le');
+
+  it.each<[string, string | Uint8Array]>([
+    ['billion laughs', laughs],
+    ['external entity', '<!DOCTYPE R [<!ENTITY x SYSTEM "file:///etc/passwd">]><R>&x;</R>'],
+    ['external DTD', '<!DOCTYPE R SYSTEM "http://169.254.169.254/x.dtd"><R/>'],
+    ['plain DTD', '<!DOCTYPE R><R/>'],
+    ['parameter entity', '<!DOCTYPE R [<!ENTITY % p SYSTEM "http://x/">%p;]><R/>'],
+    ['undefined entity', '<R>&nbsp;</R>'],
+    ['bare ampersand', '<R>a & b</R>'],
+    ['reference to a control character', '<R>&#x1;</R>'],
+    ['reference to NUL', '<R>&#0;</R>'],
+    ['reference to a surrogate', '<R>&#xD800;</R>'],
+    ['reference beyond Unicode', '<R>&#x110000;</R>'],
+    ['endless reference', `<R>&#${'9'.repeat(100_000)};</R>`],
+    ['processing instruction', '<R><?php x?></R>'],
+    ['style sheet', '<?xml-stylesheet href="x"?><R/>'],
+    ['declaration inside', '<R><?xml version="1.0"?></R>'],
+    ['declaration of another encoding', '<?xml version="1.0" encoding="UTF-16"?><R/>'],
+    ['declaration of UTF-7', '<?xml version="1.0" encoding="UTF-7"?><R>+ADw-x+AD4-</R>'],
+    ['UTF-16 with its mark', utf16('<R/>', '\ufeff')],
+    ['UTF-16 without', utf16('<R/>', '')],
+    ['UTF-16 big endian', utf16('<R/>', '\ufeff').swap16()],
+    ['two byte order marks', Buffer.from('\ufeff\ufeff<R/>')],
+    ['invalid UTF-8', Buffer.from([0x3c, 0x52, 0x3e, 0xc3, 0x28, 0x3c, 0x2f, 0x52, 0x3e])],
+    ['overlong UTF-8', Buffer.from([0x3c, 0x52, 0x3e, 0xc0, 0xaf, 0x3c, 0x2f, 0x52, 0x3e])],
+    ['surrogate in UTF-8', Buffer.from([0x3c, 0x52, 0x3e, 0xed, 0xa0, 0x80, 0x3c, 0x2f, 0x52, 0x3e])],
+    ['unpaired surrogate', '<R>\ud800</R>'],
+    ['control character', '<R>\u0001</R>'],
+    ['control character as XML 1.1 has it', '<?xml version="1.1"?><R>&#x1;</R>'],
+    ['NUL', '<R>\0</R>'],
+    ['noncharacter', '<R>\uffff</R>'],
+    ['100 deep', `${'<R>'.repeat(100)}${'</R>'.repeat(100)}`],
+    ['21 deep', `${'<R>'.repeat(21)}${'</R>'.repeat(21)}`],
+    ['very deep, unclosed', '<R>'.repeat(1_000_000)],
+    ['two roots', '<R/><R/>'],
+    ['text behind the root', '<R/>x'],
+    ['no root', '<!-- nothing -->'],
+    ['nothing', ''],
+    ['only a declaration', '<?xml version="1.0"?>'],
+    ['JSON', '{"R":1}'],
+    ['unclosed', '<R><A></A>'],
+    ['wrongly nested', '<R><A></R></A>'],
+    ['unbound prefix', '<x:R/>'],
+    ['unbound prefix of an attribute', '<R xsi:type="Group"/>'],
+    ['attribute twice', '<R a="1" a="2"/>'],
+    ['attribute twice by another prefix', '<R xmlns:a="urn:1" xmlns:b="urn:1" a:t="1" b:t="2"/>'],
+    ['attribute twice by local name', '<R xmlns:a="urn:1" xmlns:b="urn:2" a:t="1" b:t="2"/>'],
+    ['attribute without quotes', '<R a=1/>'],
+    ['text among elements', '<R>x<A/></R>'],
+    ['comment with two hyphens', '<R><!-- a -- b --></R>'],
+  ])('%s', (_, document) => {
+    const started = performance.now();
+    expect(faultOf(() => readDocument(document, 'R')).code).toBe('MalformedXML');
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it.each([
+    ['10 MB of text', `<R>${'x'.repeat(10_000_000)}</R>`],
+    ['10 MB of elements', `<R>${'<A/>'.repeat(2_500_000)}</R>`],
+    ['4 MB of elements', `<R>${'<A/>'.repeat(1_000_000)}</R>`],
+    ['300,000 attributes', `<R${Array.from({ length: 300_000 }, (_, at) => ` a${at}=""`).join('')}/>`],
+    ['4 MB of open brackets', '<'.repeat(4_000_000)],
+    ['4 MB of white space', ' '.repeat(4_000_000)],
+    ['4 MB of an unclosed comment', `<R><!--${'-'.repeat(4_000_000)}`],
+    ['4 MB of an unclosed DOCTYPE', `<!DOCTYPE R [${'<!ENTITY a "b">'.repeat(250_000)}`],
+  ])('%s, quickly', (_, document) => {
+    const bytes = Buffer.from(document);
+    const started = performance.now();
+    expect(faultOf(() => readDocument(bytes, 'R')).code).toBe('MalformedXML');
+    expect(performance.now() - started).toBeLessThan(4000);
+  });
+
+  it('nothing reaches a prototype', () => {
+    const root = readDocument('<R __proto__="x" constructor="y"><__proto__>1</__proto__></R>', 'R');
+    expect(root.attributes.get('__proto__')).toBe('x');
+    expect(root.one('__proto__').text).toBe('1');
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+    expect(root.optional('constructor')).toBeUndefined();
+  });
+});
+
+describe('accessors', () => {
+  it('one and optional refuse a second, one refuses none', () => {
+    expect(inner('<A>1</A>').one('A').text).toBe('1');
+    expect(inner('').optional('A')).toBeUndefined();
+    expect(faultOf(() => inner('<A/><A/>').one('A')).code).toBe('MalformedXML');
+    expect(faultOf(() => inner('<A/><B/><A/>').optional('A')).message).toContain('R has more than one A');
+    expect(faultOf(() => inner('<B/>').one('A')).message).toContain('R has no A');
+  });
+
+  it('many gives all in order', () => {
+    expect(
+      inner('<A>1</A><B/><A>2</A>')
+        .many('A')
+        .map(({ text }) => text),
+    ).toEqual(['1', '2']);
+  });
+
+  it('onlyChildren refuses others', () => {
+    expect(inner('<A/><B/>').onlyChildren('A', 'B').children).toHaveLength(2);
+    expect(faultOf(() => inner('<A/><C/>').onlyChildren('A', 'B')).message).toContain('R must not contain C');
+  });
+
+  it('text refuses children', () => {
+    expect(faultOf(() => inner('<A/>').text).code).toBe('MalformedXML');
+  });
+
+  it('choice takes exact words', () => {
+    expect(inner('<A>Enabled</A>').one('A').choice('Enabled', 'Disabled')).toBe('Enabled');
+    for (const wrong of ['enabled', ' Enabled', '', 'Other']) {
+      expect(faultOf(() => inner(`<A>${wrong}</A>`).one('A').choice('Enabled')).code).toBe('MalformedXML');
+    }
+  });
+
+  it.each([
+    ['0', 0],
+    ['-0', 0],
+    ['+7', 7],
+    [' 42\n', 42],
+    ['007', 7],
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+  ])('integer reads %j', (text, value) => {
+    expect(inner(`<A>${text}</A>`).one('A').integer()).toBe(value);
+  });
+
+  it.each(['', ' ', 'NaN', 'Infinity', '1.0', '1e3', '0x10', '1 2', '١', '--1', '9007199254740992', '9'.repeat(400)])(
+    'integer refuses %j',
+    (text) => {
+      expect(faultOf(() => inner(`<A>${text}</A>`).one('A').integer()).code).toBe('MalformedXML');
+    },
+  );
+
+  it('integer keeps its bounds', () => {
+    expect(inner('<A>5</A>').one('A').integer({ minimum: 5, maximum: 5 })).toBe(5);
+    expect(faultOf(() => inner('<A>4</A>').one('A').integer({ minimum: 5 })).code).toBe('MalformedXML');
+    expect(faultOf(() => inner('<A>6</A>').one('A').integer({ maximum: 5 })).code).toBe('MalformedXML');
+  });
+
+  it('boolean reads true, false, 1, 0 in any case', () => {
+    for (const text of ['true', 'True', ' TRUE ', '1']) expect(inner(`<A>${text}</A>`).one('A').boolean()).toBe(true);
+    for (const text of ['false', 'False', '0']) expect(inner(`<A>${text}</A>`).one('A').boolean()).toBe(false);
+    for (const text of ['', 'yes', 'truefalse', '2']) {
+      expect(faultOf(() => inner(`<A>${text}</A>`).one('A').boolean()).code).toBe('MalformedXML');
+    }
+  });
+
+  it('parsed takes what its parser takes', () => {
+    const even = (text: string) => (Number(text) % 2 === 0 ? Number(text) : undefined);
+    expect(inner('<A>4</A>').one('A').parsed(even)).toBe(4);
+    expect(faultOf(() => inner('<A>3</A>').one('A').parsed(even)).code).toBe('MalformedXML');
+  });
+});

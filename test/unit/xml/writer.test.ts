@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readDocument } from '../../../shared/xml/reader.ts';
+import { document, element, escapeXml, timestamp } from '../../../shared/xml/writer.ts';
+
+describe('document', () => {
+  it('writes values in their order, repeats arrays, leaves out undefined', () => {
+    expect(
+      document('Root', 'urn:n', {
+        Text: 'a<b',
+        Number: 7,
+        Boolean: false,
+        Empty: '',
+        Missing: undefined,
+        Many: [{ A: 1 }, { A: 2 }],
+        None: [],
+        Nested: { B: { C: 'c' } },
+        Typed: element('Inner', { ID: 'u' }, { 'xsi:type': 'Canonical"User' }),
+      }),
+    ).toBe(
+      '<?xml version="1.0" encoding="UTF-8"?>\n' +
+        '<Root xmlns="urn:n"><Text>a&lt;b</Text><Number>7</Number><Boolean>false</Boolean><Empty/>' +
+        '<Many><A>1</A></Many><Many><A>2</A></Many><Nested><B><C>c</C></B></Nested>' +
+        '<Typed><Inner xsi:type="Canonical&quot;User"><ID>u</ID></Inner></Typed></Root>',
+    );
+  });
+
+  it('takes a list of elements where names alternate', () => {
+    expect(document('Root', undefined, [element('A', 1), element('B', 2), element('A', 3)])).toBe(
+      '<?xml version="1.0" encoding="UTF-8"?>\n<Root><A>1</A><B>2</B><A>3</A></Root>',
+    );
+  });
+
+  it('may be empty', () => {
+    expect(document('Root', 'urn:n', {})).toBe('<?xml version="1.0" encoding="UTF-8"?>\n<Root xmlns="urn:n"/>');
+  });
+});
+
+describe('escapeXml', () => {
+  it.each([
+    [`&<>"'`, `&amp;&lt;&gt;&quot;'`],
+    ['\u0001\u001f', '&#x1;&#x1F;'],
+    ['\t\n\r', '&#x9;&#xA;&#13;'],
+    ['\ufffe\uffff', '&#xFFFE;&#xFFFF;'],
+    ['\0', '\ufffd'],
+    ['a\ud800b\udc00', 'a\ufffdb\ufffd'],
+    ['é\u0085\u2028😀\u{10ffff}', 'é\u0085\u2028😀\u{10ffff}'],
+    ['&amp;', '&amp;amp;'],
+  ])('%j → %j', (text, escaped) => {
+    expect(escapeXml(text)).toBe(escaped);
+  });
+
+  it('is undone by the reader, for every text XML can carry', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        // eslint-disable-next-line no-control-regex
+        fc.pre(!/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(text));
+        const xml = document('R', undefined, element('A', text, { a: text }));
+        const read = readDocument(xml, 'R').one('A');
+        expect(read.text).toBe(text);
+        expect(read.attributes.get('a')).toBe(text);
+      }),
+    );
+  });
+});
+
+it('timestamp has milliseconds', () => {
+  expect(timestamp(Date.UTC(2026, 10, 20, 10))).toBe('2026-11-20T10:00:00.000Z');
+});
