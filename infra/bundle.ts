@@ -2,6 +2,20 @@ import { build, type Plugin } from 'esbuild';
 import { join } from 'node:path';
 import { type OperationDescription, type OperationSource, root } from './operation-descriptions.ts';
 
+/**
+ * Ways to credentials that a function never takes, as Lambda puts them into its environment, where the SDK looks first. The
+ * SDK imports each of them when it comes to try it; left outside, they make a bundle a fifth smaller.
+ */
+const unusedCredentialProviders = [
+  '@aws-sdk/credential-provider-http',
+  '@aws-sdk/credential-provider-ini',
+  '@aws-sdk/credential-provider-login',
+  '@aws-sdk/credential-provider-process',
+  '@aws-sdk/credential-provider-sso',
+  '@aws-sdk/credential-provider-web-identity',
+  '@smithy/credential-provider-imds',
+];
+
 /** An operation with the directory that holds its function: `index.mjs`, and in it `handler`. */
 export interface OperationBundle extends OperationDescription {
   readonly directory: string;
@@ -24,6 +38,7 @@ export async function bundleOperations(
     outExtension: { '.js': '.mjs' },
     plugins: [operationEntries(operations)],
     bundle: true,
+    external: unusedCredentialProviders,
     minify: true,
     // So that the stack of an error names what it names in the source.
     keepNames: true,

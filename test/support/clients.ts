@@ -1,5 +1,5 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import { alice, type Service } from './service.ts';
+import { alice, type Service } from './server.ts';
 
 interface Key {
   readonly accessKeyId: string;

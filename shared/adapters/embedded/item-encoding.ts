@@ -28,7 +28,7 @@ const tag = {
 } as const;
 
 const longestShort = 127;
-/** Above this many characters the built-in conversion is faster than a loop. */
+/** Above this many bytes a built-in function is faster than a loop. */
 const loopLimit = 24;
 
 /** Writes values one behind the other. */
@@ -197,9 +197,11 @@ export class Decoder {
   }
 
   #bytes(size: number): Uint8Array {
-    const bytes = new Uint8Array(size);
-    bytes.set(this.#buffer.subarray(this.#position, this.#position + size));
+    const start = this.#position;
     this.#position += size;
+    const bytes = new Uint8Array(size);
+    if (size > loopLimit) bytes.set(this.#buffer.subarray(start, this.#position));
+    else for (let index = 0; index < size; index += 1) bytes[index] = this.#buffer[start + index]!;
     return bytes;
   }
 

@@ -27,9 +27,8 @@ export function encodeItemKey({ pk, sk }: ItemKey): Buffer {
 }
 
 /** The sort key of an encoded key of this partition. */
-export function decodeSortKey(encoded: Uint8Array, pk: string): string {
-  const start = Buffer.byteLength(pk) + 1;
-  return Buffer.from(encoded.buffer, encoded.byteOffset + start, encoded.length - start).toString('utf8');
+export function decodeSortKey(encoded: Buffer, pk: string): string {
+  return encoded.toString('utf8', Buffer.byteLength(pk) + 1);
 }
 
 /** Encoded keys from `start` on and before `end`. */

@@ -1,5 +1,5 @@
 import { open as openEnvironment } from 'lmdb';
-import type { Database, RootDatabase } from 'lmdb';
+import type { Database, DatabaseOptions, RootDatabase, RootDatabaseOptions } from 'lmdb';
 import { holds } from '../../ports/key-value-table.ts';
 import type {
   Attributes,
@@ -40,7 +40,7 @@ const trimStep = 1000;
 export class LmdbTable implements KeyValueTable, ChangeFeed {
   readonly freeChecks = true;
   readonly #root: RootDatabase;
-  readonly #items: Database<Buffer, Buffer>;
+  readonly #items: Database<StoredItem, Buffer>;
   readonly #log: FeedLog;
   readonly #commits: GroupCommit;
   readonly #isFollowed: (key: ItemKey) => boolean;
@@ -50,7 +50,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
 
   private constructor(root: RootDatabase, { isFollowed = () => true }: LmdbTableOptions) {
     this.#root = root;
-    this.#items = root.openDB<Buffer, Buffer>('items', { encoding: 'binary', keyEncoding: 'binary' });
+    this.#items = root.openDB<StoredItem, Buffer>('items', itemFormat);
     this.#log = new FeedLog(root);
     this.#commits = new GroupCommit(root);
     this.#isFollowed = isFollowed;
@@ -86,8 +86,8 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
     let bytes = 0;
     for (const { key, value } of this.#items.getRange({ ...range, limit: most + 1 })) {
       if (items.length === most || bytes > mostBytesOfPage) return { items, more: true };
-      items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: decodeItem(value) });
-      bytes += value.length;
+      items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: value.attributes });
+      bytes += value.size;
     }
     return { items, more: false };
   }
@@ -137,8 +137,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
   }
 
   #item(key: ItemKey): Attributes | undefined {
-    const bytes = this.#items.getBinary(encodeItemKey(key));
-    return bytes && decodeItem(bytes);
+    return this.#items.get(encodeItemKey(key))?.attributes;
   }
 
   #run<T>(job: () => T): Promise<T> {
@@ -160,7 +159,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
     for (const [index, { key, encodedKey, value }] of steps.slice(0, changes).entries()) {
       const old = found[index];
       if (old === undefined && value === undefined) continue;
-      void (value ? this.#items.put(encodedKey, value) : this.#items.remove(encodedKey));
+      void (value ? this.#items.put(encodedKey, value as never) : this.#items.remove(encodedKey));
       if (this.#isFollowed(key)) newest = this.#log.append(newest, key, old, value);
     }
     if (newest > before) this.#log.mark(newest);
@@ -177,6 +176,21 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
     });
   }
 }
+
+/** An item as it is read, and its size at rest. */
+interface StoredItem {
+  readonly attributes: Attributes;
+  readonly size: number;
+}
+
+/** Items are decoded where the engine keeps them, without a copy, but handed to it as bytes: what is put is also logged. */
+const itemFormat: DatabaseOptions & RootDatabaseOptions = {
+  keyEncoding: 'binary',
+  encoder: {
+    encode: (bytes: Buffer): Buffer => bytes,
+    decode: (bytes: Buffer): StoredItem => ({ attributes: decodeItem(bytes), size: bytes.length }),
+  },
+};
 
 /** What a write looks at in one item, and makes of it. */
 interface Step {

@@ -834,7 +834,8 @@ function meaning(target: string): string {
         .slice(0, 2)
         .map((text) => decode(text.replaceAll('+', ' '))),
     )
-    .map(([name, value = '']) => JSON.stringify([name, value]));
+    // The signature covers the case of every name but its own.
+    .map(([name = '', value = '']) => JSON.stringify([name.replace(/^x-amz-signature$/i, 'X-Amz-Signature'), value]));
   return JSON.stringify([path.split('/').map(decode), pairs.sort()]);
 }
 
