@@ -2,6 +2,7 @@ import type { AnyOperation } from '../shared/protocol/operation.ts';
 import type { OperationName } from '../shared/protocol/routes.ts';
 import { getBucketVersioning, putBucketVersioning } from './bucket/bucket-versioning.ts';
 import { createBucket } from './bucket/create-bucket.ts';
+import { stubs } from './bucket/stubs.ts';
 import { deleteBucket } from './bucket/delete-bucket.ts';
 import { deleteObjects } from './bucket/delete-objects.ts';
 import { getBucketLocation } from './bucket/get-bucket-location.ts';
@@ -15,6 +16,10 @@ import { completeMultipartUpload } from './multipart/complete-multipart-upload.t
 import { abortMultipartUpload } from './multipart/abort-multipart-upload.ts';
 import { listParts } from './multipart/list-parts.ts';
 import { listMultipartUploads } from './bucket/list-multipart-uploads.ts';
+import { copyObject } from './object/copy-object.ts';
+import { uploadPartCopy } from './multipart/upload-part-copy.ts';
+import { deleteObjectTagging, getObjectTagging, putObjectTagging } from './object/object-tagging.ts';
+import { getObjectAttributes } from './object/get-object-attributes.ts';
 import { deleteObject } from './object/delete-object.ts';
 import { getObject, headObject } from './object/get-object.ts';
 import { putObject } from './object/put-object.ts';
@@ -25,7 +30,14 @@ import { listBuckets } from './service/list-buckets.ts';
 export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
   (
     [
+      ...stubs,
       createBucket,
+      getObjectAttributes,
+      deleteObjectTagging,
+      getObjectTagging,
+      putObjectTagging,
+      uploadPartCopy,
+      copyObject,
       listMultipartUploads,
       listParts,
       abortMultipartUpload,

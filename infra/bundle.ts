@@ -67,10 +67,10 @@ function operationEntries(operations: readonly OperationSource[]): Plugin {
   };
 }
 
-function entry({ file, export: name }: OperationSource): string {
+function entry({ name, file, export: exported }: OperationSource): string {
   return [
-    `import { ${name} } from './${file}';`,
+    `import { ${exported} as exported } from './${file}';`,
     `import { lambdaHandler } from './functions/runtime/lambda.ts';`,
-    `export const handler = lambdaHandler(${name});`,
+    `export const handler = lambdaHandler([exported].flat().find(({ name }) => name === '${name}'));`,
   ].join('\n');
 }

@@ -16,7 +16,7 @@ export interface OperationDescription {
 export interface OperationSource extends OperationDescription {
   /** Relative to the root. */
   readonly file: string;
-  /** The name it is exported by. */
+  /** The export that is the operation, or the list in which it is. */
   readonly export: string;
 }
 
@@ -41,7 +41,7 @@ export async function describeOperations(): Promise<readonly OperationSource[]> 
   const { operations, modules } = await evaluate(files);
   return [...operations.values()].map((operation) => {
     for (const [index, file] of files.entries()) {
-      const found = Object.entries(modules[index]!).find(([, value]) => value === operation);
+      const found = Object.entries(modules[index]!).find(([, value]) => [value].flat().includes(operation));
       if (found) return { name: operation.name, needs: operation.needs, file, export: found[0] };
     }
     throw new Error(`${operation.name} is exported by none of the files that ${list} imports`);

@@ -44,7 +44,7 @@ export const putObject = defineOperation({
           marker: false,
           size: stored.size,
           md5: stored.md5,
-          content: stored.blob === undefined ? undefined : { kind: 'blob', ref: stored.blob },
+          content: stored.content,
           owner: projectOf(caller, bucket),
           contentType,
           checksum: stored.checksum,

@@ -5,12 +5,6 @@ import { readManagedSecret } from '../../shared/adapters/cloud/secrets-manager.t
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
-import { Buckets } from '../../shared/metadata/buckets.ts';
-import { Contents } from '../../shared/metadata/contents.ts';
-import { Manifests } from '../../shared/metadata/manifests.ts';
-import { Objects } from '../../shared/metadata/objects.ts';
-import { Uploads } from '../../shared/metadata/uploads.ts';
-import { Usage } from '../../shared/metadata/usage.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../shared/protocol/operation.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
@@ -19,6 +13,7 @@ import type { CloudSettings } from './cloud-settings.ts';
 import { deploymentKeys } from './deployment-keys.ts';
 import { Log } from './log.ts';
 import { requestIds } from './request-ids.ts';
+import { composeServices } from './services.ts';
 
 /** The service as a process in the cloud has it, before it meets a transport. */
 export interface CloudService {
@@ -44,22 +39,16 @@ export async function startCloudService(
   const table = new DynamoDbTable({ tableName: settings.table, telemetry: log });
   const blobs = new S3BlobStore({ bucket: settings.blobBucket });
   const accounts = new Accounts({ table, secrets: new AesSecrets(keys.sealing), clock });
-  const buckets = new Buckets({ table, clock, randomness });
-  const manifests = new Manifests(table);
   const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri } = settings;
 
   const pipeline = new Pipeline({
-    services: {
-      buckets,
-      objects: new Objects({ table, buckets, clock, randomness }),
-      uploads: new Uploads({ table, blobs, manifests, clock, randomness }),
-      contents: new Contents({ manifests, blobs }),
-      usage: new Usage({ table, randomness }),
-      blobs,
-      projects: accounts,
-      clock,
-      settings: { region, xmlNamespace, allUsersGroupUri, limits: defaultLimits, tokenKey: keys.tokens },
-    },
+    services: composeServices(
+      { table, blobs, clock, randomness },
+      {
+        projects: accounts,
+        settings: { region, xmlNamespace, allUsersGroupUri, limits: defaultLimits, tokenKey: keys.tokens },
+      },
+    ),
     operations,
     accessKeys: accounts,
     telemetry: log,

@@ -1,6 +1,15 @@
 import type { BlobStore, ByteRange } from '../ports/blob-store.ts';
-import { Manifests } from './manifests.ts';
+import type { Checksum } from '../checksums/algorithms.ts';
+import type { Manifests, PlacedPart } from './manifests.ts';
 import type { Version } from './versions.ts';
+
+/** A part of an object that is there. */
+export interface StoredPart {
+  readonly number: number;
+  readonly firstByte: number;
+  readonly size: number;
+  readonly checksum: Checksum | undefined;
+}
 
 /** The bytes of versions, whether they lie in one blob or in many. */
 export class Contents {
@@ -10,6 +19,19 @@ export class Contents {
   constructor(rooms: { manifests: Manifests; blobs: BlobStore }) {
     this.manifests = rooms.manifests;
     this.#blobs = rooms.blobs;
+  }
+
+  /** A part of a version by its number from 1, or undefined. What was uploaded at once is one part. */
+  async part({ content, size, checksum }: Version, number: number): Promise<StoredPart | undefined> {
+    if (content?.kind !== 'manifest') return number === 1 ? { number, firstByte: 0, size, checksum } : undefined;
+    const part = await this.manifests.part(content.id, number);
+    return part && withChecksum(part, checksum);
+  }
+
+  /** All parts of a version that was uploaded in parts, in order. */
+  async parts({ content, checksum }: Version): Promise<readonly StoredPart[]> {
+    if (content?.kind !== 'manifest') return [];
+    return (await this.manifests.parts(content.id)).map((part) => withChecksum(part, checksum));
   }
 
   /** Opens the bytes of a version, or a stretch of them; undefined if there are none. Rejects with BlobMissing. */
@@ -29,6 +51,12 @@ export class Contents {
       }));
     return concatenated(this.#blobs, stretches);
   }
+}
+
+/** Parts have checksums of the same algorithm as the whole. */
+function withChecksum({ number, firstByte, size, checksum }: PlacedPart, ofWhole: Checksum | undefined): StoredPart {
+  const own = checksum && ofWhole && { algorithm: ofWhole.algorithm, value: checksum, type: 'FULL_OBJECT' as const };
+  return { number, firstByte, size, checksum: own };
 }
 
 /** One blob after another. The next one is opened while the present one is read. */

@@ -73,6 +73,11 @@ export function sortableTime(ms: number): string {
   return encode(ms, timeCharacters);
 }
 
+/** The time that {@link sortableTime} wrote. */
+export function timeOf(text: string): number {
+  return decode(text);
+}
+
 function random(characters: number, randomness: Randomness): string {
   let text = '';
   for (const byte of randomness.bytes(characters)) text += alphabet[byte & 63]!;

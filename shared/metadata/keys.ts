@@ -9,7 +9,7 @@ const only = '-';
 export const itemKey = {
   bucket: (name: string): ItemKey => ({ pk: `bucket/${name}`, sk: only }),
   bucketDocument: (bucketId: string, kind: string, revision: string): ItemKey => ({
-    pk: `doc/${bucketId}`,
+    pk: partition.documents(bucketId),
     sk: `${kind}/${revision}`,
   }),
   /** A bucket among those of its project. */
@@ -38,6 +38,7 @@ export const itemKey = {
 export const partition = {
   project: (id: string): string => `project/${id}`,
   graves: 'graves',
+  documents: (bucketId: string): string => `doc/${bucketId}`,
   /** Where the heads of a bucket lie: see shards.ts. */
   heads: (bucketId: string, shard?: number): string => `head/${bucketId}${shard === undefined ? '' : `/${shard}`}`,
   history: (bucketId: string, key: string): string => `old/${bucketId}/${key}`,

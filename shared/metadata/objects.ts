@@ -1,6 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Change, Condition, Expectation, KeyValueTable, WriteOutcome } from '../ports/key-value-table.ts';
+import type { Change, Condition, Expectation, ItemKey, KeyValueTable, WriteOutcome } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { jitter, noSuchBucket, type Bucket, type Buckets } from './buckets.ts';
 import { instanceId, isVersionId, nextSequence, sequenceOf, timedId, writeToken } from './ids.ts';
@@ -31,6 +31,8 @@ export interface NewVersion {
   readonly contentType: string | undefined;
   readonly checksum: Version['checksum'];
   readonly particulars: Particulars;
+  /** Milliseconds since the epoch; undefined: now. A renamed object keeps its own. */
+  readonly lastModified?: number;
 }
 
 /**
@@ -157,6 +159,33 @@ export class Objects {
     return this.#remove(bucket, key, (chain) => chain.find(versionId), guard);
   }
 
+  /**
+   * Changes the long part of a version that is there: its tags. Neither its content nor its Last-Modified changes.
+   * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), SlowDown
+   */
+  async revise(
+    bucket: Bucket,
+    key: string,
+    versionId: string | undefined,
+    change: (particulars: Particulars) => Particulars,
+  ): Promise<Version> {
+    const chain = this.#chain(bucket, key);
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const found = await (versionId === undefined ? chain.current() : chain.find(versionId));
+      const isHidden = versionId === undefined && found?.version.marker === true;
+      if (found === undefined || isHidden) throw new S3Error('NoSuchKey', { details: { Key: key } });
+      if (found.version.marker) throw new S3Error('MethodNotAllowed');
+      const particulars = change(await this.particulars(found.version));
+      const revised = await this.#place(key, { ...found.version, particulars });
+      const commit = chain.revise(found, { ...found.version, ...revised });
+      const { outcome } = await this.#table.write(commit, this.#buckets.commitConditions(bucket));
+      // The same change again does no harm, so a lost answer is no reason to stop.
+      if (outcome === 'written') return found.version;
+      bucket = await this.#buckets.readyFor(await this.#again(bucket, attempt));
+    }
+    throw new S3Error('SlowDown');
+  }
+
   /** @returns false if the bucket turned out to be versioned by now */
   async #deleteUnversioned(bucket: Bucket, key: string, guard: Guard | undefined): Promise<boolean> {
     const chain = this.#chain(bucket, key);
@@ -236,13 +265,13 @@ export class Objects {
       token: this.#rooms.token(),
       named: bucket.versioning === 'on',
       beneath: undefined,
-      lastModified: now,
+      lastModified: fresh.lastModified ?? now,
       replacedAt: undefined,
     };
   }
 
   /** Puts the long part of a version into an item of its own, before the commit, where a head would grow too large with it. */
-  async #place(key: string, fresh: NewVersion): Promise<Unplaced> {
+  async #place(key: string, fresh: Placeable): Promise<Unplaced> {
     const placed = { ...fresh, partCount: fresh.partCount, tagCount: fresh.particulars.tags.length };
     if (fitsInline(key, placed)) return placed;
     const id = timedId(this.#clock.now(), this.#randomness);
@@ -264,7 +293,9 @@ export class Objects {
     conditions: readonly Condition[] = [],
   ): Promise<WriteOutcome['outcome']> {
     if (this.#clock.now() - bucket.readAt > commitTime) return 'conflict';
-    const { outcome } = await this.#table.write(changes, [...conditions, ...this.#buckets.commitConditions(bucket)]);
+    // What is written anyway hangs on its own image: that is the condition on it.
+    const others = conditions.filter(({ key }) => !changes.some((change) => sameKey(change.key, key)));
+    const { outcome } = await this.#table.write(changes, [...others, ...this.#buckets.commitConditions(bucket)]);
     return outcome;
   }
 
@@ -276,6 +307,16 @@ export class Objects {
   #chain(bucket: Bucket, key: string): VersionChain {
     return new VersionChain(this.#rooms, bucket.id, key);
   }
+}
+
+/** What can be given its place: a new version, or one whose particulars were read. */
+type Placeable = Omit<Unplaced, 'particulars' | 'tagCount' | 'partCount'> & {
+  readonly particulars: Particulars;
+  readonly partCount?: number | undefined;
+};
+
+function sameKey(a: ItemKey, b: ItemKey): boolean {
+  return a.pk === b.pk && a.sk === b.sk;
 }
 
 const absentOrUnversioned: Expectation = { is: 'any', of: [{ is: 'absent' }, { is: 'all', of: unversioned }] };

@@ -4,6 +4,8 @@ import type { Attributes, Change, FeedRecord, Item, KeyValueTable } from '../por
 import type { Randomness } from '../ports/randomness.ts';
 import { sortableTime, writeToken } from './ids.ts';
 import { garbagePartitions, itemKey, objectOf, partition } from './keys.ts';
+import type { Manifests } from './manifests.ts';
+import { finishedUploadTime, type Uploads } from './uploads.ts';
 import { headKey } from './version-chain.ts';
 import { decodeContent } from './versions.ts';
 
@@ -22,6 +24,10 @@ interface Candidate {
 }
 
 const entriesPerWrite = 50;
+/** An entry of this kind speaks of an upload that ended. */
+const uploadCode = 'u';
+/** How long a part may still arrive that began before its upload ended. */
+const uploadGrace = 60 * 60 * 1000;
 
 /**
  * Gives back the bytes of versions that are gone. A follower of the change feed notes candidates in a queue; a sweeper looks at
@@ -32,24 +38,43 @@ export class Release {
   readonly #blobs: BlobStore;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
+  readonly #manifests: Manifests;
+  readonly #uploads: Uploads;
   readonly #grace: number;
 
   /** @param rooms.grace milliseconds for which readers that found a version may still read it */
-  constructor(rooms: { table: KeyValueTable; blobs: BlobStore; clock: Clock; randomness: Randomness; grace: number }) {
+  constructor(rooms: {
+    table: KeyValueTable;
+    blobs: BlobStore;
+    clock: Clock;
+    randomness: Randomness;
+    manifests: Manifests;
+    uploads: Uploads;
+    grace: number;
+  }) {
     this.#table = rooms.table;
     this.#blobs = rooms.blobs;
     this.#clock = rooms.clock;
     this.#randomness = rooms.randomness;
+    this.#manifests = rooms.manifests;
+    this.#uploads = rooms.uploads;
     this.#grace = rooms.grace;
   }
 
   /** Queues what the records let go of. */
   async follow(records: readonly FeedRecord[]): Promise<void> {
-    const due = sortableTime(this.#clock.now() + this.#grace);
+    const now = this.#clock.now();
     const entries = new Map<string, Change>();
-    for (const { thing, instance, place } of records.flatMap(candidates)) {
-      const key = itemKey.garbage(spread(instance), due, thing, instance);
-      entries.set(key.sk, { key, put: { ...place } });
+    const queue = (delay: number, thing: string, instance: string, put: Attributes): void => {
+      const key = itemKey.garbage(spread(instance), sortableTime(now + delay), thing, instance);
+      entries.set(key.sk, { key, put });
+    };
+    for (const { thing, instance, place } of records.flatMap(candidates))
+      queue(this.#grace, thing, instance, { ...place });
+    for (const id of records.flatMap(endedUpload)) {
+      await this.#uploads.finish(id);
+      // Once more for parts that were under way, and at last for the state itself.
+      for (const delay of [uploadGrace, finishedUploadTime + uploadGrace]) queue(delay, uploadCode, id, { upload: id });
     }
     const changes = [...entries.values()];
     for (let at = 0; at < changes.length; at += entriesPerWrite) {
@@ -81,6 +106,11 @@ export class Release {
   /** Decides one entry, and drops it. */
   async #settle(entry: Item): Promise<boolean> {
     const [, thing, instance] = entry.key.sk.split('/') as [string, string, string];
+    if (thing === uploadCode) {
+      await this.#uploads.finish(instance);
+      await this.#table.write([{ key: entry.key, delete: true }]);
+      return false;
+    }
     const { bucketId, key } = entry.attributes as unknown as Place;
     const isDetails = thing.startsWith('d');
     const [head, older, holders] = await this.#table.getTogether([
@@ -115,7 +145,13 @@ export class Release {
       return;
     }
     const content = decodeContent(thing);
-    if (content.kind === 'blob') await this.#blobs.remove([content.ref]);
+    if (content.kind === 'blob') {
+      await this.#blobs.remove([content.ref]);
+    } else {
+      const parts = await this.#manifests.parts(content.id);
+      await this.#blobs.remove(parts.map(({ blob }) => blob).filter((blob) => blob !== ''));
+      await this.#manifests.remove(content.id);
+    }
     if (hasHolders) await this.#table.write([{ key: itemKey.holders(thing), delete: true }]);
   }
 }
@@ -135,6 +171,12 @@ function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[
       ? [{ place, instance, thing: `d${details}` }]
       : []),
   ];
+}
+
+/** The id of an upload that a record shows to have ended. */
+function endedUpload({ key, old, new: present }: FeedRecord): readonly string[] {
+  const ended = key.pk.startsWith('upload/') && old?.['state'] === 'open' && present !== undefined;
+  return ended && present['state'] !== 'open' ? [key.pk.slice('upload/'.length)] : [];
 }
 
 function spread(instance: string): number {

@@ -83,7 +83,7 @@ const partKey = (upload: string, part: Pick<Part, 'number' | 'id'>): ItemKey => 
 });
 
 /** How long a finished upload is kept, so that a repeated Complete gets the same answer. */
-const finishedTime = 7 * 24 * 60 * 60 * 1000;
+export const finishedUploadTime = 7 * 24 * 60 * 60 * 1000;
 
 /** Multipart uploads: their state, their parts, and what becomes of both. */
 export class Uploads {
@@ -220,6 +220,18 @@ export class Uploads {
     }
   }
 
+  /** Ends every upload of a bucket that is gone. */
+  async abortAll(bucketId: string): Promise<void> {
+    const { items } = await this.#table.query(uploadIndexPartition(bucketId));
+    for (const { attributes } of items) {
+      const { id } = attributes as unknown as ListedUpload;
+      const state = await this.#table.get(stateKey(id));
+      const upload = state && decodeState(id, state);
+      if (upload?.state !== 'open') continue;
+      await this.#table.write([this.#ended(upload, { state: 'aborted' }), this.#unlisted(upload)]);
+    }
+  }
+
   /**
    * Clears up after an upload that has ended: parts that were not picked with their bytes, picked ones without. Harmless to
    * repeat. The state goes once it is old enough and no part is left.
@@ -235,7 +247,7 @@ export class Uploads {
       if (part.blob !== undefined && !picked.has(part.blob)) await this.#blobs.remove([part.blob]);
       await this.#table.write([{ key: partKey(id, part), delete: true }]);
     }
-    if (this.#clock.now() - upload.initiated > finishedTime) {
+    if (this.#clock.now() - upload.initiated > finishedUploadTime) {
       await this.#table.write([{ key: stateKey(id), delete: true }]);
     }
   }

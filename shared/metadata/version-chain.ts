@@ -50,6 +50,22 @@ export class VersionChain {
     return item && decodeHead(item);
   }
 
+  /** The head as a version found under itself. */
+  async current(): Promise<Found | undefined> {
+    const head = await this.head();
+    return head && { head, version: head };
+  }
+
+  /** The changes that put another image of a version in its place. */
+  revise({ head, version }: Found, revised: Version): readonly Change[] {
+    const renewed = { ...revised, token: this.#rooms.token() };
+    return [
+      version === head
+        ? this.#putHead({ ...head, ...renewed }, tokenIs(version))
+        : this.#putOlder(renewed, tokenIs(version)),
+    ];
+  }
+
   /** The version of this id (`null`: the null version), with the head it was found under. */
   async find(versionId: string): Promise<Found | undefined> {
     if (versionId !== 'null') {

@@ -221,7 +221,9 @@ export function decodeContent(stored: string): Content {
 }
 
 /** A version before it has a place among the others. */
-export type Unplaced = Omit<Version, 'instance' | 'token' | 'named' | 'beneath' | 'lastModified' | 'replacedAt'>;
+export type Unplaced = Omit<Version, 'instance' | 'token' | 'named' | 'beneath' | 'lastModified' | 'replacedAt'> & {
+  readonly lastModified?: number;
+};
 
 /** Whether a head with these particulars inline stays within one write unit, however long its history may grow. */
 export function fitsInline(key: string, version: Unplaced): boolean {

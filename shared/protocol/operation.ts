@@ -5,6 +5,7 @@ import type { Query } from '../http/query.ts';
 import type { Bucket, Buckets } from '../metadata/buckets.ts';
 import type { Contents } from '../metadata/contents.ts';
 import type { Objects } from '../metadata/objects.ts';
+import type { Sharing } from '../metadata/sharing.ts';
 import type { Uploads } from '../metadata/uploads.ts';
 import type { UsageCounters } from '../metadata/usage.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
@@ -51,6 +52,7 @@ export interface Services {
   readonly objects: Objects;
   readonly uploads: Uploads;
   readonly contents: Contents;
+  readonly sharing: Sharing;
   readonly usage: UsageCounters;
   readonly blobs: BlobStore;
   readonly projects: Projects;

@@ -1,5 +1,6 @@
 import type { Checksum } from '../checksums/algorithms.ts';
 import { S3Error } from '../errors/s3-error.ts';
+import type { Content } from '../metadata/versions.ts';
 import type { BlobOwner, BlobStore } from '../ports/blob-store.ts';
 import type { Limits } from './limits.ts';
 import type { Payload } from './payload.ts';
@@ -11,6 +12,7 @@ export interface StoredBody {
   readonly checksum: Checksum | undefined;
   /** Undefined for an empty body: no bytes, no blob. */
   readonly blob: string | undefined;
+  readonly content: Content | undefined;
   /** Removes the bytes again, if nothing came to refer to them. */
   discard(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export async function storeBody(
     md5: Buffer.from(md5),
     checksum,
     blob: ref,
+    content: ref === undefined ? undefined : { kind: 'blob', ref },
     discard: async () => {
       if (ref !== undefined) await blobs.remove([ref]);
     },

@@ -9,7 +9,7 @@ const headers: readonly { readonly prefix: string; readonly harmless?: ReadonlyS
   { prefix: 'x-amz-acl', harmless: new Set(['private']) },
   { prefix: 'x-amz-grant-' },
   { prefix: 'x-amz-server-side-encryption' },
-  { prefix: 'x-amz-copy-source' },
+  { prefix: 'x-amz-copy-source-server-side-encryption' },
   { prefix: 'x-amz-object-lock-' },
   { prefix: 'x-amz-bucket-object-lock-enabled', harmless: new Set(['false']) },
   { prefix: 'x-amz-object-ownership' },

@@ -16,18 +16,12 @@ export interface UploadChecksum {
  * @throws S3Error InvalidRequest
  */
 export function parseUploadChecksum(fields: Fields): UploadChecksum | undefined {
-  const asked = fields.get('x-amz-checksum-algorithm')?.toUpperCase();
+  const algorithm = parseAskedChecksum(fields);
   const type = fields.get('x-amz-checksum-type')?.toUpperCase();
-  if (asked === undefined) {
+  if (algorithm === undefined) {
     if (type === undefined) return undefined;
     throw new S3Error('InvalidRequest', {
       message: 'The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.',
-    });
-  }
-  const algorithm = checksumAlgorithms.find((one) => one === asked);
-  if (algorithm === undefined) {
-    throw new S3Error('InvalidRequest', {
-      message: `Checksum algorithm provided is unsupported. Please try again with any of the valid types: [${checksumAlgorithms.join(', ')}]`,
     });
   }
   const possible = possibleTypes(algorithm);
@@ -38,6 +32,19 @@ export function parseUploadChecksum(fields: Fields): UploadChecksum | undefined 
     });
   }
   return { algorithm, type: chosen };
+}
+
+/** Reads x-amz-checksum-algorithm. @throws S3Error InvalidRequest */
+export function parseAskedChecksum(fields: Fields): ChecksumAlgorithm | undefined {
+  const asked = fields.get('x-amz-checksum-algorithm')?.toUpperCase();
+  if (asked === undefined) return undefined;
+  const algorithm = checksumAlgorithms.find((one) => one === asked);
+  if (algorithm === undefined) {
+    throw new S3Error('InvalidRequest', {
+      message: `Checksum algorithm provided is unsupported. Please try again with any of the valid types: [${checksumAlgorithms.join(', ')}]`,
+    });
+  }
+  return algorithm;
 }
 
 /** The types an algorithm can have for an object in parts, the default first. */

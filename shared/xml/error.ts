@@ -5,6 +5,9 @@ import { document } from './writer.ts';
 export interface ErrorContext {
   /** The path asked for. Left out where it would reveal something. */
   readonly resource?: string | undefined;
+  /** The bucket and the key that the request named. */
+  readonly bucket?: string | undefined;
+  readonly key?: string | undefined;
   readonly requestId: string;
   readonly hostId: string;
 }
@@ -16,12 +19,15 @@ export interface ErrorContext {
  */
 export function errorDocument(
   error: Pick<S3Error, 'code' | 'message' | 'details'>,
-  { resource, requestId, hostId }: ErrorContext,
+  { resource, bucket, key, requestId, hostId }: ErrorContext,
 ): string {
+  const { BucketName = bucket, Key = key, ...details } = error.details;
   return document('Error', undefined, {
     Code: error.code,
     Message: error.message,
-    ...error.details,
+    ...details,
+    BucketName,
+    Key,
     Resource: resource,
     RequestId: requestId,
     HostId: hostId,

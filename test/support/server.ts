@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -25,6 +25,8 @@ export const bob = accounts[1].users[0].keys[0];
 export interface ServiceOptions {
   /** Use, and keep, this data directory. */
   readonly data?: string;
+  /** False: declare none, so that the service makes a first key of its own. */
+  readonly accounts?: false;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Runs the service under another program: `['strace', '-f', …]`. */
@@ -37,6 +39,8 @@ export interface Service {
   readonly port: number;
   readonly data: string;
   readonly process: ChildProcess;
+  /** The id of the service's own process, also where it runs under another program. */
+  readonly pid: number;
   /** What it has written so far. */
   readonly output: { readonly stdout: string; readonly stderr: string };
   /** The log lines of finished requests, as far as they have been written. */
@@ -53,7 +57,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const data = options.data ?? join(folder, 'data');
   const accountsFile = join(folder, 'accounts.json');
   await writeFile(accountsFile, JSON.stringify(accounts));
-  const program = ['bin/stillage.cjs', 'start', '--port', '0', '--data', data, '--accounts', accountsFile];
+  const declared = options.accounts === false ? [] : ['--accounts', accountsFile];
+  const program = ['bin/stillage.cjs', 'start', '--port', '0', '--data', data, ...declared];
   const [command, ...args] = [...(options.under ?? []), process.execPath, ...program, ...(options.args ?? [])];
   const child = spawn(command!, args, {
     cwd: join(import.meta.dirname, '../..'),
@@ -62,7 +67,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   const url = await new Promise<string>((resolve, reject) => {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       output.stderr += text;
@@ -71,8 +76,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     });
     void exited.then((code) => reject(new Error(`the service ended with ${String(code)}: ${output.stderr}`)));
   });
+  const pid = options.under ? await onlyChildOf(child.pid!) : child.pid!;
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> => {
-    child.kill(signal);
+    if (child.exitCode === null && child.signalCode === null) process.kill(pid, signal);
     const code = await exited;
     await rm(folder, { recursive: true, force: true });
     return code;
@@ -82,6 +88,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     port: Number(new URL(url).port),
     data,
     process: child,
+    pid,
     output,
     requests: () =>
       output.stdout
@@ -94,4 +101,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await end('SIGKILL');
     },
   };
+}
+
+async function onlyChildOf(pid: number): Promise<number> {
+  return Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim());
 }

@@ -9,14 +9,9 @@ import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secre
 import { LmdbTable } from '../../../shared/adapters/embedded/lmdb-table.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
-import { Buckets } from '../../../shared/metadata/buckets.ts';
-import { Contents } from '../../../shared/metadata/contents.ts';
+import { Graves } from '../../../shared/metadata/graves.ts';
 import { isFollowed, itemKey } from '../../../shared/metadata/keys.ts';
-import { Manifests } from '../../../shared/metadata/manifests.ts';
-import { Objects } from '../../../shared/metadata/objects.ts';
 import { Release } from '../../../shared/metadata/release.ts';
-import { Uploads } from '../../../shared/metadata/uploads.ts';
-import { Usage } from '../../../shared/metadata/usage.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
@@ -26,6 +21,7 @@ import { Log } from '../log.ts';
 import { nodeHttpListener } from '../node-http.ts';
 import { OperatorError } from '../operator-error.ts';
 import { requestIds } from '../request-ids.ts';
+import { composeServices } from '../services.ts';
 import { TrustedProxies } from '../trusted-proxies.ts';
 import { answerClientError } from './client-errors.ts';
 import { readAccountsFile } from './accounts-file.ts';
@@ -68,16 +64,6 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const accounts = new Accounts({ table, secrets, clock });
   const firstKey = await ensureAccounts({ table, accounts, randomness }, declared);
 
-  const buckets = new Buckets({ table, clock, randomness });
-  const objects = new Objects({ table, buckets, clock, randomness });
-  const usage = new Usage({ table, randomness });
-  const manifests = new Manifests({ table, clock, randomness });
-  const contents = new Contents({ manifests, blobs });
-  const uploads = new Uploads({ table, blobs, manifests, clock, randomness });
-  const release = new Release({ table, blobs, clock, randomness, grace });
-  const feed = new FeedRunner(table, [(batch) => usage.follow(batch), (batch) => release.follow(batch)], log);
-  const sweeper = repeat(minute, () => release.sweep(), log, 'freeing released content failed');
-
   const settings = {
     region: options.region,
     xmlNamespace: options.xmlNamespace,
@@ -85,16 +71,25 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     limits: defaultLimits,
     tokenKey: await tokenKey(table, randomness),
   };
+  const services = composeServices({ table, blobs, clock, randomness }, { projects: accounts, settings });
+  const { usage, uploads } = services;
+  const release = new Release({
+    table,
+    blobs,
+    clock,
+    randomness,
+    manifests: services.contents.manifests,
+    uploads,
+    grace,
+  });
+  const graves = new Graves({ table, uploads, clock, randomness });
+  const feed = new FeedRunner(table, [(batch) => usage.follow(batch), (batch) => release.follow(batch)], log);
+  const sweeper = repeat(minute, () => release.sweep(), log, 'freeing released content failed');
+  const gravedigger = repeat(minute, () => graves.sweep(), log, 'sweeping removed buckets failed');
+
   const pipeline = new Pipeline({
     services: {
-      buckets,
-      objects,
-      blobs,
-      contents,
-      uploads,
-      clock,
-      settings,
-      projects: accounts,
+      ...services,
       // On one machine the counters are exact: what is still in the feed is counted first.
       usage: { of: (bucketId) => feed.drain().then(() => usage.of(bucketId)) },
     },
@@ -120,6 +115,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const close = async (): Promise<void> => {
     await closeServer(server);
     sweeper.stop();
+    gravedigger.stop();
     await feed.stop();
     await table.close();
     log.note('stopped');

@@ -1,5 +1,6 @@
 import type { Database, RootDatabase } from 'lmdb';
 import type { FeedRecord, ItemKey } from '../../ports/key-value-table.ts';
+import type { Frame } from './group-commit.ts';
 import { Decoder, Encoder } from './item-encoding.ts';
 
 /**
@@ -7,9 +8,12 @@ import { Decoder, Encoder } from './item-encoding.ts';
  * big-endian; position 0 is no record but holds the newest position ever given, so that none is given twice after a trim.
  * A record: partition key, sort key, what images follow (1 old, 2 new), the old item, the new one, as stored.
  */
-export class FeedLog {
+export class FeedLog implements Frame {
   readonly #records: Database<Buffer, Buffer>;
   readonly #encoder = new Encoder();
+  /** The newest position that the transaction under way has given, and the one it began with. */
+  #given = 0;
+  #marked = 0;
 
   constructor(root: RootDatabase) {
     this.#records = root.openDB<Buffer, Buffer>('feed', { encoding: 'binary', keyEncoding: 'binary' });
@@ -21,20 +25,24 @@ export class FeedLog {
     return mark === undefined ? 0 : readPosition(mark);
   }
 
-  /** Within a transaction: logs a change behind `newest`, and answers its position. */
-  append(newest: number, key: ItemKey, old: Uint8Array | undefined, now: Uint8Array | undefined): number {
+  /** At the beginning of a transaction. */
+  begin(): void {
+    this.#given = this.#marked = this.newest();
+  }
+
+  /** Within a transaction: logs a change. */
+  append(key: ItemKey, old: Uint8Array | undefined, now: Uint8Array | undefined): void {
     const record = this.#encoder.begin().text(key.pk).text(key.sk);
     record.byte((old ? image.old : 0) | (now ? image.new : 0));
     if (old) record.raw(old);
     if (now) record.raw(now);
-    const position = newest + 1;
-    void this.#records.put(writePosition(position), record.bytes());
-    return position;
+    this.#given += 1;
+    void this.#records.put(writePosition(this.#given), record.bytes());
   }
 
-  /** Within a transaction: notes which position was given last. */
-  mark(newest: number): void {
-    void this.#records.put(newestMark, writePosition(newest));
+  /** At the end of a transaction. */
+  end(): void {
+    if (this.#given > this.#marked) void this.#records.put(newestMark, writePosition(this.#given));
   }
 
   read(after: number, limit: number): FeedRecord[] {

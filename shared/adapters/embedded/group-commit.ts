@@ -7,6 +7,12 @@ interface Job {
   readonly fail: (error: unknown) => void;
 }
 
+/** What is done inside every transaction, before its first job and behind its last. */
+export interface Frame {
+  begin(): void;
+  end(): void;
+}
+
 /** The transaction was carried out, but the engine could not say that it is durable. */
 export class CommitUnknown extends Error {
   constructor(cause: unknown) {
@@ -21,12 +27,14 @@ export class CommitUnknown extends Error {
  */
 export class GroupCommit {
   readonly #root: RootDatabase;
+  readonly #frame: Frame;
   #waiting: Job[] = [];
   #queued = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(root: RootDatabase) {
+  constructor(root: RootDatabase, frame: Frame) {
     this.#root = root;
+    this.#frame = frame;
   }
 
   /**
@@ -55,7 +63,9 @@ export class GroupCommit {
       this.#queued = false;
       jobs = this.#waiting;
       this.#waiting = [];
+      this.#frame.begin();
       for (const job of jobs) job.act();
+      this.#frame.end();
       done = true;
     });
     this.#last = transaction.then(

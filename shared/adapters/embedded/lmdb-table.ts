@@ -34,8 +34,15 @@ const mostBytesOfPage = 1024 * 1024;
 const trimStep = 1000;
 
 /**
+ * - `overlappingSync` would show a commit before it is durable, and acknowledge it then.
+ * - `eventTurnBatching` groups writes, which {@link GroupCommit} does here; and it makes a promise that nobody can handle, so that
+ *   a full disk would end the process.
+ */
+const environment = { noSubdir: false, overlappingSync: false, eventTurnBatching: false };
+
+/**
  * The table on one machine: an LMDB environment. Reads are a memory look-up and see the newest commit, also that of another process.
- * A write resolves once it is on disk; nothing is visible before that (`overlappingSync` would show what a crash may still undo).
+ * A write resolves once it is on disk, and is not visible before.
  */
 export class LmdbTable implements KeyValueTable, ChangeFeed {
   readonly freeChecks = true;
@@ -52,14 +59,14 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
     this.#root = root;
     this.#items = root.openDB<StoredItem, Buffer>('items', itemFormat);
     this.#log = new FeedLog(root);
-    this.#commits = new GroupCommit(root);
+    this.#commits = new GroupCommit(root, this.#log);
     this.#isFollowed = isFollowed;
   }
 
   /** Opens the table in this directory, which is created if need be. */
   static async open(directory: string, options: LmdbTableOptions = {}): Promise<LmdbTable> {
     await ensureDirectory(directory);
-    const table = new LmdbTable(openEnvironment({ path: directory, noSubdir: false, overlappingSync: false }), options);
+    const table = new LmdbTable(openEnvironment({ path: directory, ...environment }), options);
     // The engine syncs its file, but not the name of a file it has just created.
     await syncDirectory(directory);
     return table;
@@ -154,15 +161,12 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
     );
     if (failed.length > 0) return { outcome: 'conflict', failed };
 
-    const before = this.#log.newest();
-    let newest = before;
     for (const [index, { key, encodedKey, value }] of steps.slice(0, changes).entries()) {
       const old = found[index];
       if (old === undefined && value === undefined) continue;
       void (value ? this.#items.put(encodedKey, value as never) : this.#items.remove(encodedKey));
-      if (this.#isFollowed(key)) newest = this.#log.append(newest, key, old, value);
+      if (this.#isFollowed(key)) this.#log.append(key, old, value);
     }
-    if (newest > before) this.#log.mark(newest);
     return { outcome: 'written', old: items.slice(0, changes) };
   }
 

@@ -1,0 +1,62 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { checkCopySourceRange, parseCopySourceRange } from '../../shared/http/range.ts';
+import {
+  findSource,
+  parseCopyRequest,
+  sourceQuestion,
+  sourceVersionFields,
+} from '../../shared/protocol/copy-request.ts';
+import { measuredBytes, noBytes } from '../../shared/protocol/measured-bytes.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { parsePartNumber, requireUploadId } from '../../shared/protocol/part.ts';
+import { storeBody } from '../../shared/protocol/store-body.ts';
+import { copyPartResult } from '../../shared/xml/copy.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html */
+export const uploadPartCopy = defineOperation({
+  name: 'UploadPartCopy',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'write', blobs: 'write' },
+
+  parse: ({ bucket, key, fields, query, settings }) => {
+    const range = fields.get('x-amz-copy-source-range');
+    return {
+      bucket,
+      key,
+      uploadId: requireUploadId(query),
+      number: parsePartNumber(query, settings.limits.partsPerUpload),
+      copy: parseCopyRequest(fields),
+      range: range === undefined ? undefined : parseCopySourceRange(range),
+    };
+  },
+
+  authorise: ({ bucket, key, copy }) => [sourceQuestion(copy.source), { action: 'PutObject', bucket, key }],
+
+  act: async ({ key, uploadId, number, copy, range }, context) => {
+    const { bucket, buckets, objects, uploads, contents, blobs, settings } = context;
+    const upload = await uploads.findOpen(bucket, key, uploadId);
+    const from = copy.source.bucket === bucket.name ? bucket : await buckets.load(copy.source.bucket);
+    const source = await findSource(copy, from, objects);
+    if (range) checkCopySourceRange(range, source.size);
+    const length = range ? range.last - range.first + 1 : source.size;
+    if (length > settings.limits.singleUploadBytes) {
+      throw new S3Error('InvalidRequest', {
+        message: 'The specified copy source is larger than the maximum allowable size for a copy source.',
+      });
+    }
+    const bytes = (await contents.read(source, range)) ?? noBytes();
+    const payload = measuredBytes(bytes, length, upload.checksum?.algorithm ?? 'CRC64NVME');
+    const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
+    const { size, md5, checksum, blob } = stored;
+    return { part: await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob }), source, from };
+  },
+
+  render: ({ part, source, from }, _, { settings }) => ({
+    fields: sourceVersionFields(from, source),
+    xml: copyPartResult(
+      { lastModified: part.at, etag: Buffer.from(part.md5).toString('hex'), checksum: part.checksum },
+      settings.xmlNamespace,
+    ),
+  }),
+});

@@ -1,0 +1,86 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import type { Particulars, Version } from '../../shared/metadata/versions.ts';
+import { versionIdOf } from '../../shared/metadata/versions.ts';
+import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { defineOperation, type Answer, type DocumentBody, type RequestHead } from '../../shared/protocol/operation.ts';
+import { parseVersionId } from '../../shared/protocol/version-id.ts';
+import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';
+
+interface Input {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId: string | undefined;
+}
+
+function parse({ bucket, key, query }: RequestHead<'object'>): Input {
+  return { bucket, key, versionId: parseVersionId(query) };
+}
+
+/** `GetObjectTagging`, or `GetObjectVersionTagging` if a version is named. */
+function question(verb: 'Get' | 'Put' | 'Delete') {
+  return ({ versionId, bucket, key }: Input) => [
+    versionId === undefined
+      ? { action: `${verb}ObjectTagging`, bucket, key }
+      : { action: `${verb}ObjectVersionTagging`, bucket, key, versionId },
+  ];
+}
+
+function withVersion(version: Version, answer: Answer): Answer {
+  return { ...answer, fields: [...(answer.fields ?? []), ['x-amz-version-id', versionIdOf(version)]] };
+}
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectTagging.html */
+export const getObjectTagging = defineOperation({
+  name: 'GetObjectTagging',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'read' },
+  parse,
+  authorise: question('Get'),
+  act: async ({ key, versionId }, { bucket, objects }) => {
+    const version = await objects.find(bucket, key, versionId);
+    if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
+    if (version.marker) throw new S3Error(versionId === undefined ? 'NoSuchKey' : 'MethodNotAllowed');
+    return { version, tags: (await objects.particulars(version)).tags };
+  },
+  render: ({ version, tags }, _, { settings }) =>
+    withVersion(version, {
+      xml: taggingDocument(
+        tags.map(([key, value]) => ({ key, value })),
+        settings.xmlNamespace,
+      ),
+    }),
+});
+
+const tagging: DocumentBody<readonly Tag[]> = {
+  maximum: 'documentBytes',
+  read: (bytes, { limits }) => readTagging(bytes, limits.tagsPerObject),
+};
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectTagging.html */
+export const putObjectTagging = defineOperation({
+  name: 'PutObjectTagging',
+  on: 'object',
+  body: tagging,
+  needs: { table: 'write' },
+  parse,
+  authorise: question('Put'),
+  act: ({ key, versionId }, { bucket, objects, document }) => {
+    const tags: Particulars['tags'] = document.map((tag) => [tag.key, tag.value] as const);
+    return objects.revise(bucket, key, versionId, (particulars) => ({ ...particulars, tags }));
+  },
+  render: (version) => withVersion(version, emptyXml()),
+});
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjectTagging.html */
+export const deleteObjectTagging = defineOperation({
+  name: 'DeleteObjectTagging',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'write' },
+  parse,
+  authorise: question('Delete'),
+  act: ({ key, versionId }, { bucket, objects }) =>
+    objects.revise(bucket, key, versionId, (particulars) => ({ ...particulars, tags: [] })),
+  render: (version) => withVersion(version, { status: 204 }),
+});

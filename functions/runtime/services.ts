@@ -1,0 +1,43 @@
+import type { Projects } from '../../shared/access/identity.ts';
+import { Buckets } from '../../shared/metadata/buckets.ts';
+import { Contents } from '../../shared/metadata/contents.ts';
+import { Manifests } from '../../shared/metadata/manifests.ts';
+import { Objects } from '../../shared/metadata/objects.ts';
+import { Sharing } from '../../shared/metadata/sharing.ts';
+import { Uploads } from '../../shared/metadata/uploads.ts';
+import { Usage } from '../../shared/metadata/usage.ts';
+import type { BlobStore } from '../../shared/ports/blob-store.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import type { Randomness } from '../../shared/ports/randomness.ts';
+import type { Services, Settings } from '../../shared/protocol/operation.ts';
+
+/** The adapters that a composition root has chosen. */
+export interface Adapters {
+  readonly table: KeyValueTable;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+/** The rooms that operations use, built on a choice of adapters. What they mean is the same everywhere. */
+export function composeServices(
+  adapters: Adapters,
+  { projects, settings }: { readonly projects: Projects; readonly settings: Settings },
+): Services & { readonly usage: Usage } {
+  const { blobs, clock } = adapters;
+  const buckets = new Buckets(adapters);
+  const manifests = new Manifests(adapters);
+  return {
+    buckets,
+    objects: new Objects({ ...adapters, buckets }),
+    uploads: new Uploads({ ...adapters, manifests }),
+    contents: new Contents({ manifests, blobs }),
+    sharing: new Sharing(adapters),
+    usage: new Usage(adapters),
+    blobs,
+    projects,
+    clock,
+    settings,
+  };
+}

@@ -1,0 +1,146 @@
+import { RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import {
+  AccessLogFormat,
+  ApiDefinition,
+  EndpointType,
+  LogGroupLogDestination,
+  MethodLoggingLevel,
+  SpecRestApi,
+} from 'aws-cdk-lib/aws-apigateway';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Function } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { OperationName } from '../shared/protocol/routes.ts';
+import { apiDefinition } from './api-definition.ts';
+import type { OperationBundle } from './bundle.ts';
+import type { Data } from './grants.ts';
+import { functionTimeout, OperationFunction } from './operation-function.ts';
+import { OperationRoles } from './operation-roles.ts';
+import type { Settings } from './settings.ts';
+
+export interface ApiStackProps extends StackProps {
+  readonly settings: Settings;
+  readonly data: Data;
+  readonly operations: readonly OperationBundle[];
+}
+
+/** The REST API, and one function for each operation behind it. */
+export class ApiStack extends Stack {
+  readonly #settings: Settings;
+
+  constructor(scope: Construct, id: string, { settings, data, operations, ...props }: ApiStackProps) {
+    super(scope, id, props);
+    this.#settings = settings;
+    const functions = this.#functions(operations, data);
+    const api = this.#api(functions);
+    for (const [operation, lambda] of functions) {
+      lambda.addPermission('Api', {
+        principal: new ServicePrincipal('apigateway.amazonaws.com'),
+        sourceArn: api.arnForExecuteApi('*', `/${operation}*`, settings.stage),
+      });
+    }
+  }
+
+  #functions(operations: readonly OperationBundle[], data: Data): ReadonlyMap<OperationName, Function> {
+    const roles = new OperationRoles(this, 'Roles', { data, stage: this.#settings.stage });
+    const environment = this.#environment(data);
+    return new Map(
+      operations.map((operation) => {
+        const { function: lambda } = new OperationFunction(this, operation.name, {
+          operation,
+          role: roles.of(operation.needs),
+          logPrefix: roles.logPrefix,
+          logRetention: this.#settings.logRetentionDays,
+          environment,
+        });
+        return [operation.name, lambda];
+      }),
+    );
+  }
+
+  /** What functions/runtime/cloud-settings.ts reads. */
+  #environment({ table, blobs, secret }: Data): Record<string, string> {
+    const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri } = this.#settings;
+    return {
+      STILLAGE_TABLE: table.tableName,
+      STILLAGE_BLOB_BUCKET: blobs.bucketName,
+      STILLAGE_SECRET: secret.secretArn,
+      STILLAGE_REGION: region,
+      STILLAGE_DOMAIN: domain,
+      STILLAGE_WEBSITE_DOMAIN: websiteDomain,
+      STILLAGE_XML_NAMESPACE: xmlNamespace,
+      STILLAGE_ALL_USERS_GROUP_URI: allUsersGroupUri,
+    };
+  }
+
+  #api(functions: ReadonlyMap<OperationName, Function>): SpecRestApi {
+    const { stage, requestsPerSecond, burst, logRetentionDays } = this.#settings;
+    const accessLog = new LogGroup(this, 'AccessLog', {
+      retention: logRetentionDays,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    const definition = apiDefinition({
+      title: `stillage-${stage}`,
+      timeoutMilliseconds: functionTimeout.toMilliseconds(),
+      invocations: new Map([...functions].map(([operation, lambda]) => [operation, invocationUri(lambda)])),
+    });
+    const api = new SpecRestApi(this, 'Api', {
+      apiDefinition: ApiDefinition.fromInline(definition),
+      // An edge-optimised one would add headers of its own and hide the client's address.
+      endpointTypes: [EndpointType.REGIONAL],
+      // API Gateway writes logs through one role per account and region. It stays: other APIs may use it.
+      cloudWatchRole: true,
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+      deployOptions: {
+        stageName: stage,
+        throttlingRateLimit: requestsPerSecond,
+        throttlingBurstLimit: burst,
+        tracingEnabled: true,
+        loggingLevel: MethodLoggingLevel.ERROR,
+        // Bodies and signatures stay out of the log.
+        dataTraceEnabled: false,
+        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogFormat: AccessLogFormat.custom(accessLogLine),
+      },
+    });
+    Validations.of(api).acknowledge(
+      {
+        id: 'AwsSolutions-APIG2',
+        reason: 'Bodies are objects and XML, which request validation does not know: the pipeline parses all of it.',
+      },
+      {
+        id: 'AwsSolutions-APIG3',
+        reason: 'Every request is signed and verified. A web ACL belongs to the distribution in front.',
+      },
+      {
+        id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${logWriterPolicy}]`,
+        reason: 'API Gateway asks for this policy, and for its name, before it writes logs.',
+      },
+    );
+    return api;
+  }
+}
+
+/** What API Gateway asks its role for logs to have. */
+const logWriterPolicy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs';
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html. No field can hold a credential. */
+const accessLogLine = JSON.stringify({
+  requestId: '$context.requestId',
+  time: '$context.requestTime',
+  address: '$context.identity.sourceIp',
+  method: '$context.httpMethod',
+  path: '$context.path',
+  status: '$context.status',
+  bytes: '$context.responseLength',
+  milliseconds: '$context.responseLatency',
+  functionRequestId: '$context.integration.requestId',
+  functionMilliseconds: '$context.integration.latency',
+  error: '$context.error.responseType',
+});
+
+function invocationUri(lambda: Function): string {
+  const { partition, region } = Stack.of(lambda);
+  return `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${lambda.functionArn}/invocations`;
+}

@@ -1,0 +1,52 @@
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Needs } from '../shared/protocol/operation.ts';
+
+/** What grants are of. */
+export interface Data {
+  readonly table: TableV2;
+  readonly blobs: Bucket;
+  readonly secret: Secret;
+}
+
+/** Where blobs lie in their bucket, as the blob store names them. */
+export const blobPrefix = 'blobs/';
+
+/** Transactions have no actions of their own: each of their items counts as the call it stands for. */
+const tableActions = {
+  read: ['dynamodb:GetItem', 'dynamodb:Query'],
+  write: ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'],
+} as const satisfies Record<Needs['table'], readonly string[]>;
+
+/** Who writes may read too, as with the table: copying bytes takes both. A multipart upload needs no more than PutObject. */
+const blobActions = {
+  read: ['s3:GetObject'],
+  write: ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'],
+} as const satisfies Record<NonNullable<Needs['blobs']>, readonly string[]>;
+
+/** What a function may do with the data: nothing but what its operation says it needs, and opening access keys. */
+export function grantsOf(needs: Needs, { table, blobs, secret }: Data): PolicyStatement[] {
+  return [
+    allow('Table', tableActions[needs.table], table.tableArn),
+    ...(needs.blobs === undefined
+      ? []
+      : [
+          allow('Blobs', blobActions[needs.blobs], blobs.arnForObjects(`${blobPrefix}*`)),
+          // Without it S3 says of a missing blob that access is denied; and the health check asks whether the bucket is there.
+          allow('BlobBucket', ['s3:ListBucket'], blobs.bucketArn),
+        ]),
+    allow('Secret', ['secretsmanager:GetSecretValue'], secret.secretArn),
+  ];
+}
+
+function allow(sid: string, actions: readonly string[], resource: string): PolicyStatement {
+  return new PolicyStatement({ sid, actions: [...actions], resources: [resource] });
+}
+
+/** Names a set of grants, `TableReadBlobsRead`: operations with the same needs have the same. */
+export function grantsName({ table, blobs }: Needs): string {
+  const word = (access: string): string => access.charAt(0).toUpperCase() + access.slice(1);
+  return `Table${word(table)}${blobs === undefined ? '' : `Blobs${word(blobs)}`}`;
+}

@@ -1,0 +1,40 @@
+import { invalidArgument } from '../errors/s3-error.ts';
+import { decodeKey } from './address.ts';
+import { checkBucketName } from './bucket-name.ts';
+
+/** An object named by a header: the source of a copy. */
+export interface CopySource {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId: string | undefined;
+}
+
+const field = 'x-amz-copy-source';
+
+/**
+ * Reads x-amz-copy-source, `[/]bucket/key[?versionId=v]`. The version is split off the raw value at the last `?versionId=`, the
+ * bucket at the first slash, and only then the key is decoded, once; a plus stays a plus.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
+ *
+ * @throws S3Error InvalidArgument, InvalidBucketName, InvalidURI, InvalidObjectName, InvalidRequest
+ */
+export function parseCopySource(value: string): CopySource {
+  const mark = value.lastIndexOf('?versionId=');
+  const name = mark < 0 ? value : value.slice(0, mark);
+  const versionId = mark < 0 ? undefined : value.slice(mark + '?versionId='.length);
+  // Some clients encode the whole value, slashes included.
+  const path = (name.includes('/') ? name : name.replaceAll(/%2f/gi, '/')).replace(/^\//, '');
+  const slash = path.indexOf('/');
+  if (slash <= 0 || slash === path.length - 1) {
+    const message = `Copy Source must mention the source bucket and key: ${field}: sourcebucket/sourcekey`;
+    throw invalidArgument(field, value, message);
+  }
+  const bucket = decodeURIComponent(path.slice(0, slash));
+  checkBucketName(bucket);
+  return { bucket, key: decodeKey(utf8(path.slice(slash + 1))), versionId };
+}
+
+/** Header fields hold bytes as latin1 characters; a client may leave UTF-8 unescaped. */
+function utf8(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString('utf8');
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../ports/clock.ts';
+import type { KeyValueTable } from '../ports/key-value-table.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import { timeOf, writeToken } from './ids.ts';
+import { partition } from './keys.ts';
+import { headPartitions } from './shards.ts';
+import type { Uploads } from './uploads.ts';
+import { VersionChain } from './version-chain.ts';
+
+const minute = 60 * 1000;
+const day = 24 * 60 * minute;
+/** A writer that committed into a bucket while it was removed, and crashed before it took that back, is over by then. */
+const firstSweep = 10 * minute;
+const lastSweep = day;
+
+/** Removed buckets: what is left of their uploads, documents, counters and of half-undone writes is swept away later. */
+export class Graves {
+  readonly #table: KeyValueTable;
+  readonly #uploads: Uploads;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+
+  constructor(rooms: { table: KeyValueTable; uploads: Uploads; clock: Clock; randomness: Randomness }) {
+    this.#table = rooms.table;
+    this.#uploads = rooms.uploads;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+  }
+
+  /** Sweeps the graves that are due; those swept for the last time are dropped. */
+  async sweep(): Promise<void> {
+    const now = this.#clock.now();
+    const { items } = await this.#table.query(partition.graves, { limit: 100 });
+    for (const { key } of items) {
+      const [time, bucketId] = key.sk.split('/') as [string, string];
+      const age = now - timeOf(time);
+      if (age < firstSweep) return;
+      await this.#sweepBucket(bucketId);
+      if (age > lastSweep) await this.#table.write([{ key, delete: true }]);
+    }
+  }
+
+  async #sweepBucket(bucketId: string): Promise<void> {
+    for (const shard of headPartitions(bucketId)) {
+      const { items } = await this.#table.query(shard);
+      for (const { key } of items) await this.#removeAll(bucketId, key.sk);
+    }
+    await this.#uploads.abortAll(bucketId);
+    for (const pk of [partition.documents(bucketId), partition.usage(bucketId)]) {
+      const { items } = await this.#table.query(pk);
+      for (const { key } of items) await this.#table.write([{ key, delete: true }]);
+    }
+  }
+
+  /** Version by version, as a client would: so the change feed tells of each, and its bytes are released. */
+  async #removeAll(bucketId: string, key: string): Promise<void> {
+    const rooms = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
+    const chain = new VersionChain(rooms, bucketId, key);
+    for (let head = await chain.head(); head !== undefined; head = await chain.head()) {
+      const commit = await chain.remove(head, head);
+      if (commit) await this.#table.write(commit.changes);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { DeleteObjectCommand, HeadBucketCommand } from '@aws-sdk/client-s3';
+import { describe, expect, it } from 'vitest';
+import { s3Error } from '../support/expect-error.ts';
+import { put, setVersioning } from '../support/objects.ts';
+import { serviceUnderTest } from '../support/service-under-test.ts';
+
+const service = serviceUnderTest();
+
+/** What the headers of Ceph RGW count. A deployment with many servers may take a moment. */
+async function counters(bucket: string): Promise<string> {
+  const { header } = await service.send({ method: 'HEAD', path: `/${bucket}` });
+  return `${header('x-rgw-object-count')} objects, ${header('x-rgw-bytes-used')} bytes`;
+}
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html */
+describe('HeadBucket', () => {
+  it('tells the owner that the bucket exists, and its region', async () => {
+    const bucket = await service.bucket();
+    const { BucketRegion } = await service.client.send(new HeadBucketCommand({ Bucket: bucket }));
+    expect(BucketRegion).toBe('us-east-1');
+  });
+
+  it('answers 404 for no bucket', async () => {
+    await expect(service.client.send(new HeadBucketCommand({ Bucket: service.freeName() }))).rejects.toEqual(
+      s3Error('NotFound', 404),
+    );
+  });
+
+  it('answers 403 to strangers', async () => {
+    const bucket = await service.bucket();
+    await expect(service.stranger.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(s3Error('403', 403));
+  });
+
+  it('counts objects and bytes, whatever becomes of them', async () => {
+    const bucket = await service.bucket();
+    await expect.poll(() => counters(bucket)).toBe('0 objects, 0 bytes');
+    await put(service.client, bucket, 'one', '12345');
+    await put(service.client, bucket, 'two', '123');
+    await expect.poll(() => counters(bucket)).toBe('2 objects, 8 bytes');
+    await put(service.client, bucket, 'one', '1');
+    await expect.poll(() => counters(bucket)).toBe('2 objects, 4 bytes');
+    await service.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'two' }));
+    await expect.poll(() => counters(bucket)).toBe('1 objects, 1 bytes');
+  });
+
+  it('counts every version, and no delete marker', async () => {
+    const bucket = await service.bucket();
+    await setVersioning(service.client, bucket, 'Enabled');
+    const first = await put(service.client, bucket, 'key', '12345');
+    await put(service.client, bucket, 'key', '123');
+    await service.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'key' }));
+    await expect.poll(() => counters(bucket)).toBe('2 objects, 8 bytes');
+    await service.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'key', VersionId: first.VersionId }));
+    await expect.poll(() => counters(bucket)).toBe('1 objects, 3 bytes');
+  });
+});

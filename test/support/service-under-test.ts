@@ -1,0 +1,136 @@
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectsCommand,
+  ListObjectVersionsCommand,
+  type S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { bucketName, sdk } from './clients.ts';
+import { exchange, type RawResponse } from './raw-client.ts';
+import { alice, bob, startService, type Service, type ServiceOptions } from './server.ts';
+import { anonymous, presigned, signed, type Key, type Presigning, type Signing, type Unsigned } from './signer.ts';
+
+/**
+ * The service that a file of tests talks to: one that is started for it, or one that runs already.
+ *
+ * - `STILLAGE_TEST_ENDPOINT`: its URL. It must know the two keys of {@link alice} and {@link bob}, of two projects that are
+ *   strangers to one another;
+ * - `STILLAGE_TEST_KEYS`: other keys for them, as JSON: `[{"accessKeyId": …, "secretAccessKey": …}, {…}]`.
+ */
+export interface ServiceUnderTest {
+  /** `http://127.0.0.1:54321` */
+  readonly url: string;
+  /** The value of the Host header. */
+  readonly host: string;
+  /** The process, if it was started here. */
+  readonly started: Service | undefined;
+  readonly alice: Key;
+  readonly bob: Key;
+  /** The SDK as alice. */
+  readonly client: S3Client;
+  /** The SDK as bob. */
+  readonly stranger: S3Client;
+  sdk(key?: Key, config?: S3ClientConfig): S3Client;
+  /** A new bucket of alice's. It goes, with all that is in it, when the test is over. */
+  bucket(hint?: string): Promise<string>;
+  /** A name that no bucket has. If the test makes a bucket of it, that goes when the test is over. */
+  freeName(hint?: string): string;
+  /** Sends exact bytes, signed by alice unless said. */
+  send(request: Unsigned, signing?: Partial<Signing>): Promise<RawResponse>;
+  /** Sends exact bytes, with the signature in the query. */
+  sendPresigned(request: Unsigned, presigning?: Partial<Presigning>): Promise<RawResponse>;
+  /** Sends exact bytes without credentials. */
+  sendUnsigned(request: Unsigned): Promise<RawResponse>;
+}
+
+/** Whether the tests run against a service that was not started by them. */
+export const isExternal = (process.env['STILLAGE_TEST_ENDPOINT'] ?? '') !== '';
+
+/** To be called once, at the top of a file. */
+export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
+  const [first, second] = keys();
+  const clients = new Map<Key, S3Client>();
+  let started: Service | undefined;
+  let endpoint: string | undefined;
+
+  beforeAll(async () => {
+    if (isExternal) endpoint = process.env['STILLAGE_TEST_ENDPOINT']!.replace(/\/$/, '');
+    else endpoint = (started = await startService(options)).url;
+  });
+  afterAll(async () => {
+    for (const client of clients.values()) client.destroy();
+    await started?.stop();
+  });
+
+  const url = (): string => {
+    if (endpoint === undefined) throw new Error('The service runs from beforeAll on.');
+    return endpoint;
+  };
+  const client = (key: Key): S3Client => {
+    // Without repetitions, which would hide that the service answers 500 now and then.
+    if (!clients.has(key)) clients.set(key, sdk({ url: url() }, key, { maxAttempts: 1 }));
+    return clients.get(key)!;
+  };
+  const freeName = (hint?: string): string => {
+    const name = bucketName(hint);
+    onTestFinished(() => removeBucket(client(first), name));
+    return name;
+  };
+  const host = (): string => new URL(url()).host;
+
+  return {
+    get url() {
+      return url();
+    },
+    get host() {
+      return host();
+    },
+    get started() {
+      return started;
+    },
+    alice: first,
+    bob: second,
+    get client() {
+      return client(first);
+    },
+    get stranger() {
+      return client(second);
+    },
+    sdk: (key = first, config) => sdk({ url: url() }, key, config),
+    freeName,
+    bucket: async (hint) => {
+      const name = freeName(hint);
+      await client(first).send(new CreateBucketCommand({ Bucket: name }));
+      return name;
+    },
+    send: (request, signing) => exchange(url(), signed(host(), request, { key: first, ...signing })),
+    sendPresigned: (request, presigning) => exchange(url(), presigned(host(), request, { key: first, ...presigning })),
+    sendUnsigned: (request) => exchange(url(), anonymous(host(), request)),
+  };
+}
+
+function keys(): readonly [Key, Key] {
+  const json = process.env['STILLAGE_TEST_KEYS'] ?? '';
+  return json === '' ? [alice, bob] : (JSON.parse(json) as [Key, Key]);
+}
+
+/** Removes a bucket with everything in it, if it exists. */
+async function removeBucket(client: S3Client, name: string): Promise<void> {
+  try {
+    for (;;) {
+      const page = await client.send(new ListObjectVersionsCommand({ Bucket: name, EncodingType: 'url' }));
+      const all = [...(page.Versions ?? []), ...(page.DeleteMarkers ?? [])];
+      if (all.length === 0) break;
+      const objects = all.map(({ Key, VersionId }) => ({
+        Key: decodeURIComponent(Key!.replaceAll('+', ' ')),
+        VersionId,
+      }));
+      await client.send(new DeleteObjectsCommand({ Bucket: name, Delete: { Quiet: true, Objects: objects } }));
+    }
+    await client.send(new DeleteBucketCommand({ Bucket: name }));
+  } catch (error) {
+    if ((error as Error).name !== 'NoSuchBucket') throw error;
+  }
+}
