@@ -14,6 +14,8 @@ export interface NodeHttpOptions {
   readonly proxies: TrustedProxies;
   /** Milliseconds that a body may stand still. */
   readonly bodyIdle: number;
+  /** Once this is false, clients are told not to use their connections again. */
+  readonly keepAlive: () => boolean;
 }
 
 /** After an answer to a request whose body was not read: how much of it is thrown away so that the client gets to see the answer. */
@@ -35,7 +37,7 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
 
 async function respond(
   handler: Handler,
-  { proxies, bodyIdle }: NodeHttpOptions,
+  { proxies, bodyIdle, keepAlive }: NodeHttpOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -55,17 +57,22 @@ async function respond(
     secure,
     remoteAddress,
   });
-  await send(response, answer, body);
+  await send(response, answer, body, keepAlive());
 }
 
-async function send(response: ServerResponse, answer: ResponseMessage, incoming: IncomingBody): Promise<void> {
+async function send(
+  response: ServerResponse,
+  answer: ResponseMessage,
+  incoming: IncomingBody,
+  keepAlive: boolean,
+): Promise<void> {
   const { status, body, chunked } = answer;
   const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
   const headers: string[] = [];
   for (const [name, value] of answer.fields) headers.push(name, value);
   if (whole !== undefined && !chunked) headers.push('content-length', String(whole.byteLength));
   if (body === undefined && needsZeroLength(response, answer)) headers.push('content-length', '0');
-  if (incoming.leftUnread) headers.push('connection', 'close');
+  if (incoming.leftUnread || !keepAlive) headers.push('connection', 'close');
   response.sendDate = false;
   response.writeHead(status, headers);
   if (incoming.leftUnread) {

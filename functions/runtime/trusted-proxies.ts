@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { Fields } from '../../shared/http/message.ts';
+import { OperatorError } from './operator-error.ts';
 
 type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
@@ -13,7 +14,7 @@ export interface Client {
 export class TrustedProxies {
   readonly #networks: readonly Network[];
 
-  /** @throws Error, with one line for the operator, for what is no CIDR */
+  /** @throws OperatorError for what is no CIDR */
   constructor(cidrs: readonly string[]) {
     this.#networks = cidrs.map((cidr) => {
       try {
@@ -21,7 +22,7 @@ export class TrustedProxies {
           cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`,
         );
       } catch {
-        throw new Error(`--trust-proxy: "${cidr}" is not an address range; write for example 10.0.0.0/8`);
+        throw new OperatorError(`--trust-proxy: "${cidr}" is not an address range; write for example 10.0.0.0/8`);
       }
     });
   }

@@ -7,6 +7,11 @@ const alphabet = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwx
 const valueOf = new Map([...alphabet].map((character, value) => [character, value]));
 
 const timeCharacters = 8;
+/**
+ * Added to a time before it is written: ids begin with a letter then (until the year 2109), where the bare time would give
+ * them a hyphen, which a command line takes for an option.
+ */
+const timeOffset = valueOf.get('A')! * 64 ** 7;
 const counterCharacters = 3;
 const counterLimit = 64 ** counterCharacters;
 
@@ -25,14 +30,14 @@ export function nextSequence(now: number, head: Sequence | undefined): Sequence 
 /** The sequence an instance id begins with. */
 export function sequenceOf(instance: string): Sequence {
   return {
-    ms: decode(instance.slice(0, timeCharacters)),
+    ms: timeOf(instance.slice(0, timeCharacters)),
     counter: decode(instance.slice(timeCharacters, timeCharacters + counterCharacters)),
   };
 }
 
 /** 32 characters: a sequence and 126 random bits. Also the version id shown to clients, unless the version is a null one. */
 export function instanceId(sequence: Sequence, randomness: Randomness): string {
-  return encode(sequence.ms, timeCharacters) + encode(sequence.counter, counterCharacters) + random(21, randomness);
+  return sortableTime(sequence.ms) + encode(sequence.counter, counterCharacters) + random(21, randomness);
 }
 
 /** Whether a string has the form of a version id. */
@@ -65,17 +70,17 @@ export function shardCount(bucketId: string): ShardCount {
 
 /** For details, manifests, uploads and parts: the time, by which they sort, and 20 random characters. */
 export function timedId(now: number, randomness: Randomness): string {
-  return encode(now, timeCharacters) + random(20, randomness);
+  return sortableTime(now) + random(20, randomness);
 }
 
 /** A time as 8 characters that sort by it. */
 export function sortableTime(ms: number): string {
-  return encode(ms, timeCharacters);
+  return encode(ms + timeOffset, timeCharacters);
 }
 
 /** The time that {@link sortableTime} wrote. */
 export function timeOf(text: string): number {
-  return decode(text);
+  return decode(text) - timeOffset;
 }
 
 function random(characters: number, randomness: Randomness): string {

@@ -6,7 +6,7 @@ import {
   ListPartsCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
+import { bodilessError, s3Error } from '../support/expect-error.ts';
 import { put, setVersioning, versionsOf } from '../support/objects.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 
@@ -22,7 +22,7 @@ describe('DeleteBucket', () => {
     const { $metadata } = await service.client.send(new DeleteBucketCommand({ Bucket: bucket }));
     expect($metadata.httpStatusCode).toBe(204);
     await expect(service.client.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(
-      s3Error('NotFound', 404),
+      bodilessError(404),
     );
     await expect(deletion(bucket)).rejects.toEqual(s3Error('NoSuchBucket', 404));
   });

@@ -35,3 +35,8 @@ export function expectError(response: RawResponse, status: number, code: string)
 export function s3Error(code: string, status: number): unknown {
   return expect.objectContaining({ name: code, $metadata: expect.objectContaining({ httpStatusCode: status }) as object });
 }
+
+/** What an SDK throws for an error answer to HEAD, which has no body to take a code from. */
+export function bodilessError(status: number): unknown {
+  return expect.objectContaining({ $metadata: expect.objectContaining({ httpStatusCode: status }) as object });
+}

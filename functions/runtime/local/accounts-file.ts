@@ -41,12 +41,20 @@ export async function readAccountsFile(path: string): Promise<readonly ProjectDe
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new OperatorError(`--accounts: ${path} is not JSON: ${(cause as Error).message}`);
+    throw new OperatorError(`--accounts: ${path} is not JSON${place(text, cause as Error)}`);
   }
   const parsed = accounts.safeParse(json);
   if (parsed.success) return refuseRepeats(path, parsed.data);
   const issue = parsed.error.issues[0]!;
   throw new OperatorError(`--accounts: ${path}: ${pathOf(issue.path)}: ${issue.message}`);
+}
+
+/** Where the parser stopped. Its own words would quote the file, which holds secrets. */
+function place(text: string, { message }: Error): string {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  if (position === undefined) return '';
+  const before = text.slice(0, Number(position)).split('\n');
+  return `: line ${before.length}, column ${before.at(-1)!.length + 1}`;
 }
 
 function refuseRepeats(path: string, declared: readonly ProjectDeclaration[]): readonly ProjectDeclaration[] {

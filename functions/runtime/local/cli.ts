@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { OperatorError } from '../operator-error.ts';
+import { limitsHelp, parseLimits } from './limit-option.ts';
 import { defaultOptions, type StartOptions } from './settings.ts';
 import { startLocalServer } from './local-server.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -17,7 +18,7 @@ export async function run(argv: readonly string[]): Promise<void> {
 }
 
 function startCommand(): Command {
-  const { trustProxy, ...defaults } = defaultOptions;
+  const { trustProxy, limit, ...defaults } = defaultOptions;
   const setting = (flags: string, description: string, name: string, value?: unknown): Option => {
     const option = new Option(flags, description).env(`STILLAGE_${name}`);
     return value === undefined ? option : option.default(value);
@@ -62,6 +63,12 @@ function startCommand(): Command {
         defaults.allUsersGroupUri,
       ),
     )
+    .addOption(
+      setting('--limit <name=value>', 'another limit than the default (repeatable); the limits stand below', 'LIMIT')
+        .default(limit, 'none')
+        .argParser(parseLimits),
+    )
+    .addHelpText('after', limitsHelp)
     .action(async (options: StartOptions) => {
       const server = await startLocalServer(options);
       await server.stopped;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Accounts, ProjectDeclaration } from '../../../shared/access/accounts.ts';
+import type { Accounts } from '../../../shared/access/accounts.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
@@ -13,27 +13,27 @@ export interface FirstKey {
 const initialised = itemKey.deployment('initialised');
 
 /**
- * Makes sure that somebody can use the service: what is declared or, in a new data directory without declarations, a
- * project of its own with a random key.
- * @returns the key if one was made: it is shown now and never again
+ * Makes sure that somebody can use the service: in a new data directory without declared accounts there is a project of its
+ * own with a random key.
+ * @param show is given the key, if one was made, before it is noted that there is one: so it is shown at least once
  */
-export async function ensureAccounts(
+export async function ensureFirstKey(
   { table, accounts, randomness }: { table: KeyValueTable; accounts: Accounts; randomness: Randomness },
-  declared: readonly ProjectDeclaration[] | undefined,
-): Promise<FirstKey | undefined> {
-  for (const project of declared ?? []) await accounts.ensure(project);
-  if ((await table.get(initialised)) !== undefined) return undefined;
-  const key = declared === undefined ? randomKey(randomness) : undefined;
-  if (key) {
+  areDeclared: boolean,
+  show: (key: FirstKey) => void,
+): Promise<void> {
+  if ((await table.get(initialised)) !== undefined) return;
+  if (!areDeclared) {
+    const key = randomKey(randomness);
     await accounts.ensure({
       project: 'main@local',
       id: randomUUID(),
       displayName: 'main',
       users: [{ name: 'admin', keys: [key] }],
     });
+    show(key);
   }
   await table.write([{ key: initialised, put: { done: true } }]);
-  return key;
 }
 
 const upperCase = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

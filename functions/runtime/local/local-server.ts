@@ -1,9 +1,8 @@
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { mkdir } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Accounts } from '../../../shared/access/accounts.ts';
+import { ensureDirectory } from '../../../shared/adapters/embedded/durable-directory.ts';
 import { FileBlobStore } from '../../../shared/adapters/embedded/file-blob-store.ts';
 import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
 import { LmdbTable } from '../../../shared/adapters/embedded/lmdb-table.ts';
@@ -26,7 +25,8 @@ import { TrustedProxies } from '../trusted-proxies.ts';
 import { answerClientError } from './client-errors.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import { FeedRunner } from './feed-runner.ts';
-import { clientSettings, ensureAccounts } from './first-start.ts';
+import { clientSettings, ensureFirstKey } from './first-start.ts';
+import { closeServer, listen } from './listening.ts';
 import { repeat } from './schedule.ts';
 import { readTls, type StartOptions } from './settings.ts';
 
@@ -53,22 +53,20 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const proxies = new TrustedProxies(options.trustProxy);
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
 
-  await mkdir(options.data, { recursive: true, mode: 0o700 });
   const log = new Log(process.stdout);
   const clock = new SystemClock();
   const randomness = new CryptoRandomness();
-  const secrets = await KeyFileSecrets.open(join(options.data, 'master.key'));
-  const table = await LmdbTable.open(join(options.data, 'table'), { isFollowed });
-  const blobs = await FileBlobStore.open(join(options.data, 'blobs'));
+  const { secrets, table, blobs } = await openData(options.data);
 
   const accounts = new Accounts({ table, secrets, clock });
-  const firstKey = await ensureAccounts({ table, accounts, randomness }, declared);
+  for (const project of declared ?? []) await accounts.ensure(project);
 
+  const limits = { ...defaultLimits, ...options.limit };
   const settings = {
     region: options.region,
     xmlNamespace: options.xmlNamespace,
     allUsersGroupUri: options.allUsersGroupUri,
-    limits: defaultLimits,
+    limits,
     tokenKey: await tokenKey(table, randomness),
   };
   const services = composeServices({ table, blobs, clock, randomness }, { projects: accounts, settings });
@@ -102,8 +100,12 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
   });
 
-  const listener = nodeHttpListener(pipeline, { proxies, bodyIdle: defaultLimits.bodyIdle });
-  const serverOptions = { maxHeaderSize: 64 * 1024, requestTimeout: defaultLimits.requestDuration, noDelay: true };
+  const listener = nodeHttpListener(pipeline, {
+    proxies,
+    bodyIdle: limits.bodyIdle,
+    keepAlive: () => server.listening,
+  });
+  const serverOptions = { maxHeaderSize: 64 * 1024, requestTimeout: limits.requestDuration, noDelay: true };
   const server = tls
     ? createHttpsServer({ ...serverOptions, ...tls }, listener)
     : createHttpServer(serverOptions, listener);
@@ -111,11 +113,13 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   server.on('checkContinue', listener);
   server.on('clientError', answerClientError);
   const url = await listen(server, options, tls !== undefined);
+  await ensureFirstKey({ table, accounts, randomness }, declared !== undefined, (key) => {
+    process.stderr.write(clientSettings(key, url, options.region));
+  });
 
   const close = async (): Promise<void> => {
-    await closeServer(server);
-    sweeper.stop();
-    gravedigger.stop();
+    await closeServer(server, stopTime);
+    await Promise.all([sweeper.stop(), gravedigger.stop()]);
     await feed.stop();
     await table.close();
     log.note('stopped');
@@ -131,9 +135,20 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     }
   });
 
-  if (firstKey) process.stderr.write(clientSettings(firstKey, url, options.region));
   process.stderr.write(`Stillage is listening on ${url}\n`);
   return { url, stop, stopped };
+}
+
+/** Opens everything that lies in the data directory. @throws OperatorError */
+async function openData(data: string): Promise<{ secrets: KeyFileSecrets; table: LmdbTable; blobs: FileBlobStore }> {
+  try {
+    await ensureDirectory(data);
+    const secrets = await KeyFileSecrets.open(join(data, 'master.key'));
+    const table = await LmdbTable.open(join(data, 'table'), { isFollowed });
+    return { secrets, table, blobs: await FileBlobStore.open(join(data, 'blobs')) };
+  } catch (cause) {
+    throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}`);
+  }
 }
 
 /** The key that binds continuation tokens to this deployment: made once. */
@@ -141,28 +156,4 @@ async function tokenKey(table: KeyValueTable, randomness: Randomness): Promise<U
   const key = itemKey.deployment('token-key');
   await table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]);
   return (await table.get(key))!['value'] as Uint8Array;
-}
-
-async function listen(server: Server, { port, host }: StartOptions, secure: boolean): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new OperatorError(`port ${port} is taken; choose another one with --port`)
-          : new OperatorError(`cannot listen on ${host}:${port}: ${error.message}`),
-      );
-    });
-    server.listen(port, host, resolve);
-  });
-  const address = server.address() as AddressInfo;
-  const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `${secure ? 'https' : 'http'}://${shown}:${address.port}`;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), stopTime);
-  await closed;
-  clearTimeout(cut);
 }

@@ -6,17 +6,20 @@ export function repeat(
   task: () => Promise<unknown>,
   telemetry: Telemetry,
   failure: string,
-): { stop(): void } {
-  let running = false;
+): { /** Resolves once it is not at work any more. */ stop(): Promise<void> } {
+  let running: Promise<void> | undefined;
   const timer = setInterval(() => {
-    if (running) return;
-    running = true;
-    task()
+    running ??= task()
       .catch((error: unknown) => telemetry.problem(failure, error))
-      .finally(() => {
-        running = false;
+      .then(() => {
+        running = undefined;
       });
   }, every);
   timer.unref();
-  return { stop: () => clearInterval(timer) };
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
 }

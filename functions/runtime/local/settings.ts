@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import type { Limits } from '../../../shared/protocol/limits.ts';
 import { OperatorError } from '../operator-error.ts';
 
 /** What `stillage start` was asked to do. */
@@ -15,6 +17,8 @@ export interface StartOptions {
   readonly trustProxy: readonly string[];
   readonly xmlNamespace: string;
   readonly allUsersGroupUri: string;
+  /** What differs from the default limits. */
+  readonly limit: Partial<Limits>;
 }
 
 export const defaultOptions = {
@@ -27,6 +31,7 @@ export const defaultOptions = {
   trustProxy: [],
   xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
+  limit: {},
 } as const satisfies Partial<StartOptions>;
 
 /** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError */
@@ -36,7 +41,13 @@ export async function readTls({ tlsCert, tlsKey }: StartOptions): Promise<{ cert
     throw new OperatorError('--tls-key needs --tls-cert as well: the file of the certificate in PEM');
   if (tlsKey === undefined)
     throw new OperatorError('--tls-cert needs --tls-key as well: the file of the private key in PEM');
-  return { cert: await read('--tls-cert', tlsCert), key: await read('--tls-key', tlsKey) };
+  const pair = { cert: await read('--tls-cert', tlsCert), key: await read('--tls-key', tlsKey) };
+  try {
+    createSecureContext(pair);
+  } catch (cause) {
+    throw new OperatorError(`${tlsCert} and ${tlsKey} are no certificate and its key: ${(cause as Error).message}`);
+  }
+  return pair;
 }
 
 async function read(option: string, path: string): Promise<Buffer> {

@@ -1,0 +1,140 @@
+import { mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FileBlobStore } from '../../../../shared/adapters/embedded/file-blob-store.ts';
+import { timeOf } from '../../../../shared/adapters/embedded/blob-ref.ts';
+import { BlobMissing } from '../../../../shared/ports/blob-store.ts';
+
+let directory: string;
+let store: FileBlobStore;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'stillage-files-'));
+  store = await FileBlobStore.open(join(directory, 'a', 'blobs'));
+});
+afterEach(async () => {
+  await rm(directory, { recursive: true });
+});
+
+const owner = { bucketId: 'b'.repeat(22), key: 'photos/ä.jpg' };
+const pathOf = (ref: string): string => join(directory, 'a', 'blobs', ref.slice(0, 2), ref);
+
+async function* chunks(...parts: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield Buffer.from(part);
+}
+
+async function gather(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const kept: Uint8Array[] = [];
+  for await (const chunk of bytes) kept.push(chunk);
+  return Buffer.concat(kept).toString();
+}
+
+describe('FileBlobStore', () => {
+  // Written out, because what is on users' disks must stay readable.
+  it('writes a header of 1,152 bytes that names the owner, then the bytes', async () => {
+    const { ref } = await store.write(chunks('the ', 'bytes'), owner);
+    const file = await readFile(pathOf(ref));
+    const header = Buffer.alloc(1152);
+    header.write(`STILBLOB\u0001\u0016\u000D\u0000${owner.bucketId}${owner.key}`);
+    expect(file).toEqual(Buffer.concat([header, Buffer.from('the bytes')]));
+    expect((await stat(pathOf(ref))).mode & 0o777).toBe(0o600);
+    expect(await store.ownerOf(ref)).toEqual(owner);
+  });
+
+  it('puts the time into the name', async () => {
+    const before = Date.now();
+    const { ref } = await store.write(chunks('x'), owner);
+    expect(timeOf(ref)).toBeGreaterThanOrEqual(before);
+    expect(timeOf(ref)).toBeLessThanOrEqual(Date.now());
+  });
+
+  it.each([0, 1, 10, 5_000_000])('takes a length of %i for a hint only', async (length) => {
+    const bytes = 'x'.repeat(1_000_000);
+    const { ref, size } = await store.write(chunks(bytes), owner, length);
+    expect(size).toBe(1_000_000);
+    expect(await gather(await store.read(ref))).toBe(bytes);
+  });
+
+  it('creates no file for a source that fails before there is much', async () => {
+    const { ref } = await store.write(chunks('first'), owner);
+    const names = async (): Promise<string[]> => readdir(join(directory, 'a', 'blobs', ref.slice(0, 2)));
+    expect(await names()).toEqual([ref]);
+  });
+
+  it('refuses an owner that does not fit, and leaves nothing', async () => {
+    await expect(store.write(chunks('x'), { bucketId: 'b', key: 'k'.repeat(1200) })).rejects.toThrow(/too long/);
+    for await (const blob of store.list()) expect(blob).toBeUndefined();
+  });
+
+  it('reads nothing but its own files, whatever it is asked for', async () => {
+    const secret = join(directory, 'a', 'secret');
+    await writeFile(secret, 'x'.repeat(2000));
+    for (const ref of [
+      '../../secret',
+      '../secret',
+      '/etc/passwd',
+      '',
+      '.',
+      'aa/../../secret',
+      `${'0'.repeat(29)}/`,
+      '0'.repeat(31),
+    ]) {
+      await expect(store.read(ref)).rejects.toBeInstanceOf(BlobMissing);
+      await expect(store.ownerOf(ref)).rejects.toBeInstanceOf(BlobMissing);
+      await store.remove([ref]);
+    }
+    expect((await stat(secret)).size).toBe(2000);
+  });
+
+  it('opens over files that a crash left unfinished: they are listed, not read, and can be removed', async () => {
+    const { ref: whole } = await store.write(chunks('whole'), owner);
+    const { ref: torn } = await store.write(chunks('torn'), owner);
+    const { ref: empty } = await store.write(chunks('empty'), owner);
+    await truncate(pathOf(torn), 700);
+    await truncate(pathOf(empty), 0);
+    await writeFile(join(directory, 'a', 'blobs', whole.slice(0, 2), 'lost+found'), 'of somebody else');
+
+    const again = await FileBlobStore.open(join(directory, 'a', 'blobs'));
+    const found = new Map<string, number>();
+    for await (const blob of again.list()) found.set(blob.ref, blob.size);
+    expect(found).toEqual(
+      new Map([
+        [whole, 5],
+        [torn, 0],
+        [empty, 0],
+      ]),
+    );
+    expect(await gather(await again.read(whole))).toBe('whole');
+    for (const ref of [torn, empty]) {
+      await expect(again.read(ref)).rejects.toThrow(/never finished/);
+      expect(await again.ownerOf(ref)).toBeUndefined();
+    }
+    await again.remove([torn, empty]);
+    await expect(again.read(torn)).rejects.toBeInstanceOf(BlobMissing);
+  });
+
+  it('fails a read of a file that was cut meanwhile, instead of giving less', async () => {
+    const { ref } = await store.write(chunks(new Uint8Array(3_000_000)), owner);
+    const reader = (await store.read(ref))[Symbol.asyncIterator]();
+    await reader.next();
+    await truncate(pathOf(ref), 2_000_000);
+    const rest = async (): Promise<void> => {
+      while (!(await reader.next()).done);
+    };
+    await expect(rest()).rejects.toThrow(/ends before/);
+    expect(await reader.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('finishes a read of a blob that is removed meanwhile', async () => {
+    const { ref } = await store.write(chunks(new Uint8Array(3_000_000)), owner);
+    const reading = await store.read(ref);
+    await store.remove([ref]);
+    expect(await gather(reading)).toHaveLength(3_000_000);
+  });
+
+  it('cannot be used when its directories are gone', async () => {
+    await store.check();
+    await rm(join(directory, 'a'), { recursive: true });
+    await expect(store.check()).rejects.toThrow(/ENOENT/);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { readCloudSettings } from '../../../functions/runtime/cloud-settings.ts';
+
+const environment = {
+  STILLAGE_TABLE: 'table',
+  STILLAGE_BLOB_BUCKET: 'blobs',
+  STILLAGE_SECRET: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Secret-abc',
+  STILLAGE_REGION: 'eu-1',
+  STILLAGE_DOMAIN: 'S3.Example.com',
+  STILLAGE_WEBSITE_DOMAIN: 'Website.Example.com',
+  STILLAGE_XML_NAMESPACE: 'http://example.com/doc/',
+  STILLAGE_ALL_USERS_GROUP_URI: 'http://example.com/AllUsers',
+};
+
+describe('the settings of a function', () => {
+  it('come from its environment', () => {
+    expect(readCloudSettings(environment)).toEqual({
+      table: 'table',
+      blobBucket: 'blobs',
+      secret: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Secret-abc',
+      edgeSecret: undefined,
+      region: 'eu-1',
+      domain: 's3.example.com',
+      websiteDomain: 'website.example.com',
+      xmlNamespace: 'http://example.com/doc/',
+      allUsersGroupUri: 'http://example.com/AllUsers',
+    });
+    expect(readCloudSettings({ ...environment, STILLAGE_EDGE_SECRET: 'edge' }).edgeSecret).toBe('edge');
+  });
+
+  it.each(Object.keys(environment))('need %s', (name) => {
+    expect(() => readCloudSettings({ ...environment, [name]: undefined })).toThrow(`${name} is missing`);
+    expect(() => readCloudSettings({ ...environment, [name]: '' })).toThrow(`${name} is missing`);
+  });
+});
