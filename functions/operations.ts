@@ -20,6 +20,7 @@ import { copyObject } from './object/copy-object.ts';
 import { uploadPartCopy } from './multipart/upload-part-copy.ts';
 import { deleteObjectTagging, getObjectTagging, putObjectTagging } from './object/object-tagging.ts';
 import { getObjectAttributes } from './object/get-object-attributes.ts';
+import { renameObject } from './object/rename-object.ts';
 import { deleteObject } from './object/delete-object.ts';
 import { getObject, headObject } from './object/get-object.ts';
 import { putObject } from './object/put-object.ts';
@@ -32,6 +33,7 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
     [
       ...stubs,
       createBucket,
+      renameObject,
       getObjectAttributes,
       deleteObjectTagging,
       getObjectTagging,

@@ -1,7 +1,7 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { OutcomeUnknown, type NewVersion } from '../../shared/metadata/objects.ts';
-import { SharedTooOften, SourceGone } from '../../shared/metadata/sharing.ts';
+import { OutcomeUnknown, SourceGone, type NewVersion } from '../../shared/metadata/objects.ts';
+import { SharedTooOften } from '../../shared/metadata/sharing.ts';
 import { etagOf, versionIdOf, type Head, type Version } from '../../shared/metadata/versions.ts';
 import {
   findSource,

@@ -24,7 +24,7 @@ export interface NewVersion {
   readonly marker: boolean;
   readonly size: number;
   readonly md5: Uint8Array | undefined;
-  readonly partCount?: number;
+  readonly partCount?: number | undefined;
   readonly content: Version['content'];
   /** The canonical id of the owning project. */
   readonly owner: string;
@@ -33,6 +33,7 @@ export interface NewVersion {
   readonly particulars: Particulars;
   /** Milliseconds since the epoch; undefined: now. A renamed object keeps its own. */
   readonly lastModified?: number;
+  readonly renameToken?: string | undefined;
 }
 
 /**
@@ -160,6 +161,22 @@ export class Objects {
   }
 
   /**
+   * What takes an object away from its name in the same commit that gives it another: it goes without a trace where nothing
+   * lies beneath and nothing is kept; else a delete marker becomes current.
+   * @throws SourceGone if the version is not current any more
+   */
+  async leave(bucket: Bucket, key: string, source: Version): Promise<readonly Change[]> {
+    const chain = this.#chain(bucket, key);
+    const head = await chain.head();
+    if (head?.instance !== source.instance) throw new SourceGone();
+    const vanishes = bucket.versioning !== 'on' && !head.named && head.olderCount === 0;
+    const marker = this.#version(bucket, { ...unplacedMarker, owner: source.owner }, head, undefined);
+    const commit = vanishes ? await chain.remove(head, head) : await chain.put(head, marker);
+    if (commit === undefined) throw new SourceGone();
+    return commit.changes;
+  }
+
+  /**
    * Changes the long part of a version that is there: its tags. Neither its content nor its Last-Modified changes.
    * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), SlowDown
    */
@@ -266,6 +283,7 @@ export class Objects {
       named: bucket.versioning === 'on',
       beneath: undefined,
       lastModified: fresh.lastModified ?? now,
+      renameToken: fresh.renameToken,
       replacedAt: undefined,
     };
   }
@@ -332,6 +350,11 @@ const deleteMarker: Omit<NewVersion, 'owner'> = {
   checksum: undefined,
   particulars: noParticulars,
 };
+
+const unplacedMarker: Omit<Unplaced, 'owner'> = { ...deleteMarker, partCount: undefined, tagCount: 0 };
+
+/** The version that a change began with is gone, or not current any more: the change begins again. */
+export class SourceGone extends Error {}
 
 /**
  * Checks the `versionId` of a request.

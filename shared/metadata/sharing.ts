@@ -2,12 +2,9 @@ import type { KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { writeToken } from './ids.ts';
 import { itemKey } from './keys.ts';
-import type { Accompany, Companions } from './objects.ts';
+import { SourceGone, type Accompany, type Companions } from './objects.ts';
 import { headKey, VersionChain } from './version-chain.ts';
 import { encodeContent, type Version } from './versions.ts';
-
-/** The source of a copy is gone: the copy begins again with whatever is there now. */
-export class SourceGone extends Error {}
 
 /** So many versions share the content that its bytes are to be copied instead. */
 export class SharedTooOften extends Error {}

@@ -157,7 +157,8 @@ export class VersionChain {
       return { head, changes: [this.#putHead(head, { is: 'absent' })] };
     }
     if (!version.named && !before.named) {
-      const head = { ...before, ...version, beneath: before.beneath };
+      const { beneath, olderCount, olderMarkers, olderBytes, nullInHistory } = before;
+      const head = { ...version, beneath, olderCount, olderMarkers, olderBytes, nullInHistory };
       return { head, changes: [this.#putHead(head, tokenIs(before))] };
     }
     const demoted = { ...before, token: this.#rooms.token(), replacedAt: this.#rooms.now() };

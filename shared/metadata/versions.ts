@@ -53,6 +53,8 @@ export interface Version {
   readonly beneath: string | undefined;
   /** Milliseconds since the epoch. */
   readonly lastModified: number;
+  /** The client token of the RenameObject that brought it here, so that a repetition is recognised. */
+  readonly renameToken: string | undefined;
   /** When it stopped being current, in milliseconds since the epoch. Undefined for a head. */
   readonly replacedAt: number | undefined;
 }
@@ -162,6 +164,7 @@ export function encodeVersion(version: Version): Attributes {
     ...('details' in particulars ? { d: particulars.details } : encodeParticulars(particulars)),
     ...(version.beneath !== undefined && { u: version.beneath }),
     ...(Math.abs(version.lastModified - clockOfInstance) > 1000 && { w: version.lastModified }),
+    ...(version.renameToken !== undefined && { rt: version.renameToken }),
     ...(version.replacedAt !== undefined && { t: version.replacedAt }),
   };
 }
@@ -186,6 +189,7 @@ export function decodeVersion(item: Attributes): Version {
     particulars: details === undefined ? decodeParticulars(item) : { details },
     beneath: item['u'] as string | undefined,
     lastModified: (item['w'] as number | undefined) ?? sequenceOf(instance).ms,
+    renameToken: item['rt'] as string | undefined,
     replacedAt: item['t'] as number | undefined,
   };
 }
@@ -221,14 +225,19 @@ export function decodeContent(stored: string): Content {
 }
 
 /** A version before it has a place among the others. */
-export type Unplaced = Omit<Version, 'instance' | 'token' | 'named' | 'beneath' | 'lastModified' | 'replacedAt'> & {
+export type Unplaced = Omit<
+  Version,
+  'instance' | 'token' | 'named' | 'beneath' | 'lastModified' | 'replacedAt' | 'renameToken'
+> & {
   readonly lastModified?: number;
+  readonly renameToken?: string | undefined;
 };
 
 /** Whether a head with these particulars inline stays within one write unit, however long its history may grow. */
 export function fitsInline(key: string, version: Unplaced): boolean {
   const longest: Head = {
     ...version,
+    renameToken: version.renameToken,
     lastModified: 9_999_999_999_999,
     replacedAt: undefined,
     instance: '-'.repeat(32),

@@ -59,9 +59,10 @@ function canonicalReadings({ method, fields }: RequestMessage, target: Target, c
   const parameters = target.query.parameters.filter((parameter) => parameter !== signatureParameter);
   const uris = new Set([canonicalUri(target.rawPath)]);
   if (visibleAscii.test(target.rawPath)) uris.add(target.rawPath);
-  const queries = new Set([canonicalQuery(parameters, '%20'), canonicalQuery(parameters, '%2B')]);
+  const queries = [canonicalQuery(parameters, '%20')];
+  if (target.rawQuery.includes('+')) queries.push(canonicalQuery(parameters, '%2B'));
   return [...uris].flatMap((uri) =>
-    [...queries].map((query) => canonicalRequest({ method, uri, query, fields, signedHeaders, payloadHash })),
+    queries.map((query) => canonicalRequest({ method, uri, query, fields, signedHeaders, payloadHash })),
   );
 }
 

@@ -12,11 +12,11 @@ const table = await LmdbTable.open(join(directory, 'table'));
 const blobs = await FileBlobStore.open(join(directory, 'blobs'));
 
 const outcomes: string[] = [];
-let written = 0;
+const written: { pk: string; sk: string }[] = [];
 for (let turn = 0; turn < 60; turn += 1) {
   const key = { pk: 'items', sk: String(turn).padStart(3, '0') };
   const { outcome } = await table.write([{ key, put: { bytes: new Uint8Array(100_000).fill(turn) } }]);
-  if (outcome === 'written') written += 1;
+  if (outcome === 'written') written.push(key);
   if (outcomes.at(-1) !== outcome) outcomes.push(outcome);
 }
 const together = await Promise.all(
@@ -34,9 +34,15 @@ const refusal = await blobs
 const left: string[] = [];
 for await (const blob of blobs.list()) left.push(blob.ref);
 
-const readable = (await table.query('items')).items.length;
+let lost = 0;
+for (const key of written) if ((await table.get(key)) === undefined) lost += 1;
 await table.close();
-writeSync(
-  1,
-  JSON.stringify({ outcomes, written, readable, together: together.map(({ outcome }) => outcome), refusal, left }),
-);
+const told = {
+  outcomes,
+  written: written.length,
+  lost,
+  together: together.map(({ outcome }) => outcome),
+  refusal,
+  left,
+};
+writeSync(1, JSON.stringify(told));

@@ -21,7 +21,8 @@ export async function put(
   body: string | Uint8Array = '',
   more: Partial<PutObjectCommandInput> = {},
 ): Promise<PutObjectCommandOutput> {
-  return client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ...more }));
+  // The SDK takes an empty string for a stream of unknown length.
+  return client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: Buffer.from(body), ...more }));
 }
 
 /** The content of an object, or of a version of it, as text. */
@@ -34,6 +35,11 @@ export async function setVersioning(client: S3Client, bucket: string, status: 'E
   await client.send(
     new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration: { Status: status } }),
   );
+}
+
+/** Puts an empty object under each key. */
+export async function putAll(client: S3Client, bucket: string, keys: readonly string[]): Promise<void> {
+  await Promise.all(keys.map((key) => put(client, bucket, key)));
 }
 
 /** A row of a listing of versions. */

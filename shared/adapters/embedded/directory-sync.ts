@@ -12,12 +12,17 @@ interface Turn {
  */
 export class DirectorySync {
   readonly #turns = new Map<string, Turn>();
+  readonly #syncDirectory: (path: string) => Promise<void>;
+
+  constructor(sync = syncDirectory) {
+    this.#syncDirectory = sync;
+  }
 
   /** Resolves once a sync of this directory that began after the call has ended. */
   sync(path: string): Promise<void> {
     const turn = this.#turns.get(path);
     if (turn === undefined) {
-      const first: Turn = { running: syncDirectory(path), next: undefined };
+      const first: Turn = { running: this.#syncDirectory(path), next: undefined };
       this.#turns.set(path, first);
       this.#follow(path, first);
       return first.running;
@@ -29,7 +34,7 @@ export class DirectorySync {
   }
 
   #startNext(path: string, turn: Turn): Promise<void> {
-    turn.running = syncDirectory(path);
+    turn.running = this.#syncDirectory(path);
     turn.next = undefined;
     this.#follow(path, turn);
     return turn.running;

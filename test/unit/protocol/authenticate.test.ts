@@ -777,7 +777,9 @@ describe('signed chunks', () => {
   });
 
   it('announce trailers only in the form that has them', async () => {
-    const request = signedChunks({ chunks: ['hello'] }, awsWords, { 'x-amz-trailer': 'x-amz-checksum-crc32' });
+    const request = signedChunks({ chunks: ['hello'], trailers }, awsWords, {
+      'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
+    });
     await expect(receive(request)).rejects.toMatchObject(refused('MalformedTrailerError'));
   });
 

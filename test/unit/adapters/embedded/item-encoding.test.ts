@@ -6,7 +6,9 @@ import { anAttribute, attributesOf } from '../../../contract/table-arbitraries.t
 describe('encodeItem', () => {
   it('is undone by decodeItem', () => {
     fc.assert(
-      fc.property(attributesOf(anAttribute), (item) => expect(decodeItem(encodeItem(item))).toEqual(item)),
+      fc.property(attributesOf(anAttribute), (item) => {
+        expect(decodeItem(encodeItem(item))).toEqual(item);
+      }),
       { numRuns: 1000 },
     );
   });

@@ -24,7 +24,11 @@ describe('encodeItemKey', () => {
   });
 
   it('can be read back', () => {
-    fc.assert(fc.property(itemKeys, (key) => expect(decodeSortKey(encodeItemKey(key), key.pk)).toBe(key.sk)));
+    fc.assert(
+      fc.property(itemKeys, (key) => {
+        expect(decodeSortKey(encodeItemKey(key), key.pk)).toBe(key.sk);
+      }),
+    );
   });
 
   it('grows by one byte only, so that the history of the longest key fits, whatever its characters', () => {
@@ -61,7 +65,7 @@ describe('rangeOf', () => {
           compareBytes(key.sk, from) >= 0 &&
           key.sk.startsWith(prefix) &&
           (after === undefined || (reverse ? compareBytes(key.sk, after) < 0 : compareBytes(key.sk, after) > 0));
-        const { start, end } = rangeOf(pk, wish as Parameters<typeof rangeOf>[1]);
+        const { start, end } = rangeOf(pk, wish);
         const encoded = encodeItemKey(key);
         expect(Buffer.compare(start, encoded) <= 0 && Buffer.compare(encoded, end) < 0).toBe(wanted);
       }),

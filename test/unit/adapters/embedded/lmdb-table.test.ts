@@ -175,9 +175,9 @@ describe('on a full disk', () => {
     const program = join(repository, 'test/support/full-disk.ts');
     const limited = `ulimit -f 3000; exec "$0" --import tsx "${program}" "${directory}"`;
     const { stdout } = await run('bash', ['-c', limited, process.execPath], { cwd: repository });
-    const told = JSON.parse(stdout) as Record<string, unknown>;
-    expect(told).toMatchObject({ outcomes: ['written', 'unknown'], refusal: 'EFBIG', left: [] });
-    expect(told['written']).toBe(told['readable']);
-    expect(new Set(told['together'] as string[])).toEqual(new Set(['unknown']));
+    const told = JSON.parse(stdout) as { written: number; together: string[] };
+    expect(told).toMatchObject({ outcomes: ['written', 'unknown'], lost: 0, refusal: 'EFBIG', left: [] });
+    expect(told.written).toBeGreaterThan(5);
+    expect(new Set(told.together)).toEqual(new Set(['unknown']));
   });
 });

@@ -1,0 +1,110 @@
+import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
+import { decodeKey } from '../../shared/http/address.ts';
+import {
+  judgeRenameTarget,
+  judgeSource,
+  parsePreconditions,
+  verdictError,
+  type Preconditions,
+} from '../../shared/http/preconditions.ts';
+import { SourceGone, type Guard } from '../../shared/metadata/objects.ts';
+import { etagOf, type Head, type Version } from '../../shared/metadata/versions.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+
+const sourceField = 'x-amz-rename-source';
+const tokenField = 'x-amz-client-token';
+const attempts = 4;
+
+/** Moves no bytes, and shows one of the two names at any time: https://docs.aws.amazon.com/AmazonS3/latest/API/API_RenameObject.html */
+export const renameObject = defineOperation({
+  name: 'RenameObject',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'write' },
+
+  parse: ({ bucket, key, fields }) => {
+    const source = parseSource(fields.get(sourceField) ?? '', bucket);
+    if (source === key) throw invalidArgument(sourceField, source, 'An object cannot be renamed to its own name.');
+    return {
+      bucket,
+      key,
+      source,
+      sourceConditions: parsePreconditions(fields, 'x-amz-rename-source-'),
+      conditions: parsePreconditions(fields),
+      token: parseToken(fields.get(tokenField)),
+    };
+  },
+
+  authorise: ({ bucket, key, source }) => [
+    { action: 'GetObject', bucket, key: source },
+    { action: 'DeleteObject', bucket, key: source },
+    { action: 'PutObject', bucket, key },
+  ],
+
+  act: async ({ key, source: from, sourceConditions, conditions, token }, { bucket, objects, sharing }) => {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const source = await objects.find(bucket, from);
+      if (source === undefined || source.marker) {
+        const target = await objects.find(bucket, key);
+        if (token !== undefined && target?.renameToken === token) return;
+        throw new S3Error('NoSuchKey', { details: { Key: from } });
+      }
+      judge(sourceConditions, source);
+      const share = sharing.from({ bucketId: bucket.id, key: from, version: source });
+      const { marker, size, md5, partCount, content, owner, contentType, checksum, lastModified } = source;
+      const renamed = {
+        ...{ marker, size, md5, partCount, content, owner, contentType, checksum, lastModified },
+        particulars: await objects.particulars(source),
+        renameToken: token,
+      };
+      try {
+        await objects.put(bucket, key, renamed, {
+          guard: targetGuard(conditions),
+          accompany: async (version: Head, before) => {
+            const { changes, conditions: held } = await share(version, before);
+            return { changes: [...changes, ...(await objects.leave(bucket, from, source))], conditions: held };
+          },
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof SourceGone)) throw error;
+      }
+    }
+    throw new S3Error('SlowDown');
+  },
+
+  render: () => ({}),
+});
+
+/** `/bucket/key` or `key`, percent-encoded; only within one bucket. */
+function parseSource(value: string, bucket: string): string {
+  if (value === '')
+    throw invalidArgument(sourceField, value, `The header ${sourceField} must name the object to rename.`);
+  if (!value.startsWith('/')) return decodeKey(value);
+  const own = `/${bucket}/`;
+  if (!value.startsWith(own) || value === own) {
+    throw invalidArgument(sourceField, value, 'An object can be renamed within its bucket only.');
+  }
+  return decodeKey(value.slice(own.length));
+}
+
+function parseToken(value: string | undefined): string | undefined {
+  if (value !== undefined && value.length > 64) throw invalidArgument(tokenField, value);
+  return value;
+}
+
+function judge(conditions: Preconditions, source: Version): void {
+  const failure = verdictError(judgeSource(conditions, factsOf(source)));
+  if (failure) throw failure;
+}
+
+function targetGuard(conditions: Preconditions): Guard {
+  return (current) => {
+    const failure = verdictError(judgeRenameTarget(conditions, current && factsOf(current)));
+    if (failure) throw failure;
+  };
+}
+
+function factsOf(version: Version): { etag: string; lastModified: number } {
+  return { etag: etagOf(version), lastModified: version.lastModified };
+}

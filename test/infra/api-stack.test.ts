@@ -1,0 +1,143 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readCloudSettings } from '../../functions/runtime/cloud-settings.ts';
+import { describeOperations, type OperationDescription } from '../../infra/operation-descriptions.ts';
+import { routes } from '../../shared/protocol/routes.ts';
+import { resources, synthesise, type Synthesis } from './synthesis.ts';
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, unknown>>;
+  readonly 'x-amazon-apigateway-binary-media-types': string[];
+}
+
+let built: readonly OperationDescription[];
+let synthesis: Synthesis;
+beforeAll(async () => {
+  built = await describeOperations();
+  synthesis = await synthesise(built);
+});
+
+const definition = ({ api }: Synthesis): OpenApi =>
+  resources(api, 'AWS::ApiGateway::RestApi')[0]![1].Properties['Body'] as OpenApi;
+
+/** Of each operation, the function behind its paths. */
+const integrations = (): Map<string, string> =>
+  new Map(
+    Object.entries(definition(synthesis).paths).map(([path, { 'x-amazon-apigateway-any-method': method }]) => {
+      const uri = JSON.stringify((method as Record<string, { uri: unknown }>)['x-amazon-apigateway-integration']!.uri);
+      return [path, /"Fn::GetAtt":\["(\w+)","Arn"\]/.exec(uri)![1]!];
+    }),
+  );
+
+describe('operations, paths and functions', () => {
+  it('are the same', () => {
+    const names = built.map(({ name }) => name).toSorted();
+    const functions = resources(synthesis.api, 'AWS::Lambda::Function');
+    expect(functions.map(([, { Properties }]) => Properties['Description']).toSorted()).toEqual(
+      names.map((name) => `Stillage: ${name}`),
+    );
+    expect([...integrations().keys()].toSorted()).toEqual(
+      names.flatMap((name) => [`/${name}`, `/${name}/{proxy+}`]).toSorted(),
+    );
+  });
+
+  it('belong together', () => {
+    for (const [path, functionId] of integrations()) {
+      expect(functionId).toMatch(new RegExp(`^${path.split('/')[1]}Function[0-9A-F]{8}$`));
+    }
+  });
+
+  it('are all in the route table', () => {
+    const routed = new Set<string>(routes.map(({ operation }) => operation));
+    expect(built.map(({ name }) => name).filter((name) => !routed.has(name))).toEqual([]);
+  });
+
+  it('let API Gateway, and nobody else, invoke each function on its own paths', () => {
+    const permissions = resources(synthesis.api, 'AWS::Lambda::Permission');
+    expect(permissions).toHaveLength(built.length);
+    for (const { name } of built) {
+      const own = permissions.find(([id]) => id.startsWith(`${name}FunctionApi`))![1].Properties;
+      expect(own).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'apigateway.amazonaws.com' });
+      expect(JSON.stringify(own['SourceArn'])).toContain(`/prod/*/${name}*`);
+    }
+  });
+});
+
+describe('the API', () => {
+  it('is as it was last looked at, with one operation for each set of needs', async () => {
+    const some = await synthesise([
+      { name: 'ListBuckets', needs: { table: 'read' } },
+      { name: 'CreateBucket', needs: { table: 'write' } },
+      { name: 'GetObject', needs: { table: 'read', blobs: 'read' } },
+      { name: 'PutObject', needs: { table: 'write', blobs: 'write' } },
+    ]);
+    const text = JSON.stringify(some.api.toJSON()).replace(/"[0-9a-f]{64}\.zip"/g, '"asset.zip"');
+    expect(JSON.parse(text)).toMatchSnapshot();
+  });
+
+  it('is regional, takes any bytes, and keeps to its limits', () => {
+    synthesis.api.hasResourceProperties('AWS::ApiGateway::RestApi', { EndpointConfiguration: { Types: ['REGIONAL'] } });
+    expect(definition(synthesis)['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
+    synthesis.api.hasResourceProperties('AWS::ApiGateway::Stage', {
+      StageName: 'prod',
+      MethodSettings: [
+        { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 2000, ThrottlingBurstLimit: 1000, DataTraceEnabled: false },
+      ],
+    });
+  });
+
+  it('logs each request, and nothing that could hold a credential', () => {
+    const [, stage] = resources(synthesis.api, 'AWS::ApiGateway::Stage')[0]!;
+    const { Format } = stage.Properties['AccessLogSetting'] as { Format: string };
+    expect(Object.values(JSON.parse(Format) as Record<string, string>).every((value) => value.startsWith('$context.'))).toBe(
+      true,
+    );
+    expect(Format).not.toMatch(/header|querystring|authorizer/i);
+  });
+
+  it('has no end of logs: each group has a retention', () => {
+    const groups = resources(synthesis.api, 'AWS::Logs::LogGroup');
+    expect(groups).toHaveLength(built.length + 1);
+    for (const [, { Properties }] of groups) expect(Properties['RetentionInDays']).toBe(30);
+  });
+});
+
+describe('each function', () => {
+  it('runs on arm64 with Node.js 24, is traced, and ends with API Gateway', () => {
+    synthesis.api.allResourcesProperties('AWS::Lambda::Function', {
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Handler: 'index.handler',
+      MemorySize: 1024,
+      Timeout: 29,
+      TracingConfig: { Mode: 'Active' },
+    });
+  });
+
+  it('is told all that the composition root asks for', () => {
+    for (const [, { Properties }] of resources(synthesis.api, 'AWS::Lambda::Function')) {
+      const { Variables } = Properties['Environment'] as { Variables: Record<string, unknown> };
+      const environment = Object.entries(Variables).map(([name, value]) => [name, JSON.stringify(value)] as const);
+      expect(readCloudSettings(Object.fromEntries(environment)).edgeSecret).toBeUndefined();
+    }
+  });
+});
+
+describe('with every operation of the route table', () => {
+  it('the stack stays below 450 of 500 resources, a megabyte of template and 300 paths', async () => {
+    const names = [...new Set(routes.map(({ operation }) => operation))];
+    const needs = [
+      { table: 'read' },
+      { table: 'write' },
+      { table: 'read', blobs: 'read' },
+      { table: 'write', blobs: 'write' },
+    ] as const;
+    const all = await synthesise(names.map((name, index) => ({ name, needs: needs[index % needs.length]! })));
+    const count = resources(all.api).length;
+    const size = Buffer.byteLength(JSON.stringify(all.api.toJSON()));
+    const paths = Object.keys(definition(all).paths).length;
+    console.info(`${names.length} operations: ${count} resources, ${size} bytes of template, ${paths} paths`);
+    expect(count).toBeLessThan(450);
+    expect(size).toBeLessThan(1_000_000);
+    expect(paths).toBeLessThan(300);
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { gatewayErrors, gatewayResponses } from '../../infra/gateway-responses.ts';
+import { errorTable, type ErrorCode } from '../../shared/errors/table.ts';
+
+describe('what API Gateway answers itself', () => {
+  it.each(Object.entries(gatewayErrors))('%s is a row of the error table', (_, { code, status, message }) => {
+    expect({ status, message }).toEqual(errorTable[code as ErrorCode]);
+  });
+
+  it.each(Object.entries(gatewayResponses()))('%s is an S3 error whatever the client accepts', (type, response) => {
+    const { responseTemplates, responseParameters } = response as Record<string, Record<string, string>>;
+    expect(responseParameters!['gatewayresponse.header.Content-Type']).toBe("'application/xml'");
+    expect(new Set(Object.values(responseTemplates!)).size).toBe(1);
+    expect(responseTemplates!['application/json']).toContain(`<Code>${gatewayErrors[type]!.code}</Code>`);
+  });
+
+  it('covers whatever it may be', () => {
+    expect(Object.keys(gatewayErrors)).toEqual(expect.arrayContaining(['DEFAULT_4XX', 'DEFAULT_5XX']));
+  });
+});

@@ -1,0 +1,66 @@
+import { Validations, type App } from 'aws-cdk-lib';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { describeOperations } from '../../infra/operation-descriptions.ts';
+import { synthesise, temporaryDirectory } from './synthesis.ts';
+
+const operations = await describeOperations();
+const nag = (app: App): void => Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+
+describe('cdk-nag', () => {
+  it('finds nothing that is not acknowledged beside its resource', async () => {
+    await synthesise(operations, nag);
+  });
+
+  it('would find something', async () => {
+    const { deployment, app } = await synthesise(operations, nag);
+    new Bucket(deployment.data, 'Careless');
+    expect(() => app.synth({ force: true })).toThrow('AwsSolutions-S1');
+  });
+
+  it('finds nothing in a deployment of another name', async () => {
+    await synthesise(operations, nag, { stage: 'dev', account: '123456789012', region: 'eu-central-1' });
+  });
+});
+
+describe('cfn-lint', () => {
+  it('finds nothing in the templates', async (context) => {
+    const directory = await temporaryDirectory();
+    try {
+      const { data, api } = await synthesise(operations);
+      const files = await Promise.all(
+        Object.entries({ data, api }).map(async ([name, template]) => {
+          const file = join(directory, `${name}.template.json`);
+          await writeFile(file, JSON.stringify(template.toJSON(), undefined, 1));
+          return file;
+        }),
+      );
+      const found = await cfnLint(files);
+      if (found === undefined) context.skip('no cfn-lint: pip install cfn-lint');
+      expect(found).toBe('');
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
+
+/** W3005: the CDK makes a function depend on its role, to which it refers anyway. */
+const ignored = ['W3005'];
+
+/** What it says; undefined if it is not installed. */
+async function cfnLint(files: readonly string[]): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('cfn-lint', ['--ignore-checks', ...ignored, '--', ...files]);
+    return stdout;
+  } catch (error) {
+    const { code, stdout } = error as { code: string | number; stdout?: string };
+    // 127: a version manager's stub is on the PATH, and nothing behind it.
+    if (code === 'ENOENT' || code === 127) return undefined;
+    return stdout || String(error);
+  }
+}

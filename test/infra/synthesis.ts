@@ -1,0 +1,79 @@
+import { App, type AppProps } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { OperationBundle } from '../../infra/bundle.ts';
+import { Deployment } from '../../infra/deployment.ts';
+import type { OperationDescription } from '../../infra/operation-descriptions.ts';
+import { readSettings } from '../../infra/settings.ts';
+
+/** The context of `cdk.json`, as the CLI gives it to the app. */
+export async function cdkContext(): Promise<Record<string, unknown>> {
+  const text = await readFile(join(import.meta.dirname, '../../cdk.json'), 'utf8');
+  return (JSON.parse(text) as { context: Record<string, unknown> }).context;
+}
+
+/** A directory that goes when the test, or the set-up of a file, is over. */
+export async function temporaryDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'stillage-infra-'));
+}
+
+export interface Synthesis {
+  readonly app: App;
+  readonly deployment: Deployment;
+  readonly data: Template;
+  readonly api: Template;
+}
+
+/**
+ * Synthesises the deployment of these operations, with an empty function for each: what is in a bundle is no concern of a
+ * template.
+ *
+ * @param prepare is called with the app before anything is in it
+ */
+export async function synthesise(
+  operations: readonly OperationDescription[],
+  prepare: (app: App) => void = () => undefined,
+  context: AppProps['context'] = {},
+): Promise<Synthesis> {
+  const directory = await temporaryDirectory();
+  const app = new App({ outdir: join(directory, 'cdk.out'), context: { ...(await cdkContext()), ...context } });
+  prepare(app);
+  const deployment = new Deployment(app, {
+    settings: readSettings(app.node),
+    operations: await emptyBundles(operations, directory),
+  });
+  try {
+    return { app, deployment, data: Template.fromStack(deployment.data), api: Template.fromStack(deployment.api) };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function emptyBundles(
+  operations: readonly OperationDescription[],
+  directory: string,
+): Promise<readonly OperationBundle[]> {
+  return Promise.all(
+    operations.map(async (operation) => {
+      const own = join(directory, operation.name);
+      await mkdir(own, { recursive: true });
+      await writeFile(join(own, 'index.mjs'), `export const handler = '${operation.name}';\n`);
+      return { ...operation, directory: own };
+    }),
+  );
+}
+
+export interface Resource {
+  readonly Type: string;
+  readonly Properties: Readonly<Record<string, unknown>>;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+}
+
+/** The resources of a type, by their logical ids. */
+export function resources(template: Template, type?: string): [id: string, resource: Resource][] {
+  const { Resources } = template.toJSON() as { Resources: Record<string, Resource> };
+  return Object.entries(Resources).filter(([, resource]) => type === undefined || resource.Type === type);
+}
