@@ -15,12 +15,14 @@ export class Deployment extends Construct {
   readonly api: ApiStack;
 
   constructor(scope: Construct, { settings, operations }: DeploymentProps) {
-    super(scope, `stillage-${settings.stage}`);
+    const name = `stillage-${settings.stage}`;
+    super(scope, name);
     // An environment that is named needs no look-up: the app synthesises without a network.
     const env = { account: settings.account, region: settings.region };
-    this.data = new DataStack(this, 'data', { env, description: 'Stillage: what it keeps' });
+    this.data = new DataStack(this, 'data', { env, stackName: `${name}-data`, description: 'Stillage: what it keeps' });
     this.api = new ApiStack(this, 'api', {
       env,
+      stackName: `${name}-api`,
       description: 'Stillage: the API and its operations',
       settings,
       data: this.data,

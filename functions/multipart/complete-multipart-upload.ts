@@ -5,6 +5,7 @@ import { OutcomeUnknown } from '../../shared/metadata/objects.ts';
 import { noSuchUpload, versionOf, CompletedMeanwhile, type CompletedUpload } from '../../shared/metadata/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
 import { encodeName } from '../../shared/http/url-encoding.ts';
+import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/object-checksum.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { requireUploadId } from '../../shared/protocol/part.ts';
 import { writeGuard } from '../../shared/protocol/write-guard.ts';
@@ -21,6 +22,7 @@ export const completeMultipartUpload = defineOperation({
   on: 'object',
   body: completion,
   needs: { table: 'write' },
+  checksumsDescribe: 'object',
 
   parse: ({ bucket, key, fields, query }) => ({
     bucket,
@@ -28,12 +30,13 @@ export const completeMultipartUpload = defineOperation({
     uploadId: requireUploadId(query),
     conditions: parsePreconditions(fields),
     expectedSize: fields.get('x-amz-mp-object-size'),
+    expectedChecksum: parseExpectedChecksum(fields),
     location: `${fields.get('host') ?? ''}/${bucket}/${encodeName(key)}`,
   }),
 
   authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
 
-  act: async ({ key, uploadId, conditions, expectedSize }, context): Promise<CompletedUpload> => {
+  act: async ({ key, uploadId, conditions, expectedSize, expectedChecksum }, context): Promise<CompletedUpload> => {
     const { bucket, document, objects, uploads, contents, settings } = context;
     const upload = await uploads.find(bucket, key, uploadId);
     if (upload.state === 'completed' && upload.result) return upload.result;
@@ -47,6 +50,7 @@ export const completeMultipartUpload = defineOperation({
       partCount: parts.length,
       checksum: combinedChecksum(parts, upload.checksum),
     };
+    checkExpectedChecksum(expectedChecksum, assembled.checksum);
 
     const manifest = await contents.manifests.create(
       parts.map((part) => ({ blob: part.blob ?? '', size: part.size, checksum: part.checksum?.value })),

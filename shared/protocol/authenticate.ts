@@ -46,13 +46,13 @@ export async function authenticate(
       const hash = parsePayloadHash(fields.get('x-amz-content-sha256') ?? 'UNSIGNED-PAYLOAD', undefined);
       return { caller: anonymous, scheme, payload: new VerifiedBody(request, hash, wants) };
     }
-    case 'v4-header': {
-      const claim = readAuthorizationHeader(fields, clock.now());
-      return { scheme, ...(await verified(request, target, claim, wants, keys, settings)) };
-    }
+    case 'v4-header':
     case 'v4-presigned': {
-      const claim = readPresignedQuery(target.query, fields, clock.now());
-      return { scheme, ...(await verified(request, target, claim, wants, keys, settings)) };
+      const now = clock.now();
+      const claim =
+        scheme === 'v4-header' ? readAuthorizationHeader(fields, now) : readPresignedQuery(target.query, fields, now);
+      const { caller, payload } = await verified(request, target, claim, wants, keys, settings);
+      return { caller, scheme, payload };
     }
     case 'v2-header':
     case 'v2-presigned':

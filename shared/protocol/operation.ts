@@ -111,6 +111,8 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   readonly needs: Needs;
   /** False for operations on a bucket that need not exist yet. */
   readonly bucketMustExist?: false;
+  /** Set if x-amz-checksum-* headers are of the object that comes of the request, not of its body. */
+  readonly checksumsDescribe?: 'object';
   parse(request: RequestHead<On>): Input;
   authorise(input: Input, request: RequestHead<On>): readonly Question[];
   act(input: Input, context: Context<On, Body>): Promise<Output>;

@@ -80,7 +80,10 @@ export class Pipeline {
     const operation = this.#rooms.operations.get(name);
 
     // Authenticate: from here on the body is behind the signature gate
-    const wants = { digestBody: operation?.body === 'stream' };
+    const wants = {
+      digestBody: operation?.body === 'stream',
+      checksumsDescribe: operation?.checksumsDescribe ?? 'body',
+    } as const;
     const { caller, payload } = await authenticate(request, target, wants, accessKeys, services.clock, signing);
     journey.caller = caller;
     if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });

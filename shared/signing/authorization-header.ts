@@ -23,15 +23,19 @@ export function readAuthorizationHeader(fields: Fields, now: number): SignatureC
   const { word, rest } = firstWord(authorization);
   const dialect = dialectOf(word);
   if (!dialect) throw new S3Error(malformed);
-  const { Credential, SignedHeaders, Signature } = parameters(rest);
-  if (!/^[0-9a-f]{64}$/.test(Signature)) {
+  const [credential, signedHeaders, signature] = parameters(rest);
+  if (!/^[0-9a-f]{64}$/.test(signature)) {
     throw new S3Error(malformed, { message: 'The Signature is not of 64 lower-case hexadecimal digits.' });
   }
+  const { accessKeyId, date, region } = parseCredential(credential, dialect, malformed);
   const time = requestTime(fields);
   const claim: SignatureClaim = {
-    ...parseCredential(Credential, dialect, malformed),
-    signedHeaders: parseSignedHeaders(SignedHeaders, malformed),
-    signature: Signature,
+    dialect,
+    accessKeyId,
+    date,
+    region,
+    signedHeaders: parseSignedHeaders(signedHeaders, malformed),
+    signature,
     timestamp: printBasicTime(time),
     payloadHash: fields.get('x-amz-content-sha256') ?? '',
     malformed,
@@ -44,21 +48,22 @@ export function readAuthorizationHeader(fields: Fields, now: number): SignatureC
   return claim;
 }
 
-const names = ['Credential', 'SignedHeaders', 'Signature'] as const;
-
-/** Each of the three, once, in any order. */
-function parameters(list: string): Record<(typeof names)[number], string> {
+/** Credential, SignedHeaders and Signature: each once, in any order. */
+function parameters(list: string): readonly [string, string, string] {
   const pairs = list.split(',').map((pair) => {
     const equals = pair.indexOf('=');
     return [pair.slice(0, Math.max(equals, 0)).trim(), pair.slice(equals + 1).trim()] as const;
   });
   const found = new Map(pairs);
-  if (pairs.length !== names.length || names.some((name) => !found.has(name))) {
-    throw new S3Error(malformed, {
-      message: 'The authorization header is malformed; it needs Credential, SignedHeaders and Signature, each once.',
-    });
+  const [credential, signedHeaders, signature] = ['Credential', 'SignedHeaders', 'Signature'].map((name) =>
+    found.get(name),
+  );
+  if (pairs.length === 3 && credential !== undefined && signedHeaders !== undefined && signature !== undefined) {
+    return [credential, signedHeaders, signature];
   }
-  return Object.fromEntries(found) as Record<(typeof names)[number], string>;
+  throw new S3Error(malformed, {
+    message: 'The authorization header is malformed; it needs Credential, SignedHeaders and Signature, each once.',
+  });
 }
 
 function requestTime(fields: Fields): number {

@@ -37,8 +37,12 @@ export function readPresignedQuery(query: Query, fields: Fields, now: number): S
   if (time === undefined) {
     throw new S3Error(malformed, { message: "X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"" });
   }
+  const { accessKeyId, date, region } = parseCredential(credential, dialect, malformed);
   const claim: SignatureClaim = {
-    ...parseCredential(credential, dialect, malformed),
+    dialect,
+    accessKeyId,
+    date,
+    region,
     signedHeaders: parseSignedHeaders(signedHeaders, malformed),
     signature: signature.value,
     signatureParameter: signature,

@@ -2,10 +2,12 @@ const basicForm = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
 /** Milliseconds since the epoch of `20130524T000000Z` (ISO 8601, basic form), or undefined. */
 export function parseBasicTime(text: string): number | undefined {
-  if (!basicForm.test(text)) return undefined;
-  const time = Date.parse(text.replace(basicForm, '$1-$2-$3T$4:$5:$6Z'));
+  const match = basicForm.exec(text);
+  if (!match) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1).map(Number) as [number, ...number[]];
+  const time = Date.UTC(year, month! - 1, day, hour, minute, second);
   // 30 February passes for 1 March; the way back tells.
-  return !Number.isNaN(time) && printBasicTime(time) === text ? time : undefined;
+  return printBasicTime(time) === text ? time : undefined;
 }
 
 /** `20130524T000000Z` */

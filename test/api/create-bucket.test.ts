@@ -69,9 +69,7 @@ describe('CreateBucket', () => {
     await service.client.send(new PutBucketVersioningCommand(versioned));
     await service.client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: 'open' }));
     await service.client.send(new DeleteBucketCommand({ Bucket: bucket }));
-    await expect(service.client.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(
-      bodilessError(404),
-    );
+    await expect(service.client.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(bodilessError(404));
 
     await service.stranger.send(new CreateBucketCommand({ Bucket: bucket }));
     onTestFinished(async () => {
@@ -81,9 +79,7 @@ describe('CreateBucket', () => {
     expect(Uploads).toBeUndefined();
     expect((await service.stranger.send(new ListObjectsV2Command({ Bucket: bucket }))).KeyCount).toBe(0);
     expect((await service.stranger.send(new GetBucketVersioningCommand({ Bucket: bucket }))).Status).toBeUndefined();
-    await expect(service.client.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(
-      bodilessError(403),
-    );
+    await expect(service.client.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(bodilessError(403));
   });
 
   it.each(['eu-central-1', 'EU', 'us-east-1', 'self-hosted'])('takes the region %s', async (region) => {
@@ -97,9 +93,7 @@ describe('CreateBucket', () => {
     await expect(service.client.send(new CreateBucketCommand(request))).rejects.toEqual(
       s3Error('InvalidLocationConstraint', 400),
     );
-    await expect(service.client.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(
-      bodilessError(404),
-    );
+    await expect(service.client.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(bodilessError(404));
   });
 
   it('refuses a name that breaks the rules', async () => {

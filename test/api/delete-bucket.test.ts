@@ -21,9 +21,7 @@ describe('DeleteBucket', () => {
     const bucket = await service.bucket();
     const { $metadata } = await service.client.send(new DeleteBucketCommand({ Bucket: bucket }));
     expect($metadata.httpStatusCode).toBe(204);
-    await expect(service.client.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(
-      bodilessError(404),
-    );
+    await expect(service.client.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(bodilessError(404));
     await expect(deletion(bucket)).rejects.toEqual(s3Error('NoSuchBucket', 404));
   });
 
@@ -52,9 +50,9 @@ describe('DeleteBucket', () => {
     const bucket = await service.bucket();
     const { UploadId } = await service.client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: 'key' }));
     await deletion(bucket);
-    await expect(
-      service.client.send(new ListPartsCommand({ Bucket: bucket, Key: 'key', UploadId })),
-    ).rejects.toEqual(s3Error('NoSuchBucket', 404));
+    await expect(service.client.send(new ListPartsCommand({ Bucket: bucket, Key: 'key', UploadId }))).rejects.toEqual(
+      s3Error('NoSuchBucket', 404),
+    );
   });
 
   it('is denied to strangers', async () => {

@@ -64,7 +64,14 @@ describe('DeleteObjects', () => {
     expect(first[0]!.DeleteMarkerVersionId).toMatch(/^[A-Za-z0-9._-]{32}$/);
 
     const marker = first[0]!.DeleteMarkerVersionId!;
-    expect((await del(bucket, [{ Key: 'a', VersionId: marker }, { Key: 'a', VersionId }])).Deleted).toEqual([
+    expect(
+      (
+        await del(bucket, [
+          { Key: 'a', VersionId: marker },
+          { Key: 'a', VersionId },
+        ])
+      ).Deleted,
+    ).toEqual([
       { Key: 'a', VersionId: marker, DeleteMarker: true, DeleteMarkerVersionId: marker },
       { Key: 'a', VersionId },
     ]);

@@ -22,9 +22,11 @@ describe('HeadObject', () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'key', 'content', { Metadata: { a: 'b' }, CacheControl: 'no-cache' });
     const { $metadata: _, ...said } = await head(bucket, { ChecksumMode: 'ENABLED' });
-    const { $metadata: _metadata, Body, ...got } = await service.client.send(
-      new GetObjectCommand({ Bucket: bucket, Key: 'key', ChecksumMode: 'ENABLED' }),
-    );
+    const {
+      $metadata: _metadata,
+      Body,
+      ...got
+    } = await service.client.send(new GetObjectCommand({ Bucket: bucket, Key: 'key', ChecksumMode: 'ENABLED' }));
     await Body!.transformToString();
     expect(said).toEqual(got);
     expect(said).toMatchObject({ ContentLength: 7, ETag: md5Tag('content'), AcceptRanges: 'bytes', VersionId: 'null' });

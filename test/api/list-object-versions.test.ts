@@ -75,7 +75,7 @@ describe('ListObjectVersions', () => {
     for (const MaxKeys of [1, 2, 4]) {
       const found: string[] = [];
       let markers: Partial<ListObjectVersionsCommandInput> = {};
-      for (let truncated = true; truncated; ) {
+      for (let truncated = true; truncated;) {
         const page = await list(bucket, { MaxKeys, ...markers });
         expect(page.Versions!.length).toBeLessThanOrEqual(MaxKeys);
         found.push(...page.Versions!.map(({ Key, VersionId }) => `${Key} ${VersionId}`));

@@ -48,13 +48,21 @@ describe('PutObject', () => {
 
   it('replaces what was there, with everything that belonged to it', async () => {
     const bucket = await service.bucket();
-    await put(service.client, bucket, 'key', 'old', { Metadata: { old: '1' }, CacheControl: 'no-cache', Tagging: 'a=b' });
+    await put(service.client, bucket, 'key', 'old', {
+      Metadata: { old: '1' },
+      CacheControl: 'no-cache',
+      Tagging: 'a=b',
+    });
     await put(service.client, bucket, 'key', 'new');
     const { Body, Metadata, CacheControl, TagCount } = await service.client.send(
       new GetObjectCommand({ Bucket: bucket, Key: 'key' }),
     );
     expect(await Body!.transformToString()).toBe('new');
-    expect({ Metadata, CacheControl, TagCount }).toEqual({ Metadata: {}, CacheControl: undefined, TagCount: undefined });
+    expect({ Metadata, CacheControl, TagCount }).toEqual({
+      Metadata: {},
+      CacheControl: undefined,
+      TagCount: undefined,
+    });
     expect((await service.client.send(new ListObjectsV2Command({ Bucket: bucket }))).KeyCount).toBe(1);
   });
 
@@ -141,9 +149,9 @@ describe('PutObject', () => {
     expect(written).toMatchObject({ ChecksumSHA256: digest, ChecksumType: 'FULL_OBJECT' });
     const wrong = put(service.client, bucket, 'wrong', 'other content', { ChecksumSHA256: digest });
     await expect(wrong).rejects.toEqual(s3Error('BadDigest', 400));
-    await expect(
-      service.client.send(new HeadObjectCommand({ Bucket: bucket, Key: 'wrong' })),
-    ).rejects.toEqual(bodilessError(404));
+    await expect(service.client.send(new HeadObjectCommand({ Bucket: bucket, Key: 'wrong' }))).rejects.toEqual(
+      bodilessError(404),
+    );
   });
 
   it('writes only if the condition holds', async () => {

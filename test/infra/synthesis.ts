@@ -1,5 +1,6 @@
-import { App, type AppProps } from 'aws-cdk-lib';
+import { App, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,38 +15,47 @@ export async function cdkContext(): Promise<Record<string, unknown>> {
   return (JSON.parse(text) as { context: Record<string, unknown> }).context;
 }
 
-/** A directory that goes when the test, or the set-up of a file, is over. */
 export async function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'stillage-infra-'));
 }
 
 export interface Synthesis {
-  readonly app: App;
   readonly deployment: Deployment;
   readonly data: Template;
   readonly api: Template;
 }
 
+export interface SynthesisOptions {
+  /** Lets cdk-nag and the CDK's own rules look at it, which takes seconds: what they find is thrown. */
+  readonly validated?: boolean;
+  /** Settings besides those of `cdk.json`. */
+  readonly context?: Readonly<Record<string, string>>;
+  /** Gets the deployment before it is synthesised. */
+  readonly spoil?: (deployment: Deployment) => void;
+}
+
 /**
  * Synthesises the deployment of these operations, with an empty function for each: what is in a bundle is no concern of a
  * template.
- *
- * @param prepare is called with the app before anything is in it
  */
 export async function synthesise(
   operations: readonly OperationDescription[],
-  prepare: (app: App) => void = () => undefined,
-  context: AppProps['context'] = {},
+  { validated = false, context = {}, spoil = () => undefined }: SynthesisOptions = {},
 ): Promise<Synthesis> {
   const directory = await temporaryDirectory();
-  const app = new App({ outdir: join(directory, 'cdk.out'), context: { ...(await cdkContext()), ...context } });
-  prepare(app);
+  const app = new App({
+    outdir: join(directory, 'cdk.out'),
+    context: { ...(await cdkContext()), ...context },
+    builtinCloudFormationValidation: validated,
+  });
+  if (validated) Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const deployment = new Deployment(app, {
     settings: readSettings(app.node),
     operations: await emptyBundles(operations, directory),
   });
+  spoil(deployment);
   try {
-    return { app, deployment, data: Template.fromStack(deployment.data), api: Template.fromStack(deployment.api) };
+    return { deployment, data: Template.fromStack(deployment.data), api: Template.fromStack(deployment.api) };
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -33,7 +33,10 @@ export function expectError(response: RawResponse, status: number, code: string)
 
 /** What an SDK throws for an error of the service. */
 export function s3Error(code: string, status: number): unknown {
-  return expect.objectContaining({ name: code, $metadata: expect.objectContaining({ httpStatusCode: status }) as object });
+  return expect.objectContaining({
+    name: code,
+    $metadata: expect.objectContaining({ httpStatusCode: status }) as object,
+  });
 }
 
 /** What an SDK throws for an error answer to HEAD, which has no body to take a code from. */

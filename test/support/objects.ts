@@ -32,9 +32,7 @@ export async function read(client: S3Client, bucket: string, key: string, versio
 }
 
 export async function setVersioning(client: S3Client, bucket: string, status: 'Enabled' | 'Suspended'): Promise<void> {
-  await client.send(
-    new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration: { Status: status } }),
-  );
+  await client.send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration: { Status: status } }));
 }
 
 /** Puts an empty object under each key. */
@@ -53,11 +51,13 @@ export interface ListedVersion {
 /** All versions and markers of a bucket. Those of a key stand together, versions and markers apart. */
 export async function versionsOf(client: S3Client, bucket: string): Promise<ListedVersion[]> {
   const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand({ Bucket: bucket }));
-  const row = (isMarker: boolean) => (one: { Key?: string; VersionId?: string; IsLatest?: boolean }) => ({
-    key: one.Key!,
-    id: one.VersionId!,
-    isLatest: one.IsLatest!,
-    isMarker,
-  });
+  const row =
+    (isMarker: boolean) =>
+    (one: { Key?: string | undefined; VersionId?: string | undefined; IsLatest?: boolean | undefined }) => ({
+      key: one.Key!,
+      id: one.VersionId!,
+      isLatest: one.IsLatest!,
+      isMarker,
+    });
   return [...Versions.map(row(false)), ...DeleteMarkers.map(row(true))];
 }

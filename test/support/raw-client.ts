@@ -130,7 +130,10 @@ export class RawConnection {
       const at = this.#received.indexOf('\r\n\r\n');
       return at < 0 ? undefined : at;
     });
-    const [first, ...lines] = this.#take(end + 4).toString('latin1').trimEnd().split('\r\n');
+    const [first, ...lines] = this.#take(end + 4)
+      .toString('latin1')
+      .trimEnd()
+      .split('\r\n');
     const [, status, reason] = /^HTTP\/1\.1 (\d{3}) (.*)$/.exec(first!) ?? [];
     if (status === undefined) throw new Error(`this is no HTTP response: ${first}`);
     if (Number(status) < 200) this.#interim.push(Number(status));

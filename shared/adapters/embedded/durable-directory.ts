@@ -19,8 +19,8 @@ export async function syncDirectory(path: string): Promise<void> {
 export async function ensureDirectory(path: string): Promise<void> {
   const topmost = await mkdir(path, { recursive: true, mode: 0o700 });
   if (topmost === undefined) return;
-  for (let created = resolve(path); ; created = dirname(created)) {
+  const shortest = resolve(topmost).length;
+  for (let created = resolve(path); created.length >= shortest; created = dirname(created)) {
     await syncDirectory(dirname(created));
-    if (created === resolve(topmost)) return;
   }
 }

@@ -6,7 +6,6 @@ import type {
   Change,
   ChangeFeed,
   Condition,
-  Expectation,
   FeedRecord,
   Item,
   ItemKey,
@@ -18,15 +17,16 @@ import type {
 import { ensureDirectory, syncDirectory } from './durable-directory.ts';
 import { FeedLog } from './feed-log.ts';
 import { CommitUnknown, GroupCommit } from './group-commit.ts';
-import { decodeItem, encodeItem } from './item-encoding.ts';
+import { decodeItem } from './item-encoding.ts';
 import { decodeSortKey, encodeItemKey, rangeOf } from './item-key.ts';
+import { stepsOf } from './write-steps.ts';
+import type { Step } from './write-steps.ts';
 
 export interface LmdbTableOptions {
   /** Whether the feed tells of an item. Default: of every item. What nobody follows need not be written twice. */
   readonly isFollowed?: (key: ItemKey) => boolean;
 }
 
-const mostItemsOfWrite = 100;
 /** A page ends here at the latest: reading it holds up everything else in the process. */
 const mostItemsOfPage = 2000;
 const mostBytesOfPage = 1024 * 1024;
@@ -195,40 +195,3 @@ const itemFormat: DatabaseOptions & RootDatabaseOptions = {
     decode: (bytes: Buffer): StoredItem => ({ attributes: decodeItem(bytes), size: bytes.length }),
   },
 };
-
-/** What a write looks at in one item, and makes of it. */
-interface Step {
-  readonly key: ItemKey;
-  readonly encodedKey: Buffer;
-  readonly expectations: Expectation[];
-  /** Undefined: the item is deleted, or only looked at. */
-  readonly value: Buffer | undefined;
-}
-
-/** The changes, in order, then the conditions on other items. */
-function stepsOf(changes: readonly Change[], conditions: readonly Condition[]): Step[] {
-  if (changes.length + conditions.length > mostItemsOfWrite) {
-    throw new Error(
-      `a write takes ${mostItemsOfWrite} changes and conditions, not ${changes.length + conditions.length}`,
-    );
-  }
-  const steps = new Map<string, Step>();
-  for (const change of changes) {
-    const encodedKey = encodeItemKey(change.key);
-    const name = encodedKey.toString('latin1');
-    if (steps.has(name)) throw new Error('two changes of a write name the same item');
-    const value = 'put' in change ? encodeItem(change.put) : undefined;
-    steps.set(name, { key: change.key, encodedKey, expectations: change.expect ? [change.expect] : [], value });
-  }
-  const looked = new Set<string>();
-  for (const { key, expect } of conditions) {
-    const encodedKey = encodeItemKey(key);
-    const name = encodedKey.toString('latin1');
-    if (looked.has(name)) throw new Error('two conditions of a write name the same item');
-    looked.add(name);
-    const change = steps.get(name);
-    if (change) change.expectations.push(expect);
-    else steps.set(name, { key, encodedKey, expectations: [expect], value: undefined });
-  }
-  return [...steps.values()];
-}

@@ -1,0 +1,58 @@
+import { BlobMissing, type BlobOwner, type BlobRef, type BlobStore } from '../ports/blob-store.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import { decrypt, encrypt, saltBytes, sealedSize, sealedStretch, type Stretch } from './segments.ts';
+
+/** Blobs that are encrypted under one key on their way into a store, and decrypted on their way out. */
+export class EncryptedBlobs implements Pick<BlobStore, 'write' | 'remove'> {
+  readonly #blobs: BlobStore;
+  readonly #key: Uint8Array;
+  readonly #randomness: Randomness;
+
+  /** @param key 32 bytes, of the customer or of the service */
+  constructor(blobs: BlobStore, key: Uint8Array, randomness: Randomness) {
+    this.#blobs = blobs;
+    this.#key = key;
+    this.#randomness = randomness;
+  }
+
+  async write(bytes: AsyncIterable<Uint8Array>, owner: BlobOwner, length?: number): Promise<{ ref: BlobRef; size: number }> {
+    const sealed = encrypt(bytes, this.#key, this.#randomness.bytes(saltBytes));
+    return this.#blobs.write(sealed, owner, length === undefined ? undefined : sealedSize(length));
+  }
+
+  /**
+   * The plaintext, or a stretch of it. Rejects with BlobMissing, and with DamagedCiphertext if the first segment already is
+   * damaged: so nothing is answered before some of it was authenticated.
+   * @param size of the whole plaintext
+   */
+  async read(ref: BlobRef, size: number, stretch: Stretch): Promise<AsyncIterable<Uint8Array>> {
+    const salt = await whole(await this.#blobs.read(ref, { first: 0, last: saltBytes - 1 }));
+    if (salt.byteLength !== saltBytes) throw new BlobMissing(ref);
+    const sealed = await this.#blobs.read(ref, sealedStretch(size, stretch));
+    const plain = decrypt(sealed, this.#key, salt, size, stretch);
+    return resumed(await plain.next(), plain);
+  }
+
+  remove(refs: readonly BlobRef[]): Promise<void> {
+    return this.#blobs.remove(refs);
+  }
+}
+
+async function whole(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** A generator whose first step was taken already. Ending it ends the rest, too. */
+async function* resumed(
+  first: IteratorResult<Uint8Array, unknown>,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    if (!first.done) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}

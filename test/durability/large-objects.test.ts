@@ -1,0 +1,102 @@
+import {
+  CompleteMultipartUploadCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import type { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sdk } from '../support/clients.ts';
+import { expectKeystream, keystream } from '../support/keystream.ts';
+import { MemoryWatch } from '../support/memory.ts';
+import { RawConnection, requestBytes } from '../support/raw-client.ts';
+import { alice, startService, type Service } from '../support/server.ts';
+import { signed } from '../support/signer.ts';
+
+const MiB = 1024 * 1024;
+const size = (process.env['STILLAGE_LONG'] ? 1024 : 128) * MiB;
+const partCount = 16;
+/** MiB that the service may use, whatever it is sent. */
+const bound = 200;
+const Bucket = 'bucket';
+
+/** The service streams: what it needs does not grow with what it is sent. */
+describe(`${size / MiB} MiB`, { timeout: 300_000 }, () => {
+  let service: Service;
+  let client: S3Client;
+  let memory: MemoryWatch | undefined;
+  beforeAll(async () => {
+    service = await startService();
+    client = sdk(service);
+    if (MemoryWatch.isPossible) memory = new MemoryWatch(service.pid);
+    await client.send(new CreateBucketCommand({ Bucket }));
+  });
+  afterAll(async () => {
+    memory?.stop();
+    client.destroy();
+    await service.stop();
+  });
+
+  function report(what: string, started: number): void {
+    const seconds = (Date.now() - started) / 1000;
+    const used = memory && `, ${memory.peak()} MiB in use at most, ${memory.highWaterMark()} MiB ever`;
+    console.log(`${what}: ${seconds.toFixed(1)} s, ${Math.round(size / MiB / seconds)} MiB/s${used ?? ''}`);
+    if (memory) expect(memory.highWaterMark()).toBeLessThan(bound);
+  }
+
+  async function download(key: string): Promise<void> {
+    const started = Date.now();
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
+    expect(await expectKeystream(Body as Readable)).toBe(size);
+    report(`${key}, down`, started);
+  }
+
+  it('go up and down in one piece', async () => {
+    const started = Date.now();
+    const Body = keystream(0, size);
+    await client.send(new PutObjectCommand({ Bucket, Key: 'whole', Body, ContentLength: size }));
+    report('whole, up', started);
+    await download('whole');
+  });
+
+  it(`go up in ${partCount} parts at the same time, and come down as one`, async () => {
+    const started = Date.now();
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'parts' }));
+    const ContentLength = size / partCount;
+    const upload = async (_: unknown, index: number) => {
+      const { ETag } = await client.send(
+        new UploadPartCommand({
+          Bucket,
+          Key: 'parts',
+          UploadId,
+          PartNumber: index + 1,
+          Body: keystream(index * ContentLength, ContentLength),
+          ContentLength,
+        }),
+      );
+      return { ETag, PartNumber: index + 1 };
+    };
+    const Parts = await Promise.all(Array.from({ length: partCount }, upload));
+    const whole = { Bucket, Key: 'parts', UploadId, MultipartUpload: { Parts } };
+    await client.send(new CompleteMultipartUploadCommand(whole));
+    report('parts, up', started);
+    await download('parts');
+  });
+
+  it('cost nothing while their readers stand still', async () => {
+    const started = Date.now();
+    const { host } = new URL(service.url);
+    const request = requestBytes(signed(host, { path: `/${Bucket}/whole` }, { key: alice }));
+    const readers = await Promise.all(Array.from({ length: 32 }, () => RawConnection.open(service.url)));
+    for (const reader of readers) {
+      reader.pause();
+      reader.write(request);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    for (const reader of readers) reader.close();
+    report('32 readers that stand still', started);
+  });
+});

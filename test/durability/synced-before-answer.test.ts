@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { textOf } from '../support/expect-error.ts';
+import { PooledClient, type PooledResponse } from '../support/pooled-client.ts';
+import { startService } from '../support/server.ts';
+import type { Unsigned } from '../support/signer.ts';
+import {
+  assertSyncedBefore,
+  fileOf,
+  isSync,
+  readTrace,
+  tracedEnvironment,
+  tracingTo,
+  unsyncedBefore,
+  whyNoTracing,
+  type SyncExpectation,
+  type SystemCall,
+} from '../support/system-calls.ts';
+
+/** Longer than the service takes to follow its own changes, which nobody waits for. */
+const quiet = 300;
+const blobFile = /\/blobs\/[0-9a-f]{2}\/[^/]{30}$/;
+const tableFile = /\/table\/data\.mdb$/;
+
+/** A change, and the files it must have written before it was answered. */
+interface Change {
+  readonly name: string;
+  readonly requestId: string;
+  readonly written: readonly RegExp[];
+}
+
+/** Makes all kinds of changes, one after the other. */
+async function makeChanges(client: PooledClient): Promise<Change[]> {
+  const changes: Change[] = [];
+  const make = async (name: string, request: Unsigned, ...written: RegExp[]): Promise<PooledResponse> => {
+    const response = await client.send(request);
+    expect([200, 204]).toContain(response.status);
+    changes.push({ name, requestId: String(response.headers['x-amz-request-id']), written });
+    await sleep(quiet);
+    return response;
+  };
+  await make('a new bucket', { method: 'PUT', path: '/bucket' }, tableFile);
+  await make('a small object', { method: 'PUT', path: '/bucket/small', body: 'small' }, blobFile, tableFile);
+  const large = Buffer.alloc(1_000_000, 'large ');
+  await make('a large object', { method: 'PUT', path: '/bucket/large', body: large }, blobFile, tableFile);
+  await make('an empty object', { method: 'PUT', path: '/bucket/empty', body: '' }, tableFile);
+  await make('an overwritten object', { method: 'PUT', path: '/bucket/small', body: 'again' }, blobFile, tableFile);
+
+  const created = await make('an upload', { method: 'POST', path: '/bucket/parts', query: 'uploads' }, tableFile);
+  const upload = `uploadId=${textOf(created.text, 'UploadId')}`;
+  const part = { method: 'PUT', path: '/bucket/parts', query: `partNumber=1&${upload}`, body: 'part' };
+  const { headers } = await make('a part', part, blobFile, tableFile);
+  const list = `<Part><PartNumber>1</PartNumber><ETag>${headers.etag}</ETag></Part>`;
+  const body = `<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`;
+  await make('an object of parts', { method: 'POST', path: '/bucket/parts', query: upload, body }, tableFile);
+  await make('a deletion', { method: 'DELETE', path: '/bucket/small' }, tableFile);
+  return changes;
+}
+
+/**
+ * A kill cannot show what a loss of power does: what was written survives it in the system's memory, synced or not. So the
+ * service's system calls are followed instead.
+ */
+describe('the service, watched by strace', () => {
+  it('answers a change when everything it wrote for it is on the disk', async (context) => {
+    const reason = await whyNoTracing();
+    if (reason !== undefined) context.skip(reason);
+
+    const folder = await mkdtemp(join(tmpdir(), 'stillage-traced-'));
+    const output = join(folder, 'trace');
+    const data = join(folder, 'new', 'data');
+    const service = await startService({ data, env: tracedEnvironment, under: tracingTo(output) });
+    const client = new PooledClient(service);
+    const changes = await makeChanges(client);
+    client.close();
+    expect(await service.stop()).toBe(0);
+    const calls = await readTrace(output);
+    await rm(folder, { recursive: true });
+
+    const answerOf =
+      ({ requestId }: Change) =>
+      (call: SystemCall): boolean =>
+        /^(?:write|send)/.test(call.name) && /^\d+<(?:socket|TCP)/.test(call.args) && call.args.includes(requestId);
+    const expectation = (change: Change): SyncExpectation => {
+      const { written } = change;
+      return { within: data, except: /\/lock\.mdb$/, written, acknowledgement: answerOf(change) };
+    };
+
+    let before = 0;
+    for (const change of changes) {
+      const answered = calls.findIndex(answerOf(change));
+      expect(answered, `the answer to ${change.name}`).toBeGreaterThan(before);
+      const own = callsSince(calls, before);
+      assertSyncedBefore(calls, expectation(change));
+      assertSyncedBefore(own, expectation(change));
+
+      // That the check can fail: it does as soon as any one of these is not there.
+      const begun = change.written.includes(blobFile) ? createdBlob(calls, before) : answered;
+      const syncs = calls.slice(begun, answered).filter(isSync);
+      if (begun < answered) expect(syncs.map(kindOf).sort()).toEqual(['blob', 'directory of blobs', 'table']);
+      for (const sync of syncs) {
+        const without = own.filter((call) => call !== sync);
+        expect(unsyncedBefore(without, expectation(change)), `${change.name}: ${kindOf(sync)}`).not.toEqual([]);
+      }
+      const unsynchronous = own.map((call) => ({ ...call, args: call.args.replace('|O_DSYNC', '') }));
+      expect(unsyncedBefore(unsynchronous, expectation(change)), `${change.name}: O_DSYNC`).not.toEqual([]);
+      before = answered;
+    }
+
+    // The data directory itself has a name, too.
+    const made = calls.slice(0, calls.findIndex(answerOf(changes[0]!))).filter((call) => call.name === 'fsync');
+    const parents = [dirname(data), dirname(dirname(data))];
+    for (const parent of parents) expect(made.map((call) => fileOf(call)?.path)).toContain(parent);
+  });
+});
+
+/** The calls behind a place, and those that say which files are written synchronously. */
+function callsSince(calls: readonly SystemCall[], place: number): SystemCall[] {
+  return calls.filter((call, index) => index > place || call.args.includes('O_DSYNC'));
+}
+
+/** The place of the next call that creates the file of a blob. */
+function createdBlob(calls: readonly SystemCall[], after: number): number {
+  return calls.findIndex(
+    (call, index) => index > after && /^open/.test(call.name) && blobFile.test(call.resultPath ?? ''),
+  );
+}
+
+function kindOf(call: SystemCall): string {
+  const path = fileOf(call)?.path ?? '';
+  if (tableFile.test(path)) return 'table';
+  return blobFile.test(path) ? 'blob' : 'directory of blobs';
+}

@@ -1,0 +1,66 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { issueCertificate } from './certificates.ts';
+import { startForwardProxy } from './forward-proxy.ts';
+import { startService, type Service } from './server.ts';
+
+export const schemes = ['http', 'https'] as const;
+export type Scheme = (typeof schemes)[number];
+
+/** A service, and all that a client must know to reach it. */
+export interface Endpoint {
+  readonly scheme: Scheme;
+  readonly service: Service;
+  readonly port: number;
+  /** For buckets in the path: `https://127.0.0.1:1234` */
+  readonly url: string;
+  /** For buckets in the host name: `https://s3.localhost:1234` */
+  readonly hostStyleUrl: string;
+  /** `s3.localhost:1234` */
+  readonly hostStyleHost: string;
+  /** The authority to trust: a PEM file, and its text. */
+  readonly authority: { readonly file: string; readonly text: string };
+  /** What makes a program of Python or Go find the host names under `.localhost`. */
+  readonly proxy: { readonly env: Readonly<Record<string, string>>; readonly port: number };
+  /** A folder for the client's files. */
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+/** Over HTTP the default. Over HTTPS a longer one, because programs do not accept a certificate for `*.localhost`. */
+const domains = { http: 'localhost', https: 's3.localhost' } as const;
+
+/** Starts a service over HTTP or HTTPS. */
+export async function startEndpoint(scheme: Scheme): Promise<Endpoint> {
+  const domain = domains[scheme];
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-client-'));
+  const certificates = await issueCertificate(folder, ['localhost', '127.0.0.1', domain, `*.${domain}`]);
+  const tls = ['--domain', domain, '--tls-cert', certificates.certificate, '--tls-key', certificates.key];
+  const service = await startService({ args: scheme === 'https' ? tls : [] });
+  const proxy = await startForwardProxy();
+  return {
+    scheme,
+    service,
+    port: service.port,
+    url: service.url,
+    hostStyleUrl: `${scheme}://${domain}:${service.port}`,
+    hostStyleHost: `${domain}:${service.port}`,
+    authority: { file: certificates.authority, text: await readFile(certificates.authority, 'utf8') },
+    proxy: { env: { http_proxy: proxy.url, https_proxy: proxy.url }, port: proxy.port },
+    folder,
+    stop: async () => {
+      await proxy.stop();
+      await service.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+/** The `lookup` of a Node agent that knows what RFC 6761 says of `.localhost`. */
+export function lookupLocalhost(hostname: string, options: LookupOptions, callback: Callback): void {
+  resolve(hostname.endsWith('.localhost') ? '127.0.0.1' : hostname, options, callback as never);
+}

@@ -1,0 +1,59 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { TestContext } from 'vitest';
+
+/** How a program ended. */
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What came to standard output, as it came. */
+  readonly bytes: Buffer;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string | Uint8Array;
+  readonly cwd?: string;
+  /** The exit codes that are no failure; 0 alone, if not said. */
+  readonly codes?: readonly number[];
+}
+
+/** Runs a program to its end. Fails, with all that it said, if it ends with an unexpected code. */
+export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  const child = spawn(program, args, { cwd: options.cwd, env: environment(options.env), stdio: 'pipe' });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+  // A program that ends before it has read everything says why by its code.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(options.input);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const bytes = Buffer.concat(out);
+  const outcome = { code, bytes, stdout: bytes.toString(), stderr: Buffer.concat(err).toString() };
+  if (code === null || !(options.codes ?? [0]).includes(code)) {
+    const said = `${outcome.stdout}\n${outcome.stderr}`.trim().slice(-4000);
+    throw new Error(`${program} ${args.join(' ')}\nended with ${String(code)}: ${said}`);
+  }
+  return outcome;
+}
+
+/** What the developer's own environment says of S3 and of proxies must not reach a test. */
+function environment(given: RunOptions['env']): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !/^(AWS|RCLONE|RESTIC|S3)_|_proxy$/i.test(name));
+  return { ...Object.fromEntries(own), LC_ALL: 'C.UTF-8', ...given };
+}
+
+/** Says whether a program answers to `args`; a version manager's stub does not, with nothing behind it. */
+export function isInstalled(program: string, args: readonly string[] = ['--version']): boolean {
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+}
+
+/** Skips a test, and says so where the reporter would not. */
+export function skip(context: TestContext, reason: string): void {
+  console.warn(`SKIPPED, ${context.task.fullName}: ${reason}`);
+  context.skip(reason);
+}
