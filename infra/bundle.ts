@@ -57,9 +57,12 @@ function operationEntries(operations: readonly OperationSource[]): Plugin {
   const namespace = 'operation';
   return {
     name: namespace,
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^operation:/ }, ({ path }) => ({ namespace, path: path.slice(namespace.length + 1) }));
-      onLoad({ filter: /.*/, namespace }, ({ path }) => {
+    setup(bundling) {
+      bundling.onResolve({ filter: /^operation:/ }, ({ path }) => ({
+        namespace,
+        path: path.slice(namespace.length + 1),
+      }));
+      bundling.onLoad({ filter: /.*/, namespace }, ({ path }) => {
         const operation = operations.find(({ name }) => name === path);
         return operation && { contents: entry(operation), loader: 'ts', resolveDir: root };
       });

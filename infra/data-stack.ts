@@ -47,14 +47,16 @@ export class DataStack extends Stack {
     });
     Validations.of(bucket).acknowledge({
       id: 'AwsSolutions-S1',
-      reason: 'Only functions read and write blobs, one request each; their own request log names caller, bucket and key.',
+      reason:
+        'Only functions read and write blobs, one request each; their own request log names caller, bucket and key.',
     });
     return bucket;
   }
 
   #secret(): Secret {
     const secret = new Secret(this, 'Secret', {
-      description: 'Stillage: seals access keys and binds continuation tokens. Without it no access key can be verified.',
+      description:
+        'Stillage: seals access keys and binds continuation tokens. Without it no access key can be verified.',
       // 64 letters and digits: 381 bits.
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       removalPolicy: RemovalPolicy.RETAIN,

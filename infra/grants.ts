@@ -17,7 +17,13 @@ export const blobPrefix = 'blobs/';
 /** Transactions have no actions of their own: each of their items counts as the call it stands for. */
 const tableActions = {
   read: ['dynamodb:GetItem', 'dynamodb:Query'],
-  write: ['dynamodb:GetItem', 'dynamodb:Query', 'dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'],
+  write: [
+    'dynamodb:GetItem',
+    'dynamodb:Query',
+    'dynamodb:ConditionCheckItem',
+    'dynamodb:PutItem',
+    'dynamodb:DeleteItem',
+  ],
 } as const satisfies Record<Needs['table'], readonly string[]>;
 
 /** Who writes may read too, as with the table: copying bytes takes both. A multipart upload needs no more than PutObject. */

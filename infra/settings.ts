@@ -16,7 +16,10 @@ const settings = z.object({
   websiteDomain: z.string().min(1),
   xmlNamespace: z.url(),
   allUsersGroupUri: z.url(),
-  logRetentionDays: wholeNumber.refine((days) => days in RetentionDays, 'must be a retention that CloudWatch Logs knows'),
+  logRetentionDays: wholeNumber.refine(
+    (days) => days in RetentionDays,
+    'must be a retention that CloudWatch Logs knows',
+  ),
   /** What the API lets through before it answers SlowDown. */
   requestsPerSecond: wholeNumber,
   burst: wholeNumber,
@@ -27,7 +30,9 @@ export type Settings = Readonly<z.infer<typeof settings>>;
 
 /** Reads the settings from the context of an app. @throws Error that names every wrong one */
 export function readSettings(node: Node): Settings {
-  const context = Object.fromEntries(Object.keys(settings.shape).map((name) => [name, node.tryGetContext(name) as unknown]));
+  const context = Object.fromEntries(
+    Object.keys(settings.shape).map((name) => [name, node.tryGetContext(name) as unknown]),
+  );
   const parsed = settings.safeParse(context);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -6,6 +6,7 @@ import {
   sourceQuestion,
   sourceVersionFields,
 } from '../../shared/protocol/copy-request.ts';
+import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/encryption.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { parsePartNumber, requireUploadId } from '../../shared/protocol/part.ts';
@@ -19,7 +20,8 @@ export const uploadPartCopy = defineOperation({
   body: 'none',
   needs: { table: 'write', blobs: 'write' },
 
-  parse: ({ bucket, key, fields, query, settings }) => {
+  parse: (request) => {
+    const { bucket, key, fields, query, settings } = request;
     const range = fields.get('x-amz-copy-source-range');
     return {
       bucket,
@@ -27,17 +29,22 @@ export const uploadPartCopy = defineOperation({
       uploadId: requireUploadId(query),
       number: parsePartNumber(query, settings.limits.partsPerUpload),
       copy: parseCopyRequest(fields),
+      customer: parseCustomerKey(request),
+      sourceCustomer: parseCustomerKey(request, 'x-amz-copy-source-'),
       range: range === undefined ? undefined : parseCopySourceRange(range),
     };
   },
 
   authorise: ({ bucket, key, copy }) => [sourceQuestion(copy.source), { action: 'PutObject', bucket, key }],
 
-  act: async ({ key, uploadId, number, copy, range }, context) => {
-    const { bucket, buckets, objects, uploads, contents, blobs, settings } = context;
+  act: async ({ key, uploadId, number, copy, range, customer, sourceCustomer }, context) => {
+    const { bucket, buckets, objects, uploads, contents, settings } = context;
     const upload = await uploads.findOpen(bucket, key, uploadId);
+    checkCustomerKey(upload.encryption, customer);
+    const blobs = contents.writer(upload.encryption, customer?.key);
     const from = copy.source.bucket === bucket.name ? bucket : await buckets.load(copy.source.bucket);
     const source = await findSource(copy, from, objects);
+    checkCustomerKey(source.encryption, sourceCustomer);
     if (range) checkCopySourceRange(range, source.size);
     const length = range ? range.last - range.first + 1 : source.size;
     if (length > settings.limits.singleUploadBytes) {
@@ -45,15 +52,16 @@ export const uploadPartCopy = defineOperation({
         message: 'The specified copy source is larger than the maximum allowable size for a copy source.',
       });
     }
-    const bytes = (await contents.read(source, range)) ?? noBytes();
+    const bytes = (await contents.read(source, range, sourceCustomer?.key)) ?? noBytes();
     const payload = measuredBytes(bytes, length, upload.checksum?.algorithm ?? 'CRC64NVME');
     const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
     const { size, md5, checksum, blob } = stored;
-    return { part: await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob }), source, from };
+    const part = await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
+    return { part, upload, source, from };
   },
 
-  render: ({ part, source, from }, _, { settings }) => ({
-    fields: sourceVersionFields(from, source),
+  render: ({ part, upload, source, from }, { customer }, { settings }) => ({
+    fields: [...sourceVersionFields(from, source), ...encryptionFields(upload.encryption, customer)],
     xml: copyPartResult(
       { lastModified: part.at, etag: Buffer.from(part.md5).toString('hex'), checksum: part.checksum },
       settings.xmlNamespace,

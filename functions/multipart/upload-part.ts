@@ -1,3 +1,4 @@
+import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/encryption.ts';
 import { checksumFields } from '../../shared/protocol/object-headers.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { checkPartChecksum, parsePartNumber, requireUploadId } from '../../shared/protocol/part.ts';
@@ -11,11 +12,13 @@ export const uploadPart = defineOperation({
   body: 'stream',
   needs: { table: 'write', blobs: 'write' },
 
-  parse: ({ bucket, key, fields, query, settings }) => {
+  parse: (request) => {
+    const { bucket, key, fields, query, settings } = request;
     checkLengthIsGiven(fields);
     return {
       bucket,
       key,
+      customer: parseCustomerKey(request),
       uploadId: requireUploadId(query),
       number: parsePartNumber(query, settings.limits.partsPerUpload),
     };
@@ -23,8 +26,10 @@ export const uploadPart = defineOperation({
 
   authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
 
-  act: async ({ key, uploadId, number }, { bucket, blobs, payload, settings, uploads }) => {
+  act: async ({ key, uploadId, number, customer }, { bucket, contents, payload, settings, uploads }) => {
     const upload = await uploads.findOpen(bucket, key, uploadId);
+    checkCustomerKey(upload.encryption, customer);
+    const blobs = contents.writer(upload.encryption, customer?.key);
     const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
     try {
       checkPartChecksum(upload.checksum?.algorithm, stored.checksum);
@@ -34,10 +39,15 @@ export const uploadPart = defineOperation({
       throw error;
     }
     const { size, md5, checksum, blob } = stored;
-    return uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
+    const part = await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
+    return { ...part, encryption: upload.encryption };
   },
 
-  render: ({ md5, checksum }) => ({
-    fields: [['etag', `"${Buffer.from(md5).toString('hex')}"`], ...checksumFields(checksum).slice(0, 1)],
+  render: ({ md5, checksum, encryption }, { customer }) => ({
+    fields: [
+      ['etag', `"${Buffer.from(md5).toString('hex')}"`],
+      ...checksumFields(checksum).slice(0, 1),
+      ...encryptionFields(encryption, customer),
+    ],
   }),
 });

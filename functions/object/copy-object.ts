@@ -1,6 +1,6 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { OutcomeUnknown, SourceGone, type NewVersion } from '../../shared/metadata/objects.ts';
+import { OutcomeUnknown, SourceGone, type Guard, type NewVersion } from '../../shared/metadata/objects.ts';
 import { SharedTooOften } from '../../shared/metadata/sharing.ts';
 import { etagOf, versionIdOf, type Head, type Version } from '../../shared/metadata/versions.ts';
 import {
@@ -10,6 +10,16 @@ import {
   sourceQuestion,
   sourceVersionFields,
 } from '../../shared/protocol/copy-request.ts';
+import {
+  checkCustomerKey,
+  customerOf,
+  encryptionFields,
+  parseCustomerKey,
+  parseWantedEncryption,
+  wantedKey,
+  type CustomerKey,
+  type WantedEncryption,
+} from '../../shared/protocol/encryption.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/measured-bytes.ts';
 import { defineOperation, type Services } from '../../shared/protocol/operation.ts';
 import { projectOf } from '../../shared/protocol/ownership.ts';
@@ -30,7 +40,8 @@ export const copyObject = defineOperation({
   body: 'none',
   needs: { table: 'write', blobs: 'write' },
 
-  parse: ({ bucket, key, fields, settings }) => {
+  parse: (request) => {
+    const { bucket, key, fields, settings } = request;
     const input = {
       bucket,
       key,
@@ -40,6 +51,8 @@ export const copyObject = defineOperation({
       taggingDirective: parseDirective(fields, 'x-amz-tagging-directive'),
       conditions: parsePreconditions(fields),
       checksumAlgorithm: parseAskedChecksum(fields),
+      encryption: parseWantedEncryption(request),
+      sourceCustomer: parseCustomerKey(request, 'x-amz-copy-source-'),
     };
     refuseCopyOntoItself(input);
     return input;
@@ -48,13 +61,14 @@ export const copyObject = defineOperation({
   authorise: ({ bucket, key, copy }) => [sourceQuestion(copy.source), { action: 'PutObject', bucket, key }],
 
   act: async (input, context) => {
-    const { copy, key, upload, conditions, checksumAlgorithm } = input;
+    const { copy, key, upload, conditions, checksumAlgorithm, encryption, sourceCustomer } = input;
     const { bucket, buckets, objects, sharing, caller, settings } = context;
     const from = copy.source.bucket === bucket.name ? bucket : await buckets.load(copy.source.bucket);
     const guard = writeGuard(conditions);
 
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const source = await findSource(copy, from, objects);
+      checkCustomerKey(source.encryption, sourceCustomer);
       if (source.size > settings.limits.singleUploadBytes) throw tooLarge(source.size);
       const kept = await objects.particulars(source);
       const replaced = input.metadataDirective === 'REPLACE';
@@ -73,22 +87,25 @@ export const copyObject = defineOperation({
         },
       };
       try {
-        const needsBytes = checksumAlgorithm !== undefined && checksumAlgorithm !== source.checksum?.algorithm;
-        if (needsBytes) throw new SharedTooOften();
+        if (mustReadBytes(source, encryption, checksumAlgorithm)) throw new SharedTooOften();
         const accompany = sharing.from({ bucketId: from.id, key: copy.source.key, version: source });
         return { version: await objects.put(bucket, key, fresh, { guard, accompany }), source, from };
       } catch (error) {
         if (error instanceof SourceGone) continue;
         if (!(error instanceof SharedTooOften)) throw error;
-        const version = await copyBytes(context, bucket, key, source, fresh, checksumAlgorithm, guard);
+        const version = await copyBytes(context, input, bucket, source, fresh, guard);
         return { version, source, from };
       }
     }
     throw new S3Error('SlowDown');
   },
 
-  render: ({ version, source, from }, _, { settings }) => ({
-    fields: [['x-amz-version-id', versionIdOf(version)], ...sourceVersionFields(from, source)],
+  render: ({ version, source, from }, { encryption }, { settings }) => ({
+    fields: [
+      ['x-amz-version-id', versionIdOf(version)],
+      ...sourceVersionFields(from, source),
+      ...encryptionFields(version.encryption, customerOf(encryption)),
+    ],
     xml: copyObjectResult(
       {
         lastModified: version.lastModified,
@@ -101,32 +118,50 @@ export const copyObject = defineOperation({
 });
 
 /** What a copy shares with its source: the bytes and all that follows from them. */
-function contentOf(source: Version): Pick<NewVersion, 'size' | 'md5' | 'partCount' | 'content' | 'checksum'> {
-  const { size, md5, partCount, content, checksum } = source;
-  return { size, md5, content, checksum, ...(partCount !== undefined && { partCount }) };
+function contentOf(
+  source: Version,
+): Pick<NewVersion, 'size' | 'md5' | 'partCount' | 'content' | 'checksum' | 'encryption'> {
+  const { size, md5, partCount, content, checksum, encryption } = source;
+  return { size, md5, partCount, content, checksum, encryption };
 }
 
-/** Where bytes must be read after all: for another checksum, or because too many share them. */
+/** A customer's key on either side, encryption that the source has not, or another checksum: these need the bytes. */
+function mustReadBytes(source: Version, wanted: WantedEncryption, algorithm: ChecksumAlgorithm | undefined): boolean {
+  const recrypts =
+    source.encryption?.kind === 'customer' ||
+    wanted.kind === 'customer' ||
+    (wanted.kind === 'managed' && source.encryption === undefined);
+  return recrypts || (algorithm !== undefined && algorithm !== source.checksum?.algorithm);
+}
+
+/** Where bytes must be read after all, or too many versions share them. */
 async function copyBytes(
-  { contents, blobs, objects, settings }: Services,
+  { contents, objects, settings }: Services,
+  { key, checksumAlgorithm, encryption, sourceCustomer }: CopyInput,
   bucket: Bucket,
-  key: string,
   source: Version,
   fresh: NewVersion,
-  algorithm: ChecksumAlgorithm | undefined,
-  guard: ReturnType<typeof writeGuard>,
+  guard: Guard | undefined,
 ): Promise<Head> {
-  const bytes = (await contents.read(source)) ?? noBytes();
-  const payload = measuredBytes(bytes, source.size, algorithm ?? 'CRC64NVME');
+  const bytes = (await contents.read(source, undefined, sourceCustomer?.key)) ?? noBytes();
+  const payload = measuredBytes(bytes, source.size, checksumAlgorithm ?? source.checksum?.algorithm ?? 'CRC64NVME');
+  const { record, blobs } = contents.encryption(wantedKey(encryption));
   const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
-  const { partCount: _, ...single } = fresh;
   try {
     const { size, md5, checksum, content } = stored;
-    return await objects.put(bucket, key, { ...single, size, md5, checksum, content }, { guard });
+    const rewritten = { ...fresh, partCount: undefined, size, md5, checksum, content, encryption: record };
+    return await objects.put(bucket, key, rewritten, { guard });
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) await stored.discard();
     throw error;
   }
+}
+
+interface CopyInput {
+  readonly key: string;
+  readonly checksumAlgorithm: ChecksumAlgorithm | undefined;
+  readonly encryption: WantedEncryption;
+  readonly sourceCustomer: CustomerKey | undefined;
 }
 
 type Headers = NewVersion['particulars']['headers'];
@@ -146,11 +181,16 @@ function refuseCopyOntoItself(input: {
   readonly copy: ReturnType<typeof parseCopyRequest>;
   readonly upload: ReturnType<typeof readUploadHeaders>;
   readonly metadataDirective: 'COPY' | 'REPLACE';
+  readonly encryption: WantedEncryption;
 }): void {
-  const { bucket, key, copy, upload, metadataDirective } = input;
+  const { bucket, key, copy, upload, metadataDirective, encryption } = input;
   const { source } = copy;
   const isItself = source.bucket === bucket && source.key === key && source.versionId === undefined;
-  if (!isItself || metadataDirective === 'REPLACE' || upload.headers.websiteRedirectLocation !== undefined) return;
+  const changes =
+    metadataDirective === 'REPLACE' ||
+    upload.headers.websiteRedirectLocation !== undefined ||
+    encryption.kind !== 'none';
+  if (!isItself || changes) return;
   throw new S3Error('InvalidRequest', {
     message:
       "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",

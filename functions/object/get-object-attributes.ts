@@ -2,6 +2,7 @@ import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { formatHttpDate } from '../../shared/http/dates.ts';
 import type { Fields } from '../../shared/http/message.ts';
 import { etagOf, versionIdOf } from '../../shared/metadata/versions.ts';
+import { checkCustomerKey, parseCustomerKey } from '../../shared/protocol/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { parseVersionId } from '../../shared/protocol/version-id.ts';
 import { getObjectAttributesResponse } from '../../shared/xml/attributes.ts';
@@ -16,11 +17,12 @@ export const getObjectAttributes = defineOperation({
   body: 'none',
   needs: { table: 'read' },
 
-  parse: ({ bucket, key, fields, query, settings }) => ({
+  parse: ({ bucket, key, fields, query, settings, ...channel }) => ({
     bucket,
     key,
     versionId: parseVersionId(query),
     asked: parseAttributes(fields),
+    customer: parseCustomerKey({ fields, ...channel }),
     maxParts: parseNumber(fields, 'x-amz-max-parts') ?? settings.limits.keysPerPage,
     marker: parseNumber(fields, 'x-amz-part-number-marker') ?? 0,
   }),
@@ -36,7 +38,7 @@ export const getObjectAttributes = defineOperation({
           { action: 'GetObjectVersionAttributes', bucket, key, versionId },
         ],
 
-  act: async ({ key, versionId, asked }, { bucket, objects, contents }) => {
+  act: async ({ key, versionId, asked, customer }, { bucket, objects, contents }) => {
     const version = await objects.find(bucket, key, versionId);
     if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
     if (version.marker) {
@@ -44,6 +46,7 @@ export const getObjectAttributes = defineOperation({
         headers: { 'x-amz-delete-marker': 'true', 'x-amz-version-id': versionIdOf(version) },
       });
     }
+    checkCustomerKey(version.encryption, customer);
     return { version, parts: asked.has('ObjectParts') ? await contents.parts(version) : [] };
   },
 

@@ -8,6 +8,12 @@ import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '..
 import type { Bucket } from '../../shared/metadata/buckets.ts';
 import type { Contents } from '../../shared/metadata/contents.ts';
 import { etagOf, versionIdOf, type Particulars, type Version } from '../../shared/metadata/versions.ts';
+import {
+  checkCustomerKey,
+  encryptionFields,
+  parseCustomerKey,
+  type CustomerKey,
+} from '../../shared/protocol/encryption.ts';
 import { checksumFields, objectFields, overridden, responseOverrides } from '../../shared/protocol/object-headers.ts';
 import { defineOperation, type Answer, type RequestHead, type Services } from '../../shared/protocol/operation.ts';
 import { parsePartNumber } from '../../shared/protocol/part.ts';
@@ -22,6 +28,7 @@ interface ReadInput {
   readonly partNumber: number | undefined;
   readonly ifRange: string | undefined;
   readonly conditions: Preconditions;
+  readonly customer: CustomerKey | undefined;
   readonly showChecksum: boolean;
   readonly overrides: ReadonlyMap<string, string>;
 }
@@ -41,7 +48,8 @@ interface Stretch {
   readonly checksum: Checksum | undefined;
 }
 
-function parseRead({ bucket, key, fields, query, signed, settings }: RequestHead<'object'>): ReadInput {
+function parseRead(request: RequestHead<'object'>): ReadInput {
+  const { bucket, key, fields, query, signed, settings } = request;
   const partNumber = query.has('partNumber') ? parsePartNumber(query, settings.limits.partsPerUpload) : undefined;
   if (partNumber !== undefined && fields.has('range')) {
     throw new S3Error('InvalidRequest', {
@@ -56,6 +64,7 @@ function parseRead({ bucket, key, fields, query, signed, settings }: RequestHead
     partNumber,
     ifRange: fields.get('if-range'),
     conditions: parsePreconditions(fields),
+    customer: parseCustomerKey(request),
     showChecksum: fields.get('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED',
     overrides: responseOverrides(query, signed),
   };
@@ -66,6 +75,7 @@ async function locate(input: ReadInput, bucket: Bucket, { objects, contents }: S
   const version = await objects.find(bucket, input.key, input.versionId);
   if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: input.key } });
   if (version.marker) throw isMarker(version, input);
+  checkCustomerKey(version.encryption, input.customer);
   const facts = { etag: etagOf(version), lastModified: version.lastModified };
   const verdict = judgeRead(input.conditions, facts);
   const failure = verdictError(verdict);
@@ -134,6 +144,7 @@ function renderRead({ version, particulars, notModified, stretch }: ReadOutput, 
       ...(input.partNumber !== undefined && version.partCount !== undefined
         ? [['x-amz-mp-parts-count', String(version.partCount)] as const]
         : []),
+      ...encryptionFields(version.encryption, input.customer),
       ['content-length', String(length)],
       ...(range ? [['content-range', contentRange(range, version.size)] as const] : []),
     ],
@@ -150,7 +161,9 @@ export const getObject = defineOperation({
   authorise: authoriseRead,
   act: async (input, context) => {
     const found = await locate(input, context.bucket, context);
-    const body = found.notModified ? undefined : await context.contents.read(found.version, found.stretch.range);
+    const body = found.notModified
+      ? undefined
+      : await context.contents.read(found.version, found.stretch.range, input.customer?.key);
     return { found, body };
   },
   render: ({ found, body }, input) => ({ ...renderRead(found, input), ...(body && { body }) }),

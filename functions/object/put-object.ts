@@ -2,6 +2,7 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { OutcomeUnknown } from '../../shared/metadata/objects.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
+import { customerOf, encryptionFields, parseWantedEncryption, wantedKey } from '../../shared/protocol/encryption.ts';
 import { checksumFields } from '../../shared/protocol/object-headers.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { projectOf } from '../../shared/protocol/ownership.ts';
@@ -16,11 +17,13 @@ export const putObject = defineOperation({
   body: 'stream',
   needs: { table: 'write', blobs: 'write' },
 
-  parse: ({ bucket, key, fields, settings }) => {
+  parse: (request) => {
+    const { bucket, key, fields, settings } = request;
     checkLengthIsGiven(fields);
     return {
       bucket,
       key,
+      encryption: parseWantedEncryption(request),
       upload: readUploadHeaders(fields, settings.limits),
       conditions: parsePreconditions(fields),
       expectedEtag: fields.get('etag')?.replaceAll('"', ''),
@@ -29,8 +32,9 @@ export const putObject = defineOperation({
 
   authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
 
-  act: async ({ key, upload, conditions, expectedEtag }, context) => {
-    const { bucket, blobs, objects, payload, caller } = context;
+  act: async ({ key, upload, encryption, conditions, expectedEtag }, context) => {
+    const { bucket, contents, objects, payload, caller } = context;
+    const { record, blobs } = contents.encryption(wantedKey(encryption));
     const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, context.settings.limits);
     try {
       if (expectedEtag !== undefined && expectedEtag !== stored.md5.toString('hex')) {
@@ -45,6 +49,7 @@ export const putObject = defineOperation({
           size: stored.size,
           md5: stored.md5,
           content: stored.content,
+          encryption: record,
           owner: projectOf(caller, bucket),
           contentType,
           checksum: stored.checksum,
@@ -59,11 +64,13 @@ export const putObject = defineOperation({
     }
   },
 
-  render: ({ version, md5, checksum }) => ({
+  render: ({ version, md5, checksum }, { encryption }) => ({
     fields: [
       ['etag', `"${md5.toString('hex')}"`],
       ['x-amz-version-id', versionIdOf(version)],
       ...checksumFields(checksum),
+      ...encryptionFields(version.encryption, customerOf(encryption)),
+      ...(encryption.kind === 'customer' ? [['accept-ranges', 'bytes'] as const] : []),
     ],
   }),
 });

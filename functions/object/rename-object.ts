@@ -51,9 +51,9 @@ export const renameObject = defineOperation({
       }
       judge(sourceConditions, source);
       const share = sharing.from({ bucketId: bucket.id, key: from, version: source });
-      const { marker, size, md5, partCount, content, owner, contentType, checksum, lastModified } = source;
+      const { marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified } = source;
       const renamed = {
-        ...{ marker, size, md5, partCount, content, owner, contentType, checksum, lastModified },
+        ...{ marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified },
         particulars: await objects.particulars(source),
         renameToken: token,
       };

@@ -43,7 +43,7 @@ export async function startCloudService(
 
   const pipeline = new Pipeline({
     services: composeServices(
-      { table, blobs, clock, randomness },
+      { table, blobs, clock, randomness, managedKey: undefined },
       {
         projects: accounts,
         settings: { region, xmlNamespace, allUsersGroupUri, limits: defaultLimits, tokenKey: keys.tokens },

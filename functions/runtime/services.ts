@@ -18,6 +18,8 @@ export interface Adapters {
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
+  /** Encrypts objects that ask for it (SSE-S3); undefined where the blob store encrypts everything anyway. */
+  readonly managedKey: Uint8Array | undefined;
 }
 
 /** The rooms that operations use, built on a choice of adapters. What they mean is the same everywhere. */
@@ -32,7 +34,7 @@ export function composeServices(
     buckets,
     objects: new Objects({ ...adapters, buckets }),
     uploads: new Uploads({ ...adapters, manifests }),
-    contents: new Contents({ manifests, blobs }),
+    contents: new Contents({ ...adapters, manifests }),
     sharing: new Sharing(adapters),
     usage: new Usage(adapters),
     blobs,

@@ -15,7 +15,11 @@ export class EncryptedBlobs implements Pick<BlobStore, 'write' | 'remove'> {
     this.#randomness = randomness;
   }
 
-  async write(bytes: AsyncIterable<Uint8Array>, owner: BlobOwner, length?: number): Promise<{ ref: BlobRef; size: number }> {
+  async write(
+    bytes: AsyncIterable<Uint8Array>,
+    owner: BlobOwner,
+    length?: number,
+  ): Promise<{ ref: BlobRef; size: number }> {
     const sealed = encrypt(bytes, this.#key, this.#randomness.bytes(saltBytes));
     return this.#blobs.write(sealed, owner, length === undefined ? undefined : sealedSize(length));
   }

@@ -41,7 +41,7 @@ export async function* encrypt(
   let pending = Buffer.allocUnsafe(segmentBytes);
   let filled = 0;
   for await (const chunk of bytes) {
-    for (let at = 0; at < chunk.byteLength; ) {
+    for (let at = 0; at < chunk.byteLength;) {
       // A full segment is sealed only when more follows: the last one must say that it is.
       if (filled === segmentBytes) {
         yield seal(blobKey, pending, number, false);
@@ -103,7 +103,7 @@ async function* segments(sealed: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   let pending = Buffer.allocUnsafe(sealedSegmentBytes);
   let filled = 0;
   for await (const chunk of sealed) {
-    for (let at = 0; at < chunk.byteLength; ) {
+    for (let at = 0; at < chunk.byteLength;) {
       const taken = Math.min(sealedSegmentBytes - filled, chunk.byteLength - at);
       pending.set(chunk.subarray(at, at + taken), filled);
       filled += taken;

@@ -30,6 +30,7 @@ export interface NewVersion {
   readonly owner: string;
   readonly contentType: string | undefined;
   readonly checksum: Version['checksum'];
+  readonly encryption: Version['encryption'];
   readonly particulars: Particulars;
   /** Milliseconds since the epoch; undefined: now. A renamed object keeps its own. */
   readonly lastModified?: number;
@@ -348,6 +349,7 @@ const deleteMarker: Omit<NewVersion, 'owner'> = {
   content: undefined,
   contentType: undefined,
   checksum: undefined,
+  encryption: undefined,
   particulars: noParticulars,
 };
 

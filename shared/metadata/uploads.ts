@@ -1,4 +1,5 @@
 import type { Checksum, ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
+import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../encryption/customer-key.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -19,6 +20,7 @@ export interface NewUpload {
   readonly initiator: string;
   readonly contentType: string | undefined;
   readonly particulars: Particulars;
+  readonly encryption: EncryptionRecord | undefined;
   /** The checksum that every part must bring, if the upload has one. */
   readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly type: ChecksumType } | undefined;
 }
@@ -282,7 +284,7 @@ export function noSuchUpload(id: string): S3Error {
 
 /** What a completed upload brings to the commit of its version. */
 export function versionOf(upload: Upload, size: number, result: CompletedUpload, manifest: string): NewVersion {
-  const { owner, contentType, particulars } = upload;
+  const { owner, contentType, particulars, encryption } = upload;
   const { md5, partCount, checksum } = result;
   return {
     marker: false,
@@ -293,6 +295,7 @@ export function versionOf(upload: Upload, size: number, result: CompletedUpload,
     owner,
     contentType,
     checksum,
+    encryption,
     particulars,
   };
 }
@@ -314,6 +317,7 @@ function encodeState(upload: Upload): Attributes {
     owner: upload.owner,
     ...(upload.contentType !== undefined && { y: upload.contentType }),
     ...encodeParticulars(upload.particulars),
+    ...(upload.encryption && { x: encodeEncryption(upload.encryption) }),
     ...(checksum && { algorithm: checksum.algorithm, type: checksum.type }),
     ...(upload.picked !== undefined && { picked: upload.picked }),
     ...(result && {
@@ -331,6 +335,7 @@ function encodeState(upload: Upload): Attributes {
 function decodeState(id: string, item: Attributes): Upload {
   const result = item['result'] as Attributes | undefined;
   const algorithm = item['algorithm'] as ChecksumAlgorithm | undefined;
+  const encryption = item['x'] as Uint8Array | undefined;
   return {
     id,
     state: item['state'] as Upload['state'],
@@ -341,6 +346,7 @@ function decodeState(id: string, item: Attributes): Upload {
     owner: item['owner'] as string,
     contentType: item['y'] as string | undefined,
     particulars: decodeParticulars(item),
+    encryption: encryption && decodeEncryption(encryption),
     checksum: algorithm && { algorithm, type: item['type'] as ChecksumType },
     picked: item['picked'] as string | undefined,
     result: result && {

@@ -1,4 +1,5 @@
 import type { Checksum, ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
+import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../encryption/customer-key.ts';
 import type { Attribute, Attributes } from '../ports/key-value-table.ts';
 import { sequenceOf } from './ids.ts';
 import { itemBytes } from './item-size.ts';
@@ -46,6 +47,8 @@ export interface Version {
   readonly owner: string;
   readonly contentType: string | undefined;
   readonly checksum: Checksum | undefined;
+  /** How its bytes are encrypted, if they are. */
+  readonly encryption: EncryptionRecord | undefined;
   readonly tagCount: number;
   /** Inline particulars, or the id of the details item that holds them. */
   readonly particulars: Particulars | { readonly details: string };
@@ -160,6 +163,7 @@ export function encodeVersion(version: Version): Attributes {
     o: encodeOwner(version.owner),
     ...(version.contentType !== undefined && { y: version.contentType }),
     ...(version.checksum && { k: encodeChecksum(version.checksum) }),
+    ...(version.encryption && { x: encodeEncryption(version.encryption) }),
     ...(version.tagCount > 0 && { g: version.tagCount }),
     ...('details' in particulars ? { d: particulars.details } : encodeParticulars(particulars)),
     ...(version.beneath !== undefined && { u: version.beneath }),
@@ -173,6 +177,7 @@ export function decodeVersion(item: Attributes): Version {
   const instance = item['i'] as string;
   const content = item['c'] as string | undefined;
   const details = item['d'] as string | undefined;
+  const encryption = item['x'] as Uint8Array | undefined;
   return {
     instance,
     token: item['r'] as string,
@@ -185,6 +190,7 @@ export function decodeVersion(item: Attributes): Version {
     owner: decodeOwner(item['o']),
     contentType: item['y'] as string | undefined,
     checksum: decodeChecksum(item['k']),
+    encryption: encryption && decodeEncryption(encryption),
     tagCount: (item['g'] as number | undefined) ?? 0,
     particulars: details === undefined ? decodeParticulars(item) : { details },
     beneath: item['u'] as string | undefined,

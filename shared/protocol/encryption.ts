@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
-import { isKeyOf, recordOf, type EncryptionRecord } from '../encryption/customer-key.ts';
+import { isKeyOf, type EncryptionRecord } from '../encryption/customer-key.ts';
 import type { Fields } from '../http/message.ts';
-import type { Randomness } from '../ports/randomness.ts';
+import type { WantedKey } from '../metadata/contents.ts';
 
 /*
  * Server-side encryption with a customer's key (SSE-C) and with the service's (SSE-S3, `AES256`).
@@ -71,7 +71,8 @@ export function parseCustomerKey(
   if (algorithm === undefined && key64 === undefined && md5 === undefined) return undefined;
   if (!secure && !isLoopback(remoteAddress)) {
     throw new S3Error('InvalidRequest', {
-      message: 'Requests specifying Server Side Encryption with Customer provided keys must be made over a secure connection.',
+      message:
+        'Requests specifying Server Side Encryption with Customer provided keys must be made over a secure connection.',
     });
   }
   if (algorithm === undefined) throw missing(`${start}algorithm`, 'a valid encryption algorithm');
@@ -107,10 +108,14 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
 
-/** What is kept with a version that was encrypted so. */
-export function keptRecord(wanted: WantedEncryption, randomness: Randomness): EncryptionRecord | undefined {
-  if (wanted.kind === 'none') return undefined;
-  return wanted.kind === 'managed' ? { kind: 'managed' } : recordOf(wanted.customer.key, randomness);
+/** The key that an upload is to be encrypted with. */
+export function wantedKey(wanted: WantedEncryption): WantedKey {
+  return wanted.kind === 'customer' ? wanted.customer.key : wanted.kind === 'managed' ? 'managed' : undefined;
+}
+
+/** The customer's key that came with an upload, to be named in its answer. */
+export function customerOf(wanted: WantedEncryption): CustomerKey | undefined {
+  return wanted.kind === 'customer' ? wanted.customer : undefined;
 }
 
 /**
@@ -138,7 +143,10 @@ export function checkCustomerKey(record: EncryptionRecord | undefined, customer:
 type Field = readonly [name: string, value: string];
 
 /** What an answer says of a version's encryption. */
-export function encryptionFields(record: EncryptionRecord | undefined, customer: CustomerKey | undefined): readonly Field[] {
+export function encryptionFields(
+  record: EncryptionRecord | undefined,
+  customer: CustomerKey | undefined,
+): readonly Field[] {
   if (record === undefined) return [];
   if (record.kind === 'managed') return [[managedField, 'AES256']];
   return [

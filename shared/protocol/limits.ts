@@ -16,6 +16,8 @@ export interface Limits {
   /** Names and values of all header fields together. */
   readonly headerSectionBytes: number;
   readonly requestTargetBytes: number;
+  /** What a form may have beside the content of its file. */
+  readonly formBytes: number;
   readonly bucketsPerProject: number;
   readonly tagsPerObject: number;
   readonly tagsPerBucket: number;
@@ -43,6 +45,7 @@ export const defaultLimits: Limits = {
   userMetadataBytes: 2 * KiB,
   headerSectionBytes: 8 * KiB,
   requestTargetBytes: 16 * KiB,
+  formBytes: 20 * KiB,
   bucketsPerProject: 50,
   tagsPerObject: 10,
   tagsPerBucket: 50,

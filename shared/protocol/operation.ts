@@ -10,6 +10,7 @@ import type { Uploads } from '../metadata/uploads.ts';
 import type { UsageCounters } from '../metadata/usage.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Form } from './form.ts';
 import type { Limits } from './limits.ts';
 import type { Payload } from './payload.ts';
 import type { Level, OperationName } from './routes.ts';
@@ -34,17 +35,22 @@ export type Place<On extends Level> = On extends 'object'
     ? { readonly bucket: string }
     : object;
 
-/** The part of a request that `parse` may look at: everything the signature covers, and nothing of the body. */
-export type RequestHead<On extends Level> = Place<On> & {
+/**
+ * The part of a request that `parse` may look at: everything the signature covers, and nothing of the body but what a form
+ * says before its file.
+ */
+export type RequestHead<On extends Level, Body = 'none'> = Place<On> & {
   readonly method: string;
   readonly query: Query;
   readonly fields: Fields;
   readonly secure: boolean;
   readonly remoteAddress: string;
   readonly settings: Settings;
+  /** Whether the bucket was named by the Host header. */
+  readonly virtualHost: boolean;
   /** Whether the caller proved who they are. */
   readonly signed: boolean;
-};
+} & (Body extends 'form' ? { readonly form: Form } : object);
 
 /** The rooms an operation may use. */
 export interface Services {
@@ -68,7 +74,7 @@ export type Context<On extends Level, Body> = Services & {
 } & (On extends 'service' | 'own' ? object : { readonly bucket: Bucket }) &
   BodyOf<Body>;
 
-type BodyOf<Body> = Body extends 'stream'
+type BodyOf<Body> = Body extends 'stream' | 'form'
   ? { readonly payload: Payload }
   : Body extends DocumentBody<infer Document>
     ? { readonly document: Document }
@@ -81,9 +87,12 @@ export interface DocumentBody<Document> {
   read(bytes: Uint8Array, settings: Settings): Document;
 }
 
-/** `none`: a body that is sent all the same is verified and thrown away. `stream`: the operation reads it as it arrives. */
+/**
+ * `none`: a body that is sent all the same is verified and thrown away. `stream`: the operation reads it as it arrives.
+ * `form`: a form is read before `parse`, and the operation reads its file as it arrives.
+ */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a document may be anything
-export type BodyMode = 'none' | 'stream' | DocumentBody<any>;
+export type BodyMode = 'none' | 'stream' | 'form' | DocumentBody<any>;
 
 /** What an operation does to table and blobs: it becomes the function's grants in the cloud. */
 export interface Needs {
@@ -113,10 +122,10 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   readonly bucketMustExist?: false;
   /** Set if x-amz-checksum-* headers are of the object that comes of the request, not of its body. */
   readonly checksumsDescribe?: 'object';
-  parse(request: RequestHead<On>): Input;
-  authorise(input: Input, request: RequestHead<On>): readonly Question[];
+  parse(request: RequestHead<On, Body>): Input;
+  authorise(input: Input, request: RequestHead<On, Body>): readonly Question[];
   act(input: Input, context: Context<On, Body>): Promise<Output>;
-  render(output: Output, input: Input, request: RequestHead<On>): Answer;
+  render(output: Output, input: Input, request: RequestHead<On, Body>): Answer;
 }
 
 /** An operation whose types are closed over, as the pipeline handles it. */

@@ -8,7 +8,7 @@ import type { Bucket } from '../metadata/buckets.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { errorDocument } from '../xml/error.ts';
-import { authenticate, type SigningSettings } from './authenticate.ts';
+import { authenticate, type Authenticated, type SigningSettings } from './authenticate.ts';
 import { readWhole } from './document.ts';
 import type { Limits } from './limits.ts';
 import type { AnyOperation, Answer, BodyMode, RequestHead, Services, Settings } from './operation.ts';
@@ -83,21 +83,38 @@ export class Pipeline {
     const wants = {
       digestBody: operation?.body === 'stream',
       checksumsDescribe: operation?.checksumsDescribe ?? 'body',
+      ...(operation?.body === 'form' && { formBytes: settings.limits.formBytes }),
     } as const;
-    const { caller, payload } = await authenticate(request, target, wants, accessKeys, services.clock, signing);
-    journey.caller = caller;
-    if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
+    const authenticated = await authenticate(request, target, wants, accessKeys, services.clock, signing);
+    journey.caller = authenticated.caller;
+    try {
+      if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
+      return await this.#perform(operation, request, target, authenticated);
+    } finally {
+      await authenticated.form?.close();
+    }
+  }
+
+  async #perform(
+    operation: AnyOperation,
+    request: RequestMessage,
+    target: Target,
+    { caller, payload, form }: Authenticated,
+  ): Promise<Answer> {
+    const { services } = this.#rooms;
+    const { settings } = services;
 
     // Parse
-    refuseUnbuilt(request.fields);
-    const head = requestHead(request, target, caller, settings);
+    const headers = form ? [request.fields, form.headers] : [request.fields];
+    headers.forEach(refuseUnbuilt);
+    const head = { ...requestHead(request, target, caller, settings), ...(form && { form }) };
     const input: unknown = operation.parse(head);
 
     // Load the bucket, authorise
     const bucket = await this.#bucket(operation, target.address);
     const authorise = (question: Question): Promise<void> => this.#authorise(question, caller, bucket);
     for (const question of operation.authorise(input, head)) await authorise(question);
-    checkExpectedOwner(request.fields, bucket);
+    for (const fields of headers) checkExpectedOwner(fields, bucket);
 
     // Read the document, act, render
     const body = await readBody(operation.body, payload, settings);
@@ -152,7 +169,11 @@ export class Pipeline {
       ['server', 'Stillage'],
       ...(answer.fields ?? []),
     ]);
-    if (answer.xml !== undefined && !bodiless) fields.add('content-type', 'application/xml');
+    if (answer.xml !== undefined) {
+      fields.add('content-type', 'application/xml');
+      // HEAD tells what GET would send.
+      if (bodiless && status >= 300) fields.add('content-length', String(Buffer.byteLength(answer.xml)));
+    }
     const response = {
       status,
       fields,
@@ -236,15 +257,16 @@ function requestHead(
   settings: Settings,
 ): RequestHead<'service'> {
   const { method, fields, secure, remoteAddress } = request;
-  const { address, query } = target;
-  return { ...address, method, query, fields, secure, remoteAddress, settings, signed: caller.kind === 'user' };
+  const { address, query, virtualHost } = target;
+  const signed = caller.kind === 'user';
+  return { ...address, method, query, fields, secure, remoteAddress, settings, virtualHost, signed };
 }
 
 /** The most bytes that a body without meaning may have: it is read only because its signature and length must hold. */
 const meaninglessBytes = 1024 * 1024;
 
 async function readBody(mode: BodyMode, payload: Payload, settings: Settings): Promise<object> {
-  if (mode === 'stream') return { payload };
+  if (mode === 'stream' || mode === 'form') return { payload };
   if (mode === 'none') {
     await readWhole(payload, meaninglessBytes);
     return {};

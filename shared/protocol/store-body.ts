@@ -1,7 +1,8 @@
 import type { Checksum } from '../checksums/algorithms.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Content } from '../metadata/versions.ts';
-import type { BlobOwner, BlobStore } from '../ports/blob-store.ts';
+import type { BlobWriter } from '../metadata/contents.ts';
+import type { BlobOwner } from '../ports/blob-store.ts';
 import type { Limits } from './limits.ts';
 import type { Payload } from './payload.ts';
 
@@ -24,7 +25,7 @@ export interface StoredBody {
 export async function storeBody(
   payload: Payload,
   owner: BlobOwner,
-  blobs: BlobStore,
+  blobs: BlobWriter,
   limits: Limits,
 ): Promise<StoredBody> {
   const maximum = limits.singleUploadBytes;
@@ -44,7 +45,7 @@ export async function storeBody(
   };
 }
 
-async function writeBlob(payload: Payload, owner: BlobOwner, blobs: BlobStore, maximum: number): Promise<string> {
+async function writeBlob(payload: Payload, owner: BlobOwner, blobs: BlobWriter, maximum: number): Promise<string> {
   const { ref } = await blobs.write(bounded(payload.bytes, maximum), owner, payload.length);
   return ref;
 }

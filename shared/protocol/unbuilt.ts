@@ -8,8 +8,9 @@ import type { Fields } from '../http/message.ts';
 const headers: readonly { readonly prefix: string; readonly harmless?: ReadonlySet<string> }[] = [
   { prefix: 'x-amz-acl', harmless: new Set(['private']) },
   { prefix: 'x-amz-grant-' },
-  { prefix: 'x-amz-server-side-encryption' },
-  { prefix: 'x-amz-copy-source-server-side-encryption' },
+  { prefix: 'x-amz-server-side-encryption-aws-kms-key-id' },
+  { prefix: 'x-amz-server-side-encryption-context' },
+  { prefix: 'x-amz-server-side-encryption-bucket-key-enabled', harmless: new Set(['false']) },
   { prefix: 'x-amz-object-lock-' },
   { prefix: 'x-amz-bucket-object-lock-enabled', harmless: new Set(['false']) },
   { prefix: 'x-amz-object-ownership' },

@@ -21,6 +21,9 @@ export interface BodyWants {
   readonly checksumsDescribe?: 'body' | 'object';
 }
 
+/** A body and the fields that announce it: those of a request, or of a form with its file. */
+export type SentBody = Pick<RequestMessage, 'fields' | 'body'>;
+
 /** The checksum an object gets whose client sent none. */
 const ownChecksum: ChecksumAlgorithm = 'CRC64NVME';
 
@@ -34,7 +37,7 @@ export class VerifiedBody implements Payload {
   #digests: PayloadDigests | undefined;
 
   /** @param context where chunk signatures start from; undefined if the request is not signed */
-  constructor(request: RequestMessage, hash: PayloadHash, wants: BodyWants, context?: SigningContext) {
+  constructor(request: SentBody, hash: PayloadHash, wants: BodyWants, context?: SigningContext) {
     this.length = announcedLength(request.fields, hash);
     let begun = false;
     this.bytes = {
@@ -52,7 +55,7 @@ export class VerifiedBody implements Payload {
   }
 
   async *#read(
-    { fields, body }: RequestMessage,
+    { fields, body }: SentBody,
     hash: PayloadHash,
     wants: BodyWants,
     context: SigningContext | undefined,

@@ -1,8 +1,8 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Dialect } from './dialect.ts';
 
-/** The two codes that say a signature is malformed: one per place it can stand in. */
-export type MalformedCode = 'AuthorizationHeaderMalformed' | 'AuthorizationQueryParametersError';
+/** The codes that say a signature is malformed: one per place it can stand in, the last for forms. */
+export type MalformedCode = 'AuthorizationHeaderMalformed' | 'AuthorizationQueryParametersError' | 'InvalidArgument';
 
 /** What a signing key is made for, besides the secret. */
 export interface CredentialScope {

@@ -27,7 +27,7 @@ const owner: BlobOwner = { bucketId: 'bucket-of-the-contract', key: 'photos/2026
 
 /** Registers the tests that every adapter of {@link BlobStore} must pass. */
 export function describeBlobStore(name: string, contract: BlobStoreContract): void {
-  const { effort = 1, timeout = 30_000 } = contract;
+  const { effort = 1, timeout = 60_000 } = contract;
   const times = (count: number): number => Math.max(2, Math.round(count * effort));
 
   describe(`${name} keeps the promises of a blob store`, { timeout }, () => {

@@ -32,7 +32,7 @@ export interface TableContract {
 
 /** Registers the tests that every adapter of {@link KeyValueTable} must pass. */
 export function describeKeyValueTable(name: string, contract: TableContract): void {
-  const { effort = 1, timeout = 30_000, broken = {} } = contract;
+  const { effort = 1, timeout = 60_000, broken = {} } = contract;
   const times = (count: number): number => Math.max(2, Math.round(count * effort));
 
   function needs(promise: TablePromise, context: TestContext): void {

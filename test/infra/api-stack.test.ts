@@ -1,8 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { readCloudSettings } from '../../functions/runtime/cloud-settings.ts';
 import { describeOperations, type OperationDescription } from '../../infra/operation-descriptions.ts';
 import { routes } from '../../shared/protocol/routes.ts';
 import { resources, synthesise, type Synthesis } from './synthesis.ts';
+
+// Each synthesis puts a file for every operation into place.
+vi.setConfig({ testTimeout: 180_000 });
 
 interface OpenApi {
   readonly paths: Record<string, Record<string, unknown>>;
@@ -80,7 +83,13 @@ describe('the API', () => {
     synthesis.api.hasResourceProperties('AWS::ApiGateway::Stage', {
       StageName: 'prod',
       MethodSettings: [
-        { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 2000, ThrottlingBurstLimit: 1000, DataTraceEnabled: false },
+        {
+          HttpMethod: '*',
+          ResourcePath: '/*',
+          ThrottlingRateLimit: 2000,
+          ThrottlingBurstLimit: 1000,
+          DataTraceEnabled: false,
+        },
       ],
     });
   });
@@ -88,9 +97,9 @@ describe('the API', () => {
   it('logs each request, and nothing that could hold a credential', () => {
     const [, stage] = resources(synthesis.api, 'AWS::ApiGateway::Stage')[0]!;
     const { Format } = stage.Properties['AccessLogSetting'] as { Format: string };
-    expect(Object.values(JSON.parse(Format) as Record<string, string>).every((value) => value.startsWith('$context.'))).toBe(
-      true,
-    );
+    expect(
+      Object.values(JSON.parse(Format) as Record<string, string>).every((value) => value.startsWith('$context.')),
+    ).toBe(true);
     expect(Format).not.toMatch(/header|querystring|authorizer/i);
   });
 

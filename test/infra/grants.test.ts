@@ -67,9 +67,13 @@ describe('the grants of a function', () => {
   it('name what they are of', () => {
     const found = grants('PutObject');
     const resource = (name: string): string => found.get(name)!.resource;
-    expect(resource('Table')).toMatch(/^\{"Fn::ImportValue":"stillage-prod-data:ExportsOutputFnGetAttTable\w+Arn\w+"\}$/);
+    expect(resource('Table')).toMatch(
+      /^\{"Fn::ImportValue":"stillage-prod-data:ExportsOutputFnGetAttTable\w+Arn\w+"\}$/,
+    );
     expect(resource('Blobs')).toMatch(/ExportsOutputFnGetAttBlobs\w+Arn\w+"\},"\/blobs\/\*"\]\]\}$/);
-    expect(resource('BlobBucket')).toMatch(/^\{"Fn::ImportValue":"stillage-prod-data:ExportsOutputFnGetAttBlobs\w+"\}$/);
+    expect(resource('BlobBucket')).toMatch(
+      /^\{"Fn::ImportValue":"stillage-prod-data:ExportsOutputFnGetAttBlobs\w+"\}$/,
+    );
     expect(resource('Secret')).toMatch(/^\{"Fn::ImportValue":"stillage-prod-data:ExportsOutputRefSecret\w+"\}$/);
     expect(resource('Log')).toBe('"arn:aws:logs:us-east-1:000000000000:log-group:/stillage/prod/*"');
   });
@@ -86,7 +90,9 @@ describe('the grants of a function', () => {
   it('are shared by operations of the same needs, and by no others', async () => {
     const same = ['HeadBucket', 'ListBuckets', 'ListObjects'] as const;
     const { api } = await synthesise(same.map((name) => ({ name, needs: { table: 'read' } as const })));
-    const roles = resources(api, 'AWS::Lambda::Function').map(([, { Properties }]) => JSON.stringify(Properties['Role']));
+    const roles = resources(api, 'AWS::Lambda::Function').map(([, { Properties }]) =>
+      JSON.stringify(Properties['Role']),
+    );
     expect(new Set(roles).size).toBe(1);
     const different = resources(synthesis.api, 'AWS::Lambda::Function').map(([, one]) => one.Properties['Role']);
     expect(new Set(different.map((role) => JSON.stringify(role))).size).toBe(operations.length);

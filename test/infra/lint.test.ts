@@ -3,9 +3,12 @@ import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { describeOperations } from '../../infra/operation-descriptions.ts';
 import { synthesise, temporaryDirectory } from './synthesis.ts';
+
+// The rules of the CDK take seconds to load, and cfn-lint is written in Python.
+vi.setConfig({ testTimeout: 180_000 });
 
 const operations = await describeOperations();
 
@@ -20,7 +23,10 @@ describe('cdk-nag, and the rules of the CDK', () => {
   });
 
   it('would find something', async () => {
-    const careless = synthesise(operations, { validated: true, spoil: ({ data }) => void new Bucket(data, 'Careless') });
+    const careless = synthesise(operations, {
+      validated: true,
+      spoil: ({ data }) => void new Bucket(data, 'Careless'),
+    });
     await expect(careless).rejects.toThrow('AwsSolutions-S1');
   });
 });

@@ -9,7 +9,12 @@ const settings = (given: Record<string, unknown> = {}): Settings =>
 
 describe('the settings of a deployment', () => {
   it('stand in cdk.json', () => {
-    expect(settings()).toMatchObject({ stage: 'prod', region: 'us-east-1', domain: 's3.example.com', logRetentionDays: 30 });
+    expect(settings()).toMatchObject({
+      stage: 'prod',
+      region: 'us-east-1',
+      domain: 's3.example.com',
+      logRetentionDays: 30,
+    });
   });
 
   it('can be given on the command line, as text', () => {

@@ -1,10 +1,14 @@
+import { CreateBucketCommand, type S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent } from 'node:https';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueCertificate } from './certificates.ts';
+import { bucketName, sdk } from './clients.ts';
 import { startForwardProxy } from './forward-proxy.ts';
-import { startService, type Service } from './server.ts';
+import { alice, startService, type Service } from './server.ts';
 
 export const schemes = ['http', 'https'] as const;
 export type Scheme = (typeof schemes)[number];
@@ -26,6 +30,7 @@ export interface Endpoint {
   readonly proxy: { readonly env: Readonly<Record<string, string>>; readonly port: number };
   /** A folder for the client's files. */
   readonly folder: string;
+  newBucket(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -40,7 +45,7 @@ export async function startEndpoint(scheme: Scheme): Promise<Endpoint> {
   const tls = ['--domain', domain, '--tls-cert', certificates.certificate, '--tls-key', certificates.key];
   const service = await startService({ args: scheme === 'https' ? tls : [] });
   const proxy = await startForwardProxy();
-  return {
+  const endpoint: Endpoint = {
     scheme,
     service,
     port: service.port,
@@ -50,12 +55,25 @@ export async function startEndpoint(scheme: Scheme): Promise<Endpoint> {
     authority: { file: certificates.authority, text: await readFile(certificates.authority, 'utf8') },
     proxy: { env: { http_proxy: proxy.url, https_proxy: proxy.url }, port: proxy.port },
     folder,
+    newBucket: async () => {
+      const Bucket = bucketName();
+      await sdkAt(endpoint).send(new CreateBucketCommand({ Bucket }));
+      return Bucket;
+    },
     stop: async () => {
       await proxy.stop();
       await service.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
+  return endpoint;
+}
+
+/** The AWS SDK for JavaScript with its default settings, which trusts the test's authority. */
+export function sdkAt(endpoint: Endpoint, config: S3ClientConfig = {}): S3Client {
+  const httpsAgent = new Agent({ ca: endpoint.authority.text, lookup: lookupLocalhost });
+  const httpAgent = new HttpAgent({ lookup: lookupLocalhost });
+  return sdk(endpoint, alice, { requestHandler: { httpAgent, httpsAgent }, ...config });
 }
 
 type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;

@@ -1,4 +1,4 @@
-import { createCipheriv, type Cipheriv } from 'node:crypto';
+import { createCipheriv, type Cipher } from 'node:crypto';
 import { Readable } from 'node:stream';
 
 const key = Buffer.from('stillage-testing');
@@ -7,7 +7,7 @@ const zeros = Buffer.alloc(256 * 1024);
 
 /** Bytes without end that look random and are the same every time, from any place on: AES in counter mode. */
 export class Keystream {
-  readonly #cipher: Cipheriv;
+  readonly #cipher: Cipher;
 
   /** @param start a multiple of 16 */
   constructor(start = 0) {
@@ -40,7 +40,8 @@ export async function expectKeystream(received: AsyncIterable<Uint8Array>, start
   const source = new Keystream(start);
   let size = 0;
   for await (const chunk of received) {
-    if (!source.next(chunk.length).equals(chunk)) throw new Error(`wrong bytes among ${size} to ${size + chunk.length}`);
+    if (!source.next(chunk.length).equals(chunk))
+      throw new Error(`wrong bytes among ${size} to ${size + chunk.length}`);
     size += chunk.length;
   }
   return size;

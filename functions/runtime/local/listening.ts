@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { OperatorError } from '../operator-error.ts';
 import type { StartOptions } from './settings.ts';
 
@@ -22,17 +22,39 @@ export async function listen(server: Server, { port, host }: StartOptions, secur
 
 /** How often connections are looked for whose last request has been answered. */
 const idleCheck = 50;
+/** How long a connection on which nothing was asked yet may still ask. */
+const freshTime = 500;
 
 /**
- * Takes no more connections, lets the requests that are running end, and resolves when the last connection is closed.
- * @param patience what still runs after so many milliseconds is cut
+ * Makes a server ready to be closed without cutting anything.
+ * @returns what closes it: takes no more connections, lets the requests that are running end, and resolves when the last
+ *   connection is closed. What still runs after `patience` milliseconds is cut.
  */
-export async function closeServer(server: Server, patience: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection whose request ends meanwhile would be kept for another one.
-  const idle = setInterval(() => server.closeIdleConnections(), idleCheck);
-  const cut = setTimeout(() => server.closeAllConnections(), patience);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(cut);
+export function closing(server: Server): (patience: number) => Promise<void> {
+  // Node takes connections for busy on which no request has come yet.
+  const fresh = new Map<string, Socket>();
+  server.on('connection', (socket: Socket) => {
+    const name = nameOf(socket);
+    fresh.set(name, socket);
+    socket.once('close', () => fresh.delete(name));
+  });
+  for (const event of ['request', 'checkContinue'] as const) {
+    server.on(event, ({ socket }) => void fresh.delete(nameOf(socket)));
+  }
+  return async (patience) => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    // Again and again, since a connection whose request ends meanwhile is kept for another one.
+    const timers = [
+      setInterval(() => server.closeIdleConnections(), idleCheck),
+      setTimeout(() => fresh.forEach((socket) => socket.destroy()), freshTime),
+      setTimeout(() => server.closeAllConnections(), patience),
+    ];
+    await closed;
+    timers.forEach(clearTimeout);
+  };
+}
+
+/** The same for a connection and for the TLS in it. */
+function nameOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

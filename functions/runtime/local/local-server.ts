@@ -12,6 +12,7 @@ import { Graves } from '../../../shared/metadata/graves.ts';
 import { isFollowed, itemKey } from '../../../shared/metadata/keys.ts';
 import { Release } from '../../../shared/metadata/release.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
+import type { Secrets } from '../../../shared/ports/secrets.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import { Pipeline } from '../../../shared/protocol/pipeline.ts';
@@ -26,7 +27,7 @@ import { answerClientError } from './client-errors.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import { FeedRunner } from './feed-runner.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
-import { closeServer, listen } from './listening.ts';
+import { closing, listen } from './listening.ts';
 import { repeat } from './schedule.ts';
 import { readTls, type StartOptions } from './settings.ts';
 
@@ -69,7 +70,10 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     limits,
     tokenKey: await tokenKey(table, randomness),
   };
-  const services = composeServices({ table, blobs, clock, randomness }, { projects: accounts, settings });
+  const services = composeServices(
+    { table, blobs, clock, randomness, managedKey: await managedKey(table, secrets, randomness) },
+    { projects: accounts, settings },
+  );
   const { usage, uploads } = services;
   const release = new Release({
     table,
@@ -112,13 +116,14 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   server.keepAliveTimeout = 65_000;
   server.on('checkContinue', listener);
   server.on('clientError', answerClientError);
+  const closeServer = closing(server);
   const url = await listen(server, options, tls !== undefined);
   await ensureFirstKey({ table, accounts, randomness }, declared !== undefined, (key) => {
     process.stderr.write(clientSettings(key, url, options.region));
   });
 
   const close = async (): Promise<void> => {
-    await closeServer(server, stopTime);
+    await closeServer(stopTime);
     await Promise.all([sweeper.stop(), gravedigger.stop()]);
     await feed.stop();
     await table.close();
@@ -156,4 +161,13 @@ async function tokenKey(table: KeyValueTable, randomness: Randomness): Promise<U
   const key = itemKey.deployment('token-key');
   await table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]);
   return (await table.get(key))!['value'] as Uint8Array;
+}
+
+/** The key of SSE-S3: made once, and kept sealed under the key file. */
+async function managedKey(table: KeyValueTable, secrets: Secrets, randomness: Randomness): Promise<Uint8Array> {
+  const context = 'sse-s3-key';
+  const key = itemKey.deployment(context);
+  const value = await secrets.seal(randomness.bytes(32), context);
+  await table.write([{ key, put: { value }, expect: { is: 'absent' } }]);
+  return secrets.open((await table.get(key))!['value'] as Uint8Array, context);
 }

@@ -104,7 +104,9 @@ describe('a request', () => {
 
   it('has header values as bytes', () => {
     const field = (value: string): string | undefined =>
-      toRequestMessage(recorded({ multiValueHeaders: { 'x-amz-meta-a': [value] } }), addressee).fields.get('x-amz-meta-a');
+      toRequestMessage(recorded({ multiValueHeaders: { 'x-amz-meta-a': [value] } }), addressee).fields.get(
+        'x-amz-meta-a',
+      );
     expect(field('caf\u00c3\u00a9')).toBe('caf\u00c3\u00a9');
     expect(field('100 €')).toBe(Buffer.from('100 €').toString('latin1'));
   });

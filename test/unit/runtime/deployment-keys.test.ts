@@ -5,7 +5,7 @@ const secret = 'a'.repeat(64);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 describe('the keys of a deployment', () => {
-  // Derived with OpenSSL: `openssl kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt key:… -kdfopt info:'stillage sealing' HKDF`.
+  // openssl kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt key:aaaa… -kdfopt info:'stillage sealing' HKDF
   // Were they to change, no sealed access key could be opened any more.
   it('never change', () => {
     const { sealing, tokens } = deploymentKeys(secret);

@@ -51,7 +51,11 @@ describe('the limit of a function', () => {
     const tooLong = (): Answer => render(sized(maximumAnswerBytes + 1, body));
     expect(tooLong).toThrow(S3Error);
     expect(tooLong).toThrow(
-      expect.objectContaining({ code: 'NotImplemented', status: 501, message: expect.stringContaining('ranges') as string }),
+      expect.objectContaining({
+        code: 'NotImplemented',
+        status: 501,
+        message: expect.stringContaining('ranges') as string,
+      }),
     );
     expect(freed).toBe(true);
   });

@@ -131,7 +131,19 @@ describe('LmdbTable', () => {
     await table.close();
   });
 
-  it('shows at once what another process has written', async () => {
+  it('sees a commit that another made a moment after its last look', async () => {
+    const table = await LmdbTable.open(directory);
+    const other = await LmdbTable.open(directory);
+    for (let n = 0; n < 200; n += 1) {
+      await table.get(key);
+      await other.write([{ key, put: { n } }]);
+      expect(await table.get(key)).toEqual({ n });
+    }
+    await other.close();
+    await table.close();
+  });
+
+  it('shares its directory with another process', async () => {
     const table = await LmdbTable.open(directory);
     await table.write([{ key, put: { n: 0 } }]);
     const program = `

@@ -1,0 +1,106 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { S3Error } from '../errors/s3-error.ts';
+import type { Fields } from '../http/message.ts';
+import { parseCredential, type CredentialScope } from './credential-scope.ts';
+import { dialectOf, isAsymmetric } from './dialect.ts';
+import { signatureEquals } from './sigv4.ts';
+import { hmac, signingKey } from './signing-key.ts';
+import { parseBasicTime } from './timestamp.ts';
+
+/** What a form says of its signature. Well formed, not yet verified. */
+export type FormClaim = SignedPolicy & ({ readonly scheme: 'form-v4'; readonly scope: CredentialScope } | { readonly scheme: 'form-v2' });
+
+interface SignedPolicy {
+  readonly accessKeyId: string;
+  /** As sent. */
+  readonly signature: string;
+  /** The text of the field `policy`, which is what is signed: base64, as sent. */
+  readonly policy: string;
+}
+
+const malformed = 'InvalidArgument';
+
+const v4Fields = ['x-amz-algorithm', 'x-amz-credential', 'x-amz-date', 'x-amz-signature'] as const;
+const v2Fields = ['awsaccesskeyid', 'svcaccesskeyid', 'signature'] as const;
+
+/**
+ * Reads the credentials of a form; undefined if it has none. A policy that nobody signed, and a signature without a policy,
+ * are errors, never anonymity.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html and, for version 2,
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/HTTPPOSTForms.html
+ *
+ * @param fields of the form
+ * @throws S3Error InvalidArgument, InvalidToken, NotImplemented
+ */
+export function readFormClaim(fields: Fields): FormClaim | undefined {
+  // Keys here are permanent: a token that comes along belongs to a key of somebody else's service.
+  if (fields.has('x-amz-security-token')) throw new S3Error('InvalidToken');
+  const isV4 = v4Fields.some((name) => fields.has(name));
+  const isV2 = v2Fields.some((name) => fields.has(name));
+  if (!isV4 && !isV2 && !fields.has('policy')) return undefined;
+  if (isV4 && isV2) {
+    throw new S3Error(malformed, {
+      message: 'Only one auth mechanism allowed; the form has fields of signature versions 2 and 4.',
+    });
+  }
+  return isV4 ? readV4(fields) : readV2(fields);
+}
+
+function readV4(fields: Fields): FormClaim {
+  const policy = required(fields, 'policy');
+  const algorithm = required(fields, 'x-amz-algorithm');
+  const credential = required(fields, 'x-amz-credential');
+  const timestamp = required(fields, 'x-amz-date');
+  const signature = required(fields, 'x-amz-signature');
+
+  if (isAsymmetric(algorithm)) throw new S3Error('NotImplemented', { message: `${algorithm} is not implemented.` });
+  const dialect = dialectOf(algorithm);
+  if (!dialect) {
+    throw argument('x-amz-algorithm', 'x-amz-algorithm only supports "AWS4-HMAC-SHA256" and "SVC4-HMAC-SHA256"');
+  }
+  const { accessKeyId, ...scope } = parseCredential(credential, dialect, malformed);
+  if (parseBasicTime(timestamp) === undefined || !timestamp.startsWith(scope.date)) {
+    throw argument(
+      'x-amz-date',
+      "x-amz-date must be of the form \"yyyyMMdd'T'HHmmss'Z'\", and of the same day as x-amz-credential.",
+    );
+  }
+  return { scheme: 'form-v4', accessKeyId, scope, signature, policy };
+}
+
+function readV2(fields: Fields): FormClaim {
+  const policy = required(fields, 'policy');
+  const names = v2Fields.filter((name) => name !== 'signature' && fields.has(name));
+  if (names.length > 1) throw argument(names[1]!, 'The form names two access keys.');
+  const accessKeyId = required(fields, names[0] ?? 'awsaccesskeyid');
+  return { scheme: 'form-v2', accessKeyId, signature: required(fields, 'signature'), policy };
+}
+
+function required(fields: Fields, name: string): string {
+  const value = fields.get(name);
+  if (value !== undefined && value !== '') return value;
+  throw argument(name, `A signed form must contain a field named '${name}'.`);
+}
+
+function argument(name: string, message: string): S3Error {
+  return new S3Error(malformed, { message, details: { ArgumentName: name } });
+}
+
+/** @throws S3Error SignatureDoesNotMatch */
+export function verifyFormSignature(claim: FormClaim, secret: string): void {
+  const { accessKeyId, signature, policy } = claim;
+  const holds =
+    claim.scheme === 'form-v4'
+      ? signatureEquals(hmac(signingKey(secret, claim.scope), policy), signature)
+      : equalsBase64(createHmac('sha1', secret).update(policy, 'latin1').digest(), signature);
+  if (holds) return;
+  throw new S3Error('SignatureDoesNotMatch', {
+    details: { AWSAccessKeyId: accessKeyId, StringToSign: policy, SignatureProvided: signature },
+  });
+}
+
+/** In a time that does not tell how much of it is right. */
+function equalsBase64(expected: Buffer, signature: string): boolean {
+  const given = Buffer.from(signature, 'base64');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}

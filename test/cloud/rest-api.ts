@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import type { ProxyEvent, ProxyResult } from '../../functions/runtime/api-gateway.ts';
+
+/*
+ * What a REST API of API Gateway does to requests and answers on their way to and from a function, as recorded:
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+ * https://github.com/localstack/localstack/blob/v4.0.0/tests/aws/services/apigateway/test_apigateway_lambda.snapshot.json
+ */
+
+/** A request as API Gateway receives it. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Raw path and query. */
+  readonly target: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+  readonly sourceIp: string;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+}
+
+/** API Gateway keeps these to itself. */
+const swallowed = new Set(['content-length', 'expect', 'transfer-encoding', 'connection', 'te']);
+
+/** The event of a request to `/<Operation>` + `/{proxy+}`, with every quirk. */
+export function toEvent(request: ApiRequest, stage: string): ProxyEvent & Readonly<Record<string, unknown>> {
+  const [path, query] = split(request.target);
+  const [, operation, ...rest] = path.split('/');
+  const headers = [...request.headers, ...addedHeaders(request)].filter(([name]) => !swallowed.has(name.toLowerCase()));
+  const multiValueHeaders = grouped(headers);
+  const multiValueQueryStringParameters = query === '' ? null : grouped(decoded(query));
+  return {
+    resource: rest.length === 0 ? `/${operation}` : `/${operation}/{proxy+}`,
+    path: path.replace(/^\/+/, '/'),
+    pathParameters: rest.length === 0 ? null : { proxy: rest.join('/').replace(/\/$/, '') },
+    httpMethod: request.method,
+    headers: lastOf(multiValueHeaders),
+    multiValueHeaders,
+    queryStringParameters: multiValueQueryStringParameters && lastOf(multiValueQueryStringParameters),
+    multiValueQueryStringParameters,
+    body: request.body.length === 0 ? null : request.body.toString('base64'),
+    isBase64Encoded: request.body.length > 0,
+    stageVariables: null,
+    requestContext: {
+      path: `/${stage}${path}`,
+      stage,
+      identity: { sourceIp: request.sourceIp },
+    } as ProxyEvent['requestContext'],
+  };
+}
+
+/** The answer that a client gets for what a function returned. */
+export function toResponse(result: ProxyResult): ApiResponse {
+  const body = Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8');
+  const headers = Object.entries(result.multiValueHeaders).flatMap(([name, values]) =>
+    values.map((value) => [remapped(name), value] as const),
+  );
+  if (!headers.some(([name]) => name.toLowerCase() === 'content-type'))
+    headers.push(['Content-Type', 'application/json']);
+  return {
+    status: result.statusCode,
+    headers: [...headers, ['x-amzn-RequestId', randomUUID()], ['x-amz-apigw-id', 'apigw-id=']],
+    body,
+  };
+}
+
+function remapped(name: string): string {
+  return /^(connection|content-length|date|server)$/i.test(name) ? `x-amzn-Remapped-${name}` : name;
+}
+
+function addedHeaders({ sourceIp }: ApiRequest): [string, string][] {
+  return [
+    ['X-Amzn-Trace-Id', `Root=1-${randomUUID()}`],
+    ['X-Forwarded-For', sourceIp],
+    ['X-Forwarded-Port', '443'],
+    ['X-Forwarded-Proto', 'https'],
+  ];
+}
+
+/** As a form is: a plus becomes a space, and nobody can tell any more. */
+function decoded(query: string): [string, string][] {
+  return query.split('&').map((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    return [decode(name), decode(value.join('='))];
+  });
+}
+
+function decode(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '));
+}
+
+function grouped(pairs: readonly (readonly [string, string])[]): Record<string, string[]> {
+  const groups: Record<string, string[]> = {};
+  for (const [name, value] of pairs) (groups[name] ??= []).push(value);
+  return groups;
+}
+
+function lastOf(groups: Readonly<Record<string, readonly string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, values.at(-1)!]));
+}
+
+/** Path and query of a target. */
+export function split(target: string): [path: string, query: string] {
+  const mark = target.indexOf('?');
+  return mark < 0 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
+}

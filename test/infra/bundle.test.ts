@@ -1,0 +1,64 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../functions/operations.ts';
+import { bundleOperations, type OperationBundle } from '../../infra/bundle.ts';
+import { describeOperations, root, type OperationSource } from '../../infra/operation-descriptions.ts';
+import { temporaryDirectory } from './synthesis.ts';
+
+let directory: string;
+let described: readonly OperationSource[];
+let bundles: readonly OperationBundle[];
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  described = await describeOperations();
+  bundles = await bundleOperations(described, directory);
+}, 180_000);
+afterAll(() => rm(directory, { recursive: true }));
+
+describe('the descriptions of operations', () => {
+  it('are what the operations say', () => {
+    const expected = [...operations.values()].map(({ name, needs }) => ({ name, needs }));
+    expect(described.map(({ name, needs }) => ({ name, needs }))).toEqual(expected);
+  });
+
+  it('say where each operation is', async () => {
+    for (const { name, file, export: exported } of described) {
+      const module = (await import(join(root, file))) as Record<string, unknown>;
+      expect([module[exported]].flat()).toContain(operations.get(name));
+    }
+  });
+});
+
+describe('the bundles', () => {
+  const codeOf = async (bundle: OperationBundle): Promise<string> =>
+    readFile(join(bundle.directory, 'index.mjs'), 'utf8');
+
+  it('are one for each operation, a single file of less than 600 KB', async () => {
+    expect(bundles.map(({ name }) => name).toSorted()).toEqual([...operations.keys()].toSorted());
+    const sizes: number[] = [];
+    for (const bundle of bundles) {
+      expect(await readdir(bundle.directory)).toEqual(['index.mjs']);
+      sizes.push((await stat(join(bundle.directory, 'index.mjs'))).size);
+    }
+    console.info(`${sizes.length} bundles of ${Math.min(...sizes)} to ${Math.max(...sizes)} bytes`);
+    expect(Math.max(...sizes)).toBeLessThan(600_000);
+  });
+
+  it('hold their own operation, and no other', async () => {
+    const holders: string[] = [];
+    for (const bundle of bundles) if ((await codeOf(bundle)).includes('x-rgw-bytes-used')) holders.push(bundle.name);
+    expect(holders).toEqual(['HeadBucket']);
+  });
+
+  it('are the same when they are made again, so that nothing is deployed twice', async () => {
+    const again = await temporaryDirectory();
+    try {
+      const [first] = described;
+      const [rebuilt] = await bundleOperations([first!], again);
+      expect(await codeOf(rebuilt!)).toBe(await codeOf(bundles[0]!));
+    } finally {
+      await rm(again, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,330 @@
+import { holds, TableBusy } from '../../shared/ports/key-value-table.ts';
+import type {
+  Attributes,
+  Change,
+  Condition,
+  FeedRecord,
+  Item,
+  ItemKey,
+  KeyValueTable,
+  QueryOptions,
+  QueryPage,
+  WriteOutcome,
+} from '../../shared/ports/key-value-table.ts';
+import { settle, type Actor, type Step, type Way } from './actor.ts';
+import { added, chained, hashOf, hashOfValue, nothing, removed, type Hash } from './fingerprint.ts';
+
+/** A write that was applied: what an observer is told. */
+export interface Applied {
+  readonly changes: readonly Change[];
+  readonly conditions: readonly Condition[];
+}
+
+/**
+ * The items of a model, as writers see them and as plain reads do. A transaction is atomic for writers; but its items may be shown to
+ * plain reads one after the other, as DynamoDB's read-committed isolation allows.
+ */
+export class ModelTable {
+  readonly partitions: Map<string, Map<string, Attributes>>;
+  readonly log: FeedRecord[] = [];
+  /** What plain reads still see of items that a transaction has changed. */
+  readonly #hidden = new Map<string, { readonly key: ItemKey; readonly old: Attributes | undefined }>();
+  #hash: Hash;
+  #logHash: Hash = nothing;
+  /** Called after every write that changed something. */
+  observe: (write: Applied) => void = () => undefined;
+
+  constructor(from?: ModelTable) {
+    this.partitions = new Map([...(from?.partitions ?? [])].map(([pk, items]) => [pk, new Map(items)]));
+    this.#hash = from === undefined ? nothing : from.#hash;
+  }
+
+  /** The item as writers and transactions see it. */
+  truth({ pk, sk }: ItemKey): Attributes | undefined {
+    return this.partitions.get(pk)?.get(sk);
+  }
+
+  /** The item as a plain read sees it. */
+  shown(key: ItemKey): Attributes | undefined {
+    const hidden = this.#hidden.get(nameOf(key));
+    return hidden ? hidden.old : this.truth(key);
+  }
+
+  query(pk: string, { from, after, prefix = '', limit, reverse = false }: QueryOptions = {}): QueryPage {
+    const keys = new Set(this.partitions.get(pk)?.keys());
+    for (const { key } of this.#hidden.values()) if (key.pk === pk) keys.add(key.sk);
+    const wanted = [...keys].filter(
+      (sk) =>
+        sk.startsWith(prefix) &&
+        (from === undefined || compare(sk, from) >= 0) &&
+        (after === undefined || (reverse ? compare(sk, after) < 0 : compare(sk, after) > 0)),
+    );
+    wanted.sort(reverse ? (a, b) => compare(b, a) : compare);
+    const items: Item[] = wanted.flatMap((sk) => {
+      const attributes = this.shown({ pk, sk });
+      return attributes ? [{ key: { pk, sk }, attributes }] : [];
+    });
+    return limit !== undefined && items.length > limit
+      ? { items: items.slice(0, limit), more: true }
+      : { items, more: false };
+  }
+
+  /** The keys whose expectation fails. */
+  failures(changes: readonly Change[], conditions: readonly Condition[]): readonly ItemKey[] {
+    const failing = [...changes, ...conditions].filter(
+      ({ key, expect }) => expect !== undefined && !holds(expect, this.truth(key)),
+    );
+    return failing.map(({ key }) => key);
+  }
+
+  /** Applies a write whose expectations hold. Items named in `late` go on being shown as they were. */
+  apply(changes: readonly Change[], conditions: readonly Condition[], late: ReadonlySet<ItemKey>): void {
+    for (const change of changes) {
+      const { key } = change;
+      const old = this.truth(key);
+      const present = 'put' in change ? change.put : undefined;
+      // Whoever writes an item has waited until the transaction before had finished with it.
+      this.#hidden.delete(nameOf(key));
+      if (late.has(key)) this.#hidden.set(nameOf(key), { key, old });
+      this.#set(key, old, present);
+      if (old === undefined && present === undefined) continue;
+      const record = { lane: 'lane', position: String(this.log.length + 1), key, old, new: present };
+      this.log.push(record);
+      this.#logHash = added(this.#logHash, hashOfValue({ key, old, new: present }));
+    }
+    this.observe({ changes, conditions });
+  }
+
+  show(keys: Iterable<ItemKey>): void {
+    for (const key of keys) this.#hidden.delete(nameOf(key));
+  }
+
+  /** Puts an item as no repository would: damage for a scrub to find. */
+  force(key: ItemKey, attributes: Attributes | undefined): void {
+    this.#set(key, this.truth(key), attributes);
+  }
+
+  /** All items, in no particular order. */
+  *items(): Iterable<Item> {
+    for (const [pk, items] of this.partitions) {
+      for (const [sk, attributes] of items) yield { key: { pk, sk }, attributes };
+    }
+  }
+
+  get hash(): Hash {
+    let hidden = nothing;
+    for (const [name, { old }] of this.#hidden) hidden = added(hidden, chained(hashOf(name), hashOfValue(old)));
+    return chained(chained(this.#hash, this.#logHash), hidden);
+  }
+
+  #set(key: ItemKey, old: Attributes | undefined, present: Attributes | undefined): void {
+    const name = hashOf(nameOf(key));
+    if (old) this.#hash = removed(this.#hash, chained(name, hashOfValue(old)));
+    if (present) this.#hash = added(this.#hash, chained(name, hashOfValue(present)));
+    const items = this.partitions.get(key.pk) ?? new Map<string, Attributes>();
+    if (present) items.set(key.sk, present);
+    else items.delete(key.sk);
+    this.partitions.set(key.pk, items);
+  }
+}
+
+/** What a handle needs to know of the world it is in. */
+export interface TableRules {
+  readonly freeChecks: boolean;
+  /** Whether the items of a transaction are shown to plain reads one after the other. */
+  readonly apart: boolean;
+  /** Partitions that only one actor uses, or items under ids that nobody else knows yet: no point where others need run. */
+  readonly quiet: (key: ItemKey) => boolean;
+}
+
+/** A write on its way that nobody waits for any more: it may arrive, or not. */
+export interface LateWrite extends Applied {
+  readonly by: string;
+}
+
+/** The table as one actor has it: every access waits until the scheduler lets it happen, one way or another. */
+export class ActorTable implements KeyValueTable {
+  readonly freeChecks: boolean;
+  readonly #table: ModelTable;
+  readonly #actor: Actor;
+  readonly #rules: TableRules;
+  readonly #now: () => number;
+  readonly #late: LateWrite[];
+
+  constructor(table: ModelTable, actor: Actor, rules: TableRules, now: () => number, late: LateWrite[]) {
+    this.#table = table;
+    this.#actor = actor;
+    this.#rules = rules;
+    this.#now = now;
+    this.#late = late;
+    this.freeChecks = rules.freeChecks;
+  }
+
+  get(key: ItemKey): Promise<Attributes | undefined> {
+    return this.#read(`get ${nameOf(key)}`, [key], () => this.#table.shown(key));
+  }
+
+  getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    const label = `getTogether ${keys.map(nameOf).join(' ')}`;
+    return this.#read(label, keys, () => keys.map((key) => this.#table.truth(key)));
+  }
+
+  query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
+    return this.#read(`query ${pk}`, [{ pk, sk: '' }], () => this.#table.query(pk, options));
+  }
+
+  write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
+    const keys = [...changes, ...conditions].map(({ key }) => key);
+    const label = `write ${keys.map(nameOf).join(' ')}`;
+    return this.#step(label, keys, (answer, fail, begin) => {
+      const failed = this.#table.failures(changes, conditions);
+      const outcome: WriteOutcome =
+        failed.length > 0
+          ? { outcome: 'conflict', failed: failed.map((key) => ({ key, item: this.#table.truth(key) })) }
+          : { outcome: 'written', old: this.#oldOf(changes, conditions) };
+      const unknown = (name: string, before: () => void): Way => ({
+        name,
+        costs: 'lost',
+        take: () => {
+          before();
+          answer({ outcome: 'unknown' });
+        },
+      });
+      const apply = (late: readonly ItemKey[] = []): void => this.#table.apply(changes, conditions, new Set(late));
+      const busy: Way = { name: ' (busy)', costs: 'busy', take: () => fail(new TableBusy()) };
+      if (failed.length > 0) {
+        return [{ name: ' (conflict)', take: () => answer(outcome) }, unknown(' (no answer)', () => undefined), busy];
+      }
+      const late = (): void => void this.#late.push({ by: this.#actor.name, changes, conditions });
+      return [
+        ...this.#orders(changes).map((shownLater): Way => {
+          if (shownLater.length === 0) return { name: '', take: () => (apply(), answer(outcome)) };
+          return {
+            name: `, showing ${shownLater.map(nameOf).join(' ')} later`,
+            take: () => (begin(), apply(shownLater), this.#showLater(shownLater, () => answer(outcome))),
+          };
+        }),
+        { name: ', then crashes', costs: 'crash', take: () => (apply(), this.#crash()) },
+        unknown(' (done, no answer)', apply),
+        unknown(' (not done, no answer)', () => undefined),
+        unknown(' (no answer, may arrive later)', late),
+        busy,
+      ];
+    });
+  }
+
+  async close(): Promise<void> {
+    // Nothing to close.
+  }
+
+  /** Which items of a write may be shown after the others: none, or any one, or any but one. */
+  #orders(changes: readonly Change[]): readonly (readonly ItemKey[])[] {
+    const keys = changes.filter(({ key }) => !this.#rules.quiet(key)).map(({ key }) => key);
+    if (!this.#rules.apart || keys.length < 2) return [[]];
+    const oneLater = keys.map((key) => [key]);
+    return keys.length === 2 ? oneLater : [...oneLater, ...keys.map((first) => keys.filter((key) => key !== first))];
+  }
+
+  #showLater(keys: readonly ItemKey[], then: () => void): void {
+    const step: Step = {
+      label: `${this.#actor.name}: ${keys.map(nameOf).join(' ')} shown`,
+      since: this.#now(),
+      ways: () => [
+        {
+          name: '',
+          take: () =>
+            settle(this.#actor, step, () => {
+              this.#table.show(keys);
+              then();
+            }),
+        },
+      ],
+    };
+    this.#actor.waiting.push(step);
+  }
+
+  #crash(): void {
+    this.#actor.crashed = true;
+    this.#actor.waiting.length = 0;
+  }
+
+  #oldOf(changes: readonly Change[], conditions: readonly Condition[]): readonly (Attributes | undefined)[] {
+    return changes.length === 1 && conditions.length === 0 ? [this.#table.truth(changes[0]!.key)] : [];
+  }
+
+  #read<Answer>(label: string, keys: readonly ItemKey[], look: () => Answer): Promise<Answer> {
+    return this.#step(label, keys, (answer, fail) => [
+      { name: '', take: () => answer(look()) },
+      { name: ' (busy)', costs: 'busy', take: () => fail(new TableBusy()) },
+    ]);
+  }
+
+  #step<Answer>(
+    label: string,
+    keys: readonly ItemKey[],
+    waysOf: (answer: (value: Answer) => void, fail: (error: Error) => void, begin: () => void) => readonly Way[],
+  ): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      const step: Step = {
+        label: `${this.#actor.name}: ${label}`,
+        since: this.#now(),
+        ways: () => waysOf(end(resolve), end(reject), begin),
+      };
+      const begin = (): void => settle(this.#actor, step, () => undefined);
+      const end =
+        <Value>(settlePromise: (value: Value) => void) =>
+        (value: Value): void => {
+          this.#actor.see(label, value instanceof Error ? value.name : value);
+          if (this.#actor.waiting.includes(step)) settle(this.#actor, step, () => settlePromise(value));
+          else settlePromise(value);
+        };
+      this.#actor.waiting.push(step);
+      if (!keys.every((key) => this.#rules.quiet(key))) return;
+      this.#actor.waiting.pop();
+      step.ways()[0]!.take();
+    });
+  }
+}
+
+/** The table without a scheduler: for what goes before and after a run. */
+export class DirectTable implements KeyValueTable {
+  readonly freeChecks = true;
+  readonly #table: ModelTable;
+
+  constructor(table: ModelTable) {
+    this.#table = table;
+  }
+
+  async get(key: ItemKey): Promise<Attributes | undefined> {
+    return this.#table.shown(key);
+  }
+
+  async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    return keys.map((key) => this.#table.truth(key));
+  }
+
+  async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
+    return this.#table.query(pk, options);
+  }
+
+  async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
+    const failed = this.#table.failures(changes, conditions);
+    if (failed.length > 0) {
+      return { outcome: 'conflict', failed: failed.map((key) => ({ key, item: this.#table.truth(key) })) };
+    }
+    this.#table.apply(changes, conditions, new Set());
+    return { outcome: 'written', old: [] };
+  }
+
+  async close(): Promise<void> {
+    // Nothing to close.
+  }
+}
+
+export function nameOf({ pk, sk }: ItemKey): string {
+  return `${pk} ${sk}`;
+}
+
+function compare(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
