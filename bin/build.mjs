@@ -7,7 +7,6 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const programs = {
   stillage: 'functions/runtime/local/cli.ts',
-  bench: 'test/bench/bench.ts',
 };
 
 /** Bundles programs into dist/<name>.mjs. lmdb stays outside, because it brings a native library, and so do the cloud's SDKs. */

@@ -23,6 +23,7 @@ import { getObjectAttributes } from './object/get-object-attributes.ts';
 import { renameObject } from './object/rename-object.ts';
 import { deleteObject } from './object/delete-object.ts';
 import { getObject, headObject } from './object/get-object.ts';
+import { postObject } from './object/post-object.ts';
 import { putObject } from './object/put-object.ts';
 import { getHealth } from './service/get-health.ts';
 import { listBuckets } from './service/list-buckets.ts';
@@ -59,6 +60,7 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       listObjectVersions,
       listObjects,
       listObjectsV2,
+      postObject,
       putBucketVersioning,
       putObject,
     ] as readonly AnyOperation[]

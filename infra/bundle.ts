@@ -23,7 +23,8 @@ export interface OperationBundle extends OperationDescription {
 
 /**
  * Bundles one function for each operation, all in one call of esbuild: they share nearly all of their sources, which are read
- * and parsed once. Each gets its operation alone, and the SDK, which loads faster from the bundle than from the runtime.
+ * and parsed once. Each gets its operation alone, and the SDK, which loads faster from the bundle than from the runtime. What
+ * an operation does not use is left out even where it is imported: `sideEffects` in package.json says that may be done.
  *
  * @param directory where the bundles go, a directory for each
  */

@@ -47,8 +47,7 @@ export class DataStack extends Stack {
     });
     Validations.of(bucket).acknowledge({
       id: 'AwsSolutions-S1',
-      reason:
-        'Only functions read and write blobs, one request each; their own request log names caller, bucket and key.',
+      reason: 'Only functions read and write blobs, one request each; their own request log names caller and bucket.',
     });
     return bucket;
   }

@@ -5,6 +5,7 @@ import { readCreateBucketConfiguration, type BucketConfiguration } from '../../s
 
 const configuration: DocumentBody<BucketConfiguration | undefined> = {
   maximum: 'documentBytes',
+  optional: true,
   read: (bytes) => (bytes.byteLength === 0 ? undefined : readCreateBucketConfiguration(bytes)),
 };
 

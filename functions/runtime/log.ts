@@ -1,10 +1,13 @@
 import type { Writable } from 'node:stream';
 import type { RequestRecord, Telemetry } from '../../shared/ports/telemetry.ts';
 
+/** Milliseconds that a line may wait for others. */
+const gatherTime = 10;
+
 type LogFields = Readonly<Record<string, unknown>>;
 
 /**
- * One line per request: JSON, or columns where a person looks at a terminal. Lines of one turn of the event loop are written
+ * One line per request: JSON, or columns where a person looks at a terminal. Lines that come close together are written
  * together, since each write to standard output blocks.
  */
 export class Log implements Telemetry {
@@ -15,6 +18,7 @@ export class Log implements Telemetry {
   constructor(out: Writable & { readonly isTTY?: boolean }) {
     this.#out = out;
     this.#format = out.isTTY ? forPeople : asJson;
+    process.once('exit', () => this.flush());
   }
 
   request(record: RequestRecord): void {
@@ -38,7 +42,7 @@ export class Log implements Telemetry {
   }
 
   #line(level: string, message: string, fields: LogFields): void {
-    if (this.#pending.push(this.#format(level, message, fields)) === 1) setImmediate(() => this.flush());
+    if (this.#pending.push(this.#format(level, message, fields)) === 1) setTimeout(() => this.flush(), gatherTime);
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
@@ -27,11 +28,16 @@ const drainTime = 5000;
  * serves `request` and `checkContinue`.
  */
 export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
+  /** Requests that are sent without waiting for answers take turns: a later one may depend on an earlier one. */
+  const turns = new WeakMap<Socket, Promise<void>>();
   return (request, response) => {
-    respond(handler, options, request, response).catch(() => {
-      // The client is gone, or a body broke off half-way: all that can still be said is that the answer is not whole.
-      response.destroy();
-    });
+    const turn = (turns.get(request.socket) ?? Promise.resolve())
+      .then(() => respond(handler, options, request, response))
+      .catch(() => {
+        // The client is gone, or a body broke off half-way: all that can still be said is that the answer is not whole.
+        response.destroy();
+      });
+    turns.set(request.socket, turn);
   };
 }
 

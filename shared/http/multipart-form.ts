@@ -50,7 +50,8 @@ function boundaryOf(contentType = ''): string {
     throw invalidArgument('Content-Type', contentType, message);
   }
   const boundary = value.parameters.get('boundary') ?? '';
-  if (!/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary)) throw malformed('The boundary of the form is missing or invalid.');
+  if (!/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary))
+    throw malformed('The boundary of the form is missing or invalid.');
   return boundary;
 }
 

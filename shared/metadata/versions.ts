@@ -62,7 +62,7 @@ export interface Version {
   readonly replacedAt: number | undefined;
 }
 
-/** The current version of a key, with what it must know of the others. */
+/** The current version of a key, with what it must know of the others. A history item has none of that. */
 export interface Head extends Version {
   /** Non-current versions, how many of them are delete markers, and the bytes of all. */
   readonly olderCount: number;
@@ -83,7 +83,7 @@ function encodeOwner(owner: string): Attribute {
 }
 
 function decodeOwner(stored: Attribute | undefined): string {
-  if (!(stored instanceof Uint8Array)) return String(stored);
+  if (!(stored instanceof Uint8Array)) return stored as string;
   const hex = Buffer.from(stored).toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
@@ -134,6 +134,7 @@ export function encodeParticulars({ headers, metadata, tags }: Particulars): Att
 }
 
 export function decodeParticulars(item: Attributes): Particulars {
+  if (item['h'] === undefined && item['um'] === undefined && item['tg'] === undefined) return noParticulars;
   const stored = (item['h'] ?? {}) as Record<string, string>;
   const headers: Record<string, string> = {};
   for (const [name, code] of Object.entries(headerCodes)) {
@@ -174,6 +175,21 @@ export function encodeVersion(version: Version): Attributes {
 }
 
 export function decodeVersion(item: Attributes): Version {
+  return decodeHead(item);
+}
+
+export function encodeHead(head: Head): Attributes {
+  return {
+    ...encodeVersion(head),
+    ...(head.olderCount > 0 && { n: head.olderCount }),
+    ...(head.olderMarkers > 0 && { nm: head.olderMarkers }),
+    ...(head.olderBytes > 0 && { nb: head.olderBytes }),
+    ...(head.nullInHistory !== undefined && { z: head.nullInHistory }),
+  };
+}
+
+/** One object literal, without spreads: a listing decodes a thousand of them. */
+export function decodeHead(item: Attributes): Head {
   const instance = item['i'] as string;
   const content = item['c'] as string | undefined;
   const details = item['d'] as string | undefined;
@@ -197,22 +213,6 @@ export function decodeVersion(item: Attributes): Version {
     lastModified: (item['w'] as number | undefined) ?? sequenceOf(instance).ms,
     renameToken: item['rt'] as string | undefined,
     replacedAt: item['t'] as number | undefined,
-  };
-}
-
-export function encodeHead(head: Head): Attributes {
-  return {
-    ...encodeVersion(head),
-    ...(head.olderCount > 0 && { n: head.olderCount }),
-    ...(head.olderMarkers > 0 && { nm: head.olderMarkers }),
-    ...(head.olderBytes > 0 && { nb: head.olderBytes }),
-    ...(head.nullInHistory !== undefined && { z: head.nullInHistory }),
-  };
-}
-
-export function decodeHead(item: Attributes): Head {
-  return {
-    ...decodeVersion(item),
     olderCount: (item['n'] as number | undefined) ?? 0,
     olderMarkers: (item['nm'] as number | undefined) ?? 0,
     olderBytes: (item['nb'] as number | undefined) ?? 0,

@@ -86,8 +86,7 @@ async function authenticateHead(
       const now = clock.now();
       const claim =
         scheme === 'v4-header' ? readAuthorizationHeader(fields, now) : readPresignedQuery(target.query, fields, now);
-      const { caller, payload } = await verified(request, target, claim, wants, keys, settings);
-      return { caller, scheme, payload };
+      return { scheme, ...(await verified(request, target, claim, wants, keys, settings)) };
     }
     case 'v2-header':
     case 'v2-presigned':

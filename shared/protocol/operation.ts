@@ -83,6 +83,8 @@ type BodyOf<Body> = Body extends 'stream' | 'form'
 /** A body that is read whole, up to a limit, and turned into something typed after authorisation. */
 export interface DocumentBody<Document> {
   readonly maximum: keyof Limits;
+  /** Set if there need not be one: then not even its length must be given. */
+  readonly optional?: true;
   /** Gets the verified bytes; throws the S3 error that fits a malformed document. */
   read(bytes: Uint8Array, settings: Settings): Document;
 }

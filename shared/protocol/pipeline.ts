@@ -15,6 +15,7 @@ import type { AnyOperation, Answer, BodyMode, RequestHead, Services, Settings } 
 import type { Payload } from './payload.ts';
 import { findRoute, type OperationName } from './routes.ts';
 import { refuseUnbuilt } from './unbuilt.ts';
+import { checkLengthIsGiven } from './upload-headers.ts';
 
 /** What the pipeline needs besides the rooms that operations use. */
 export interface PipelineRooms {
@@ -117,7 +118,7 @@ export class Pipeline {
     for (const fields of headers) checkExpectedOwner(fields, bucket);
 
     // Read the document, act, render
-    const body = await readBody(operation.body, payload, settings);
+    const body = await readBody(operation.body, request.fields, payload, settings);
     const output: unknown = await operation.act(input, { ...services, ...body, caller, bucket, authorise });
     return operation.render(output, input, head);
   }
@@ -228,7 +229,10 @@ export class Pipeline {
   }
 }
 
-/** @throws S3Error RequestHeaderSectionTooLarge, InvalidURI, and InvalidRequest for a field that must not be repeated */
+/**
+ * Refuses what two servers on the way could read in two ways (RFC 9112 §11.2), and what is too long.
+ * @throws S3Error RequestHeaderSectionTooLarge, InvalidURI, InvalidRequest
+ */
 function checkHead({ fields, target }: RequestMessage, limits: Limits): void {
   if (target.length > limits.requestTargetBytes)
     throw new S3Error('InvalidURI', { message: 'The request URI is too long.' });
@@ -242,6 +246,8 @@ function checkHead({ fields, target }: RequestMessage, limits: Limits): void {
   for (const name of ['host', 'authorization', 'content-length', 'x-amz-date', 'x-amz-content-sha256']) {
     if (fields.all(name).length > 1) throw new S3Error('InvalidRequest', { message: `Repeated header: ${name}` });
   }
+  const coding = fields.get('transfer-encoding')?.toLowerCase() ?? 'chunked';
+  if (coding !== 'chunked') throw new S3Error('InvalidRequest', { message: `Unknown transfer coding: ${coding}` });
 }
 
 /** @throws S3Error AccessDenied if the bucket belongs to another project than the client expects */
@@ -265,12 +271,14 @@ function requestHead(
 /** The most bytes that a body without meaning may have: it is read only because its signature and length must hold. */
 const meaninglessBytes = 1024 * 1024;
 
-async function readBody(mode: BodyMode, payload: Payload, settings: Settings): Promise<object> {
+/** @throws S3Error MissingContentLength, and what is wrong with the body */
+async function readBody(mode: BodyMode, fields: Fields, payload: Payload, settings: Settings): Promise<object> {
   if (mode === 'stream' || mode === 'form') return { payload };
   if (mode === 'none') {
     await readWhole(payload, meaninglessBytes);
     return {};
   }
+  if (mode.optional !== true) checkLengthIsGiven(fields);
   return { document: mode.read(await readWhole(payload, settings.limits[mode.maximum]), settings) as unknown };
 }
 

@@ -8,7 +8,8 @@ import { hmac, signingKey } from './signing-key.ts';
 import { parseBasicTime } from './timestamp.ts';
 
 /** What a form says of its signature. Well formed, not yet verified. */
-export type FormClaim = SignedPolicy & ({ readonly scheme: 'form-v4'; readonly scope: CredentialScope } | { readonly scheme: 'form-v2' });
+export type FormClaim = SignedPolicy &
+  ({ readonly scheme: 'form-v4'; readonly scope: CredentialScope } | { readonly scheme: 'form-v2' });
 
 interface SignedPolicy {
   readonly accessKeyId: string;

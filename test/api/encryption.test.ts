@@ -135,7 +135,13 @@ describe('encryption with a key of the customer (SSE-C)', () => {
     const target = { Bucket: bucket, Key: 'parts' };
     const { UploadId } = await service.client.send(new CreateMultipartUploadCommand(target));
     const copied = await service.client.send(
-      new UploadPartCopyCommand({ ...target, UploadId: UploadId!, PartNumber: 1, ...from, CopySourceRange: 'bytes=70000-70009' }),
+      new UploadPartCopyCommand({
+        ...target,
+        UploadId: UploadId!,
+        PartNumber: 1,
+        ...from,
+        CopySourceRange: 'bytes=70000-70009',
+      }),
     );
     expect(copied.CopyPartResult?.ETag).toBe(md5Tag(plain.subarray(70_000, 70_010)));
     await expect(

@@ -92,7 +92,7 @@ const strange: readonly string[] = [
     '\ufffe',
     '\uffff',
   ],
-  ...[...controls, '\u007f', '\u009f', 'a\r\nb', 'a\rb', 'a\tb', '\n', controls.join('')],
+  ...[...controls, '\u007f', '\u009f', 'a\r\nb', 'a\rb', 'a\tb', controls.join('')],
   // Two spellings of one letter, and characters whose order in UTF-16 is another than in UTF-8.
   ...[
     '\u00e9',
@@ -175,8 +175,8 @@ function decodeListed(key: string): string {
 describe('strange keys', () => {
   it('are put, found, listed in the order of their bytes, and deleted', { timeout: 120_000 }, async () => {
     const bucket = await service.bucket();
-    for (const key of strange) await put(bucket, key);
-    for (const key of strange) await expectFound(bucket, key);
+    await Promise.all(strange.map((key) => put(bucket, key)));
+    await Promise.all(strange.map((key) => expectFound(bucket, key)));
 
     const ordered = inOrder(strange);
     expect(await list(bucket)).toEqual(ordered);
@@ -189,7 +189,7 @@ describe('strange keys', () => {
       const below = await list(bucket, { 'encoding-type': 'url', prefix: key });
       expect(below, `below ${JSON.stringify(key)}`).toEqual(ordered.filter((one) => one.startsWith(key)));
     }
-    for (const key of strange) await expectDeleted(bucket, key);
+    await Promise.all(strange.map((key) => expectDeleted(bucket, key)));
     expect(await list(bucket)).toEqual([]);
   });
 

@@ -14,11 +14,12 @@ import type {
 import { settle, type Actor, type Step, type Way } from './actor.ts';
 import { added, chained, hashOf, hashOfValue, nothing, removed, type Hash } from './fingerprint.ts';
 
-/** A write that was applied: what an observer is told. */
-export interface Applied {
-  readonly changes: readonly Change[];
-  readonly conditions: readonly Condition[];
-}
+/** Hears of a write that was applied: the changes, whose they are, and what the items were before. */
+export type WriteObserver = (
+  changes: readonly Change[],
+  by: string,
+  before: (key: ItemKey) => Attributes | undefined,
+) => void;
 
 /**
  * The items of a model, as writers see them and as plain reads do. A transaction is atomic for writers; but its items may be shown to
@@ -32,7 +33,7 @@ export class ModelTable {
   #hash: Hash;
   #logHash: Hash = nothing;
   /** Called after every write that changed something. */
-  observe: (write: Applied) => void = () => undefined;
+  observe: WriteObserver = () => undefined;
 
   constructor(from?: ModelTable) {
     this.partitions = new Map([...(from?.partitions ?? [])].map(([pk, items]) => [pk, new Map(items)]));
@@ -78,10 +79,12 @@ export class ModelTable {
   }
 
   /** Applies a write whose expectations hold. Items named in `late` go on being shown as they were. */
-  apply(changes: readonly Change[], conditions: readonly Condition[], late: ReadonlySet<ItemKey>): void {
+  apply(changes: readonly Change[], by: string, late: ReadonlySet<ItemKey> = new Set()): void {
+    const before = new Map<string, Attributes | undefined>();
     for (const change of changes) {
       const { key } = change;
       const old = this.truth(key);
+      before.set(nameOf(key), old);
       const present = 'put' in change ? change.put : undefined;
       // Whoever writes an item has waited until the transaction before had finished with it.
       this.#hidden.delete(nameOf(key));
@@ -92,7 +95,7 @@ export class ModelTable {
       this.log.push(record);
       this.#logHash = added(this.#logHash, hashOfValue({ key, old, new: present }));
     }
-    this.observe({ changes, conditions });
+    this.observe(changes, by, (key) => before.get(nameOf(key)));
   }
 
   show(keys: Iterable<ItemKey>): void {
@@ -138,8 +141,10 @@ export interface TableRules {
 }
 
 /** A write on its way that nobody waits for any more: it may arrive, or not. */
-export interface LateWrite extends Applied {
+export interface LateWrite {
   readonly by: string;
+  readonly changes: readonly Change[];
+  readonly conditions: readonly Condition[];
 }
 
 /** The table as one actor has it: every access waits until the scheduler lets it happen, one way or another. */
@@ -190,7 +195,7 @@ export class ActorTable implements KeyValueTable {
           answer({ outcome: 'unknown' });
         },
       });
-      const apply = (late: readonly ItemKey[] = []): void => this.#table.apply(changes, conditions, new Set(late));
+      const apply = (late: readonly ItemKey[] = []): void => this.#table.apply(changes, this.#actor.name, new Set(late));
       const busy: Way = { name: ' (busy)', costs: 'busy', take: () => fail(new TableBusy()) };
       if (failed.length > 0) {
         return [{ name: ' (conflict)', take: () => answer(outcome) }, unknown(' (no answer)', () => undefined), busy];
@@ -289,10 +294,13 @@ export class ActorTable implements KeyValueTable {
 /** The table without a scheduler: for what goes before and after a run. */
 export class DirectTable implements KeyValueTable {
   readonly freeChecks = true;
+  /** Who is said to have written. */
+  by: string;
   readonly #table: ModelTable;
 
-  constructor(table: ModelTable) {
+  constructor(table: ModelTable, by: string) {
     this.#table = table;
+    this.by = by;
   }
 
   async get(key: ItemKey): Promise<Attributes | undefined> {
@@ -312,7 +320,7 @@ export class DirectTable implements KeyValueTable {
     if (failed.length > 0) {
       return { outcome: 'conflict', failed: failed.map((key) => ({ key, item: this.#table.truth(key) })) };
     }
-    this.#table.apply(changes, conditions, new Set());
+    this.#table.apply(changes, this.by);
     return { outcome: 'written', old: [] };
   }
 

@@ -106,7 +106,7 @@ class Play {
       const arrives = (): void => {
         late.splice(late.indexOf(write), 1);
         const failed = table.failures(write.changes, write.conditions);
-        if (failed.length === 0) table.apply(write.changes, write.conditions, new Set());
+        if (failed.length === 0) table.apply(write.changes, write.by);
       };
       choices.push({ label: `a late write of ${write.by} arrives`, actor: undefined, take: arrives });
     }

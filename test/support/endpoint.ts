@@ -1,6 +1,14 @@
 import { CreateBucketCommand, type S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import { Agent as HttpAgent } from 'node:http';
-import { Agent } from 'node:https';
+import { once } from 'node:events';
+import {
+  Agent as HttpAgent,
+  request as requestHttp,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http';
+import { Agent, request as requestHttps } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
 import { tmpdir } from 'node:os';
@@ -81,4 +89,29 @@ type Callback = (error: Error | null, address: string | LookupAddress[], family?
 /** The `lookup` of a Node agent that knows what RFC 6761 says of `.localhost`. */
 export function lookupLocalhost(hostname: string, options: LookupOptions, callback: Callback): void {
   resolve(hostname.endsWith('.localhost') ? '127.0.0.1' : hostname, options, callback as never);
+}
+
+export interface PlainAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Fetches a URL, as a browser would that knows `.localhost` and trusts the test's authority. */
+export async function send(
+  endpoint: Endpoint,
+  url: string,
+  {
+    method = 'GET',
+    body,
+    headers = {},
+  }: { method?: string; body?: string | Uint8Array; headers?: OutgoingHttpHeaders } = {},
+): Promise<PlainAnswer> {
+  const options = { method, headers, lookup: lookupLocalhost as never };
+  const request = url.startsWith('https:')
+    ? requestHttps(url, { ...options, ca: endpoint.authority.text })
+    : requestHttp(url, options);
+  request.end(body);
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode!, headers: answer.headers, text: await text(answer) };
 }

@@ -1,6 +1,7 @@
 import {
   CreateBucketCommand,
   DeleteBucketCommand,
+  DeleteObjectCommand,
   DeleteObjectsCommand,
   ListObjectVersionsCommand,
   type S3Client,
@@ -35,6 +36,8 @@ export interface ServiceUnderTest {
   sdk(key?: Key, config?: S3ClientConfig): S3Client;
   /** A new bucket of alice's. It goes, with all that is in it, when the test is over. */
   bucket(hint?: string): Promise<string>;
+  /** As {@link bucket}, for `beforeAll`: it goes after the last test of the file. */
+  lastingBucket(hint?: string): Promise<string>;
   /** A name that no bucket has. If the test makes a bucket of it, that goes when the test is over. */
   freeName(hint?: string): string;
   /** Sends exact bytes, signed by alice unless said. */
@@ -59,7 +62,9 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
     if (isExternal) endpoint = process.env['STILLAGE_TEST_ENDPOINT']!.replace(/\/$/, '');
     else endpoint = (started = await startService(options)).url;
   });
+  const lasting: string[] = [];
   afterAll(async () => {
+    if (isExternal) for (const name of lasting) await removeBucket(client(first), name);
     for (const client of clients.values()) client.destroy();
     await started?.stop();
   });
@@ -105,6 +110,12 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
       await client(first).send(new CreateBucketCommand({ Bucket: name }));
       return name;
     },
+    lastingBucket: async (hint) => {
+      const name = bucketName(hint);
+      lasting.push(name);
+      await client(first).send(new CreateBucketCommand({ Bucket: name }));
+      return name;
+    },
     send: (request, signing) => exchange(url(), signed(host(), request, { key: first, ...signing })),
     sendPresigned: (request, presigning) => exchange(url(), presigned(host(), request, { key: first, ...presigning })),
     sendUnsigned: (request) => exchange(url(), anonymous(host(), request)),
@@ -123,14 +134,20 @@ async function removeBucket(client: S3Client, name: string): Promise<void> {
       const page = await client.send(new ListObjectVersionsCommand({ Bucket: name, EncodingType: 'url' }));
       const all = [...(page.Versions ?? []), ...(page.DeleteMarkers ?? [])];
       if (all.length === 0) break;
-      const objects = all.map(({ Key, VersionId }) => ({
-        Key: decodeURIComponent(Key!.replaceAll('+', ' ')),
-        VersionId,
-      }));
-      await client.send(new DeleteObjectsCommand({ Bucket: name, Delete: { Quiet: true, Objects: objects } }));
+      const objects = all.map(({ Key, VersionId }) => ({ Key: decodeURIComponent(Key!), VersionId }));
+      const [writable, others] = [objects.filter(fitsXml), objects.filter((object) => !fitsXml(object))];
+      for (const object of others) await client.send(new DeleteObjectCommand({ Bucket: name, ...object }));
+      if (writable.length === 0) continue;
+      await client.send(new DeleteObjectsCommand({ Bucket: name, Delete: { Quiet: true, Objects: writable } }));
     }
     await client.send(new DeleteBucketCommand({ Bucket: name }));
   } catch (error) {
     if ((error as Error).name !== 'NoSuchBucket') throw error;
   }
+}
+
+/** A document cannot name keys with control characters. */
+function fitsXml({ Key }: { readonly Key: string }): boolean {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return !/[\u0000-\u001f\ufffe\uffff]/.test(Key);
 }

@@ -32,7 +32,10 @@ afterEach(async () => {
 });
 
 /** Signs the upload and changes what was signed before it is sent. */
-function changed(change: (request: RawRequest) => Partial<RawRequest>, signing: Partial<Signing> = {}): Promise<RawResponse> {
+function changed(
+  change: (request: RawRequest) => Partial<RawRequest>,
+  signing: Partial<Signing> = {},
+): Promise<RawResponse> {
   const request = signed(service.host, upload(), { key: service.alice, ...signing });
   return exchange(service.url, { ...request, ...change(request) });
 }
@@ -64,7 +67,9 @@ describe('a signature', () => {
     expectError(response, 403, 'SignatureDoesNotMatch');
     expect(textOf(response.text, 'AWSAccessKeyId')).toBe(service.alice.accessKeyId);
     expect(textOf(response.text, 'SignatureProvided')).toMatch(/^[0-9a-f]{64}$/);
-    expect(textOf(response.text, 'StringToSign')).toMatch(/^AWS4-HMAC-SHA256\n\d{8}T\d{6}Z\n\d{8}\/us-east-1\/s3\/aws4_request\n/);
+    expect(textOf(response.text, 'StringToSign')).toMatch(
+      /^AWS4-HMAC-SHA256\n\d{8}T\d{6}Z\n\d{8}\/us-east-1\/s3\/aws4_request\n/,
+    );
     expect(textOf(response.text, 'CanonicalRequest')).toMatch(new RegExp(`^PUT\n/${bucket}/key\n\nhost:`));
     expect(response.text).not.toContain(service.alice.secretAccessKey);
   });
@@ -81,7 +86,7 @@ describe('a signature', () => {
     expect(textOf(response.text, 'AWSAccessKeyId')).toBe('AKNOBODY');
   });
 
-  it.each([
+  it.each<[string, Partial<RawRequest>]>([
     ['method', { method: 'DELETE' }],
     ['key', { target: '/another-bucket/other' }],
     ['query', { target: '/another-bucket/key?acl' }],

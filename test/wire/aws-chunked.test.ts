@@ -29,11 +29,7 @@ afterEach(async () => {
 });
 
 /** Sends a body as it is, said to be chunks of the content. */
-function send(
-  body: string | Uint8Array,
-  headers: Unsigned['headers'] = {},
-  payloadHash = hash,
-): Promise<RawResponse> {
+function send(body: string | Uint8Array, headers: Unsigned['headers'] = {}, payloadHash = hash): Promise<RawResponse> {
   const request: Unsigned = {
     method: 'PUT',
     path: `/${bucket}/key`,

@@ -1,19 +1,45 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
+import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { errorDocument } from '../../../shared/xml/error.ts';
 
-/** Answers what Node's HTTP parser refuses before there is a request: with an S3 error, and the connection ends. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const refusal = s3ErrorOf(error.code);
-  const body = errorDocument(refusal, { requestId: '-', hostId: '-' });
-  socket.end(
-    `HTTP/1.1 ${refusal.status} ${refusal.code}\r\ncontent-type: application/xml\r\nconnection: close\r\n` +
-      `date: ${new Date().toUTCString()}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+interface Rooms {
+  readonly telemetry: Telemetry;
+  readonly requestId: () => string;
+  readonly hostId: string;
+}
+
+/** Answers what Node's HTTP parser refuses: with an S3 error, and the connection ends. */
+export function answerClientErrors(server: Server, { telemetry, requestId, hostId }: Rooms): void {
+  const running = new WeakMap<Socket, Set<ServerResponse>>();
+  const note = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    const responses = running.get(socket) ?? new Set();
+    running.set(socket, responses.add(response));
+    response.once('close', () => responses.delete(response));
+  };
+  server.on('request', note).on('checkContinue', note);
+
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const responses = [...(running.get(socket) ?? [])];
+    if (error.code === 'ECONNRESET' || !socket.writable || responses.some(({ headersSent }) => headersSent)) {
+      socket.destroy();
+      return;
+    }
+    const refusal = s3ErrorOf(error.code);
+    const { status, code } = refusal;
+    const id = requestId();
+    const body = errorDocument(refusal, { requestId: id, hostId });
+    socket.end(
+      `HTTP/1.1 ${status} ${code}\r\nx-amz-request-id: ${id}\r\nx-amz-id-2: ${hostId}\r\n` +
+        `date: ${new Date().toUTCString()}\r\nserver: Stillage\r\ncontent-type: application/xml\r\n` +
+        `connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    // A request that has begun is logged as one whose body broke off.
+    if (responses.length > 0) return;
+    const bytes = { bytesIn: 0, bytesOut: Buffer.byteLength(body) };
+    telemetry.request({ requestId: id, operation: 'Unknown', method: '-', status, code, ...bytes, milliseconds: 0 });
+  });
 }
 
 function s3ErrorOf(code: string | undefined): S3Error {

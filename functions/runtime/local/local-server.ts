@@ -23,7 +23,7 @@ import { OperatorError } from '../operator-error.ts';
 import { requestIds } from '../request-ids.ts';
 import { composeServices } from '../services.ts';
 import { TrustedProxies } from '../trusted-proxies.ts';
-import { answerClientError } from './client-errors.ts';
+import { answerClientErrors } from './client-errors.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import { FeedRunner } from './feed-runner.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
@@ -89,6 +89,8 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const sweeper = repeat(minute, () => release.sweep(), log, 'freeing released content failed');
   const gravedigger = repeat(minute, () => graves.sweep(), log, 'sweeping removed buckets failed');
 
+  const requestId = requestIds(randomness);
+  const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
   const pipeline = new Pipeline({
     services: {
       ...services,
@@ -100,8 +102,8 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     telemetry: log,
     hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
     signing: {},
-    requestId: requestIds(randomness),
-    hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
+    requestId,
+    hostId,
   });
 
   const listener = nodeHttpListener(pipeline, {
@@ -115,7 +117,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     : createHttpServer(serverOptions, listener);
   server.keepAliveTimeout = 65_000;
   server.on('checkContinue', listener);
-  server.on('clientError', answerClientError);
+  answerClientErrors(server, { telemetry: log, requestId, hostId });
   const closeServer = closing(server);
   const url = await listen(server, options, tls !== undefined);
   await ensureFirstKey({ table, accounts, randomness }, declared !== undefined, (key) => {

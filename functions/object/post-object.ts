@@ -1,0 +1,129 @@
+import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
+import { checkKey } from '../../shared/http/address.ts';
+import type { Fields } from '../../shared/http/message.ts';
+import { isConditionalWrite, parsePreconditions } from '../../shared/http/preconditions.ts';
+import { etagOf } from '../../shared/metadata/versions.ts';
+import { parseWantedEncryption } from '../../shared/protocol/encryption.ts';
+import { objectUrl } from '../../shared/protocol/object-url.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { storedFields, storeObject } from '../../shared/protocol/store-object.ts';
+import { readUploadHeaders, type UploadHeaders } from '../../shared/protocol/upload-headers.ts';
+import { postResponse } from '../../shared/xml/post-response.ts';
+import { readTagging } from '../../shared/xml/tagging.ts';
+
+/**
+ * The upload of an HTML form. What a PUT says in header fields the form says in its own, which the gate has held to the
+ * policy by now: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html
+ */
+export const postObject = defineOperation({
+  name: 'PostObject',
+  on: 'bucket',
+  body: 'form',
+  needs: { table: 'write', blobs: 'write' },
+
+  parse: (request) => {
+    const { bucket, form, fields, settings, secure, remoteAddress } = request;
+    checkBucketField(form.fields, bucket);
+    refuseEncryptionHeaders(fields);
+    const conditions = parsePreconditions(form.headers);
+    return {
+      bucket,
+      key: readKey(form.fields),
+      encryption: parseWantedEncryption({ fields: form.headers, secure, remoteAddress }),
+      headers: withTagging(
+        readUploadHeaders(form.headers, settings.limits),
+        form.fields.get('tagging'),
+        settings.limits.tagsPerObject,
+      ),
+      conditions: isConditionalWrite(conditions) ? conditions : parsePreconditions(fields),
+      success: readSuccess(form.fields),
+    };
+  },
+
+  authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
+
+  act: (upload, context) => storeObject(upload, context),
+
+  render: (stored, upload, request) => {
+    const { bucket, key, success } = upload;
+    const etag = etagOf(stored.version);
+    const location =
+      'redirect' in success ? redirection(success.redirect, { bucket, key, etag }) : objectUrl(request, key);
+    return {
+      status: 'redirect' in success ? 303 : success.status,
+      fields: [...storedFields(stored, upload), ['location', location]],
+      ...('status' in success &&
+        success.status === 201 && {
+          xml: postResponse({ location, bucket, key, etag }, request.settings.xmlNamespace),
+        }),
+    };
+  },
+});
+
+/** The field can only repeat what the URL says: https://nvd.nist.gov/vuln/detail/CVE-2023-43040 came of believing it. */
+function checkBucketField(fields: Fields, bucket: string): void {
+  const said = fields.get('bucket');
+  if (said === undefined || said === bucket) return;
+  throw invalidArgument('bucket', said, "The field 'bucket' names another bucket than the request was sent to.");
+}
+
+/** In the head of the request they mean nothing, and an object that was to be encrypted must not be stored in the clear. */
+function refuseEncryptionHeaders(fields: Fields): void {
+  const found = [...fields.names()].find((name) => name.startsWith('x-amz-server-side-encryption'));
+  if (found === undefined) return;
+  throw new S3Error('InvalidRequest', {
+    message: `${found} must be a field of the form, not a header of the request.`,
+  });
+}
+
+function readKey(fields: Fields): string {
+  const key = fields.get('key') ?? '';
+  if (key === '') {
+    throw invalidArgument(
+      'key',
+      '',
+      "Bucket POST must contain a field named 'key'. If it is specified, please check the order of the fields.",
+    );
+  }
+  const text = asText(key);
+  if (text === undefined) throw new S3Error('InvalidObjectName', { message: 'Object keys must be UTF-8.' });
+  checkKey(text);
+  return text;
+}
+
+/** A form says its tags in XML. */
+function withTagging(headers: UploadHeaders, tagging: string | undefined, maximum: number): UploadHeaders {
+  if (tagging === undefined) return headers;
+  if (headers.tags.length > 0) {
+    throw new S3Error('InvalidRequest', { message: "The form has both fields 'tagging' and 'x-amz-tagging'." });
+  }
+  const tags = readTagging(Buffer.from(tagging, 'latin1'), maximum);
+  return { ...headers, tags: tags.map(({ key, value }) => [key, value] as const) };
+}
+
+type Success = { readonly redirect: URL } | { readonly status: 200 | 201 | 204 };
+
+/** What cannot be understood here counts as not said: the upload is not to fail for it. */
+function readSuccess(fields: Fields): Success {
+  const url = asText(fields.get('success_action_redirect') ?? fields.get('redirect') ?? '') ?? '';
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return { redirect: new URL(url) };
+  const status = fields.get('success_action_status');
+  return { status: status === '200' ? 200 : status === '201' ? 201 : 204 };
+}
+
+function redirection(to: URL, stored: { bucket: string; key: string; etag: string }): string {
+  const { bucket, key, etag } = stored;
+  const said = `bucket=${encodeURIComponent(bucket)}&key=${encodeURIComponent(key)}&etag=%22${etag}%22`;
+  const url = new URL(to);
+  url.search = url.search === '' ? said : `${url.search}&${said}`;
+  return url.href;
+}
+
+/** The text of UTF-8 given as latin1 characters, if it is such. */
+function asText(bytes: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,161 @@
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueCertificate } from '../support/certificates.ts';
+import { runProgram, type RunOptions } from '../support/program.ts';
+import { startService } from '../support/server.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stillage-operator-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let count = 0;
+
+/** A path that nothing lies at yet. */
+function fresh(): string {
+  count += 1;
+  return join(folder, String(count));
+}
+
+async function file(content: string): Promise<string> {
+  const path = fresh();
+  await writeFile(path, content);
+  return path;
+}
+
+/** Expects that a start ends at once, with one line that says this. Nobody is shown a stack. */
+async function expectRefused(args: readonly string[], line: RegExp | string, options?: RunOptions): Promise<void> {
+  const data = args.includes('--data') ? [] : ['--data', fresh()];
+  const { code, stdout, stderr } = await runProgram(['start', '--port', '0', ...data, ...args], options);
+  expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^(?:stillage|error): [^\n]+\n$/);
+  expect(stderr).toMatch(line);
+}
+
+describe('options that make no sense', () => {
+  it.each([
+    [['--port', 'x'], 'A port is a number from 0 to 65535'],
+    [['--port', '65536'], 'A port is a number from 0 to 65535'],
+    [['--port', '-1'], 'A port is a number from 0 to 65535'],
+    [['--limit', 'bodyIdle'], 'A limit is set by name=number'],
+    [['--limit', 'bodyIdle=1.5'], 'A limit is set by name=number'],
+    [['--limit', 'bodyIdle=0'], 'A limit is at least 1'],
+    [['--limit', 'bodyIdol=1'], 'There is no limit "bodyIdol"'],
+    [['--limit', 'toString=1'], 'There is no limit "toString"'],
+    [['--trust-proxy', 'nobody'], '"nobody" is not an address range'],
+    [['--unknown'], "unknown option '--unknown'"],
+    [['argument'], 'too many arguments'],
+    [['--tls-cert', 'cert.pem'], '--tls-cert needs --tls-key as well'],
+    [['--tls-key', 'key.pem'], '--tls-key needs --tls-cert as well'],
+    [['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'], 'cannot read /nowhere/cert.pem'],
+    [['--host', 'nowhere.invalid'], 'cannot listen on nowhere.invalid:0'],
+  ])('%j', async (args, line) => {
+    await expectRefused(args, line);
+  });
+
+  it('are found in the environment, too', async () => {
+    await expectRefused([], "from env 'STILLAGE_LIMIT' is invalid", { env: { STILLAGE_LIMIT: 'nonsense' } });
+  });
+
+  it('are not those of the environment that are empty', async () => {
+    const service = await startService({ env: { STILLAGE_LIMIT: '', STILLAGE_TLS_CERT: '', STILLAGE_REGION: '' } });
+    expect(await service.stop()).toBe(0);
+  });
+});
+
+describe('files for TLS that are not of use', () => {
+  it('are no PEM, or do not belong together', async () => {
+    const nonsense = await file('nonsense');
+    await expectRefused(['--tls-cert', nonsense, '--tls-key', nonsense], 'are no certificate and its key');
+    const [one, other] = await Promise.all(
+      [fresh(), fresh()].map(async (path) => {
+        await mkdir(path);
+        return issueCertificate(path, ['localhost']);
+      }),
+    );
+    await expectRefused(['--tls-cert', one!.certificate, '--tls-key', other!.key], 'are no certificate and its key');
+  });
+});
+
+describe('a file of accounts that cannot be used', () => {
+  const project = { project: 'p@c', id: 'id' };
+  const withKeys = (...keys: object[]) => JSON.stringify([{ ...project, users: [{ name: 'user', keys }] }]);
+  const key = { accessKeyId: 'AK', secretAccessKey: 'secret' };
+
+  it.each([
+    ['nothing', '', 'is not JSON'],
+    ['not JSON', '[\n  {"project" "p@c"}\n]', /is not JSON(: line 2, column 14)?\n/],
+    ['an object', '{}', 'expected array'],
+    ['of the wrong type', '[{"project":1}]', '[0].project: Invalid input: expected string, received number'],
+    ['without an id', '[{"project":"p@c"}]', '[0].id: Invalid input'],
+    ['without a customer', '[{"project":"p","id":"id"}]', 'must have the form project@customer'],
+    ['with more than is known', JSON.stringify([{ ...project, extra: 1 }]), 'Unrecognized key: "extra"'],
+    ['with half a key', withKeys({ accessKeyId: 'AK' }), '[0].users[0].keys[0].secretAccessKey'],
+    ['with a key twice', withKeys(key, key), 'accessKeyId AK is declared twice'],
+    ['with a project twice', JSON.stringify([project, project]), 'is declared twice'],
+  ])('%s', async (_, content, line) => {
+    await expectRefused(['--accounts', await file(content)], line);
+  });
+
+  it('is not there, or not to be read', async () => {
+    await expectRefused(['--accounts', '/nowhere/accounts.json'], 'cannot read /nowhere/accounts.json');
+    await expectRefused(['--accounts', folder], `cannot read ${folder}`);
+  });
+
+  it('is not quoted, because it holds secrets', async () => {
+    for (const broken of ['["a-secret-key" x', '["a-secret-key', 'a-secret-key', '{"a-secret-key": a-secret-key}']) {
+      const { stderr } = await runProgram(['start', '--data', fresh(), '--accounts', await file(broken)]);
+      expect(stderr).toContain('is not JSON');
+      expect(stderr).not.toMatch(/secret|a-se|key"/);
+    }
+  });
+});
+
+describe('a place that cannot be used', () => {
+  it('is a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    const { port } = other.address() as AddressInfo;
+    await expectRefused(['--port', String(port)], `port ${port} is taken; choose another one with --port`);
+    other.close();
+  });
+
+  it('is a data directory that is a file, or in one', async () => {
+    const path = await file('');
+    await expectRefused(['--data', path], `--data: cannot use ${path}: EEXIST`);
+    await expectRefused(['--data', join(path, 'data')], 'ENOTDIR');
+  });
+
+  it('is a data directory that may not be written', async () => {
+    const path = fresh();
+    await mkdir(path, { mode: 0o555 });
+    await chmod(folder, 0o755);
+    // To root nothing is forbidden.
+    const options = process.getuid?.() === 0 ? { as: 65_534 } : {};
+    await expectRefused(['--data', path], 'EACCES', options);
+    await expectRefused(['--data', join(path, 'data')], 'EACCES', options);
+  });
+
+  it('is a data directory whose key others may read, or whose key is damaged', async () => {
+    const service = await startService({ data: fresh() });
+    await service.stop();
+    const key = join(service.data, 'master.key');
+    expect((await stat(key)).mode & 0o777).toBe(0o600);
+    await chmod(key, 0o644);
+    await expectRefused(['--data', service.data], `run: chmod 600 ${key}`);
+    await chmod(key, 0o600);
+    await writeFile(key, 'short');
+    await expectRefused(['--data', service.data], 'has 5 bytes instead of 32; restore it from a backup');
+  });
+
+  it('is not made by the service for others to look into', async () => {
+    const service = await startService({ data: fresh() });
+    for (const name of ['.', 'table', 'blobs', 'blobs/00']) {
+      expect((await stat(join(service.data, name))).mode & 0o077, name).toBe(0);
+    }
+    await service.stop();
+  });
+});

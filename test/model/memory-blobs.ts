@@ -1,0 +1,65 @@
+import { BlobMissing } from '../../shared/ports/blob-store.ts';
+import type { BlobDescription, BlobOwner, BlobRef, BlobStore } from '../../shared/ports/blob-store.ts';
+import { added, hashOf, nothing, type Hash } from './fingerprint.ts';
+
+/** A blob of a model: no bytes are looked at, only whether they are there. */
+interface Blob {
+  readonly bytes: Uint8Array;
+  readonly owner: BlobOwner;
+  readonly writtenAt: number;
+}
+
+/**
+ * The blobs of a model. Writing and removing are no points where others run: nobody knows a blob before the commit that refers to
+ * it, and nobody looks at one that is to be removed.
+ */
+export class MemoryBlobs {
+  readonly kept: Map<BlobRef, Blob>;
+  /** Called before a blob is removed. */
+  watch: (ref: BlobRef) => void = () => undefined;
+
+  constructor(from?: MemoryBlobs) {
+    this.kept = new Map(from?.kept);
+  }
+
+  /** The store as one actor has it: blobs are named after their writer. */
+  of(writer: string, now: () => number): BlobStore {
+    let count = 0;
+    return {
+      write: async (bytes, owner) => {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of bytes) chunks.push(chunk);
+        const whole = Buffer.concat(chunks);
+        count += 1;
+        const ref = `bytes-of-${writer}-${count}`.padEnd(24, '_');
+        this.kept.set(ref, { bytes: whole, owner, writtenAt: now() });
+        return { ref, size: whole.length };
+      },
+      read: async (ref) => {
+        const blob = this.kept.get(ref);
+        if (!blob) throw new BlobMissing(ref);
+        return once(blob.bytes);
+      },
+      remove: async (refs) => {
+        for (const ref of refs) {
+          this.watch(ref);
+          this.kept.delete(ref);
+        }
+      },
+      list: () => this.#list(),
+      check: async () => undefined,
+    };
+  }
+
+  get hash(): Hash {
+    return [...this.kept.keys()].reduce((bag, ref) => added(bag, hashOf(ref)), nothing);
+  }
+
+  async *#list(): AsyncGenerator<BlobDescription> {
+    for (const [ref, { bytes, writtenAt }] of this.kept) yield { ref, size: bytes.length, writtenAt };
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

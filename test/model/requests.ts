@@ -1,0 +1,315 @@
+import { createHash } from 'node:crypto';
+import { operations } from '../../functions/operations.ts';
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { Fields } from '../../shared/http/message.ts';
+import { Query } from '../../shared/http/query.ts';
+import { listObjects } from '../../shared/metadata/object-listing.ts';
+import { OutcomeUnknown } from '../../shared/metadata/objects.ts';
+import { listVersions } from '../../shared/metadata/version-listing.ts';
+import { encodeContent, versionIdOf, type Version } from '../../shared/metadata/versions.ts';
+import { TableBusy } from '../../shared/ports/key-value-table.ts';
+import { measuredBytes } from '../../shared/protocol/measured-bytes.ts';
+import type { AnyOperation, RequestHead, Services } from '../../shared/protocol/operation.ts';
+import type { OperationName } from '../../shared/protocol/routes.ts';
+import type { Actor } from './actor.ts';
+import { canonical } from './fingerprint.ts';
+import { specification, type KeyEvent } from './specification.ts';
+import type { Watcher } from './watcher.ts';
+
+/** What a client asks for. `version` is the name of the actor that wrote it, or `null`. */
+export type Request =
+  | {
+      readonly do: 'put';
+      readonly key: string;
+      /** If-None-Match: *, or If-Match with the ETag of what an actor wrote. */
+      readonly only?: 'absent' | { readonly match: string };
+      /** How long the body takes, in milliseconds. */
+      readonly slow?: number;
+      /** More of metadata than a head takes. */
+      readonly long?: true;
+    }
+  | { readonly do: 'delete'; readonly key: string }
+  | { readonly do: 'delete version'; readonly key: string; readonly version: string }
+  | { readonly do: 'get'; readonly key: string; readonly version?: string }
+  | { readonly do: 'tag'; readonly key: string; readonly long?: true }
+  | { readonly do: 'list' }
+  | { readonly do: 'list versions' }
+  | { readonly do: 'copy'; readonly from: string; readonly to: string }
+  | { readonly do: 'rename'; readonly from: string; readonly to: string }
+  | { readonly do: 'set versioning'; readonly to: 'on' | 'suspended' }
+  | { readonly do: 'delete bucket' }
+  | { readonly do: 'create bucket' }
+  | { readonly do: 'upload part' }
+  | { readonly do: 'complete' }
+  | { readonly do: 'abort' };
+
+/** What a request meets. */
+export interface Place {
+  readonly services: Services;
+  readonly watcher: Watcher;
+  /** The id of the scenario's upload. */
+  readonly upload: string | undefined;
+}
+
+export const bucketName = 'bucket';
+export const uploadKey = 'k';
+/** Every part has the same bytes: a part that is sent again is the same part. */
+const partText = 'part';
+
+/** Sends a request through the project's own code, and says what it answered so that a specification can say it, too. */
+export async function perform(request: Request, actor: Actor, place: Place): Promise<unknown> {
+  try {
+    return await answerTo(request, actor, place);
+  } catch (error) {
+    if (error instanceof OutcomeUnknown) return 'unknown';
+    if (error instanceof TableBusy) return 'SlowDown';
+    if (error instanceof S3Error) return error.code;
+    return `threw ${String((error as Error).stack)}`;
+  }
+}
+
+/** Answers that promise nothing: the request may have happened or not. */
+const promisesNothing = new Set([
+  'unknown',
+  'SlowDown',
+  'ServiceUnavailable',
+  'ConditionalRequestConflict',
+  'InternalError',
+]);
+
+async function answerTo(request: Request, actor: Actor, place: Place): Promise<unknown> {
+  const { services, watcher } = place;
+  const { buckets, objects, uploads } = services;
+  switch (request.do) {
+    case 'put': {
+      const { key, only, slow, long } = request;
+      const fields: [string, string][] = [
+        ['content-length', String(actor.name.length)],
+        ...(only === 'absent' ? [['if-none-match', '*'] as [string, string]] : []),
+        ...(typeof only === 'object' ? [['if-match', etag(only.match)] as [string, string]] : []),
+        ...(long ? [['x-amz-meta-long', 'x'.repeat(1500)] as [string, string]] : []),
+      ];
+      const { version } = (await act('PutObject', actor, place, { key, fields, body: text(actor.name, place, slow) })) as {
+        version: Version;
+      };
+      return ['put', shown(version, watcher)];
+    }
+    case 'delete': {
+      const { key } = request;
+      const bucket = await buckets.load(bucketName);
+      const marker = await objects.delete(bucket, key, actor.name);
+      return ['deleted', marker && shown(marker, watcher)];
+    }
+    case 'delete version': {
+      const { key } = request;
+      const bucket = await buckets.load(bucketName);
+      const instance = request.version === 'null' ? 'null' : watcher.instanceOf(bucket.id, key, request.version);
+      // What nobody has written yet nobody can name.
+      if (instance === undefined) return 'never named';
+      const gone = await objects.deleteVersion(bucket, key, instance);
+      return ['gone', gone && (gone.marker ? 'marker' : contentOf(gone))];
+    }
+    case 'get': {
+      const { key, version: label } = request;
+      const bucket = await buckets.load(bucketName);
+      const id = label === undefined || label === 'null' ? label : watcher.instanceOf(bucket.id, key, label);
+      if (label !== undefined && id === undefined) return 'never named';
+      const version = await objects.find(bucket, key, id);
+      if (version === undefined || (version.marker && id === undefined)) return 'NoSuchKey';
+      if (version.marker) return 'MethodNotAllowed';
+      const { tags } = await objects.particulars(version);
+      return ['got', contentOf(version), tags[0]?.[1]];
+    }
+    case 'tag': {
+      const bucket = await buckets.load(bucketName);
+      const value = actor.name + (request.long ? 'x'.repeat(1500) : '');
+      await objects.revise(bucket, request.key, undefined, (all) => ({ ...all, tags: [['tag', value]] }));
+      return ['tagged'];
+    }
+    case 'list': {
+      const bucket = await buckets.load(bucketName);
+      const asked = { prefix: '', delimiter: '', position: undefined, limit: 1000 };
+      const { rows } = await listObjects(services, bucket, asked, 20_000);
+      return { listed: Object.fromEntries(rows.map(({ key, head }) => [key, contentOf(head)])) };
+    }
+    case 'list versions': {
+      const bucket = await buckets.load(bucketName);
+      const asked = { prefix: '', delimiter: '', keyMarker: '', versionIdMarker: '', limit: 1000 };
+      const { rows } = await listVersions(services, bucket, asked, 20_000);
+      const versions: Record<string, unknown[]> = {};
+      for (const { key, version } of rows) {
+        versions[key] = [...(versions[key] ?? []), [shown(version, watcher), contentOf(version)]];
+      }
+      return { versions };
+    }
+    case 'copy': {
+      const fields: [string, string][] = [
+        ['x-amz-copy-source', `/${bucketName}/${request.from}`],
+        ['x-amz-metadata-directive', 'REPLACE'],
+      ];
+      const { version } = (await act('CopyObject', actor, place, { key: request.to, fields })) as { version: Version };
+      return ['copied', shown(version, watcher), contentOf(version)];
+    }
+    case 'rename': {
+      const fields: [string, string][] = [['x-amz-rename-source', `/${bucketName}/${request.from}`]];
+      await act('RenameObject', actor, place, { key: request.to, fields });
+      return ['renamed'];
+    }
+    case 'set versioning':
+      await buckets.setVersioning(bucketName, request.to);
+      return ['versioning'];
+    case 'delete bucket':
+      await buckets.remove(bucketName);
+      return ['removed'];
+    case 'create bucket':
+      await buckets.create(bucketName, actor.name, 100);
+      return ['created'];
+    case 'upload part': {
+      const query = `uploadId=${place.upload}&partNumber=1`;
+      const fields: [string, string][] = [['content-length', String(partText.length)]];
+      await act('UploadPart', actor, place, { key: uploadKey, fields, query, body: text(partText, place) });
+      return ['part'];
+    }
+    case 'complete': {
+      const document = [{ partNumber: 1, etag: etag(partText), checksums: [] }];
+      const query = `uploadId=${place.upload}`;
+      const given = (await act('CompleteMultipartUpload', actor, place, { key: uploadKey, query, document })) as {
+        versionId: string;
+      };
+      return ['completed', given.versionId === 'null' ? 'null' : watcher.labelOf(given.versionId)];
+    }
+    case 'abort':
+      await uploads.abort(await buckets.load(bucketName), uploadKey, place.upload!);
+      return ['aborted'];
+  }
+}
+
+interface Sent {
+  readonly key: string;
+  readonly fields?: readonly (readonly [string, string])[];
+  readonly query?: string;
+  readonly body?: { readonly bytes: AsyncIterable<Uint8Array>; readonly length: number };
+  readonly document?: unknown;
+}
+
+/** The steps of the pipeline that touch table or blobs, for an operation that does more than call one repository. */
+async function act(name: OperationName, actor: Actor, { services }: Place, sent: Sent): Promise<unknown> {
+  const operation: AnyOperation = operations.get(name)!;
+  const { settings } = services;
+  const head: RequestHead<'object'> = {
+    ...{ bucket: bucketName, key: sent.key, method: 'PUT', secure: true, remoteAddress: '', settings, signed: true },
+    fields: new Fields(sent.fields),
+    query: Query.parse(sent.query ?? ''),
+  };
+  const input: unknown = operation.parse(head as never);
+  const bucket = await services.buckets.load(bucketName);
+  const project = { id: actor.name, email: actor.name, displayName: actor.name };
+  const caller = { kind: 'user', accessKeyId: '', name: '', project } as const;
+  const payload = sent.body && measuredBytes(sent.body.bytes, sent.body.length, 'CRC32');
+  const authorise = async (): Promise<void> => undefined;
+  return operation.act(input, { ...services, bucket, caller, authorise, payload, document: sent.document });
+}
+
+function text(content: string, { services }: Place, slow?: number): NonNullable<Sent['body']> {
+  const bytes = (async function* () {
+    if (slow !== undefined) await services.clock.sleep(slow);
+    yield Buffer.from(content);
+  })();
+  return { bytes, length: content.length };
+}
+
+function etag(content: string): string {
+  return createHash('md5').update(content).digest('hex');
+}
+
+function shown(version: Version, watcher: Watcher): string {
+  return versionIdOf(version) === 'null' ? 'null' : watcher.labelOf(version.instance);
+}
+
+function contentOf(version: Version): string | undefined {
+  return version.content && encodeContent(version.content);
+}
+
+/**
+ * What a request did to a key, as the specification sees it; nothing if it has nothing to do with it.
+ * @param others whether the bucket has further keys, so that this one does not decide whether it is empty
+ */
+export function eventsOf(
+  actor: Actor,
+  request: Request,
+  key: string,
+  watcher: Watcher,
+  others: boolean,
+): readonly KeyEvent[] {
+  if (!actor.started || actor.result === 'never named') return [];
+  const { result } = actor;
+  const open = actor.crashed || promisesNothing.has(result as string);
+  const event = (does: KeyEvent['does'], answer: unknown = result): KeyEvent => ({
+    actor: actor.name,
+    began: actor.startedAt,
+    ended: open ? Infinity : actor.endedAt,
+    open,
+    answer: open ? undefined : canonical(answer),
+    does,
+  });
+  const refused = typeof result === 'string';
+  const own = watcher.contentOf(key, actor.name);
+  switch (request.do) {
+    case 'put': {
+      if (request.key !== key) return [];
+      const { only } = request;
+      const condition = typeof only === 'object' ? { content: watcher.contentOf(key, only.match)! } : only;
+      return [event(specification.put(actor.name, own, condition))];
+    }
+    case 'delete':
+      return request.key === key ? [event(specification.delete(actor.name))] : [];
+    case 'delete version':
+      return request.key === key ? [event(specification.deleteVersion(request.version))] : [];
+    case 'get':
+      return request.key === key ? [event(specification.get(request.version))] : [];
+    case 'tag':
+      return request.key === key ? [event(specification.tag(actor.name + (request.long ? 'x'.repeat(1500) : '')))] : [];
+    case 'list': {
+      const seen = (result as { listed?: Record<string, string> } | undefined)?.listed?.[key];
+      return [event(specification.listed(), refused ? result : ['listed', seen])];
+    }
+    case 'list versions': {
+      const seen = (result as { versions?: Record<string, unknown[]> } | undefined)?.versions?.[key];
+      return [event(specification.listedVersions(), refused ? result : ['versions', seen ?? []])];
+    }
+    case 'copy': {
+      const [, id, content] = (refused || open ? [] : result) as [string?, string?, string?];
+      const seen = event(specification.seen(), refused ? result : ['seen', content]);
+      const made = event(specification.put(actor.name, own), ['put', id]);
+      if (refused && !open) return request.from === key ? [seen] : [];
+      return [
+        // Onto itself it is one event: what it saw is what it put.
+        ...(request.from === key && request.to !== key ? [seen] : []),
+        ...(request.to === key && (!open || own !== undefined) ? [made] : []),
+      ];
+    }
+    case 'rename': {
+      const content = watcher.contentOf(request.to, actor.name);
+      const happened = !open || content !== undefined;
+      if (refused && !open) return request.from === key ? [event(specification.seen())] : [];
+      return [
+        ...(request.from === key && happened
+          ? [event(specification.leave(actor.name, content), ['renamed', content])]
+          : []),
+        ...(request.to === key && happened ? [event(specification.put(actor.name, own), undefined)] : []),
+      ].map((one) => (request.to === key ? { ...one, answer: undefined } : one));
+    }
+    case 'set versioning':
+      return [event(specification.setVersioning(request.to))];
+    case 'delete bucket':
+      return others && result === 'BucketNotEmpty' ? [] : [event(specification.deleteBucket())];
+    case 'create bucket':
+      return [event(specification.createBucket())];
+    case 'upload part':
+      return key === uploadKey ? [event(specification.part())] : [];
+    case 'complete':
+      return key === uploadKey ? [event(specification.complete(actor.name, own))] : [];
+    case 'abort':
+      return key === uploadKey ? [event(specification.abort())] : [];
+  }
+}

@@ -1,0 +1,344 @@
+import { composeServices } from '../../functions/runtime/services.ts';
+import { itemKey, objectOf } from '../../shared/metadata/keys.ts';
+import { Manifests } from '../../shared/metadata/manifests.ts';
+import { Release } from '../../shared/metadata/release.ts';
+import { Uploads } from '../../shared/metadata/uploads.ts';
+import { decodeParticulars, encodeContent, type Version } from '../../shared/metadata/versions.ts';
+import type { Attributes, ItemKey, KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import { defaultLimits } from '../../shared/protocol/limits.ts';
+import type { Services, Settings } from '../../shared/protocol/operation.ts';
+import { Actor, ActorClock, SeededRandomness, type Time } from './actor.ts';
+import { hashOfValue } from './fingerprint.ts';
+import { MemoryBlobs } from './memory-blobs.ts';
+import { ActorTable, DirectTable, ModelTable, type LateWrite } from './model-table.ts';
+import { bucketName, eventsOf, perform, uploadKey, type Request } from './requests.ts';
+import type { World } from './scheduler.ts';
+import { isLinearizable, type SpecState, type SpecVersion } from './specification.ts';
+import { Watcher } from './watcher.ts';
+
+/** Rules taken out, so that a hole shows: decorators of ports, and subclasses in place of repositories. */
+export interface Mutation {
+  /** The table as an actor's repositories have it. */
+  readonly table?: (table: KeyValueTable, actor: string) => KeyValueTable;
+  /** The table as the follower that releases bytes has it. */
+  readonly releaseTable?: (table: KeyValueTable) => KeyValueTable;
+  readonly services?: (services: Services, adapters: Adapters, actor: string) => Services;
+}
+
+type Adapters = Parameters<typeof composeServices>[0];
+
+/** What is there at the beginning, and who does what. */
+export interface Scenario {
+  readonly versioning: 'off' | 'on' | 'suspended';
+  /**
+   * The versions of each key, newest first: `null` or any other name, which is also who wrote it, and `!` behind a delete marker.
+   * The keys of the scenario are those named here.
+   */
+  readonly keys: Readonly<Record<string, readonly string[]>>;
+  readonly actors: Readonly<Record<string, Request | { readonly do: 'release' }>>;
+  /** An upload to the key `k` is open, and its only part was uploaded. */
+  readonly upload?: true;
+  readonly freeChecks?: true;
+  /** Plain reads see the items of a transaction change one after the other. */
+  readonly apart?: true;
+  readonly crashes?: number;
+  /** Who may crash; anybody if not said. */
+  readonly mayCrash?: readonly string[];
+  /** How many answers of writes may be lost. */
+  readonly lost?: number;
+  /** How many accesses the table may refuse for now. */
+  readonly busy?: number;
+  /** How often time may pass while accesses are under way, and by how much it may jump. */
+  readonly stall?: number;
+  readonly stalls?: readonly number[];
+  readonly latency?: number;
+  /** By how much the clocks of actors go wrong. */
+  readonly skew?: Readonly<Record<string, number>>;
+  readonly mutation?: Mutation;
+}
+
+const settings: Settings = {
+  region: 'here',
+  xmlNamespace: '',
+  allUsersGroupUri: '',
+  limits: { ...defaultLimits, minimumPartBytes: 0 },
+  tokenKey: new Uint8Array(32),
+};
+const projects = { project: async () => undefined };
+const day = 24 * 60 * 60 * 1000;
+const beginning = Date.UTC(2030, 0, 1);
+
+/** What a scenario begins with, made once by the repositories themselves and copied for every play. */
+interface Seed {
+  readonly table: ModelTable;
+  readonly blobs: MemoryBlobs;
+  readonly watcher: Watcher;
+  readonly now: number;
+  readonly upload: string | undefined;
+  readonly states: ReadonlyMap<string, SpecState>;
+}
+
+/** @returns what makes the world of the scenario, the same each time */
+export async function prepare(scenario: Scenario): Promise<() => World> {
+  const seed = await plant(scenario);
+  return () => new ScenarioWorld(scenario, seed);
+}
+
+async function plant(scenario: Scenario): Promise<Seed> {
+  const table = new ModelTable();
+  const blobs = new MemoryBlobs();
+  const watcher = new Watcher(table, blobs);
+  const direct = new DirectTable(table, 'seed');
+  const time = { now: beginning };
+  table.observe = (changes, by, before) => watcher.look(changes, by, before);
+  const services = (name: string): Services => servicesFor(direct, blobs, name, time);
+  const seeds = services('seed');
+  await seeds.buckets.create(bucketName, 'owner', 100);
+
+  const write = async (key: string, version: string, at: number): Promise<void> => {
+    const marker = version.endsWith('!');
+    const name = version.replace('!', '');
+    const isNull = name.startsWith('null');
+    direct.by = name;
+    const { versioning } = await seeds.buckets.load(bucketName);
+    if (!isNull && versioning !== 'on') await seeds.buckets.setVersioning(bucketName, 'on');
+    if (isNull && versioning === 'on') await seeds.buckets.setVersioning(bucketName, 'suspended');
+    if (isNull && marker && versioning === 'off') await seeds.buckets.setVersioning(bucketName, 'suspended');
+    time.now = beginning + 10_000 + at * 1000;
+    const request: Request = marker ? { do: 'delete', key } : { do: 'put', key };
+    const actor = new Actor(name, true, async () => undefined);
+    const answer = await perform(request, actor, { services: services(name), watcher, upload: undefined });
+    if (!Array.isArray(answer)) throw new Error(`cannot plant ${version}: ${String(answer)}`);
+  };
+  for (const [key, versions] of Object.entries(scenario.keys)) {
+    for (const [at, version] of versions.toReversed().entries()) await write(key, version, at);
+  }
+  const { versioning } = await seeds.buckets.load(bucketName);
+  if (versioning !== scenario.versioning) {
+    if (scenario.versioning === 'off') throw new Error('a bucket cannot have been versioned and be off');
+    await seeds.buckets.setVersioning(bucketName, scenario.versioning);
+  }
+  const upload = scenario.upload && (await plantUpload(services, watcher));
+  time.now = beginning + 60_000;
+  const keys = Object.keys(scenario.keys);
+  const states = new Map(keys.map((key) => [key, stateOf(table, watcher, key, upload)]));
+  return { table, blobs, watcher, now: time.now, upload, states };
+}
+
+async function plantUpload(services: (name: string) => Services, watcher: Watcher): Promise<string> {
+  const { buckets, uploads } = services('upload');
+  const bucket = await buckets.load(bucketName);
+  const upload = await uploads.create(bucket, uploadKey, {
+    ...{ owner: 'upload', initiator: 'upload', contentType: undefined, encryption: undefined, checksum: undefined },
+    particulars: { headers: {}, metadata: {}, tags: [] },
+  });
+  const actor = new Actor('first', true, async () => undefined);
+  await perform({ do: 'upload part' }, actor, { services: services('first'), watcher, upload });
+  return upload;
+}
+
+function servicesFor(table: KeyValueTable, blobs: MemoryBlobs, name: string, time: Time): Services {
+  return composeServices(directAdapters(table, blobs, name, time), { projects, settings });
+}
+
+function directAdapters(table: KeyValueTable, blobs: MemoryBlobs, name: string, time: Time): Adapters {
+  const clock = {
+    now: () => time.now,
+    sleep: async (milliseconds: number) => void (time.now += milliseconds),
+  };
+  const randomness = new SeededRandomness(name);
+  return { table, blobs: blobs.of(name, () => time.now), clock, randomness, managedKey: undefined };
+}
+
+/** Everything of one play. */
+class ScenarioWorld implements World {
+  readonly actors: readonly Actor[];
+  readonly table: ModelTable;
+  readonly time: Time;
+  readonly late: LateWrite[] = [];
+  readonly stock: World['stock'];
+  readonly stalls: readonly number[];
+  readonly latency: number;
+  readonly #scenario: Scenario;
+  readonly #seed: Seed;
+  readonly #blobs: MemoryBlobs;
+  readonly #watcher: Watcher;
+
+  constructor(scenario: Scenario, seed: Seed) {
+    this.#scenario = scenario;
+    this.#seed = seed;
+    this.table = new ModelTable(seed.table);
+    this.#blobs = new MemoryBlobs(seed.blobs);
+    this.#watcher = new Watcher(this.table, this.#blobs, seed.watcher);
+    this.table.observe = (changes, by, before) => this.#watcher.look(changes, by, before);
+    this.#blobs.watch = (ref) => this.#watcher.release(ref);
+    this.time = { now: seed.now };
+    const { crashes = 0, lost = 0, busy = 0, stall = 0, stalls = [], latency = Infinity } = scenario;
+    this.stock = { crash: crashes, lost, busy, stall };
+    this.stalls = stalls;
+    this.latency = latency;
+    this.actors = Object.entries(scenario.actors).map(([name, request]) => this.#actor(name, request));
+  }
+
+  mayCrash = (actor: Actor): boolean => this.#scenario.mayCrash?.includes(actor.name) ?? true;
+
+  rest(): ReturnType<World['rest']> {
+    return this.#blobs.hash;
+  }
+
+  wrong(): string | undefined {
+    return this.#watcher.wrong;
+  }
+
+  async check(): Promise<string | undefined> {
+    const thrown = this.actors.find(({ result }) => typeof result === 'string' && result.startsWith('threw'));
+    if (thrown) return `${thrown.name} ${String(thrown.result)}`;
+    return this.#judgeAnswers() ?? this.#judgeLeftovers() ?? (await this.#judgeBytes());
+  }
+
+  #judgeAnswers(): string | undefined {
+    const keys = Object.keys(this.#scenario.keys);
+    for (const key of keys) {
+      const events = this.actors
+        .filter(({ isClient }) => isClient)
+        .flatMap((actor) => {
+          const request = this.#scenario.actors[actor.name] as Request;
+          return eventsOf(actor, request, key, this.#watcher, keys.length > 1);
+        });
+      const end = stateOf(this.table, this.#watcher, key, this.#seed.upload);
+      if (isLinearizable(events, this.#seed.states.get(key)!, end)) continue;
+      const answers = this.actors.map(({ name, result, crashed }) => [name, crashed ? 'crashed' : result]);
+      return `not linearizable at ${key}: ${JSON.stringify(answers)} ended in ${JSON.stringify(end)}`;
+    }
+    return undefined;
+  }
+
+  /** Nothing stays in a bucket that is gone, unless somebody was cut off who would have taken it back. */
+  #judgeLeftovers(): string | undefined {
+    if (!this.#clean) return undefined;
+    const id = this.table.truth(itemKey.bucket(bucketName))?.['id'];
+    for (const { key } of this.table.items()) {
+      const object = objectOf(key);
+      if (object && object.bucketId !== id) return `I8: ${object.key} is left in a bucket that is gone`;
+    }
+    return undefined;
+  }
+
+  /** The feed is delivered to its end twice, the second time from the end; then every version has its bytes, and no others are left. */
+  async #judgeBytes(): Promise<string | undefined> {
+    const release = this.#release(new DirectTable(this.table, 'release'), 'the end');
+    const records = [...this.table.log];
+    for (const record of [...records, ...records.toReversed()]) await release.follow([record]);
+    for (const later of [0, day, 8 * day]) {
+      this.time.now += later;
+      await release.sweep();
+    }
+    const wrong = this.#watcher.wrong ?? this.#watcher.without();
+    if (wrong !== undefined || !this.#clean) return wrong;
+    const used = new Set([...this.#watcher.living().flatMap(({ blobs }) => blobs), ...this.#partsOfOpenUpload()]);
+    const orphan = [...this.#blobs.kept.keys()].find((ref) => !used.has(ref));
+    return orphan && `nobody refers to ${orphan}`;
+  }
+
+  #partsOfOpenUpload(): readonly string[] {
+    const { upload } = this.#seed;
+    const items = upload === undefined ? undefined : this.table.partitions.get(`upload/${upload}`);
+    if (items?.get('-')?.['state'] !== 'open') return [];
+    return [...items.values()].flatMap(({ blob }) => (typeof blob === 'string' ? [blob] : []));
+  }
+
+  /** Nobody was cut off, and no answer was lost. */
+  get #clean(): boolean {
+    return this.stock.crash === (this.#scenario.crashes ?? 0) && this.stock.lost === (this.#scenario.lost ?? 0);
+  }
+
+  #actor(name: string, request: Request | { readonly do: 'release' }): Actor {
+    const isClient = request.do !== 'release';
+    const actor: Actor = new Actor(name, isClient, () =>
+      request.do === 'release' ? this.#follower(actor) : this.#client(actor, request),
+    );
+    return actor;
+  }
+
+  #client(actor: Actor, request: Request): Promise<unknown> {
+    const adapters = this.#adapters(actor);
+    const { mutation } = this.#scenario;
+    const given = composeServices(adapters, { projects, settings });
+    const services = mutation?.services?.(given, adapters, actor.name) ?? given;
+    return perform(request, actor, { services, watcher: this.#watcher, upload: this.#seed.upload });
+  }
+
+  /** Follows the feed as far as it goes whenever it looks, record by record, and frees what is due at once. */
+  async #follower(actor: Actor): Promise<unknown> {
+    const { table } = this.#adapters(actor);
+    const release = this.#release(table, actor.name);
+    let done = 0;
+    for (let round = 0; round < 2; round += 1) {
+      await table.get(tick);
+      const records = this.table.log.slice(done);
+      done = this.table.log.length;
+      for (const record of records) actor.see('record', record.position + JSON.stringify(hashOfValue(record)));
+      for (const record of records) await release.follow([record]);
+      await release.sweep();
+    }
+    return 'followed';
+  }
+
+  #release(table: KeyValueTable, name: string): Release {
+    const adapters = directAdapters(
+      this.#scenario.mutation?.releaseTable?.(table) ?? table,
+      this.#blobs,
+      name,
+      this.time,
+    );
+    const manifests = new Manifests(adapters);
+    return new Release({ ...adapters, manifests, uploads: new Uploads({ ...adapters, manifests }), grace: 0 });
+  }
+
+  #adapters(actor: Actor): Adapters {
+    const { freeChecks = false, apart = false, skew, mutation } = this.#scenario;
+    const rules = { freeChecks, apart, quiet };
+    const table = new ActorTable(this.table, actor, rules, () => this.time.now, this.late);
+    return {
+      table: mutation?.table?.(table, actor.name) ?? table,
+      blobs: this.#blobs.of(actor.name, () => this.time.now),
+      clock: new ActorClock(actor, this.time, skew?.[actor.name] ?? 0),
+      randomness: new SeededRandomness(actor.name),
+      managedKey: undefined,
+    };
+  }
+}
+
+const tick: ItemKey = { pk: 'tick', sk: '-' };
+
+/** The garbage queue has one user, and what lies under a fresh id is known to nobody before the commit that refers to it. */
+function quiet({ pk, sk }: ItemKey): boolean {
+  return pk.startsWith('garbage/') || pk.startsWith('details/') || (pk.startsWith('content/m') && sk !== 'refs');
+}
+
+/** A key as the table has it, in the terms of the specification. */
+function stateOf(table: ModelTable, watcher: Watcher, key: string, upload: string | undefined): SpecState {
+  const bucket = table.truth(itemKey.bucket(bucketName));
+  const state = upload !== undefined && key === uploadKey ? uploadState(table, watcher, upload) : undefined;
+  const rest = state === undefined ? {} : { upload: state };
+  if (bucket === undefined) return { versioning: undefined, versions: [], ...rest };
+  const versions = watcher.chainOf(bucket['id'] as string, key).map((version): SpecVersion => {
+    const { instance, named, marker, content } = version;
+    const tag = particularsOf(table, version).tags[0]?.[1];
+    return { label: watcher.labelOf(instance), named, marker, content: content && encodeContent(content), tag };
+  });
+  return { versioning: bucket['versioning'] as 'off' | 'on' | 'suspended', versions, ...rest };
+}
+
+function particularsOf(table: ModelTable, { particulars }: Version): ReturnType<typeof decodeParticulars> {
+  if (!('details' in particulars)) return particulars;
+  return decodeParticulars(table.truth(itemKey.details(particulars.details)) ?? {});
+}
+
+function uploadState(table: ModelTable, watcher: Watcher, upload: string): SpecState['upload'] {
+  const item = table.truth({ pk: `upload/${upload}`, sk: '-' });
+  const state = item?.['state'];
+  if (state === 'open' || state === 'aborted') return state;
+  const version = (item?.['result'] as Attributes | undefined)?.['version'];
+  return { completed: version === 'null' ? 'null' : watcher.labelOf(String(version)) };
+}

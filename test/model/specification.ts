@@ -1,0 +1,207 @@
+import { canonical } from './fingerprint.ts';
+
+/** A version, as the specification has it. */
+export interface SpecVersion {
+  /** Who wrote it. */
+  readonly label: string;
+  readonly named: boolean;
+  readonly marker: boolean;
+  readonly content: string | undefined;
+  readonly tag: string | undefined;
+}
+
+/** All there is to say about one key: its bucket, and its versions, newest first. Never changed, only replaced. */
+export interface SpecState {
+  /** Undefined: the bucket is not there. */
+  readonly versioning: 'off' | 'on' | 'suspended' | undefined;
+  readonly versions: readonly SpecVersion[];
+  /** The upload that the scenario has: open, aborted, or the version id that completing it gave. */
+  readonly upload?: 'open' | 'aborted' | { readonly completed: string };
+}
+
+/** What a request did to one key, or saw of it. */
+export interface KeyEvent {
+  /** Who it was. */
+  readonly actor: string;
+  /** The step of the play at which it began, and the one at which it was answered (infinite: never). */
+  readonly began: number;
+  readonly ended: number;
+  /** Whether it may as well not have happened: its answer promises nothing. */
+  readonly open: boolean;
+  /** The answer as text; undefined where any will do. */
+  readonly answer: string | undefined;
+  /** What it does if it happens all at once: the state behind it, and what it answers. */
+  readonly does: (state: SpecState) => { readonly state: SpecState; readonly answer: unknown };
+}
+
+/**
+ * Whether the requests can be put in an order, each at one moment between its beginning and its answer, in which their answers and the
+ * end are right (Herlihy and Wing's linearizability, by search).
+ */
+export function isLinearizable(events: readonly KeyEvent[], begin: SpecState, end: SpecState): boolean {
+  const wanted = canonical(end);
+  const failed = new Set<string>();
+  const search = (state: SpecState, left: readonly KeyEvent[]): boolean => {
+    if (left.every(({ open }) => open) && canonical(state) === wanted) return true;
+    const place = `${left.map(({ actor }) => actor).join()} ${canonical(state)}`;
+    if (failed.has(place)) return false;
+    for (const event of left) {
+      if (left.some((other) => other !== event && other.ended < event.began)) continue;
+      const rest = left.filter((other) => other !== event);
+      const { state: behind, answer } = event.does(state);
+      const fits = event.answer === undefined || canonical(answer) === event.answer;
+      if (fits && search(behind, rest)) return true;
+      if (event.open && search(state, rest)) return true;
+    }
+    failed.add(place);
+    return false;
+  };
+  return search(begin, events);
+}
+
+const live = (state: SpecState): SpecVersion | undefined => {
+  const [current] = state.versions;
+  return current?.marker ? undefined : current;
+};
+
+/** A version becomes current; a null one takes the former null one's place. */
+function above(state: SpecState, version: SpecVersion): SpecState {
+  const older = version.named ? state.versions : state.versions.filter(({ named }) => named);
+  return { ...state, versions: [version, ...older] };
+}
+
+const noBucket = 'NoSuchBucket';
+const shownId = ({ label, named }: Pick<SpecVersion, 'label' | 'named'>): string => (named ? label : 'null');
+
+type Does = KeyEvent['does'];
+
+/** What each request does, if nothing else happened meanwhile. */
+export const specification = {
+  put:
+    (label: string, content: string | undefined, condition?: 'absent' | { readonly content: string }): Does =>
+    (state) => {
+      if (state.versioning === undefined) return { state, answer: noBucket };
+      const current = live(state);
+      if (condition === 'absent' && current) return { state, answer: 'PreconditionFailed' };
+      if (typeof condition === 'object' && current === undefined) return { state, answer: 'NoSuchKey' };
+      if (typeof condition === 'object' && current?.content !== condition.content) {
+        return { state, answer: 'PreconditionFailed' };
+      }
+      const version = { label, named: state.versioning === 'on', marker: false, content, tag: undefined };
+      return { state: above(state, version), answer: ['put', shownId(version)] };
+    },
+
+  delete:
+    (label: string): Does =>
+    (state) => {
+      if (state.versioning === undefined) return { state, answer: noBucket };
+      if (state.versioning === 'off') return { state: { ...state, versions: [] }, answer: ['deleted', undefined] };
+      const marker = { label, named: state.versioning === 'on', marker: true, content: undefined, tag: undefined };
+      return { state: above(state, marker), answer: ['deleted', shownId(marker)] };
+    },
+
+  /** The name goes without a trace if it can, else a marker becomes current. */
+  leave:
+    (label: string, content: string | undefined): Does =>
+    (state) => {
+      if (state.versioning === undefined) return { state, answer: noBucket };
+      const current = live(state);
+      if (current === undefined) return { state, answer: 'NoSuchKey' };
+      const answer = ['renamed', content ?? current.content];
+      if (content !== undefined && content !== current.content) return { state, answer: 'another content' };
+      const vanishes = state.versioning !== 'on' && !current.named && state.versions.length === 1;
+      if (vanishes) return { state: { ...state, versions: [] }, answer };
+      const marker = { label, named: state.versioning === 'on', marker: true, content: undefined, tag: undefined };
+      return { state: above(state, marker), answer };
+    },
+
+  deleteVersion:
+    (version: string | undefined): Does =>
+    (state) => {
+      if (state.versioning === undefined) return { state, answer: noBucket };
+      const gone = version === undefined ? undefined : findVersion(state, version);
+      if (gone === undefined) return { state, answer: ['gone', undefined] };
+      const versions = state.versions.filter((one) => one !== gone);
+      return { state: { ...state, versions }, answer: ['gone', gone.marker ? 'marker' : gone.content] };
+    },
+
+  get:
+    (version?: string | { readonly unknown: true }): Does =>
+    (state) => {
+      if (state.versioning === undefined) return { state, answer: noBucket };
+      if (typeof version === 'object') return { state, answer: 'NoSuchKey' };
+      const found = version === undefined ? live(state) : findVersion(state, version);
+      if (found === undefined) return { state, answer: 'NoSuchKey' };
+      return { state, answer: found.marker ? 'MethodNotAllowed' : ['got', found.content, found.tag] };
+    },
+
+  /** A copy sees its source; that it shows its target later is an event of the other key. */
+  seen: (): Does => (state) => {
+    if (state.versioning === undefined) return { state, answer: noBucket };
+    const current = live(state);
+    return { state, answer: current ? ['seen', current.content] : 'NoSuchKey' };
+  },
+
+  listed: (): Does => (state) => {
+    if (state.versioning === undefined) return { state, answer: noBucket };
+    return { state, answer: ['listed', live(state)?.content] };
+  },
+
+  listedVersions: (): Does => (state) => {
+    if (state.versioning === undefined) return { state, answer: noBucket };
+    return { state, answer: ['versions', state.versions.map((one) => [shownId(one), one.content])] };
+  },
+
+  tag:
+    (tag: string): Does =>
+    (state) => {
+      if (state.versioning === undefined) return { state, answer: noBucket };
+      const current = live(state);
+      if (current === undefined) return { state, answer: 'NoSuchKey' };
+      return { state: { ...state, versions: [{ ...current, tag }, ...state.versions.slice(1)] }, answer: ['tagged'] };
+    },
+
+  complete:
+    (label: string, content: string | undefined): Does =>
+    (state) => {
+      if (state.versioning === undefined) return { state, answer: noBucket };
+      if (typeof state.upload === 'object') return { state, answer: ['completed', state.upload.completed] };
+      if (state.upload !== 'open') return { state, answer: 'NoSuchUpload' };
+      const version = { label, named: state.versioning === 'on', marker: false, content, tag: undefined };
+      const completed = shownId(version);
+      return { state: { ...above(state, version), upload: { completed } }, answer: ['completed', completed] };
+    },
+
+  abort: (): Does => (state) => {
+    if (state.versioning === undefined) return { state, answer: noBucket };
+    if (state.upload !== 'open') return { state, answer: 'NoSuchUpload' };
+    return { state: { ...state, upload: 'aborted' }, answer: ['aborted'] };
+  },
+
+  part: (): Does => (state) => {
+    if (state.versioning === undefined) return { state, answer: noBucket };
+    return { state, answer: state.upload === 'open' ? ['part'] : 'NoSuchUpload' };
+  },
+
+  setVersioning:
+    (versioning: 'on' | 'suspended'): Does =>
+    (state) =>
+      state.versioning === undefined
+        ? { state, answer: noBucket }
+        : { state: { ...state, versioning }, answer: ['versioning'] },
+
+  deleteBucket: (): Does => (state) => {
+    if (state.versioning === undefined) return { state, answer: noBucket };
+    if (state.versions.length > 0) return { state, answer: 'BucketNotEmpty' };
+    return { state: { ...state, versioning: undefined, versions: [] }, answer: ['removed'] };
+  },
+
+  createBucket: (): Does => (state) =>
+    state.versioning === undefined
+      ? { state: { ...state, versioning: 'off', versions: [] }, answer: ['created'] }
+      : { state, answer: 'BucketAlreadyExists' },
+} as const;
+
+function findVersion(state: SpecState, version: string): SpecVersion | undefined {
+  return state.versions.find((one) => (version === 'null' ? !one.named : one.named && one.label === version));
+}

@@ -1,0 +1,218 @@
+import { objectOf } from '../../shared/metadata/keys.ts';
+import { headKey } from '../../shared/metadata/version-chain.ts';
+import { decodeHead, decodeVersion, encodeContent, type Head, type Version } from '../../shared/metadata/versions.ts';
+import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
+import { canonical } from './fingerprint.ts';
+import type { MemoryBlobs } from './memory-blobs.ts';
+import type { ModelTable } from './model-table.ts';
+
+/** What never changes about a version. */
+interface Lasting {
+  readonly label: string;
+  readonly bucketId: string;
+  readonly key: string;
+  readonly content: string | undefined;
+  /** Content, size and MD5. */
+  readonly fixed: string;
+  /** Which write brought it. */
+  readonly since: number;
+  gone: boolean;
+}
+
+/**
+ * Looks at every write, and says what is wrong about it: what the repositories promise of every state of the table, since a crash can
+ * make any state the last one.
+ */
+export class Watcher {
+  readonly versions: Map<string, Lasting>;
+  readonly #table: ModelTable;
+  readonly #blobs: MemoryBlobs;
+  #writes: number;
+  wrong: string | undefined;
+
+  constructor(table: ModelTable, blobs: MemoryBlobs, from?: Watcher) {
+    this.#table = table;
+    this.#blobs = blobs;
+    this.versions = new Map([...(from?.versions ?? [])].map(([instance, version]) => [instance, { ...version }]));
+    this.#writes = from === undefined ? 0 : from.#writes;
+  }
+
+  /** Who wrote a version. */
+  labelOf(instance: string): string {
+    return this.versions.get(instance)?.label ?? '?';
+  }
+
+  /** The version of a key that this actor wrote, if it is written by now. */
+  instanceOf(bucketId: string, key: string, label: string): string | undefined {
+    for (const [instance, version] of this.versions) {
+      if (version.label === label && version.key === key && version.bucketId === bucketId) return instance;
+    }
+    return undefined;
+  }
+
+  /** The content that an actor gave a key. */
+  contentOf(key: string, label: string): string | undefined {
+    return [...this.versions.values()].find((version) => version.label === label && version.key === key)?.content;
+  }
+
+  /** Looks at a write that was just applied by somebody. */
+  look(changes: readonly Change[], by: string, before: (key: ItemKey) => Attributes | undefined): void {
+    this.#writes += 1;
+    const touched = new Map<string, { bucketId: string; key: string }>();
+    for (const { key } of changes) {
+      const object = objectOf(key);
+      if (object) touched.set(`${object.bucketId}/${object.key}`, object);
+    }
+    for (const { bucketId, key } of touched.values()) {
+      this.#lookAtKey(bucketId, key, by);
+      this.#lookAtHead(bucketId, key, changes, before);
+    }
+    for (const change of changes) {
+      if (/^content\/.* refs$/.test(`${change.key.pk} ${change.key.sk}`) && 'put' in change) {
+        const images = changes.map(({ key }) => (objectOf(key) ? before(key) : undefined));
+        const former = images.filter((image) => image !== undefined);
+        this.#lookAtHolders(change.key.pk.slice('content/'.length), change.put, before(change.key), former);
+      }
+    }
+  }
+
+  /** A blob is about to be removed. */
+  release(ref: string): void {
+    const holder = this.living().find(({ blobs }) => blobs.includes(ref));
+    if (holder) this.#complain(`I7: the bytes of ${holder.label} at ${holder.key} are removed while it lives`);
+  }
+
+  /** Every version that is there, with the blobs its bytes are in. */
+  living(): readonly { label: string; key: string; version: Version; blobs: readonly string[] }[] {
+    return [...this.#table.items()].flatMap(({ key, attributes }) => {
+      const object = objectOf(key);
+      if (!object) return [];
+      const version = versionOf(attributes);
+      return [{ label: this.labelOf(version.instance), key: object.key, version, blobs: this.#blobsOf(version) }];
+    });
+  }
+
+  /** A version whose bytes are not all there. */
+  without(): string | undefined {
+    const lost = this.living().find(({ blobs }) => blobs.some((blob) => !this.#blobs.kept.has(blob)));
+    return lost && `data loss: the version of ${lost.label} at ${lost.key} has no bytes`;
+  }
+
+  /** The versions of a key, newest first. */
+  chainOf(bucketId: string, key: string): readonly Version[] {
+    const head = this.#table.truth(headKey(bucketId, key));
+    const older = [...(this.#table.partitions.get(`old/${bucketId}/${key}`)?.values() ?? [])].map(versionOf);
+    older.sort((a, b) => (a.instance < b.instance ? 1 : -1));
+    return head ? [headOf(head), ...older] : older;
+  }
+
+  #blobsOf({ content }: Version): readonly string[] {
+    if (content === undefined) return [];
+    if (content.kind === 'blob') return [content.ref];
+    const items = this.#table.partitions.get(`content/m${content.id}`);
+    const slices = [...(items ?? [])].filter(([sk]) => sk.startsWith('s/'));
+    const directory = items?.get('-');
+    if (directory === undefined || slices.length === 0) return [`manifest ${content.id}`];
+    return slices.flatMap(([, slice]) => slice['b'] as readonly string[]).filter((blob) => blob !== '');
+  }
+
+  /** I1, I2, I3, I5. */
+  #lookAtKey(bucketId: string, key: string, by: string): void {
+    const head = this.#table.truth(headKey(bucketId, key));
+    const chain = this.chainOf(bucketId, key);
+    const older = head ? chain.slice(1) : chain;
+    if (!head && older.length > 0) return this.#complain(`I1: ${key} has a history without a head`);
+    if (head) this.#lookAtChain(key, headOf(head), older);
+    for (const version of chain) this.#lookAtVersion(bucketId, key, version, by);
+    const present = new Set(chain.map(({ instance }) => instance));
+    for (const [instance, lasting] of this.versions) {
+      if (lasting.key === key && lasting.bucketId === bucketId && !present.has(instance)) lasting.gone = true;
+    }
+  }
+
+  #lookAtChain(key: string, head: Head, older: readonly Version[]): void {
+    if (head.olderCount !== older.length) {
+      this.#complain(`I2: the head of ${key} counts ${head.olderCount} older versions of ${older.length}`);
+    }
+    const bytes = older.reduce((sum, { size }) => sum + size, 0);
+    if (head.olderBytes !== bytes) this.#complain(`I2: the head of ${key} counts ${head.olderBytes} bytes of ${bytes}`);
+    const markers = older.filter(({ marker }) => marker).length;
+    if (head.olderMarkers !== markers) this.#complain(`I2: the head of ${key} counts its markers wrong`);
+    if (older.some(({ instance }) => instance >= head.instance)) {
+      this.#complain(`I2: a version of ${key} in the history is younger than the head`);
+    }
+    let beneath = head.beneath;
+    for (const version of older) {
+      if (version.instance !== beneath) return this.#complain(`I2: the chain of ${key} is broken`);
+      beneath = version.beneath;
+    }
+    if (beneath !== undefined) this.#complain(`I2: the chain of ${key} goes on behind its end`);
+    const nulls = older.filter(({ named }) => !named);
+    if (nulls.length + (head.named ? 0 : 1) > 1) this.#complain(`I3: ${key} has two null versions`);
+    if (head.nullInHistory !== nulls[0]?.instance) this.#complain(`I3: the head of ${key} names a wrong null version`);
+  }
+
+  #lookAtVersion(bucketId: string, key: string, version: Version, by: string): void {
+    const { instance, size, md5 } = version;
+    const content = version.content && encodeContent(version.content);
+    const fixed = canonical([content, size, md5]);
+    const known = this.versions.get(instance);
+    if (!known) this.versions.set(instance, { label: by, bucketId, key, content, fixed, since: this.#writes, gone: false });
+    else if (known.gone) this.#complain(`I5: the version of ${known.label} at ${key} came back`);
+    else if (known.fixed !== fixed) this.#complain(`I5: the version of ${known.label} at ${key} changed`);
+  }
+
+  /** I4: whoever adds or removes a version writes the head, on the condition that it is as it was read. */
+  #lookAtHead(
+    bucketId: string,
+    key: string,
+    changes: readonly Change[],
+    before: (key: ItemKey) => Attributes | undefined,
+  ): void {
+    const ofKey = changes.filter((change) => {
+      const object = objectOf(change.key);
+      return object?.bucketId === bucketId && object.key === key;
+    });
+    const head = ofKey.find((change) => objectOf(change.key)!.isHead);
+    const movesOlder = ofKey.some(
+      (change) => change !== head && ('delete' in change || before(change.key)?.['i'] !== change.put['i']),
+    );
+    if (movesOlder && !head) this.#complain(`I4: the history of ${key} changed without its head`);
+    if (head?.expect === undefined && head) this.#complain(`I4: the head of ${key} was written without a condition`);
+  }
+
+  /** I6: a holder comes in only while another lives, or in the commit that takes that one's place. */
+  #lookAtHolders(content: string, put: Attributes, old: Attributes | undefined, replaced: readonly Attributes[]): void {
+    const holders = [...((put['holders'] as ReadonlySet<string> | undefined) ?? [])];
+    const former = old?.['holders'] as ReadonlySet<string> | undefined;
+    if (holders.every((holder) => former?.has(holder))) return;
+    const versions = [...this.living().map(({ version }) => version), ...replaced.map(versionOf)];
+    const living = versions.some(
+      (version) =>
+        version.content !== undefined &&
+        encodeContent(version.content) === content &&
+        this.versions.get(version.instance)!.since < this.#writes &&
+        (former === undefined || former.has(version.instance)),
+    );
+    if (!living) this.#complain('I6: a content without a living holder got a new one');
+  }
+
+  #complain(what: string): void {
+    this.wrong ??= what;
+  }
+}
+
+/** Items are never changed, so each is decoded once, however many plays it is in. */
+function memoised<Decoded>(decode: (item: Attributes) => Decoded): (item: Attributes) => Decoded {
+  const known = new WeakMap<Attributes, Decoded>();
+  return (item) => {
+    const before = known.get(item);
+    if (before !== undefined) return before;
+    const decoded = decode(item);
+    known.set(item, decoded);
+    return decoded;
+  };
+}
+
+const versionOf = memoised(decodeVersion);
+const headOf = memoised(decodeHead);

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { expectError, textOf } from '../support/expect-error.ts';
+import { md5Tag, put, read, setVersioning } from '../support/objects.ts';
+import type { RawResponse } from '../support/raw-client.ts';
+import { serviceUnderTest } from '../support/service-under-test.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html and …/conditional-deletes.html */
+
+const service = serviceUnderTest();
+const tag = md5Tag('old');
+const other = md5Tag('other');
+
+/** What is under the key before the write. */
+type Before = 'an object' | 'nothing' | 'a delete marker';
+
+async function prepared(before: Before): Promise<string> {
+  const bucket = await service.bucket();
+  if (before === 'a delete marker') await setVersioning(service.client, bucket, 'Enabled');
+  if (before !== 'nothing') await put(service.client, bucket, 'key', 'old');
+  if (before === 'a delete marker') await service.send({ method: 'DELETE', path: `/${bucket}/key` });
+  return bucket;
+}
+
+type Write = (bucket: string, headers: Record<string, string>) => Promise<RawResponse>;
+
+const putObject: Write = (bucket, headers) =>
+  service.send({ method: 'PUT', path: `/${bucket}/key`, headers, body: 'new' });
+
+const complete: Write = async (bucket, headers) => {
+  const path = `/${bucket}/key`;
+  const created = await service.send({ method: 'POST', path, query: 'uploads' });
+  const id = textOf(created.text, 'UploadId')!;
+  await service.send({ method: 'PUT', path, query: `partNumber=1&uploadId=${id}`, body: 'new' });
+  const part = `<Part><PartNumber>1</PartNumber><ETag>${md5Tag('new')}</ETag></Part>`;
+  const body = `<CompleteMultipartUpload>${part}</CompleteMultipartUpload>`;
+  return service.send({ method: 'POST', path, query: `uploadId=${id}`, headers, body });
+};
+
+const cases: [before: Before, headers: Record<string, string>, outcome: string][] = [
+  ['nothing', { 'if-none-match': '*' }, 'written'],
+  ['a delete marker', { 'if-none-match': '*' }, 'written'],
+  ['an object', { 'if-none-match': '*' }, 'If-None-Match'],
+  ['an object', { 'if-none-match': '"*"' }, 'If-None-Match'],
+  ['an object', { 'if-none-match': tag }, 'If-None-Match'],
+  ['an object', { 'if-none-match': tag.replaceAll('"', '') }, 'If-None-Match'],
+  ['an object', { 'if-none-match': other }, 'written'],
+  ['nothing', { 'if-none-match': other }, 'written'],
+  ['an object', { 'if-match': tag }, 'written'],
+  ['an object', { 'if-match': tag.replaceAll('"', '') }, 'written'],
+  ['an object', { 'if-match': `${other}, ${tag}` }, 'written'],
+  ['an object', { 'if-match': '*' }, 'written'],
+  ['an object', { 'if-match': other }, 'If-Match'],
+  ['nothing', { 'if-match': tag }, 'NoSuchKey'],
+  ['nothing', { 'if-match': '*' }, 'NoSuchKey'],
+  ['a delete marker', { 'if-match': tag }, 'NoSuchKey'],
+  ['a delete marker', { 'if-match': '*' }, 'NoSuchKey'],
+];
+
+describe.each([
+  ['PutObject', putObject],
+  ['CompleteMultipartUpload', complete],
+])('%s', (_, write) => {
+  it.each(cases)('over %s with %o: %s', async (before, headers, outcome) => {
+    const bucket = await prepared(before);
+    const response = await write(bucket, headers);
+    if (outcome === 'written') {
+      expect(response.status, response.text).toBe(200);
+      expect(await read(service.client, bucket, 'key')).toBe('new');
+      return;
+    }
+    if (outcome === 'NoSuchKey') {
+      expectError(response, 404, 'NoSuchKey');
+    } else {
+      expectError(response, 412, 'PreconditionFailed');
+      expect(textOf(response.text, 'Condition')).toBe(outcome);
+    }
+    const { status, text } = await service.send({ path: `/${bucket}/key` });
+    expect(status).toBe(before === 'an object' ? 200 : 404);
+    if (before === 'an object') expect(text).toBe('old');
+  });
+});
+
+describe('DeleteObject', () => {
+  it.each([
+    ['an object', { 'if-match': tag }, 204],
+    ['an object', { 'if-match': '*' }, 204],
+    ['an object', { 'if-match': other }, 412],
+    ['nothing', { 'if-match': tag }, 204],
+    ['nothing', { 'if-match': '*' }, 204],
+    ['a delete marker', { 'if-match': tag }, 204],
+    ['an object', { 'x-amz-if-match-size': '3' }, 204],
+    ['an object', { 'x-amz-if-match-size': '4' }, 412],
+    ['an object', { 'x-amz-if-match-last-modified-time': 'Thu, 01 Jan 1970 00:00:00 GMT' }, 412],
+    ['nothing', { 'x-amz-if-match-last-modified-time': 'Thu, 01 Jan 1970 00:00:00 GMT' }, 204],
+    ['an object', { 'x-amz-if-match-last-modified-time': 'no date' }, 400],
+    ['an object', { 'x-amz-if-match-size': 'no size' }, 400],
+  ] as const)('of %s with %o: %i', async (before, headers, status) => {
+    const bucket = await prepared(before);
+    const response = await service.send({ method: 'DELETE', path: `/${bucket}/key`, headers });
+    expect(response.status, response.text).toBe(status);
+    if (status === 412) {
+      expect(textOf(response.text, 'Condition')!.toLowerCase()).toBe(Object.keys(headers)[0]);
+      expect(await read(service.client, bucket, 'key')).toBe('old');
+    }
+  });
+
+  it('with the time of the object, to the second, in both forms that clients send', async () => {
+    for (const form of [(date: Date) => date.toUTCString(), (date: Date) => date.toISOString()]) {
+      const bucket = await prepared('an object');
+      const { header } = await service.send({ method: 'HEAD', path: `/${bucket}/key` });
+      const headers = { 'x-amz-if-match-last-modified-time': form(new Date(header('last-modified')!)) };
+      const response = await service.send({ method: 'DELETE', path: `/${bucket}/key`, headers });
+      expect(response.status, response.text).toBe(204);
+    }
+  });
+
+  it('of a version judges that version', async () => {
+    const bucket = await service.bucket();
+    await setVersioning(service.client, bucket, 'Enabled');
+    const { VersionId } = await put(service.client, bucket, 'key', 'old');
+    await put(service.client, bucket, 'key', 'newer');
+    const remove = (ifMatch: string) =>
+      service.send({
+        method: 'DELETE',
+        path: `/${bucket}/key`,
+        query: `versionId=${VersionId}`,
+        headers: { 'if-match': ifMatch },
+      });
+    expect((await remove(md5Tag('newer'))).status).toBe(412);
+    expect((await remove(tag)).status).toBe(204);
+  });
+});
