@@ -2,7 +2,7 @@ import { S3Error } from '../errors/s3-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, Change, Condition, Expectation, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import { bucketId, sortableTime, writeToken } from './ids.ts';
+import { bucketId, sortableTime, timedId, writeToken } from './ids.ts';
 import { itemKey, partition } from './keys.ts';
 import { SharedReads } from './shared-reads.ts';
 import { headPartitions } from './shards.ts';
@@ -15,6 +15,9 @@ interface Transition {
   /** Milliseconds since the epoch. */
   readonly until: number;
 }
+
+/** The documents a bucket may have. */
+export type DocumentKind = 'tagging';
 
 export interface Bucket {
   readonly name: string;
@@ -30,6 +33,8 @@ export interface Bucket {
   readonly closing: Transition | undefined;
   /** PutBucketVersioning waits until no write under the old state is left. */
   readonly settling: Transition | undefined;
+  /** Its documents: the revision of each. */
+  readonly documents: Readonly<Partial<Record<DocumentKind, string>>>;
   /** When this image was read; what is older than a second is read again before a commit. */
   readonly readAt: number;
 }
@@ -168,6 +173,39 @@ export class Buckets {
     const bucket = await this.find(name);
     if (bucket?.settling?.token !== token) return;
     await this.#table.write([this.#change({ ...bucket, settling: undefined }, settlingIs(token))]);
+  }
+
+  /** A document of the bucket, or undefined if it has none. */
+  async document(bucket: Bucket, kind: DocumentKind): Promise<Attributes | undefined> {
+    const revision = bucket.documents[kind];
+    return revision === undefined ? undefined : this.#table.get(itemKey.bucketDocument(bucket.id, kind, revision));
+  }
+
+  /**
+   * Sets a document of a bucket, or takes it away. Documents are immutable: a new one is written first, then the bucket's
+   * pointer, so whoever has read the bucket finds the document it speaks of.
+   * @throws S3Error NoSuchBucket, SlowDown
+   */
+  async setDocument(name: string, kind: DocumentKind, document: Attributes | undefined): Promise<void> {
+    const revision = document && timedId(this.#clock.now(), this.#randomness);
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const bucket = await this.#ready(name);
+      const former = bucket.documents[kind];
+      if (document && revision !== undefined) {
+        await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, revision), put: document }]);
+      }
+      const { [kind]: _, ...others } = bucket.documents;
+      const documents = revision === undefined ? others : { ...others, [kind]: revision };
+      const { outcome } = await this.#table.write([this.#change({ ...bucket, documents }, tokenIs(bucket.token))]);
+      if (outcome === 'written') {
+        if (former !== undefined) {
+          await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, former), delete: true }]);
+        }
+        return;
+      }
+      await this.#pause(attempt);
+    }
+    throw new S3Error('SlowDown');
   }
 
   /** The buckets of a project in the order of their names, behind `after`. */
@@ -346,6 +384,7 @@ function encodeBucket(bucket: Bucket): Attributes {
     r: bucket.token,
     ...(bucket.closing && { ct: bucket.closing.token, cu: bucket.closing.until }),
     ...(bucket.settling && { st: bucket.settling.token, su: bucket.settling.until }),
+    ...(Object.keys(bucket.documents).length > 0 && { docs: bucket.documents }),
   };
 }
 
@@ -359,6 +398,7 @@ function decodeBucket(name: string, item: Attributes, readAt: number): Bucket {
     token: item['r'] as string,
     closing: transition(item['ct'], item['cu']),
     settling: transition(item['st'], item['su']),
+    documents: (item['docs'] ?? {}) as Bucket['documents'],
     readAt,
   };
 }

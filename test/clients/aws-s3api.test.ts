@@ -76,7 +76,7 @@ describe.each(long ? schemes : (['https'] as const))('aws s3api over %s', { time
     const bucket = await endpoint.newBucket();
     const names = ['a/1', 'a/2 +', 'b/3', 'c', 'ü'];
     await Promise.all(
-      names.map((Key) => sdkAt(endpoint).send(new PutObjectCommand({ Bucket: bucket, Key, Body: '' }))),
+      names.map((Key) => sdkAt(endpoint).send(new PutObjectCommand({ Bucket: bucket, Key, Body: Key }))),
     );
 
     const keys = (list: Record<string, unknown>): unknown[] =>

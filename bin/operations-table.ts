@@ -1,0 +1,163 @@
+// Writes docs/operations.md: `node --import tsx bin/operations-table.ts > docs/operations.md`.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stubs } from '../functions/bucket/stubs.ts';
+import { operations } from '../functions/operations.ts';
+import { routes, type OperationName, type Route } from '../shared/protocol/routes.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Sub-resources that are known so that a request for one is refused, and never taken for a plain GET, PUT or DELETE. */
+const excluded: ReadonlySet<string> = new Set([
+  'abac',
+  'accelerate',
+  'analytics',
+  'append',
+  'encryption',
+  'intelligent-tiering',
+  'inventory',
+  'legal-hold',
+  'logging',
+  'metadataConfiguration',
+  'metadataInventoryTable',
+  'metadataJournalTable',
+  'metadataTable',
+  'metrics',
+  'notification',
+  'object-lock',
+  'ownershipControls',
+  'publicAccessBlock',
+  'replication',
+  'requestPayment',
+  'restore',
+  'retention',
+  'select',
+  'session',
+  'torrent',
+]);
+
+/** The headings of the page, in their order, with the operations of each. */
+const states = ['built', 'stub', 'not yet', 'excluded'] as const;
+type State = (typeof states)[number];
+
+const explanations: Readonly<Record<State, string>> = {
+  built: 'Answers as the S3 API does; what differs is recorded in [docs/adr](adr/).',
+  stub: 'Answers what S3 answers for a bucket that never used the feature, because clients ask for it unasked. Nothing can be set.',
+  'not yet': 'Planned. Answers `501 NotImplemented`.',
+  excluded:
+    'Not planned. Answers `501 NotImplemented` and never falls through to the plain operation: a `PUT ?retention` taken for a PutObject would destroy data.',
+};
+
+interface Row {
+  readonly name: OperationName;
+  readonly requests: readonly string[];
+  readonly state: State;
+}
+
+/** The page as Markdown. */
+export function operationsPage(): string {
+  const rows = allRows();
+  const sections = states.map((state) =>
+    section(
+      state,
+      rows.filter((row) => row.state === state),
+    ),
+  );
+  return `${introduction(rows)}\n${sections.join('\n')}`;
+}
+
+function introduction(rows: readonly Row[]): string {
+  const count = (state: State): number => rows.filter((row) => row.state === state).length;
+  return `# Operations
+
+<!-- Generated, and a test holds it: node --import tsx bin/operations-table.ts > docs/operations.md -->
+
+Of the ${rows.length} operations in the [route table](../shared/protocol/routes.ts), ${count('built')} are built, ${count('stub')} are stubs, ${count('not yet')} are planned
+and ${count('excluded')} are excluded on purpose.
+
+- **SDK**: the file of tests that drives the operation with the AWS SDK for JavaScript over HTTP.
+- **Wire**: files of tests that name the operation and send it exact bytes: what no SDK would send, and what it would hide.
+- **Cloud**: whether the deployment in a cloud account has a function for it. *Small bodies*: it carries at most some
+  4.5 MB in and 4.4 MiB out ([why](cloud.md#limits-of-a-function)). No function has ever run in a real account.
+`;
+}
+
+function section(state: State, rows: readonly Row[]): string {
+  const heading = `## ${state.charAt(0).toUpperCase()}${state.slice(1)}\n\n${explanations[state]}\n`;
+  if (rows.length === 0) return `${heading}\nNone.\n`;
+  const inService = state === 'built' || state === 'stub';
+  const header = inService
+    ? ['| operation | request | SDK | wire | cloud |', '|---|---|---|---|---|']
+    : ['| operation | request |', '|---|---|'];
+  const lines = rows.map(({ name, requests }) => {
+    const cells = [name, requests.map((request) => `\`${request}\``).join('<br>')];
+    if (inService) cells.push(links(sdkTests(name)), links(wireTests(name)), cloud(name));
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [heading, ...header, ...lines, ''].join('\n');
+}
+
+/** One row for each operation, in the order of the route table. */
+function allRows(): Row[] {
+  const byName = new Map<OperationName, Route[]>();
+  for (const route of routes) byName.set(route.operation, [...(byName.get(route.operation) ?? []), route]);
+  return [...byName].map(([name, own]) => ({ name, requests: own.map(request), state: stateOf(name, own) }));
+}
+
+function stateOf(name: OperationName, own: readonly Route[]): State {
+  if (stubs.some((stub) => stub.name === name)) return 'stub';
+  if (operations.has(name)) return 'built';
+  return own.every(({ query }) => query !== undefined && excluded.has(query)) ? 'excluded' : 'not yet';
+}
+
+/** `PUT /bucket/key?tagging`, with what else must be there to make it this operation. */
+function request({ on, method, query, path, parameter, header }: Route): string {
+  const places = { service: '/', bucket: '/bucket', object: '/bucket/key', website: '/page (website host)', own: '' };
+  const place = path === undefined ? places[on] : path.replace('*', '<token>');
+  const search = query ?? parameter?.join('=');
+  return `${method} ${place}${search === undefined ? '' : `?${search}`}${header === undefined ? '' : ` + ${header}`}`;
+}
+
+function cloud(name: OperationName): string {
+  const operation = operations.get(name)!;
+  const carriesBytes = operation.body === 'stream' || operation.body === 'form' || operation.needs.blobs === 'read';
+  return carriesBytes ? 'function, small bodies' : 'function';
+}
+
+interface TestFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+const filesOf = (folder: string): readonly TestFile[] =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.test.ts'))
+    .sort()
+    .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(join(root, folder, name), 'utf8') }));
+
+const api = filesOf('test/api');
+const wire = existsSync(join(root, 'test/wire')) ? filesOf('test/wire') : [];
+
+/** The file named as the operation, or else those in which a `describe` has its name. */
+function sdkTests(name: OperationName): readonly TestFile[] {
+  const own = api.filter(({ path }) => path === `test/api/${kebab(name)}.test.ts`);
+  if (own.length > 0) return own;
+  const title = new RegExp(`describe\\(\\s*(['"\`])[^'"\`\\n]*\\b${name}\\b`);
+  return api.filter(({ text }) => title.test(text));
+}
+
+function wireTests(name: OperationName): readonly TestFile[] {
+  return wire.filter(({ text }) => new RegExp(`\\b${name}\\b`).test(text));
+}
+
+function links(files: readonly TestFile[]): string {
+  return files.map(({ path }) => `[${path.replace(/^.*\/(.*)\.test\.ts$/, '$1')}](../${path})`).join(', ');
+}
+
+/** `ListObjectsV2` → `list-objects-v2`. */
+function kebab(name: string): string {
+  return name.replace(/(?<=[a-z0-9])[A-Z]/g, '-$&').toLowerCase();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.stdout.write(operationsPage());

@@ -1,0 +1,55 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
+import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketTagging.html */
+export const getBucketTagging = defineOperation({
+  name: 'GetBucketTagging',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'GetBucketTagging', bucket }],
+  act: async (_, { bucket, buckets }) => {
+    const document = await buckets.document(bucket, 'tagging');
+    if (document === undefined) throw new S3Error('NoSuchTagSet', { details: { BucketName: bucket.name } });
+    return document['tags'] as unknown as readonly (readonly [key: string, value: string])[];
+  },
+  render: (tags, _, { settings }) => ({
+    xml: taggingDocument(
+      tags.map(([key, value]) => ({ key, value })),
+      settings.xmlNamespace,
+    ),
+  }),
+});
+
+const tagging: DocumentBody<readonly Tag[]> = {
+  maximum: 'documentBytes',
+  read: (bytes, { limits }) => readTagging(bytes, limits.tagsPerBucket),
+};
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketTagging.html */
+export const putBucketTagging = defineOperation({
+  name: 'PutBucketTagging',
+  on: 'bucket',
+  body: tagging,
+  needs: { table: 'write' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'PutBucketTagging', bucket }],
+  act: ({ bucket }, { buckets, document }) =>
+    buckets.setDocument(bucket, 'tagging', { tags: document.map(({ key, value }) => [key, value]) }),
+  render: emptyXml,
+});
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketTagging.html */
+export const deleteBucketTagging = defineOperation({
+  name: 'DeleteBucketTagging',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'write' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'PutBucketTagging', bucket }],
+  act: ({ bucket }, { buckets }) => buckets.setDocument(bucket, 'tagging', undefined),
+  render: () => ({ status: 204 }),
+});
