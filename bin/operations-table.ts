@@ -1,5 +1,5 @@
 // Writes docs/operations.md: `node --import tsx bin/operations-table.ts > docs/operations.md`.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stubs } from '../functions/bucket/stubs.ts';
@@ -49,6 +49,8 @@ const explanations: Readonly<Record<State, string>> = {
     'Not planned. Answers `501 NotImplemented` and never falls through to the plain operation: a `PUT ?retention` taken for a PutObject would destroy data.',
 };
 
+const none = '—';
+
 interface Row {
   readonly name: OperationName;
   readonly requests: readonly string[];
@@ -77,7 +79,8 @@ Of the ${rows.length} operations in the [route table](../shared/protocol/routes.
 and ${count('excluded')} are excluded on purpose.
 
 - **SDK**: the file of tests that drives the operation with the AWS SDK for JavaScript over HTTP.
-- **Wire**: files of tests that name the operation and send it exact bytes: what no SDK would send, and what it would hide.
+- **Wire**: whether a test in [test/wire](../test/wire) names it, and sends it exact bytes: what no SDK would send, or
+  would hide.
 - **Cloud**: whether the deployment in a cloud account has a function for it. *Small bodies*: it carries at most some
   4.5 MB in and 4.4 MiB out ([why](cloud.md#limits-of-a-function)). No function has ever run in a real account.
 `;
@@ -92,7 +95,7 @@ function section(state: State, rows: readonly Row[]): string {
     : ['| operation | request |', '|---|---|'];
   const lines = rows.map(({ name, requests }) => {
     const cells = [name, requests.map((request) => `\`${request}\``).join('<br>')];
-    if (inService) cells.push(links(sdkTests(name)), links(wireTests(name)), cloud(name));
+    if (inService) cells.push(links(sdkTests(name)), isTestedOnTheWire(name) ? 'yes' : none, cloud(name));
     return `| ${cells.join(' | ')} |`;
   });
   return [heading, ...header, ...lines, ''].join('\n');
@@ -121,7 +124,8 @@ function request({ on, method, query, path, parameter, header }: Route): string 
 
 function cloud(name: OperationName): string {
   const operation = operations.get(name)!;
-  const carriesBytes = operation.body === 'stream' || operation.body === 'form' || operation.needs.blobs === 'read';
+  const reads = operation.on === 'object' && operation.needs.blobs === 'read';
+  const carriesBytes = operation.body === 'stream' || operation.body === 'form' || reads;
   return carriesBytes ? 'function, small bodies' : 'function';
 }
 
@@ -137,7 +141,7 @@ const filesOf = (folder: string): readonly TestFile[] =>
     .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(join(root, folder, name), 'utf8') }));
 
 const api = filesOf('test/api');
-const wire = existsSync(join(root, 'test/wire')) ? filesOf('test/wire') : [];
+const wire = filesOf('test/wire');
 
 /** The file named as the operation, or else those in which a `describe` has its name. */
 function sdkTests(name: OperationName): readonly TestFile[] {
@@ -147,12 +151,12 @@ function sdkTests(name: OperationName): readonly TestFile[] {
   return api.filter(({ text }) => title.test(text));
 }
 
-function wireTests(name: OperationName): readonly TestFile[] {
-  return wire.filter(({ text }) => new RegExp(`\\b${name}\\b`).test(text));
+function isTestedOnTheWire(name: OperationName): boolean {
+  return wire.some(({ text }) => new RegExp(`\\b${name}\\b`).test(text));
 }
 
 function links(files: readonly TestFile[]): string {
-  return files.map(({ path }) => `[${path.replace(/^.*\/(.*)\.test\.ts$/, '$1')}](../${path})`).join(', ');
+  return files.map(({ path }) => `[${path.replace(/^.*\/(.*)\.test\.ts$/, '$1')}](../${path})`).join(', ') || none;
 }
 
 /** `ListObjectsV2` → `list-objects-v2`. */

@@ -210,7 +210,10 @@ export class VersionChain {
     }
     const next = await this.#older(head.beneath);
     if (next === undefined) return undefined;
-    const promoted: Head = { ...without(head, next), ...next, token: this.#rooms.token(), replacedAt: undefined };
+    // The counts come last: an item that was read as a version may have been read with counts, of which it has none.
+    const { olderCount, olderMarkers, olderBytes, nullInHistory } = without(head, next);
+    const counts = { olderCount, olderMarkers, olderBytes, nullInHistory };
+    const promoted: Head = { ...next, token: this.#rooms.token(), replacedAt: undefined, ...counts };
     return { head: promoted, changes: [this.#putHead(promoted, tokenIs(head)), this.#deleteOlder(next)] };
   }
 

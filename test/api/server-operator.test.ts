@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -37,7 +38,7 @@ async function expectRefused(args: readonly string[], line: RegExp | string, opt
 }
 
 describe('options that make no sense', () => {
-  it.each([
+  it.concurrent.each([
     [['--port', 'x'], 'A port is a number from 0 to 65535'],
     [['--port', '65536'], 'A port is a number from 0 to 65535'],
     [['--port', '-1'], 'A port is a number from 0 to 65535'],
@@ -86,7 +87,7 @@ describe('a file of accounts that cannot be used', () => {
   const withKeys = (...keys: object[]) => JSON.stringify([{ ...project, users: [{ name: 'user', keys }] }]);
   const key = { accessKeyId: 'AK', secretAccessKey: 'secret' };
 
-  it.each([
+  it.concurrent.each([
     ['nothing', '', 'is not JSON'],
     ['not JSON', '[\n  {"project" "p@c"}\n]', /is not JSON(: line 2, column 14)?\n/],
     ['an object', '{}', 'expected array'],
@@ -118,6 +119,7 @@ describe('a file of accounts that cannot be used', () => {
 describe('a place that cannot be used', () => {
   it('is a port that is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     await expectRefused(['--port', String(port)], `port ${port} is taken; choose another one with --port`);
     other.close();

@@ -16,7 +16,8 @@ export type Fault = 'crash' | 'lost' | 'busy' | 'stall';
 
 /** Something an actor waits for: an access to the table, or the end of a sleep. */
 export interface Step {
-  readonly label: string;
+  /** For the trace of a failure. */
+  readonly label: () => string;
   /** When it was asked for. */
   readonly since: number;
   /** The moment a sleep is over; undefined for an access to the table. */
@@ -42,6 +43,7 @@ export class Actor {
   result: unknown;
   /** It was cut off in the middle: whether it happened is open. */
   crashed = false;
+  #asked = 0;
 
   constructor(name: string, isClient: boolean, run: () => Promise<unknown>) {
     this.name = name;
@@ -57,9 +59,15 @@ export class Actor {
     return this.endedAt >= 0;
   }
 
-  /** Notes what the code was told. */
-  see(what: string, value: unknown): void {
-    this.seen = chained(chained(this.seen, hashOf(what)), hashOfValue(value));
+  /** Notes what the code was told: which of its questions was answered, and how. */
+  see(question: number, answer: unknown): void {
+    this.seen = chained({ high: this.seen.high, low: (this.seen.low + question) >>> 0 }, hashOfValue(answer));
+  }
+
+  /** Numbers the next question. */
+  ask(): number {
+    this.#asked += 1;
+    return this.#asked;
   }
 }
 
@@ -84,7 +92,7 @@ export class ActorClock implements Clock {
 
   now(): number {
     const now = this.#time.now + this.#skew;
-    this.#actor.see('now', now);
+    this.#actor.see(0, now);
     return now;
   }
 
@@ -102,7 +110,7 @@ export class ActorClock implements Clock {
         resolve();
       };
       const step: Step = {
-        label: `${this.#actor.name} wakes`,
+        label: () => `${this.#actor.name} wakes`,
         since: this.#time.now,
         wakeAt,
         ways: () => [{ name: '', take: () => settle(this.#actor, step, wake) }],

@@ -166,21 +166,21 @@ export class ActorTable implements KeyValueTable {
   }
 
   get(key: ItemKey): Promise<Attributes | undefined> {
-    return this.#read(`get ${nameOf(key)}`, [key], () => this.#table.shown(key));
+    return this.#read(() => `get ${nameOf(key)}`, [key], () => this.#table.shown(key));
   }
 
   getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
-    const label = `getTogether ${keys.map(nameOf).join(' ')}`;
+    const label = (): string => `getTogether ${keys.map(nameOf).join(' ')}`;
     return this.#read(label, keys, () => keys.map((key) => this.#table.truth(key)));
   }
 
   query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
-    return this.#read(`query ${pk}`, [{ pk, sk: '' }], () => this.#table.query(pk, options));
+    return this.#read(() => `query ${pk}`, [{ pk, sk: '' }], () => this.#table.query(pk, options));
   }
 
   write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
     const keys = [...changes, ...conditions].map(({ key }) => key);
-    const label = `write ${keys.map(nameOf).join(' ')}`;
+    const label = (): string => `write ${keys.map(nameOf).join(' ')}`;
     return this.#step(label, keys, (answer, fail, begin) => {
       const failed = this.#table.failures(changes, conditions);
       const outcome: WriteOutcome =
@@ -232,7 +232,7 @@ export class ActorTable implements KeyValueTable {
 
   #showLater(keys: readonly ItemKey[], then: () => void): void {
     const step: Step = {
-      label: `${this.#actor.name}: ${keys.map(nameOf).join(' ')} shown`,
+      label: () => `${this.#actor.name}: ${keys.map(nameOf).join(' ')} shown`,
       since: this.#now(),
       ways: () => [
         {
@@ -257,7 +257,7 @@ export class ActorTable implements KeyValueTable {
     return changes.length === 1 && conditions.length === 0 ? [this.#table.truth(changes[0]!.key)] : [];
   }
 
-  #read<Answer>(label: string, keys: readonly ItemKey[], look: () => Answer): Promise<Answer> {
+  #read<Answer>(label: () => string, keys: readonly ItemKey[], look: () => Answer): Promise<Answer> {
     return this.#step(label, keys, (answer, fail) => [
       { name: '', take: () => answer(look()) },
       { name: ' (busy)', costs: 'busy', take: () => fail(new TableBusy()) },
@@ -265,13 +265,14 @@ export class ActorTable implements KeyValueTable {
   }
 
   #step<Answer>(
-    label: string,
+    label: () => string,
     keys: readonly ItemKey[],
     waysOf: (answer: (value: Answer) => void, fail: (error: Error) => void, begin: () => void) => readonly Way[],
   ): Promise<Answer> {
+    const question = this.#actor.ask();
     return new Promise<Answer>((resolve, reject) => {
       const step: Step = {
-        label: `${this.#actor.name}: ${label}`,
+        label: () => `${this.#actor.name}: ${label()}`,
         since: this.#now(),
         ways: () => waysOf(end(resolve), end(reject), begin),
       };
@@ -279,7 +280,7 @@ export class ActorTable implements KeyValueTable {
       const end =
         <Value>(settlePromise: (value: Value) => void) =>
         (value: Value): void => {
-          this.#actor.see(label, value instanceof Error ? value.name : value);
+          this.#actor.see(question, value instanceof Error ? value.name : value);
           if (this.#actor.waiting.includes(step)) settle(this.#actor, step, () => settlePromise(value));
           else settlePromise(value);
         };

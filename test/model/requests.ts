@@ -196,7 +196,7 @@ interface Sent {
 async function act(name: OperationName, actor: Actor, { services }: Place, sent: Sent): Promise<unknown> {
   const operation: AnyOperation = operations.get(name)!;
   const { settings } = services;
-  const head: RequestHead<'object'> = {
+  const head: Omit<RequestHead<'object'>, 'virtualHost'> = {
     ...{ bucket: bucketName, key: sent.key, method: 'PUT', secure: true, remoteAddress: '', settings, signed: true },
     fields: new Fields(sent.fields),
     query: Query.parse(sent.query ?? ''),

@@ -27,7 +27,7 @@ export interface World {
 
 /** One of the things that may happen next. */
 interface Choice {
-  readonly label: string;
+  readonly label: () => string;
   /** Of whom it is. */
   readonly actor: Actor | undefined;
   take(): void;
@@ -59,11 +59,16 @@ function quiescence(): Promise<void> {
 /** One play of a scenario: a path from its beginning through the choices. */
 class Play {
   readonly world: World;
-  readonly trace: string[] = [];
+  readonly #trace: (() => string)[] = [];
   #ticks = 0;
 
   constructor(world: World) {
     this.world = world;
+  }
+
+  /** What happened so far. */
+  get trace(): readonly string[] {
+    return this.#trace.map((label) => label());
   }
 
   get ended(): boolean {
@@ -72,7 +77,7 @@ class Play {
 
   async take({ label, take, actor }: Choice): Promise<void> {
     this.#ticks += 1;
-    this.trace.push(label);
+    this.#trace.push(label);
     const began = actor?.started === false;
     take();
     await quiescence();
@@ -81,8 +86,9 @@ class Play {
     if (first && first.wakeAt === undefined) {
       const ways = this.#affordable(first.ways());
       if (ways.length === 1) {
-        this.trace.push(first.label + ways[0]!.name);
-        ways[0]!.take();
+        const [way] = ways;
+        this.#trace.push(() => first.label() + way!.name);
+        way!.take();
         await quiescence();
       }
     }
@@ -92,12 +98,12 @@ class Play {
     const { actors, late, table } = this.world;
     const choices: Choice[] = [];
     for (const actor of actors) {
-      if (!actor.started) choices.push({ label: `${actor.name} begins`, actor, take: () => this.#begin(actor) });
+      if (!actor.started) choices.push({ label: () => `${actor.name} begins`, actor, take: () => this.#begin(actor) });
       if (!actor.started || actor.done || actor.crashed) continue;
       for (const step of actor.waiting) {
         if (step.wakeAt !== undefined) continue;
         for (const way of this.#affordable(step.ways(), actor)) {
-          choices.push({ label: step.label + way.name, actor, take: () => this.#pay(way) });
+          choices.push({ label: () => step.label() + way.name, actor, take: () => this.#pay(way) });
         }
       }
     }
@@ -108,7 +114,7 @@ class Play {
         const failed = table.failures(write.changes, write.conditions);
         if (failed.length === 0) table.apply(write.changes, write.by);
       };
-      choices.push({ label: `a late write of ${write.by} arrives`, actor: undefined, take: arrives });
+      choices.push({ label: () => `a late write of ${write.by} arrives`, actor: undefined, take: arrives });
     }
     return choices;
   }
@@ -132,7 +138,7 @@ class Play {
   #stateOf(actor: Actor): Hash {
     if (actor.done) return chained(hashOf('done'), hashOfValue(actor.result));
     if (actor.crashed) return hashOf('crashed');
-    return chained(hashOf(actor.waiting.map(({ label }) => label).join()), actor.seen);
+    return chained(hashOf(actor.started ? 'running' : 'to come'), actor.seen);
   }
 
   #begin(actor: Actor): void {
@@ -176,12 +182,12 @@ class Play {
     const jumps = stalls.filter((jump) => time.now + jump <= Math.min(oldest + latency, firstWake));
     return [
       ...early.map(({ label, actor, way }) => ({
-        label: `${label} early`,
+        label: () => `${label()} early`,
         actor,
         take: () => this.#pay({ ...way, costs: 'stall' }),
       })),
       ...jumps.map((jump) => ({
-        label: `${jump} ms pass`,
+        label: () => `${jump} ms pass`,
         actor: undefined,
         take: () => this.#pay({ name: '', costs: 'stall', take: () => void (time.now += jump) }),
       })),
@@ -204,11 +210,11 @@ export async function explore(build: () => World, limit = 100_000): Promise<Expl
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     plays += 1;
     const play = new Play(build());
-    const { world, trace } = play;
+    const { world } = play;
     for (const index of path) await play.take(play.choices()[index]!);
     for (let taken = [...path]; ; taken = [...taken, 0]) {
       const wrong = world.wrong();
-      if (wrong !== undefined) return result(false, { what: wrong, trace });
+      if (wrong !== undefined) return result(false, { what: wrong, trace: play.trace });
       const print = play.fingerprint();
       if (seen.has(print)) break;
       seen.add(print);
@@ -218,9 +224,9 @@ export async function explore(build: () => World, limit = 100_000): Promise<Expl
       if (play.ended) {
         ends += 1;
         const verdict = await judge(build, taken, choices.length > 0 ? undefined : play);
-        if (verdict !== undefined) return result(false, { what: verdict, trace });
+        if (verdict !== undefined) return result(false, { what: verdict, trace: play.trace });
       } else if (choices.length === 0) {
-        return result(false, { what: 'nobody can go on', trace });
+        return result(false, { what: 'nobody can go on', trace: play.trace });
       }
       if (choices.length === 0) break;
       await play.take(choices[0]!);
@@ -243,15 +249,14 @@ async function judge(build: () => World, path: readonly number[], last: Play | u
  */
 export async function wander(world: World, below: (end: number) => number): Promise<Failure | undefined> {
   const play = new Play(world);
-  const { trace } = play;
   for (;;) {
     const wrong = world.wrong();
-    if (wrong !== undefined) return { what: wrong, trace };
+    if (wrong !== undefined) return { what: wrong, trace: play.trace };
     if (play.ended) break;
     const choices = play.choices();
-    if (choices.length === 0) return { what: 'nobody can go on', trace };
+    if (choices.length === 0) return { what: 'nobody can go on', trace: play.trace };
     await play.take(choices[below(choices.length)]!);
   }
   const what = await world.check();
-  return what === undefined ? undefined : { what, trace };
+  return what === undefined ? undefined : { what, trace: play.trace };
 }

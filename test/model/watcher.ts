@@ -132,7 +132,6 @@ export class Watcher {
 
   #lookAtChain(key: string, head: Head, older: readonly Version[]): void {
     if (head.olderCount !== older.length) {
-      console.log(head, older);
       this.#complain(`I2: the head of ${key} counts ${head.olderCount} older versions of ${older.length}`);
     }
     const bytes = older.reduce((sum, { size }) => sum + size, 0);

@@ -1,3 +1,4 @@
+import { SharedReads } from '../../../shared/metadata/shared-reads.ts';
 import type { ChangeFeed, FeedRecord } from '../../../shared/ports/key-value-table.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 
@@ -18,7 +19,8 @@ export class FeedRunner {
   readonly #followers: readonly Follower[];
   readonly #telemetry: Telemetry;
   readonly #unsubscribe: () => void;
-  #running: Promise<void> | undefined;
+  /** A drain may be served by a run that began after it was asked for: then nothing it must see is missed. */
+  readonly #runs = new SharedReads<'feed', void>(() => this.#run());
   #timer: NodeJS.Timeout | undefined;
 
   constructor(feed: ChangeFeed, followers: readonly Follower[], telemetry: Telemetry) {
@@ -30,12 +32,8 @@ export class FeedRunner {
   }
 
   /** Resolves once everything that was in the feed when it was called has been followed. */
-  async drain(): Promise<void> {
-    while (this.#running) await this.#running;
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-    });
-    await this.#running;
+  drain(): Promise<void> {
+    return this.#runs.get('feed');
   }
 
   /** Follows what is left and stops. */
