@@ -143,9 +143,12 @@ const filesOf = (folder: string): readonly TestFile[] =>
 const api = filesOf('test/api');
 const wire = filesOf('test/wire');
 
-/** The file named as the operation, or else those in which a `describe` has its name. */
+/** The file named as the operation, or as the noun whose verbs share one; or else those in which a `describe` names it. */
 function sdkTests(name: OperationName): readonly TestFile[] {
-  const own = api.filter(({ path }) => path === `test/api/${kebab(name)}.test.ts`);
+  const own = api.filter(({ path, text }) => {
+    const subject = path.slice('test/api/'.length, -'.test.ts'.length);
+    return subject === kebab(name) || (kebab(name).endsWith(`-${subject}`) && text.includes(`${name}Command`));
+  });
   if (own.length > 0) return own;
   const title = new RegExp(`describe\\(\\s*(['"\`])[^'"\`\\n]*\\b${name}\\b`);
   return api.filter(({ text }) => title.test(text));

@@ -23,7 +23,7 @@ export const getObjectAttributes = defineOperation({
     versionId: parseVersionId(query),
     asked: parseAttributes(fields),
     customer: parseCustomerKey({ fields, ...channel }),
-    maxParts: parseNumber(fields, 'x-amz-max-parts') ?? settings.limits.keysPerPage,
+    maxParts: Math.min(parseNumber(fields, 'x-amz-max-parts') ?? Infinity, settings.limits.keysPerPage),
     marker: parseNumber(fields, 'x-amz-part-number-marker') ?? 0,
   }),
 
@@ -53,7 +53,7 @@ export const getObjectAttributes = defineOperation({
   render: ({ version, parts }, { asked, maxParts, marker }, { settings }) => {
     const behind = parts.filter(({ number }) => number > marker);
     const page = behind.slice(0, maxParts);
-    const isTruncated = behind.length > page.length;
+    const isTruncated = behind.length > page.length && maxParts > 0;
     return {
       fields: [
         ['last-modified', formatHttpDate(version.lastModified)],
@@ -104,5 +104,5 @@ function parseNumber(fields: Fields, name: string): number | undefined {
   const value = fields.get(name);
   if (value === undefined) return undefined;
   if (!/^\d{1,9}$/.test(value)) throw invalidArgument(name, value);
-  return Math.min(Number(value), 10_000);
+  return Number(value);
 }

@@ -1,5 +1,6 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { decodeKey } from '../../shared/http/address.ts';
+import { utf8Of } from '../../shared/http/message.ts';
 import {
   judgeRenameTarget,
   judgeSource,
@@ -23,7 +24,7 @@ export const renameObject = defineOperation({
   needs: { table: 'write' },
 
   parse: ({ bucket, key, fields }) => {
-    const source = parseSource(fields.get(sourceField) ?? '', bucket);
+    const source = parseSource(utf8Of(fields.get(sourceField) ?? ''), bucket);
     if (source === key) throw invalidArgument(sourceField, source, 'An object cannot be renamed to its own name.');
     return {
       bucket,
@@ -50,7 +51,7 @@ export const renameObject = defineOperation({
         throw new S3Error('NoSuchKey', { details: { Key: from } });
       }
       judge(sourceConditions, source);
-      const share = sharing.from({ bucketId: bucket.id, key: from, version: source });
+      const share = sharing.handedOn({ bucketId: bucket.id, key: from, version: source });
       const { marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified } = source;
       const renamed = {
         ...{ marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified },

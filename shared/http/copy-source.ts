@@ -1,6 +1,7 @@
 import { invalidArgument } from '../errors/s3-error.ts';
 import { decodeKey } from './address.ts';
 import { checkBucketName } from './bucket-name.ts';
+import { utf8Of } from './message.ts';
 
 /** An object named by a header: the source of a copy. */
 export interface CopySource {
@@ -23,18 +24,14 @@ export function parseCopySource(value: string): CopySource {
   const name = mark < 0 ? value : value.slice(0, mark);
   const versionId = mark < 0 ? undefined : value.slice(mark + '?versionId='.length);
   // Some clients encode the whole value, slashes included.
-  const path = (name.includes('/') ? name : name.replaceAll(/%2f/gi, '/')).replace(/^\//, '');
+  const bare = name.replace(/^\//, '');
+  const path = bare.includes('/') ? bare : bare.replaceAll(/%2f/gi, '/').replace(/^\//, '');
   const slash = path.indexOf('/');
   if (slash <= 0 || slash === path.length - 1) {
     const message = `Copy Source must mention the source bucket and key: ${field}: sourcebucket/sourcekey`;
     throw invalidArgument(field, value, message);
   }
-  const bucket = decodeURIComponent(path.slice(0, slash));
+  const bucket = decodeKey(path.slice(0, slash));
   checkBucketName(bucket);
-  return { bucket, key: decodeKey(utf8(path.slice(slash + 1))), versionId };
-}
-
-/** Header fields hold bytes as latin1 characters; a client may leave UTF-8 unescaped. */
-function utf8(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString('utf8');
+  return { bucket, key: decodeKey(utf8Of(path.slice(slash + 1))), versionId };
 }

@@ -54,6 +54,11 @@ export class Fields {
   }
 }
 
+/** The text of a field's value that a client may have left UTF-8 in, unescaped. */
+export function utf8Of(value: string): string {
+  return Buffer.from(value, 'latin1').toString('utf8');
+}
+
 export interface RequestMessage {
   readonly method: string;
   /** Path and query exactly as received, undecoded: `/bucket/a%2Fb?acl`. */

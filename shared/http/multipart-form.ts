@@ -82,7 +82,7 @@ class FormReader {
   }
 
   async close(): Promise<void> {
-    await this.#source.return?.();
+    await this.#source.return?.().catch(() => undefined);
   }
 
   async *#file(): AsyncGenerator<Uint8Array> {
@@ -157,9 +157,10 @@ class FormReader {
   }
 
   async #receivedMore(): Promise<boolean> {
-    const { done, value } = await this.#source.next();
-    if (done) return false;
-    const piece = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    const next = await this.#source.next();
+    if (next.done === true) return false;
+    const { buffer, byteOffset, byteLength } = next.value;
+    const piece = Buffer.from(buffer, byteOffset, byteLength);
     this.#unread = this.#unread.length === 0 ? piece : Buffer.concat([this.#unread, piece]);
     return true;
   }

@@ -164,12 +164,13 @@ export class Objects {
   /**
    * What takes an object away from its name in the same commit that gives it another: it goes without a trace where nothing
    * lies beneath and nothing is kept; else a delete marker becomes current.
-   * @throws SourceGone if the version is not current any more
+   * @param source as it was read; had it been changed since, its tags for one, what it is now would be lost
+   * @throws SourceGone if it is not current any more, or not as it was
    */
   async leave(bucket: Bucket, key: string, source: Version): Promise<readonly Change[]> {
     const chain = this.#chain(bucket, key);
     const head = await chain.head();
-    if (head?.instance !== source.instance) throw new SourceGone();
+    if (head?.token !== source.token) throw new SourceGone();
     const vanishes = bucket.versioning !== 'on' && !head.named && head.olderCount === 0;
     const marker = this.#version(bucket, { ...unplacedMarker, owner: source.owner }, head, undefined);
     const commit = vanishes ? await chain.remove(head, head) : await chain.put(head, marker);

@@ -36,10 +36,19 @@ export class Sharing {
    * @throws SourceGone, SharedTooOften
    */
   from(source: Source): Accompany {
-    return (version) => this.#companions(source, version);
+    return (version) => this.#companions(source, version, mostHolders);
   }
 
-  async #companions({ bucketId, key, version: source }: Source, copy: Version): Promise<Companions> {
+  /** As {@link from}, for a version that takes over from `source`: however many share the bytes, they are not copied. */
+  handedOn(source: Source): Accompany {
+    return (version) => this.#companions(source, version, Infinity);
+  }
+
+  async #companions(
+    { bucketId, key, version: source }: Source,
+    copy: Version,
+    mostAllowed: number,
+  ): Promise<Companions> {
     if (source.content === undefined) return { changes: [], conditions: [] };
     const chain = new VersionChain({ table: this.#table, token: () => '', now: () => 0 }, bucketId, key);
     const found = await chain.findInstance(source.instance);
@@ -49,7 +58,7 @@ export class Sharing {
     const item = await this.#table.get(holdersKey);
     const holders = new Set(item?.['holders'] as ReadonlySet<string> | undefined);
     holders.add(source.instance).add(copy.instance);
-    if (holders.size > mostHolders) throw new SharedTooOften();
+    if (holders.size > mostAllowed) throw new SharedTooOften();
     return {
       changes: [
         {

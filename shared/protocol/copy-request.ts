@@ -11,13 +11,19 @@ import type { Question } from '../access/authorise.ts';
 export interface CopyRequest {
   readonly source: CopySource;
   readonly sourceConditions: Preconditions;
+  /** The project that the client expects the source's bucket to be of. */
+  readonly expectedOwner: string | undefined;
 }
 
 /** @throws S3Error as parseCopySource does */
 export function parseCopyRequest(fields: Fields): CopyRequest {
   const source = parseCopySource(fields.get('x-amz-copy-source') ?? '');
   if (source.versionId !== undefined) checkVersionId(source.versionId);
-  return { source, sourceConditions: parsePreconditions(fields, 'x-amz-copy-source-') };
+  return {
+    source,
+    sourceConditions: parsePreconditions(fields, 'x-amz-copy-source-'),
+    expectedOwner: fields.get('x-amz-source-expected-bucket-owner'),
+  };
 }
 
 /** Whoever copies must be allowed to read the source. */
@@ -28,13 +34,15 @@ export function sourceQuestion({ bucket, key, versionId }: CopySource): Question
 
 /**
  * The version to copy.
- * @throws S3Error NoSuchKey, InvalidRequest (a delete marker by its id), PreconditionFailed
+ * @throws S3Error AccessDenied (another owner than expected), NoSuchKey, InvalidRequest (a delete marker by its id),
+ *   PreconditionFailed
  */
 export async function findSource(
-  { source, sourceConditions }: CopyRequest,
+  { source, sourceConditions, expectedOwner }: CopyRequest,
   bucket: Bucket,
   objects: Objects,
 ): Promise<Version> {
+  if (expectedOwner !== undefined && expectedOwner !== bucket.project) throw new S3Error('AccessDenied');
   const version = await objects.find(bucket, source.key, source.versionId);
   if (version === undefined || (version.marker && source.versionId === undefined)) {
     throw new S3Error('NoSuchKey', { details: { Key: source.key } });

@@ -92,7 +92,8 @@ export class Pipeline {
       if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
       return await this.#perform(operation, request, target, authenticated);
     } finally {
-      await authenticated.form?.close();
+      // Not waited for: after a failure there may still be a read under way, which waits for the client.
+      void authenticated.form?.close();
     }
   }
 
@@ -118,7 +119,7 @@ export class Pipeline {
     for (const fields of headers) checkExpectedOwner(fields, bucket);
 
     // Read the document, act, render
-    const body = await readBody(operation.body, request.fields, payload, settings);
+    const body = await readBody(operation.body as BodyMode, request.fields, payload, settings);
     const output: unknown = await operation.act(input, { ...services, ...body, caller, bucket, authorise });
     return operation.render(output, input, head);
   }
@@ -140,7 +141,7 @@ export class Pipeline {
     journey.code = known.code;
     return {
       status: known.status,
-      fields: Object.entries(known.headers),
+      fields: [...(known.code === 'SlowDown' ? [['retry-after', '1'] as const] : []), ...Object.entries(known.headers)],
       xml: errorDocument(known, {
         ...resourceOf(journey.target),
         requestId: journey.requestId,
@@ -155,7 +156,7 @@ export class Pipeline {
       if (error.status === 500 || error.status === 503) telemetry.problem(error.code, error, { requestId, operation });
       return error;
     }
-    if (error instanceof TableBusy) return new S3Error('SlowDown', { headers: { 'retry-after': '1' }, cause: error });
+    if (error instanceof TableBusy) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });
     return new S3Error('InternalError', { cause: error });
   }

@@ -1,4 +1,5 @@
 import { S3Error } from '../errors/s3-error.ts';
+import { utf8Of } from '../http/message.ts';
 import { Query } from '../http/query.ts';
 import { checkTags } from '../xml/tagging.ts';
 
@@ -18,7 +19,7 @@ export function parseTaggingHeader(
 
 function parse(value: string): Query {
   try {
-    return Query.parse(value);
+    return Query.parse(utf8Of(value));
   } catch (cause) {
     throw new S3Error('InvalidArgument', {
       message:

@@ -16,9 +16,8 @@ afterEach(() => rm(data, { recursive: true }));
 
 /** The settings that a start shows, by their names. */
 function shownSettings({ output }: Service): Record<string, string> {
-  return Object.fromEntries(
-    Array.from(output.stderr.matchAll(/^ *export (\w+)=(.*)$/gm), ([, name, value]) => [name, value]),
-  );
+  const lines = output.stderr.matchAll(/^ *export (\w+)=(.*)$/gm);
+  return Object.fromEntries(Array.from(lines, ([, name, value]) => [name!, value!]));
 }
 
 /** What the SDK makes of the environment, in a process that has only these settings. */

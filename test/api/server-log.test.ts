@@ -14,6 +14,8 @@ import { alice, bob, startService, type Service } from '../support/server.ts';
 import { anonymous, chunked, chunkedAndSigned, presigned, signed, type Unsigned } from '../support/signer.ts';
 
 const bucket = 'bucket';
+/** A busy machine may take a while to write and read a line. */
+const patience = { timeout: 10_000 };
 
 let service: Service;
 beforeAll(async () => {
@@ -30,7 +32,7 @@ const send = (request: RawRequest): Promise<RawResponse> => exchange(service.url
 /** The line of a response, of which there must be one, and its fields without those that depend on the clock. */
 async function lineOf(response: RawResponse): Promise<Record<string, unknown>> {
   const id = response.header('x-amz-request-id');
-  await expect.poll(() => service.requests().filter(({ requestId }) => requestId === id).length).toBe(1);
+  await expect.poll(() => service.requests().filter(({ requestId }) => requestId === id).length, patience).toBe(1);
   const { time, milliseconds, level, message, requestId, ...rest } = service
     .requests()
     .find((line) => line['requestId'] === id)!;
@@ -122,7 +124,7 @@ describe('the log', () => {
     connection.write(requestBytes(sign({ path: `/${bucket}/large` })));
     await expect(connection.interim()).rejects.toThrow('200 came');
     connection.close();
-    await expect.poll(() => downloads().length).toBe(before + 1);
+    await expect.poll(() => downloads().length, patience).toBe(before + 1);
     expect(downloads().at(-1)).toMatchObject({ status: 200 });
     expect(downloads().at(-1)!['bytesOut']).toBeGreaterThan(0);
   });
@@ -183,7 +185,7 @@ describe('the log', () => {
       sign({ ...upload, headers: trailing, body: trailers }, { payloadHash: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' }),
     );
 
-    await expect.poll(() => service.requests().length).toBe(before + count);
+    await expect.poll(() => service.requests().length, patience).toBe(before + count);
     const client = sdk(service);
     await client.send(new CreateBucketCommand({ Bucket: 'of-the-sdk' }));
     await client.send(new PutObjectCommand({ Bucket: 'of-the-sdk', Key: 'key', Body: 'content' }));
@@ -194,7 +196,7 @@ describe('the log', () => {
     expect(await (await fetch(url)).text()).toBe('content');
     await client.send(new DeleteObjectCommand({ Bucket: 'of-the-sdk', Key: 'key' }));
     client.destroy();
-    await expect.poll(() => service.requests().length).toBe(before + count + 6);
+    await expect.poll(() => service.requests().length, patience).toBe(before + count + 6);
 
     const lines = service.output.stdout.trimEnd().split('\n');
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ message: 'request', level: 'info' });

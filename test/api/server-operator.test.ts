@@ -153,6 +153,20 @@ describe('a place that cannot be used', () => {
     await expectRefused(['--data', service.data], 'has 5 bytes instead of 32; restore it from a backup');
   });
 
+  it('is a data directory whose table is damaged', async () => {
+    for (const damaged of ['damaged', Buffer.alloc(8192)]) {
+      const path = fresh();
+      await mkdir(join(path, 'table'), { recursive: true });
+      await writeFile(join(path, 'table', 'data.mdb'), damaged);
+      await expectRefused(['--data', path], 'data.mdb is no table; restore it from a backup');
+    }
+    const path = fresh();
+    await mkdir(join(path, 'table'), { recursive: true });
+    await writeFile(join(path, 'table', 'data.mdb'), '');
+    const service = await startService({ data: path });
+    expect(await service.stop()).toBe(0);
+  });
+
   it('is not made by the service for others to look into', async () => {
     const service = await startService({ data: fresh() });
     for (const name of ['.', 'table', 'blobs', 'blobs/00']) {

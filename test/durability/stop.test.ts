@@ -14,7 +14,9 @@ import { signed, type Unsigned } from '../support/signer.ts';
 
 const MiB = 1024 * 1024;
 /** Far below the time after which a stop cuts what still runs, and the time for which idle connections are kept. */
-const soon = 3000;
+const soon = 10_000;
+const pieces = 10;
+const pause = 100;
 
 let data: string;
 let service: Service;
@@ -36,33 +38,44 @@ function bytesOf(request: Unsigned): Buffer {
   return requestBytes(signed(host, request, { key: alice, payloadHash: 'UNSIGNED-PAYLOAD' }));
 }
 
-/** Sends a request in pieces, with pauses between them. */
-async function sendSlowly(request: Unsigned, pieces: number, pause: number): Promise<RawResponse> {
+const waiting = { expect: '100-continue' };
+
+/** Begins an upload; resolves when the service reads it. The rest goes in pieces, with pauses between them. */
+async function beginUpload(path: string, body: Buffer): Promise<{ response: Promise<RawResponse> }> {
   const connection = await RawConnection.open(service.url);
-  const bytes = bytesOf(request);
-  const size = Math.ceil(bytes.length / pieces);
-  for (let start = 0; start < bytes.length; start += size) {
-    connection.write(bytes.subarray(start, start + size));
-    await sleep(pause);
-  }
-  return connection.response(request.method);
+  const bytes = bytesOf({ method: 'PUT', path, headers: waiting, body });
+  connection.write(bytes.subarray(0, -body.length));
+  expect(await connection.interim()).toBe(100);
+  const finish = async (): Promise<RawResponse> => {
+    const size = Math.ceil(body.length / pieces);
+    for (let start = 0; start < body.length; start += size) {
+      await sleep(pause);
+      connection.write(body.subarray(start, start + size));
+    }
+    return connection.response('PUT');
+  };
+  return { response: finish() };
 }
 
-/** Reads a response in pieces, with pauses between them. */
-async function readSlowly(request: Unsigned, pieces: number, pause: number): Promise<number> {
+/** Begins a download; resolves when the service answers. The rest is read in pieces, with pauses between them. */
+async function beginDownload(path: string): Promise<{ size: Promise<number> }> {
   const socket = connect(service.port, '127.0.0.1');
-  socket.write(bytesOf(request));
+  socket.write(bytesOf({ path }));
   let size = 0;
-  socket.on('data', (bytes) => (size += bytes.length)).on('error', () => undefined);
-  const ended = new Promise((resolve) => socket.once('close', resolve));
-  for (let piece = 0; piece < pieces; piece += 1) {
-    socket.pause();
-    await sleep(pause);
-    socket.resume();
-    await sleep(1);
-  }
-  await ended;
-  return size;
+  socket.on('data', (bytes: Buffer) => (size += bytes.length)).on('error', () => undefined);
+  const ended = once(socket, 'close');
+  await once(socket, 'data');
+  const finish = async (): Promise<number> => {
+    for (let piece = 0; piece < pieces; piece += 1) {
+      socket.pause();
+      await sleep(pause);
+      socket.resume();
+      await sleep(1);
+    }
+    await ended;
+    return size;
+  };
+  return { size: finish() };
 }
 
 async function usage(): Promise<{ objects: number; bytes: number }> {
@@ -81,29 +94,32 @@ describe('SIGTERM', () => {
     const large = Buffer.alloc(16 * MiB, 'large ');
     expect((await client.send({ method: 'PUT', path: '/bucket/large', body: large })).status).toBe(200);
 
-    const uploads = [1, 2, 3, 4].map((n) =>
-      sendSlowly({ method: 'PUT', path: `/bucket/slow-${n}`, body: Buffer.alloc(100_000, `${n}`) }, 10, 150),
-    );
-    const downloads = [1, 2, 3, 4].map(() => readSlowly({ path: '/bucket/large' }, 10, 150));
-    await sleep(300);
+    const numbers = [1, 2, 3, 4];
+    const contentOf = (n: number): Buffer => Buffer.alloc(100_000, `${n}`);
+    const uploads = await Promise.all(numbers.map((n) => beginUpload(`/bucket/slow-${n}`, contentOf(n))));
+    const downloads = await Promise.all(numbers.map(() => beginDownload('/bucket/large')));
     const stopped = service.stop();
-    await sleep(200);
-    await expect(RawConnection.open(service.url)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    const refused = () =>
+      RawConnection.open(service.url).then(
+        () => 'taken',
+        (error: NodeJS.ErrnoException) => error.code,
+      );
+    await expect.poll(refused, { timeout: soon }).toBe('ECONNREFUSED');
 
-    for (const response of await Promise.all(uploads)) {
-      expect(response.status).toBe(200);
-      expect(response.header('connection')).toBe('close');
+    for (const { response } of uploads) {
+      expect((await response).status).toBe(200);
+      expect((await response).header('connection')).toBe('close');
     }
-    for (const size of await Promise.all(downloads)) expect(size).toBeGreaterThan(large.length);
+    for (const { size } of downloads) expect(await size).toBeGreaterThan(large.length);
     const finished = Date.now();
     expect(await stopped).toBe(0);
     expect(Date.now() - finished).toBeLessThan(soon);
 
     await restart();
     expect(await usage()).toEqual({ objects: 5, bytes: large.length + 4 * 100_000 });
-    for (const n of [1, 2, 3, 4]) {
+    for (const n of numbers) {
       const { body } = await client.send({ path: `/bucket/slow-${n}` });
-      expect(body.equals(Buffer.alloc(100_000, `${n}`))).toBe(true);
+      expect(body.equals(contentOf(n))).toBe(true);
     }
     expect(await service.stop()).toBe(0);
   });
@@ -137,13 +153,15 @@ describe('SIGTERM', () => {
     await once(half, 'connect');
     used.write('HEAD /_stillage/health HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(String(await once(used, 'data'))).toContain('HTTP/1.1 200');
-    const upload = bytesOf({ method: 'PUT', path: '/bucket/key', body: 'content' });
+    const upload = bytesOf({ method: 'PUT', path: '/bucket/key', headers: waiting, body: 'content' });
     busy.write(upload.subarray(0, -1));
-    await sleep(50);
+    expect(String(await once(busy, 'data'))).toContain('HTTP/1.1 100');
 
     const stopped = service.stop();
-    await sleep(1000);
-    for (const idle of [used, fresh, half]) expect(idle.closed || idle.readableEnded).toBe(true);
+    for (const idle of [used, fresh, half]) {
+      idle.resume();
+      await expect.poll(() => idle.closed || idle.readableEnded, { timeout: soon }).toBe(true);
+    }
     busy.write(upload.subarray(-1));
     expect(String(await once(busy, 'data'))).toContain('HTTP/1.1 200');
     const finished = Date.now();

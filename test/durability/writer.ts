@@ -121,5 +121,7 @@ function anySize(): number {
 }
 
 function isBroken(error: unknown): boolean {
-  return ['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
+  return ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'HPE_INVALID_EOF_STATE'].includes(
+    (error as NodeJS.ErrnoException).code ?? '',
+  );
 }

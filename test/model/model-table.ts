@@ -21,6 +21,16 @@ export type WriteObserver = (
   before: (key: ItemKey) => Attributes | undefined,
 ) => void;
 
+/** An item that was changed and is not shown so far. */
+interface Hidden {
+  readonly key: ItemKey;
+  readonly old: Attributes | undefined;
+  /** How many more reads see the old item: the time between two items of one transaction is short. */
+  left: number;
+}
+
+const mostStaleReads = 3;
+
 /**
  * The items of a model, as writers see them and as plain reads do. A transaction is atomic for writers; but its items may be shown to
  * plain reads one after the other, as DynamoDB's read-committed isolation allows.
@@ -29,7 +39,7 @@ export class ModelTable {
   readonly partitions: Map<string, Map<string, Attributes>>;
   readonly log: FeedRecord[] = [];
   /** What plain reads still see of items that a transaction has changed. */
-  readonly #hidden = new Map<string, { readonly key: ItemKey; readonly old: Attributes | undefined }>();
+  readonly #hidden = new Map<string, Hidden>();
   #hash: Hash;
   #logHash: Hash = nothing;
   /** Called after every write that changed something. */
@@ -48,7 +58,10 @@ export class ModelTable {
   /** The item as a plain read sees it. */
   shown(key: ItemKey): Attributes | undefined {
     const hidden = this.#hidden.get(nameOf(key));
-    return hidden ? hidden.old : this.truth(key);
+    if (hidden === undefined) return this.truth(key);
+    hidden.left -= 1;
+    if (hidden.left === 0) this.#hidden.delete(nameOf(key));
+    return hidden.old;
   }
 
   query(pk: string, { from, after, prefix = '', limit, reverse = false }: QueryOptions = {}): QueryPage {
@@ -86,18 +99,18 @@ export class ModelTable {
       const old = this.truth(key);
       before.set(nameOf(key), old);
       const present = 'put' in change ? change.put : undefined;
-      // Whoever writes an item has waited until the transaction before had finished with it.
-      this.#hidden.delete(nameOf(key));
-      if (late.has(key)) this.#hidden.set(nameOf(key), { key, old });
+      if (late.has(key)) this.#hidden.set(nameOf(key), { key, old, left: mostStaleReads });
       this.#set(key, old, present);
       if (old === undefined && present === undefined) continue;
       const record = { lane: 'lane', position: String(this.log.length + 1), key, old, new: present };
       this.log.push(record);
-      this.#logHash = added(this.#logHash, hashOfValue({ key, old, new: present }));
+      const images = chained(hashOfValue(old), hashOfValue(present));
+      this.#logHash = added(this.#logHash, chained(hashOf(nameOf(key)), images));
     }
     this.observe(changes, by, (key) => before.get(nameOf(key)));
   }
 
+  /** Shows items as they are. Transactions and conditional writes do so: they wait for the one that is at work on an item. */
   show(keys: Iterable<ItemKey>): void {
     for (const key of keys) this.#hidden.delete(nameOf(key));
   }
@@ -116,7 +129,9 @@ export class ModelTable {
 
   get hash(): Hash {
     let hidden = nothing;
-    for (const [name, { old }] of this.#hidden) hidden = added(hidden, chained(hashOf(name), hashOfValue(old)));
+    for (const [name, { old, left }] of this.#hidden) {
+      hidden = added(hidden, chained(hashOf(`${name} ${left}`), hashOfValue(old)));
+    }
     return chained(chained(this.#hash, this.#logHash), hidden);
   }
 
@@ -171,7 +186,10 @@ export class ActorTable implements KeyValueTable {
 
   getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
     const label = (): string => `getTogether ${keys.map(nameOf).join(' ')}`;
-    return this.#read(label, keys, () => keys.map((key) => this.#table.truth(key)));
+    return this.#read(label, keys, () => {
+      this.#table.show(keys);
+      return keys.map((key) => this.#table.truth(key));
+    });
   }
 
   query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
@@ -187,6 +205,7 @@ export class ActorTable implements KeyValueTable {
         failed.length > 0
           ? { outcome: 'conflict', failed: failed.map((key) => ({ key, item: this.#table.truth(key) })) }
           : { outcome: 'written', old: this.#oldOf(changes, conditions) };
+      const meet = (): void => this.#table.show(keys);
       const unknown = (name: string, before: () => void): Way => ({
         name,
         costs: 'lost',
@@ -195,10 +214,13 @@ export class ActorTable implements KeyValueTable {
           answer({ outcome: 'unknown' });
         },
       });
-      const apply = (late: readonly ItemKey[] = []): void => this.#table.apply(changes, this.#actor.name, new Set(late));
+      const apply = (late: readonly ItemKey[] = []): void => {
+        meet();
+        this.#table.apply(changes, this.#actor.name, new Set(late));
+      };
       const busy: Way = { name: ' (busy)', costs: 'busy', take: () => fail(new TableBusy()) };
       if (failed.length > 0) {
-        return [{ name: ' (conflict)', take: () => answer(outcome) }, unknown(' (no answer)', () => undefined), busy];
+        return [{ name: ' (conflict)', take: () => (meet(), answer(outcome)) }, unknown(' (no answer)', () => undefined), busy];
       }
       const late = (): void => void this.#late.push({ by: this.#actor.name, changes, conditions });
       return [

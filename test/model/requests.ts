@@ -197,7 +197,7 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
   const operation: AnyOperation = operations.get(name)!;
   const { settings } = services;
   const head: Omit<RequestHead<'object'>, 'virtualHost'> = {
-    ...{ bucket: bucketName, key: sent.key, method: 'PUT', secure: true, remoteAddress: '', settings, signed: true },
+    ...{ bucket: bucketName, key: sent.key, method: 'PUT', secure: true, remoteAddress: '', settings, virtualHost: false, signed: true },
     fields: new Fields(sent.fields),
     query: Query.parse(sent.query ?? ''),
   };

@@ -7,7 +7,7 @@ import {
   type IncomingMessage,
   type OutgoingHttpHeaders,
 } from 'node:http';
-import { Agent, request as requestHttps } from 'node:https';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
@@ -79,15 +79,21 @@ export async function startEndpoint(scheme: Scheme): Promise<Endpoint> {
 
 /** The AWS SDK for JavaScript with its default settings, which trusts the test's authority. */
 export function sdkAt(endpoint: Endpoint, config: S3ClientConfig = {}): S3Client {
-  const httpsAgent = new Agent({ ca: endpoint.authority.text, lookup: lookupLocalhost });
-  const httpAgent = new HttpAgent({ lookup: lookupLocalhost });
+  const { httpAgent, httpsAgent } = agents(endpoint);
   return sdk(endpoint, alice, { requestHandler: { httpAgent, httpsAgent }, ...config });
+}
+
+/** Node agents that trust the test's authority and find the host names under `.localhost`. */
+export function agents(endpoint: Endpoint): { httpAgent: HttpAgent; httpsAgent: HttpsAgent; agent: HttpAgent } {
+  const httpAgent = new HttpAgent({ keepAlive: true, lookup: lookupLocalhost });
+  const httpsAgent = new HttpsAgent({ keepAlive: true, lookup: lookupLocalhost, ca: endpoint.authority.text });
+  return { httpAgent, httpsAgent, agent: endpoint.scheme === 'https' ? httpsAgent : httpAgent };
 }
 
 type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /** The `lookup` of a Node agent that knows what RFC 6761 says of `.localhost`. */
-export function lookupLocalhost(hostname: string, options: LookupOptions, callback: Callback): void {
+function lookupLocalhost(hostname: string, options: LookupOptions, callback: Callback): void {
   resolve(hostname.endsWith('.localhost') ? '127.0.0.1' : hostname, options, callback as never);
 }
 

@@ -45,7 +45,12 @@ function forward(incoming: IncomingMessage, response: ServerResponse): void {
   });
   outgoing.on('continue', () => response.writeContinue());
   outgoing.on('response', (answer) => {
-    response.writeHead(answer.statusCode!, answer.statusMessage, endToEnd(answer.rawHeaders));
+    // Its own Connection field, or Node would add a Keep-Alive field, which s3cmd takes for one of the object's.
+    response.writeHead(answer.statusCode!, answer.statusMessage, [
+      ...endToEnd(answer.rawHeaders),
+      'Connection',
+      'keep-alive',
+    ]);
     answer.pipe(response);
   });
   outgoing.on('error', () => response.destroy());

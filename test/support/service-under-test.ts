@@ -38,6 +38,8 @@ export interface ServiceUnderTest {
   bucket(hint?: string): Promise<string>;
   /** As {@link bucket}, for `beforeAll`: it goes after the last test of the file. */
   lastingBucket(hint?: string): Promise<string>;
+  /** A bucket for one of many rounds within a test. */
+  temporaryBucket(): Promise<{ readonly name: string; remove(): Promise<void> }>;
   /** A name that no bucket has. If the test makes a bucket of it, that goes when the test is over. */
   freeName(hint?: string): string;
   /** Sends exact bytes, signed by alice unless said. */
@@ -115,6 +117,11 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
       lasting.push(name);
       await client(first).send(new CreateBucketCommand({ Bucket: name }));
       return name;
+    },
+    temporaryBucket: async () => {
+      const name = bucketName();
+      await client(first).send(new CreateBucketCommand({ Bucket: name }));
+      return { name, remove: () => removeBucket(client(first), name) };
     },
     send: (request, signing) => exchange(url(), signed(host(), request, { key: first, ...signing })),
     sendPresigned: (request, presigning) => exchange(url(), presigned(host(), request, { key: first, ...presigning })),

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { OperatorError } from '../operator-error.ts';
 import type { StartOptions } from './settings.ts';
@@ -38,9 +38,8 @@ export function closing(server: Server): (patience: number) => Promise<void> {
     fresh.set(name, socket);
     socket.once('close', () => fresh.delete(name));
   });
-  for (const event of ['request', 'checkContinue'] as const) {
-    server.on(event, ({ socket }) => void fresh.delete(nameOf(socket)));
-  }
+  const asked = ({ socket }: IncomingMessage): void => void fresh.delete(nameOf(socket));
+  server.on('request', asked).on('checkContinue', asked);
   return async (patience) => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // Again and again, since a connection whose request ends meanwhile is kept for another one.

@@ -19,6 +19,7 @@ import { FeedLog } from './feed-log.ts';
 import { CommitUnknown, GroupCommit } from './group-commit.ts';
 import { decodeItem } from './item-encoding.ts';
 import { decodeSortKey, encodeItemKey, rangeOf } from './item-key.ts';
+import { checkTableFile } from './table-file.ts';
 import { stepsOf } from './write-steps.ts';
 import type { Step } from './write-steps.ts';
 
@@ -66,6 +67,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
   /** Opens the table in this directory, which is created if need be. */
   static async open(directory: string, options: LmdbTableOptions = {}): Promise<LmdbTable> {
     await ensureDirectory(directory);
+    await checkTableFile(directory);
     const table = new LmdbTable(openEnvironment({ path: directory, ...environment }), options);
     // The engine syncs its file, but not the name of a file it has just created.
     await syncDirectory(directory);

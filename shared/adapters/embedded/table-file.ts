@@ -1,0 +1,26 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What LMDB writes near the beginning of its file: 0xBEEFC0DE, little-endian. */
+const magic = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
+const headSize = 64;
+
+/**
+ * Looks whether the file of a table, if there is one, is a table. The engine would end the process without a word.
+ * @throws Error of one line that says what to do
+ */
+export async function checkTableFile(directory: string): Promise<void> {
+  const path = join(directory, 'data.mdb');
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (file === undefined) return;
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(headSize), 0, headSize, 0);
+    // An empty file is one that was created and no more.
+    if (bytesRead > 0 && !buffer.includes(magic)) throw new Error(`${path} is no table; restore it from a backup`);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,166 @@
+import { CreateMultipartUploadCommand, HeadObjectCommand, UploadPartCommand } from '@aws-sdk/client-s3';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bucketName } from '../support/clients.ts';
+import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/contents.ts';
+import { schemes, sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
+import { isInstalled, run, skip, type Outcome, type RunOptions } from '../support/programs.ts';
+import { alice } from '../support/server.ts';
+
+const installed = isInstalled('s3cmd');
+const settings = schemes.flatMap((scheme) => (['path', 'host name'] as const).map((style) => ({ scheme, style })));
+
+describe.each(settings)('s3cmd over $scheme, buckets in the $style', { timeout: 120_000 }, ({ scheme, style }) => {
+  let endpoint: Endpoint;
+  let folder: string;
+  let bucket: string;
+
+  beforeAll(async () => {
+    endpoint = await startEndpoint(scheme);
+    folder = endpoint.folder;
+    const pathStyleHost = new URL(endpoint.url).host;
+    const config = {
+      access_key: alice.accessKeyId,
+      secret_key: alice.secretAccessKey,
+      use_https: scheme === 'https' ? 'True' : 'False',
+      ca_certs_file: endpoint.authority.file,
+      host_base: style === 'path' ? pathStyleHost : endpoint.hostStyleHost,
+      host_bucket: style === 'path' ? pathStyleHost : `%(bucket)s.${endpoint.hostStyleHost}`,
+      ...(style === 'path' ? {} : { proxy_host: '127.0.0.1', proxy_port: String(endpoint.proxy.port) }),
+    };
+    const lines = Object.entries(config).map(([name, value]) => `${name} = ${value}`);
+    await writeFile(join(folder, 's3cfg'), ['[default]', ...lines, ''].join('\n'));
+  });
+  afterAll(() => endpoint.stop());
+  beforeEach(async (context) => {
+    if (!installed) return skip(context, 's3cmd is not installed: apt-get install s3cmd');
+    bucket = `s3://${bucketName('s3cmd')}`;
+    await s3cmd(['mb', bucket]);
+  });
+
+  const s3cmd = (args: readonly string[], options: RunOptions = {}): Promise<Outcome> =>
+    run('s3cmd', ['--config', join(folder, 's3cfg'), '--no-progress', ...args], options);
+
+  it('puts, lists, gets and deletes', async () => {
+    const content = await randomFile(join(folder, 'small file'), 1000);
+    await s3cmd(['put', join(folder, 'small file'), `${bucket}/dir/é +.txt`]);
+    expect((await s3cmd(['ls'])).stdout).toContain(bucket);
+    expect((await s3cmd(['ls', bucket])).stdout).toMatch(/DIR +s3:.*\/dir\/$/m);
+    expect((await s3cmd(['ls', '--recursive', bucket])).stdout).toMatch(/ 1000 +s3:.*\/dir\/é \+\.txt$/m);
+    await s3cmd(['get', `${bucket}/dir/é +.txt`, join(folder, 'back')]);
+    expect(await readFile(join(folder, 'back'))).toEqual(content);
+    await s3cmd(['del', `${bucket}/dir/é +.txt`]);
+    expect((await s3cmd(['ls', '--recursive', bucket])).stdout).toBe('');
+    await s3cmd(['rb', bucket]);
+    expect((await s3cmd(['ls', bucket], { codes: [12] })).stderr).toContain('NoSuchBucket');
+  });
+
+  it('puts a big file in parts of 15 MiB', async () => {
+    const content = await randomFile(join(folder, 'big'), (long ? 100 : 16) * MiB);
+    await s3cmd(['put', join(folder, 'big'), `${bucket}/big`]);
+    const head = await sdkAt(endpoint).send(new HeadObjectCommand({ Bucket: bucket.slice(5), Key: 'big' }));
+    expect(head.ETag).toMatch(new RegExp(`-${Math.ceil(content.length / (15 * MiB))}"$`));
+    expect(head.Metadata).toHaveProperty('s3cmd-attrs', expect.stringContaining(`md5:${md5(content)}`));
+    await s3cmd(['get', `${bucket}/big`, join(folder, 'big-back')]);
+    expect(md5(await readFile(join(folder, 'big-back')))).toBe(md5(content));
+    await s3cmd(['put', '-', `${bucket}/stream`], { input: content });
+    expect((await s3cmd(['ls', bucket])).stdout).toMatch(new RegExp(` ${content.length} +s3:.*/stream$`, 'm'));
+  });
+
+  it('syncs both ways and deletes what is gone', async () => {
+    const [there, back] = [join(folder, 'there'), join(folder, 'back-tree')];
+    await awkwardTree(there);
+    await s3cmd(['sync', `${there}/`, `${bucket}/tree/`]);
+    await s3cmd(['sync', `${bucket}/tree/`, `${back}/`]);
+    expect(await filesBelow(back)).toEqual(await filesBelow(there));
+    await rm(join(there, awkwardNames[0]!));
+    await appendFile(join(there, awkwardNames[1]!), 'more');
+    await s3cmd(['sync', '--delete-removed', `${there}/`, `${bucket}/tree/`]);
+    await s3cmd(['sync', '--delete-removed', `${bucket}/tree/`, `${back}/`]);
+    expect(await filesBelow(back)).toEqual(await filesBelow(there));
+    await s3cmd(['rb', '--recursive', '--force', bucket]);
+  });
+
+  it('copies, moves and changes objects inside the service', async () => {
+    await s3cmd(['put', '-', `${bucket}/one`], { input: 'one' });
+    await s3cmd(['cp', `${bucket}/one`, `${bucket}/two`]);
+    await s3cmd(['mv', `${bucket}/one`, `${bucket}/three`]);
+    await s3cmd(['modify', '--add-header', 'x-amz-meta-colour: blue', `${bucket}/three`]);
+    expect((await s3cmd(['ls', bucket])).stdout.match(/\w+$/gm)).toEqual(['three', 'two']);
+    expect((await s3cmd(['get', `${bucket}/three`, '-'])).stdout).toBe('one');
+    expect((await s3cmd(['info', `${bucket}/three`])).stdout).toMatch(/x-amz-meta-colour: blue/);
+  });
+
+  it('tells where a bucket is', async () => {
+    expect((await s3cmd(['info', bucket])).stdout).toMatch(/Location: +us-east-1/);
+  });
+
+  it('shows and aborts unfinished uploads', async () => {
+    const where = { Bucket: bucket.slice(5), Key: 'unfinished' };
+    const { UploadId } = await sdkAt(endpoint).send(new CreateMultipartUploadCommand(where));
+    const part = { ...where, UploadId, PartNumber: 3, Body: 'part' };
+    await sdkAt(endpoint).send(new UploadPartCommand(part));
+    expect((await s3cmd(['multipart', bucket])).stdout).toContain(`${bucket}/unfinished\t${UploadId!}`);
+    expect((await s3cmd(['listmp', `${bucket}/unfinished`, UploadId!])).stdout).toMatch(/\t3\t"?\w{32}"?\t4$/m);
+    await s3cmd(['abortmp', `${bucket}/unfinished`, UploadId!]);
+    expect((await s3cmd(['multipart', bucket])).stdout).not.toContain('unfinished');
+  });
+
+  if (style !== 'path') return;
+
+  it('sets who may read', async () => {
+    await s3cmd(['put', '--acl-public', '-', `${bucket}/public`], { input: 'public' });
+    expect((await s3cmd(['info', `${bucket}/public`])).stdout).toMatch(/ACL: +\*anon\*: READ/);
+    await s3cmd(['setacl', '--acl-private', `${bucket}/public`]);
+    expect((await s3cmd(['info', `${bucket}/public`])).stdout).not.toContain('*anon*');
+  });
+
+  it('sets and deletes a policy', async () => {
+    const Resource = `arn:aws:s3:::${bucket.slice(5)}/*`;
+    const Statement = [
+      { Sid: 'anyone', Effect: 'Allow', Principal: '*', Action: ['s3:GetObject'], Resource: [Resource] },
+    ];
+    await s3cmd(['setpolicy', await written('policy', JSON.stringify({ Version: '2012-10-17', Statement })), bucket]);
+    expect((await s3cmd(['info', bucket])).stdout).toMatch(/Policy: +\{[^]*"anyone"/);
+    await s3cmd(['delpolicy', bucket]);
+    expect((await s3cmd(['info', bucket])).stdout).toMatch(/Policy: +none/);
+  });
+
+  it('sets and deletes rules for other origins', async () => {
+    const rule = '<AllowedOrigin>https://app.test</AllowedOrigin><AllowedMethod>GET</AllowedMethod>';
+    const cors = `<CORSConfiguration><CORSRule><ID>app</ID>${rule}</CORSRule></CORSConfiguration>`;
+    await s3cmd(['setcors', await written('cors', cors), bucket]);
+    expect((await s3cmd(['info', bucket])).stdout).toMatch(/CORS: +<CORSConfiguration[^]*https:\/\/app\.test/);
+    await s3cmd(['delcors', bucket]);
+    expect((await s3cmd(['info', bucket])).stdout).toMatch(/CORS: +none/);
+  });
+
+  it('sets and deletes a lifecycle', async () => {
+    await s3cmd(['expire', '--expiry-days', '7', '--expiry-prefix', 'logs/', bucket]);
+    expect((await s3cmd(['getlifecycle', bucket])).stdout).toMatch(/<Prefix>logs\/<\/Prefix>[^]*<Days>7<\/Days>/);
+    await s3cmd(['dellifecycle', bucket]);
+    expect((await s3cmd(['info', bucket])).stdout).toMatch(/Expiration rule: +none/i);
+  });
+
+  it('makes a website and unmakes it', async () => {
+    await s3cmd(['ws-create', '--ws-index', 'start.html', bucket]);
+    expect((await s3cmd(['ws-info', bucket])).stdout).toMatch(/Index document: +start\.html/);
+    await s3cmd(['ws-delete', bucket]);
+  });
+
+  it('signs with version 2, if it is told to', async () => {
+    await s3cmd(['--signature-v2', 'put', '-', `${bucket}/two`], { input: 'version 2' });
+    expect((await s3cmd(['--signature-v2', 'get', `${bucket}/two`, '-'])).stdout).toBe('version 2');
+    const url = (await s3cmd(['signurl', `${bucket}/two`, '+60'])).stdout.trim();
+    const env = endpoint.proxy.env;
+    expect((await run('curl', ['-sS', '--fail', '--cacert', endpoint.authority.file, url], { env })).stdout).toBe(
+      'version 2',
+    );
+  });
+
+  async function written(name: string, text: string): Promise<string> {
+    await writeFile(join(folder, name), text);
+    return join(folder, name);
+  }
+});

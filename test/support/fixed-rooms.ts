@@ -1,0 +1,29 @@
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { Randomness } from '../../shared/ports/randomness.ts';
+
+/** A clock that stands still until it is set, and does not let anybody wait. */
+export class SetClock implements Clock {
+  time: number;
+
+  constructor(time = Date.UTC(2026, 0, 2, 3, 4, 5)) {
+    this.time = time;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  async sleep(): Promise<void> {
+    // No time passes.
+  }
+}
+
+/** Bytes that never come twice, and are the same at every run. */
+export class CountedBytes implements Randomness {
+  #count = 0;
+
+  bytes(count: number): Uint8Array {
+    this.#count += 1;
+    return Uint8Array.from({ length: count }, (_, at) => Math.floor(this.#count / 64 ** at) % 64);
+  }
+}

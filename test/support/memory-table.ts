@@ -1,0 +1,93 @@
+import { holds } from '../../shared/ports/key-value-table.ts';
+import type {
+  Attributes,
+  Change,
+  Condition,
+  FeedRecord,
+  ItemKey,
+  KeyValueTable,
+  QueryOptions,
+  QueryPage,
+  WriteOutcome,
+} from '../../shared/ports/key-value-table.ts';
+
+/** A table in memory, for tests of what is built on one. It keeps a feed of all changes, and counts what it was asked. */
+export class MemoryTable implements KeyValueTable {
+  readonly freeChecks: boolean;
+  readonly feed: FeedRecord[] = [];
+  readonly calls = { get: 0, getTogether: 0, query: 0, write: 0 };
+  /** Called before a write is judged: what it does comes in between. */
+  beforeWrite: (changes: readonly Change[]) => Promise<void> = async () => undefined;
+  /** Called after a read has seen its items: what it does, the reader does not know. */
+  afterRead: (key: ItemKey) => Promise<void> = async () => undefined;
+  readonly #partitions = new Map<string, Map<string, Attributes>>();
+
+  constructor({ freeChecks = true } = {}) {
+    this.freeChecks = freeChecks;
+  }
+
+  async get(key: ItemKey): Promise<Attributes | undefined> {
+    this.calls.get += 1;
+    const item = this.#item(key);
+    await this.afterRead(key);
+    return item;
+  }
+
+  async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    this.calls.getTogether += 1;
+    return keys.map((key) => this.#item(key));
+  }
+
+  async query(
+    pk: string,
+    { from, after, prefix = '', limit, reverse = false }: QueryOptions = {},
+  ): Promise<QueryPage> {
+    this.calls.query += 1;
+    const found = this.keysOf(pk).filter(
+      (sk) =>
+        sk.startsWith(prefix) &&
+        (from === undefined || order(sk, from) >= 0) &&
+        (after === undefined || (reverse ? order(sk, after) < 0 : order(sk, after) > 0)),
+    );
+    if (reverse) found.reverse();
+    const items = found.slice(0, limit).map((sk) => ({ key: { pk, sk }, attributes: this.#item({ pk, sk })! }));
+    return { items, more: items.length < found.length };
+  }
+
+  async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
+    this.calls.write += 1;
+    await this.beforeWrite(changes);
+    const failed = [...changes, ...conditions]
+      .filter(({ key, expect }) => expect !== undefined && !holds(expect, this.#item(key)))
+      .map(({ key }) => ({ key, item: this.#item(key) }));
+    if (failed.length > 0) return { outcome: 'conflict', failed };
+    const old = changes.map(({ key }) => this.#item(key));
+    for (const [at, change] of changes.entries()) {
+      const items = this.#partitions.get(change.key.pk) ?? new Map<string, Attributes>();
+      this.#partitions.set(change.key.pk, items);
+      const present = 'put' in change ? change.put : undefined;
+      if (present) items.set(change.key.sk, present);
+      else items.delete(change.key.sk);
+      const position = String(this.feed.length + 1);
+      this.feed.push({ lane: 'lane', position, key: change.key, old: old[at], new: present });
+    }
+    return { outcome: 'written', old };
+  }
+
+  async close(): Promise<void> {
+    // Nothing to close.
+  }
+
+  /** The sort keys of a partition, in order. */
+  keysOf(pk: string): string[] {
+    return [...(this.#partitions.get(pk)?.keys() ?? [])].sort(order);
+  }
+
+  #item({ pk, sk }: ItemKey): Attributes | undefined {
+    return this.#partitions.get(pk)?.get(sk);
+  }
+}
+
+function order(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
