@@ -38,11 +38,13 @@ export const completeMultipartUpload = defineOperation({
 
   act: async ({ key, uploadId, conditions, expectedSize, expectedChecksum }, context): Promise<CompletedUpload> => {
     const { bucket, document, objects, uploads, contents, settings } = context;
+    // In this order: parts are cleared away once an upload has ended, so those of one that is open afterwards were all there.
+    const uploaded = await uploads.parts(uploadId);
     const upload = await uploads.find(bucket, key, uploadId);
     if (upload.state === 'completed' && upload.result) return upload.result;
     if (upload.state !== 'open') throw noSuchUpload(uploadId);
 
-    const parts = pickParts(document, await uploads.parts(uploadId), settings.limits.minimumPartBytes);
+    const parts = pickParts(document, uploaded, settings.limits.minimumPartBytes);
     const size = parts.reduce((sum, part) => sum + part.size, 0);
     checkSize(size, expectedSize, settings.limits.objectBytes);
     const assembled = {

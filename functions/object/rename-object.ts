@@ -61,9 +61,9 @@ export const renameObject = defineOperation({
       try {
         await objects.put(bucket, key, renamed, {
           guard: targetGuard(conditions),
-          accompany: async (version: Head, before) => {
-            const { changes, conditions: held } = await share(version, before);
-            return { changes: [...changes, ...(await objects.leave(bucket, from, source))], conditions: held };
+          accompany: async (version: Head, before, present) => {
+            const { changes, conditions: held } = await share(version, before, present);
+            return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
           },
         });
         return;

@@ -49,18 +49,24 @@ export interface Companions {
   readonly conditions: readonly Condition[];
 }
 
-/** States the companions of a version that is about to be committed above `before`. Called anew at every attempt. */
-export type Accompany = (version: Head, before: Head | undefined) => Promise<Companions>;
+/**
+ * States the companions of a version that is about to be committed above `before`. Called anew at every attempt, with the bucket as this
+ * attempt relies on it: its versioning state may be another than when the request began.
+ */
+export type Accompany = (version: Head, before: Head | undefined, bucket: Bucket) => Promise<Companions>;
 
 export interface PutOptions {
   readonly guard?: Guard | undefined;
   readonly accompany?: Accompany;
 }
 
-/** The answer of a commit was lost: it may have happened, so nothing that it refers to may be cleaned up. */
+/**
+ * A commit may have happened, or has happened and it could not be told whether its bucket stands: nothing that it refers to may be
+ * cleaned up. Nor is it tried again, which could make it happen twice.
+ */
 export class OutcomeUnknown extends S3Error {
-  constructor() {
-    super('ServiceUnavailable');
+  constructor(cause?: unknown) {
+    super('ServiceUnavailable', { cause });
   }
 }
 
@@ -136,8 +142,7 @@ export class Objects {
   /** Makes a new version current, under the rules of the bucket's versioning state. Throws what the guard throws, too. */
   async put(bucket: Bucket, key: string, fresh: NewVersion, options: PutOptions = {}): Promise<Head> {
     const head = await this.#replace(bucket, key, await this.#place(key, fresh), options);
-    if (await this.#buckets.standsAfterCommit(bucket)) return head;
-    await this.#undo(bucket, key, head.instance);
+    if (await this.#stands(bucket, key, head)) return head;
     throw noSuchBucket(bucket.name);
   }
 
@@ -172,7 +177,7 @@ export class Objects {
     const head = await chain.head();
     if (head?.token !== source.token) throw new SourceGone();
     const vanishes = bucket.versioning !== 'on' && !head.named && head.olderCount === 0;
-    const marker = this.#version(bucket, { ...unplacedMarker, owner: source.owner }, head, undefined);
+    const marker = this.#version(bucket, { ...unplacedMarker, owner: source.owner }, head);
     const commit = vanishes ? await chain.remove(head, head) : await chain.put(head, marker);
     if (commit === undefined) throw new SourceGone();
     return commit.changes;
@@ -198,8 +203,8 @@ export class Objects {
       const revised = await this.#place(key, { ...found.version, particulars });
       const commit = chain.revise(found, { ...found.version, ...revised });
       const { outcome } = await this.#table.write(commit, this.#buckets.commitConditions(bucket));
-      // The same change again does no harm, so a lost answer is no reason to stop.
       if (outcome === 'written') return found.version;
+      if (outcome === 'unknown') throw new OutcomeUnknown();
       bucket = await this.#buckets.readyFor(await this.#again(bucket, attempt));
     }
     throw new S3Error('SlowDown');
@@ -217,7 +222,7 @@ export class Objects {
       const expect: Expectation = head ? tokenIs(head) : absentOrUnversioned;
       const outcome = await this.#write(bucket, [{ key: headKey(bucket.id, key), delete: true, expect }]);
       if (outcome === 'written') return true;
-      if (outcome === 'unknown' && guard) throw new OutcomeUnknown();
+      if (outcome === 'unknown') throw new OutcomeUnknown();
       bucket = await this.#again(bucket, attempt);
     }
     throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
@@ -248,39 +253,32 @@ export class Objects {
 
   async #replace(bucket: Bucket, key: string, fresh: Unplaced, { guard, accompany }: PutOptions): Promise<Head> {
     const chain = this.#chain(bucket, key);
-    let lost: Head | undefined;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       // A write that asks for nothing needs no read where nothing can lie beneath: its condition refuses whatever does.
       const blind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && accompany === undefined;
       const before = blind ? undefined : await chain.head();
-      if (lost && before?.instance === lost.instance) return before;
       guard?.(live(before));
-      const version = this.#version(bucket, fresh, before, lost);
+      const version = this.#version(bucket, fresh, before);
       const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
       if (commit?.head) {
-        const { changes, conditions } = (await accompany?.(commit.head, before)) ?? alone;
+        const { changes, conditions } = (await accompany?.(commit.head, before, bucket)) ?? alone;
         const outcome = await this.#write(bucket, [...commit.changes, ...changes], conditions);
         if (outcome === 'written') return commit.head;
-        if (outcome === 'unknown') {
-          if (guard) throw new OutcomeUnknown();
-          lost = commit.head;
-        }
+        if (outcome === 'unknown') return await whetherItIsThere(chain, commit.head);
       }
       bucket = await this.#again(bucket, attempt);
     }
-    if (lost) throw new OutcomeUnknown();
     throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
   }
 
-  /** The version that is to become current: younger than the head, or the same again if its first commit's answer was lost. */
-  #version(bucket: Bucket, fresh: Unplaced, before: Head | undefined, lost: Head | undefined): Version {
+  /** The version that is to become current: younger than the head. */
+  #version(bucket: Bucket, fresh: Unplaced, before: Head | undefined): Version {
     const now = this.#clock.now();
     const sequence = nextSequence(now, before && sequenceOf(before.instance));
-    const again = lost && (before === undefined || lost.instance > before.instance) ? lost.instance : undefined;
     return {
       ...fresh,
-      instance: again ?? instanceId(sequence, this.#randomness),
+      instance: instanceId(sequence, this.#randomness),
       token: this.#rooms.token(),
       named: bucket.versioning === 'on',
       beneath: undefined,
@@ -302,9 +300,18 @@ export class Objects {
     return { ...placed, particulars: { details: id } };
   }
 
-  /** Takes back a version that was committed into a bucket that is gone: what lay beneath it becomes current again. */
-  async #undo(bucket: Bucket, key: string, instance: string): Promise<void> {
-    await this.#remove(bucket, key, (chain) => chain.findInstance(instance));
+  /**
+   * The look after a commit: whether its bucket stands. In one that is gone the version is taken back, and what lay beneath it
+   * becomes current again. What fails here fails behind the commit.
+   */
+  async #stands(bucket: Bucket, key: string, { instance }: Head): Promise<boolean> {
+    try {
+      if (await this.#buckets.standsAfterCommit(bucket)) return true;
+      await this.#remove(bucket, key, (chain) => chain.findInstance(instance));
+      return false;
+    } catch (error) {
+      throw new OutcomeUnknown(error);
+    }
   }
 
   async #write(
@@ -327,6 +334,15 @@ export class Objects {
   #chain(bucket: Bucket, key: string): VersionChain {
     return new VersionChain(this.#rooms, bucket.id, key);
   }
+}
+
+/** After a lost answer: the version that was to be committed, if it is there. @throws OutcomeUnknown: it may still come */
+async function whetherItIsThere(chain: VersionChain, head: Head): Promise<Head> {
+  const found = await chain.findInstance(head.instance).catch((error: unknown) => {
+    throw new OutcomeUnknown(error);
+  });
+  if (found === undefined) throw new OutcomeUnknown();
+  return head;
 }
 
 /** What can be given its place: a new version, or one whose particulars were read. */

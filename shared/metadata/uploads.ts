@@ -219,6 +219,8 @@ export class Uploads {
       const upload = await this.findOpen(bucket, key, id);
       const { outcome } = await this.#table.write([this.#ended(upload, { state: 'aborted' }), this.#unlisted(upload)]);
       if (outcome === 'written') return;
+      // Looking again could find it aborted by this very write, and answer that there is no such upload.
+      if (outcome === 'unknown') throw new S3Error('ServiceUnavailable');
     }
   }
 

@@ -100,7 +100,8 @@ export class VersionChain {
 
   /**
    * Up to `limit` versions, newest first, as they stood at one moment. Head and history are read apart: only if the history
-   * continues the head's chain without a gap were they of one moment; else both are read again.
+   * continues the head's chain without a gap, and is as long as the head says, were they of one moment; else both are read again. (A
+   * chain without its oldest version has no gap either.) Where `limit` cuts it nobody counts: the rest is read at another moment anyway.
    * @param head where to begin, as it was read before
    * @param behind only versions older than this instance; what lies above was given out already and is not checked again
    */
@@ -117,7 +118,9 @@ export class VersionChain {
         next = version.beneath;
         return follows;
       });
-      if (unbroken && (older.length === wanted || next === undefined)) return includesHead ? [top, ...older] : older;
+      const ends = older.length === wanted || next === undefined;
+      const isWhole = !includesHead || older.length === Math.min(wanted, top.olderCount);
+      if (unbroken && ends && isWhole) return includesHead ? [top, ...older] : older;
     }
     return [];
   }

@@ -550,7 +550,10 @@ describe('the checksum of a copy', () => {
     await put(service.client, bucket, 'source', 'content', { ...particulars, ChecksumAlgorithm: 'CRC32' });
     const blobs = await blobCount(service);
     const { CopyObjectResult } = await copy(bucket, 'source', 'target', { ChecksumAlgorithm: 'SHA256' });
-    expect(CopyObjectResult).toMatchObject({ ChecksumSHA256: checksumOf('SHA256', 'content'), ETag: md5Tag('content') });
+    expect(CopyObjectResult).toMatchObject({
+      ChecksumSHA256: checksumOf('SHA256', 'content'),
+      ETag: md5Tag('content'),
+    });
     const target = await head(bucket, 'target');
     expect(target.ChecksumSHA256).toBe(checksumOf('SHA256', 'content'));
     expect(target.ChecksumCRC32).toBeUndefined();

@@ -193,7 +193,7 @@ describe('strange keys', () => {
     expect(await list(bucket)).toEqual([]);
   });
 
-  it('are any that fast-check finds', { timeout: 120_000 }, async () => {
+  it('are any that fast-check finds', { timeout: 600_000 }, async () => {
     const key = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 40 })
       .filter((one) => !one.includes('\0') && Buffer.byteLength(one) <= longest);

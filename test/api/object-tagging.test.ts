@@ -17,7 +17,8 @@ import { TestUpload } from '../support/uploads.ts';
 const service = serviceUnderTest();
 
 const xmlns = 'http://s3.amazonaws.com/doc/2006-03-01/';
-const numbered = (count: number): Tag[] => Array.from({ length: count }, (_, at) => ({ Key: `k${at}`, Value: `v${at}` }));
+const numbered = (count: number): Tag[] =>
+  Array.from({ length: count }, (_, at) => ({ Key: `k${at}`, Value: `v${at}` }));
 const one = [{ Key: 'k', Value: 'v' }];
 
 async function tagsOf(bucket: string, key = 'key', VersionId?: string): Promise<Tag[]> {
@@ -52,9 +53,7 @@ describe('the tags of an object', () => {
     await put(service.client, bucket, 'key', 'content');
     const response = await service.send({ path: `/${bucket}/key`, query: 'tagging' });
     expect(response.status).toBe(200);
-    expect(response.text).toBe(
-      `<?xml version="1.0" encoding="UTF-8"?>\n<Tagging xmlns="${xmlns}"><TagSet/></Tagging>`,
-    );
+    expect(response.text).toBe(`<?xml version="1.0" encoding="UTF-8"?>\n<Tagging xmlns="${xmlns}"><TagSet/></Tagging>`);
     expect(response.header('x-amz-version-id')).toBe('null');
     const { TagCount } = await service.client.send(new GetObjectCommand({ Bucket: bucket, Key: 'key' }));
     expect(TagCount).toBeUndefined();
@@ -86,7 +85,11 @@ describe('the tags of an object', () => {
 
   it('change nothing else of it', async () => {
     const bucket = await service.bucket();
-    await put(service.client, bucket, 'key', 'content', { ContentType: 'a/b', CacheControl: 'c', Metadata: { d: 'e' } });
+    await put(service.client, bucket, 'key', 'content', {
+      ContentType: 'a/b',
+      CacheControl: 'c',
+      Metadata: { d: 'e' },
+    });
     const look = async () => {
       const { headers, text } = await service.send({ path: `/${bucket}/key` });
       const volatile = ['date', 'x-amz-request-id', 'x-amz-tagging-count'];
@@ -284,9 +287,7 @@ describe('tags that are set at once', () => {
   it('are all those of one request', async () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'key', 'content');
-    const sets = ['a', 'b', 'c', 'd'].map((letter) =>
-      numbered(3).map(({ Key }) => ({ Key: Key!, Value: letter })),
-    );
+    const sets = ['a', 'b', 'c', 'd'].map((letter) => numbered(3).map(({ Key }) => ({ Key: Key!, Value: letter })));
     await Promise.all(sets.map((set) => tag(bucket, set)));
     expect(sets).toContainEqual(await tagsOf(bucket));
     expect((await service.send({ path: `/${bucket}/key` })).text).toBe('content');

@@ -1,11 +1,11 @@
-import { GetObjectCommand, HeadObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { awsInstalled, awsEnvironment, howToInstallAws } from '../support/aws-cli.ts';
 import { bucketName } from '../support/clients.ts';
 import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/contents.ts';
-import { schemes, sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
+import { schemes, sdkAt, send, startEndpoint, type Endpoint } from '../support/endpoint.ts';
 import { run, skip, type Outcome, type RunOptions } from '../support/programs.ts';
 
 // Each command takes a second of Python's start: what the command itself need not show is checked with the SDK.
@@ -79,6 +79,13 @@ describe.each(schemes)('aws s3 over %s', { timeout: 180_000 }, (scheme) => {
     await s3(['mv', `s3://${bucket}/one`, `s3://${bucket}/two`]);
     expect(await stored(bucket, 'two')).toEqual(content);
     await expect(stored(bucket, 'one')).rejects.toThrow('NoSuchKey');
+  });
+
+  it('shares an object by a presigned URL', async () => {
+    const bucket = await endpoint.newBucket();
+    await client.send(new PutObjectCommand({ Bucket: bucket, Key: 'a b+é', Body: 'shared' }));
+    const url = (await s3(['presign', `s3://${bucket}/a b+é`, '--expires-in', '60'])).stdout.trim();
+    expect(await send(endpoint, url)).toMatchObject({ status: 200, text: 'shared' });
   });
 
   it('syncs folders of awkward names both ways, and deletes what is gone', async () => {

@@ -1,7 +1,9 @@
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
+  PutBucketVersioningCommand,
   PutObjectCommand,
   S3ServiceException,
   UploadPartCommand,
@@ -45,6 +47,21 @@ describe('a register of conditional writes', () => {
       );
       const winners = (await Promise.all(tries)).flatMap((didWin, writer) => (didWin ? [String(writer)] : []));
       expect(winners).toEqual([(await read(client, where)).text]);
+    }
+  });
+
+  it('is created again after it was deleted, in a bucket with versions, too', async () => {
+    const client = sdkAt(endpoint);
+    const versioned = await endpoint.newBucket();
+    const VersioningConfiguration = { Status: 'Enabled' } as const;
+    await client.send(new PutBucketVersioningCommand({ Bucket: versioned, VersioningConfiguration }));
+    for (const where of [Bucket, versioned].map((bucket) => ({ Bucket: bucket, Key: 'state.tflock' }))) {
+      for (const Body of ['first', 'second']) {
+        expect(await won(client.send(new PutObjectCommand({ ...where, Body, IfNoneMatch: '*' })))).toBe(true);
+        expect(await won(client.send(new PutObjectCommand({ ...where, Body: 'late', IfNoneMatch: '*' })))).toBe(false);
+        expect((await read(client, where)).text).toBe(Body);
+        await client.send(new DeleteObjectCommand(where));
+      }
     }
   });
 

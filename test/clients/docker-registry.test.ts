@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { long, MiB } from '../support/contents.ts';
 import { schemes, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { isInstalled, skip } from '../support/programs.ts';
+import { environment, isInstalled, skip } from '../support/programs.ts';
 import { alice } from '../support/server.ts';
 
 const installed = isInstalled('docker-registry');
@@ -120,7 +120,7 @@ async function startRegistry(endpoint: Endpoint): Promise<{ url: string; process
   // JSON is YAML, too.
   await writeFile(file, JSON.stringify({ version: 0.1, storage, http: { addr: '127.0.0.1:0' } }));
   const child = spawn('docker-registry', ['serve', file], {
-    env: { ...process.env, SSL_CERT_FILE: endpoint.authority.file, OTEL_TRACES_EXPORTER: 'none' },
+    env: environment({ SSL_CERT_FILE: endpoint.authority.file }),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   process.once('exit', () => child.kill());

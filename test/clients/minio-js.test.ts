@@ -60,16 +60,6 @@ describe.each(settings)('minio over $scheme, buckets in the $style', ({ scheme, 
     expect(md5(await buffer(await client.getObject(bucket, 'unknown')))).toBe(md5(Buffer.concat([content, content])));
   });
 
-  it('puts a big file in parts, and gets it', async () => {
-    const [file, back] = [join(endpoint.folder, 'big'), join(endpoint.folder, 'back')];
-    // Its parts are of 64 MiB at least, if it knows the length.
-    const content = await randomFile(file, (long ? 200 : 65) * MiB);
-    const put = await client.fPutObject(bucket, 'big', file);
-    expect(put.etag).toMatch(/-\d$/);
-    await client.fGetObject(bucket, 'big', back);
-    expect(md5(await readFile(back))).toBe(md5(content));
-  });
-
   it('lists a level, and everything', async () => {
     await client.putObject(bucket, 'list/a', 'a');
     await client.putObject(bucket, 'list/b/c', 'c');
@@ -135,7 +125,7 @@ describe.each(settings)('minio over $scheme, buckets in the $style', ({ scheme, 
     await client.putObject(bucket, 'tagged', '');
     await client.setObjectTagging(bucket, 'tagged', { colour: 'blue' });
     expect(await client.getObjectTagging(bucket, 'tagged')).toEqual([{ Key: 'colour', Value: 'blue' }]);
-    await client.removeObjectTagging(bucket, 'tagged', {});
+    await client.removeObjectTagging(bucket, 'tagged', { versionId: '' });
     expect(await client.getObjectTagging(bucket, 'tagged')).toEqual([]);
     await client.setBucketTagging(bucket, { team: 'red' });
     expect(await client.getBucketTagging(bucket)).toEqual([{ Key: 'team', Value: 'red' }]);
@@ -163,6 +153,18 @@ describe.each(settings)('minio over $scheme, buckets in the $style', ({ scheme, 
     await client.removeIncompleteUpload(bucket, 'unfinished');
     expect(await client.listIncompleteUploads(bucket, '', true).toArray()).toEqual([]);
   });
+
+  // Its parts are of 64 MiB at least, if it knows the length.
+  if (style === 'path' || long) {
+    it('puts a big file in parts, and gets it', async () => {
+      const [file, back] = [join(endpoint.folder, 'big'), join(endpoint.folder, 'back')];
+      const content = await randomFile(file, (long ? 200 : 65) * MiB);
+      const put = await client.fPutObject(bucket, 'big', file);
+      expect(put.etag).toMatch(/-\d$/);
+      await client.fGetObject(bucket, 'big', back);
+      expect(md5(await readFile(back))).toBe(md5(content));
+    });
+  }
 
   it('removes many objects, and the bucket', async () => {
     const objects = await client.listObjectsV2(bucket, '', true).toArray();

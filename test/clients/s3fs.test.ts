@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { long, md5, MiB, randomFile } from '../support/contents.ts';
 import { schemes, sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { isInstalled, skip } from '../support/programs.ts';
+import { environment, isInstalled, skip } from '../support/programs.ts';
 import { alice } from '../support/server.ts';
 
 const installed = isInstalled('s3fs');
@@ -103,7 +103,7 @@ async function mounted(endpoint: Endpoint, bucket: string, options: readonly str
   await files.writeFile(passwords, `${alice.accessKeyId}:${alice.secretAccessKey}\n`, { mode: 0o600 });
   const url = options.includes('use_path_request_style') ? endpoint.url : endpoint.hostStyleUrl;
   const all = [`url=${url}`, `passwd_file=${passwords}`, ...options].flatMap((option) => ['-o', option]);
-  const env = { ...process.env, CURL_CA_BUNDLE: endpoint.authority.file };
+  const env = environment({ CURL_CA_BUNDLE: endpoint.authority.file });
   const program = spawn('s3fs', [bucket, point, '-f', ...all], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   process.once('exit', () => program.kill());
   let said = '';

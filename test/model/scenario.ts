@@ -318,9 +318,9 @@ function quiet({ pk, sk }: ItemKey): boolean {
 /** A key as the table has it, in the terms of the specification. */
 function stateOf(table: ModelTable, watcher: Watcher, key: string, upload: string | undefined): SpecState {
   const bucket = table.truth(itemKey.bucket(bucketName));
+  if (bucket === undefined) return { versioning: undefined, versions: [] };
   const state = upload !== undefined && key === uploadKey ? uploadState(table, watcher, upload) : undefined;
   const rest = state === undefined ? {} : { upload: state };
-  if (bucket === undefined) return { versioning: undefined, versions: [], ...rest };
   const versions = watcher.chainOf(bucket['id'] as string, key).map((version): SpecVersion => {
     const { instance, named, marker, content } = version;
     const tag = particularsOf(table, version).tags[0]?.[1];

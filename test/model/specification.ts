@@ -193,7 +193,7 @@ export const specification = {
   deleteBucket: (): Does => (state) => {
     if (state.versioning === undefined) return { state, answer: noBucket };
     if (state.versions.length > 0) return { state, answer: 'BucketNotEmpty' };
-    return { state: { ...state, versioning: undefined, versions: [] }, answer: ['removed'] };
+    return { state: { versioning: undefined, versions: [] }, answer: ['removed'] };
   },
 
   createBucket: (): Does => (state) =>

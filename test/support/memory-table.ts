@@ -38,10 +38,7 @@ export class MemoryTable implements KeyValueTable {
     return keys.map((key) => this.#item(key));
   }
 
-  async query(
-    pk: string,
-    { from, after, prefix = '', limit, reverse = false }: QueryOptions = {},
-  ): Promise<QueryPage> {
+  async query(pk: string, { from, after, prefix = '', limit, reverse = false }: QueryOptions = {}): Promise<QueryPage> {
     this.calls.query += 1;
     const found = this.keysOf(pk).filter(
       (sk) =>

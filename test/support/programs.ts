@@ -41,8 +41,8 @@ export async function run(program: string, args: readonly string[], options: Run
   return outcome;
 }
 
-/** What the developer's own environment says of S3 and of proxies must not reach a test. */
-function environment(given: RunOptions['env']): NodeJS.ProcessEnv {
+/** The environment of a program: what the developer's own says of S3 and of proxies must not reach a test. */
+export function environment(given?: RunOptions['env']): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(AWS|RCLONE|RESTIC|S3)_|_proxy$/i.test(name));
   return { ...Object.fromEntries(own), LC_ALL: 'C.UTF-8', ...given };
 }

@@ -207,6 +207,6 @@ it('the versions of a bucket agree with the model after every step', { timeout: 
         await bucket.remove();
       }
     }),
-    { numRuns: runs(5) },
+    { numRuns: runs(3) },
   );
 });

@@ -38,18 +38,26 @@ describe('picking parts', () => {
   });
 
   it('takes the newest that has the entity tag', () => {
-    const [old, newer, newest] = [part(1, 'a', undefined, 'i1'), part(1, 'b', undefined, 'i2'), part(1, 'a', undefined, 'i3')];
+    const [old, newer, newest] = [
+      part(1, 'a', undefined, 'i1'),
+      part(1, 'b', undefined, 'i2'),
+      part(1, 'a', undefined, 'i3'),
+    ];
     expect(pickParts([named(1, 'a')], [old, newer, newest], 0)).toEqual([newest]);
     expect(pickParts([named(1, 'b')], [old, newer, newest], 0)).toEqual([newer]);
   });
 
-  it.each([
-    [[2, 1]],
-    [[1, 1]],
-    [[1, 3, 2]],
-  ])('refuses the order %j', (numbers) => {
+  it.each([[[2, 1]], [[1, 1]], [[1, 3, 2]]])('refuses the order %j', (numbers) => {
     const parts = [1, 2, 3].map((number) => part(number, 'a'));
-    expect(codeOf(() => pickParts(numbers.map((number) => named(number, 'a')), parts, 0))).toBe('InvalidPartOrder');
+    expect(
+      codeOf(() =>
+        pickParts(
+          numbers.map((number) => named(number, 'a')),
+          parts,
+          0,
+        ),
+      ),
+    ).toBe('InvalidPartOrder');
   });
 
   it('refuses a number that was not uploaded, and another entity tag, and says which', () => {

@@ -65,9 +65,9 @@ describe('a manifest', () => {
     [0, 12, [1, 3, 4]],
   ])('finds the parts of the bytes %i to %i', async (first, last, numbers) => {
     const id = await manifests.create(parts([5, 0, 7, 1]));
-    expect((await manifests.parts(id, { first, last })).filter(({ size }) => size > 0).map(({ number }) => number)).toEqual(
-      numbers,
-    );
+    expect(
+      (await manifests.parts(id, { first, last })).filter(({ size }) => size > 0).map(({ number }) => number),
+    ).toEqual(numbers);
   });
 
   it('finds a part by its number', async () => {

@@ -247,7 +247,7 @@ describe('heldToSize', () => {
   it('ends as soon as there is too much', async () => {
     let taken = 0;
     const source = (async function* () {
-      for (;;) {
+      while (taken < 100) {
         taken++;
         yield new Uint8Array(10);
       }
