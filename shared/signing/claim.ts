@@ -67,7 +67,10 @@ export function checkCredentialDate({ date, timestamp, malformed }: SignatureCla
 }
 
 /** @throws S3Error of the claim if it was made for another region; clients follow the Region it names */
-export function checkRegion({ region, malformed }: Pick<SignatureClaim, 'region' | 'malformed'>, expected: string): void {
+export function checkRegion(
+  { region, malformed }: Pick<SignatureClaim, 'region' | 'malformed'>,
+  expected: string,
+): void {
   if (region === expected) return;
   throw new S3Error(malformed, {
     message: `The region '${region}' is wrong; expecting '${expected}'`,

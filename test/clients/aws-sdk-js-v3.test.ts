@@ -22,11 +22,9 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bucketName } from '../support/clients.ts';
 import { awkwardNames, long, md5, MiB, randomFile } from '../support/contents.ts';
-import { schemes, sdkAt, send, startEndpoint, type Endpoint } from '../support/endpoint.ts';
+import { sdkAt, send, startEndpoint, type Endpoint, ways } from '../support/endpoint.ts';
 
-const settings = schemes.flatMap((scheme) => (['path', 'host name'] as const).map((style) => ({ scheme, style })));
-
-describe.each(settings)('@aws-sdk/client-s3 over $scheme, buckets in the $style', ({ scheme, style }) => {
+describe.each(ways)('@aws-sdk/client-s3 over $scheme, buckets in the $style', ({ scheme, style }) => {
   const bucket = bucketName('js3');
   let endpoint: Endpoint;
   let client: S3Client;

@@ -20,7 +20,7 @@ bucket = sys.argv[1]
 big = int(sys.argv[2]) * MIB
 style = sys.argv[3]
 
-config = Config(s3={"addressing_style": "virtual"}) if style == "host" else None
+config = Config(s3={"addressing_style": "virtual"}) if style == "host name" else None
 s3 = boto3.client("s3", config=config)
 s3v4 = boto3.client("s3", config=Config(signature_version="s3v4", s3=config.s3 if config else None))
 

@@ -4,15 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { long, md5, MiB, randomFile } from '../support/contents.ts';
-import { schemes, sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
+import { sdkAt, startEndpoint, type Endpoint, ways } from '../support/endpoint.ts';
 import { isInstalled, run, skip, type Outcome, type RunOptions } from '../support/programs.ts';
 import { alice } from '../support/server.ts';
 
 const installed = isInstalled('curl');
 const signs = installed && isInstalled('curl', ['--aws-sigv4', 'aws:amz:us-east-1:s3', '--version']);
-const settings = schemes.flatMap((scheme) => (['path', 'host name'] as const).map((style) => ({ scheme, style })));
 
-describe.each(settings)('curl over $scheme, buckets in the $style', ({ scheme, style }) => {
+describe.each(ways)('curl over $scheme, buckets in the $style', ({ scheme, style }) => {
   let endpoint: Endpoint;
   let client: S3Client;
   let Bucket: string;

@@ -64,6 +64,13 @@ describe.each(schemes)('docker-registry over %s', { timeout: 120_000 }, (scheme)
     expect((await call('/v2/some/image/manifests/latest')).status).toBe(404);
   });
 
+  it('has asked for what only it asks for', () => {
+    const operations = new Set(endpoint.service.requests().map((request) => request['operation']));
+    for (const operation of ['ListMultipartUploads', 'ListParts', 'UploadPartCopy', 'CopyObject', 'DeleteObjects']) {
+      expect(operations).toContain(operation);
+    }
+  });
+
   it('gives up an upload', async () => {
     const begun = await call('/v2/some/image/blobs/uploads/', { method: 'POST' });
     const patched = await call(begun.headers.get('location')!, { method: 'PATCH', body: randomBytes(6 * MiB) });

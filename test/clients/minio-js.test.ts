@@ -7,12 +7,10 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bucketName } from '../support/clients.ts';
 import { awkwardNames, long, md5, MiB, randomFile } from '../support/contents.ts';
-import { agents, schemes, sdkAt, send, startEndpoint, type Endpoint } from '../support/endpoint.ts';
+import { agents, sdkAt, send, startEndpoint, type Endpoint, ways } from '../support/endpoint.ts';
 import { alice } from '../support/server.ts';
 
-const settings = schemes.flatMap((scheme) => (['path', 'host name'] as const).map((style) => ({ scheme, style })));
-
-describe.each(settings)('minio over $scheme, buckets in the $style', ({ scheme, style }) => {
+describe.each(ways)('minio over $scheme, buckets in the $style', ({ scheme, style }) => {
   const bucket = bucketName('minio');
   let endpoint: Endpoint;
   let client: Client;

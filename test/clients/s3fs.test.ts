@@ -7,14 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { long, md5, MiB, randomFile } from '../support/contents.ts';
-import { schemes, sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
+import { sdkAt, startEndpoint, type Endpoint, someWays } from '../support/endpoint.ts';
 import { environment, isInstalled, skip } from '../support/programs.ts';
 import { alice } from '../support/server.ts';
 
 const installed = isInstalled('s3fs');
-const settings = schemes.flatMap((scheme) => (['path', 'host name'] as const).map((style) => ({ scheme, style })));
 
-describe.each(settings)('s3fs over $scheme, bucket in the $style', { timeout: 120_000 }, ({ scheme, style }) => {
+describe.each(someWays)('s3fs over $scheme, bucket in the $style', { timeout: 120_000 }, ({ scheme, style }) => {
   let endpoint: Endpoint;
   let bucket: string;
   let mount: Mount | string;

@@ -1,16 +1,7 @@
 import { describe, it } from 'vitest';
-import type { Request } from './requests.ts';
+import { copy, get, getVersion, listVersions, put, putIfAbsent, remove, removeVersion, tag } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 import { expectToHold, isLong } from './verdict.ts';
-
-const put: Request = { do: 'put', key: 'k' };
-const remove: Request = { do: 'delete', key: 'k' };
-const get: Request = { do: 'get', key: 'k' };
-const tag: Request = { do: 'tag', key: 'k' };
-const onlyNew: Request = { do: 'put', key: 'k', only: 'absent' };
-const overNull: Request = { do: 'put', key: 'k', only: { match: 'null0' } };
-const removeVersion = (version: string): Request => ({ do: 'delete version', key: 'k', version });
-const getVersion = (version: string): Request => ({ do: 'get', key: 'k', version });
 
 type Beginning = Pick<Scenario, 'versioning'> & { readonly versions: readonly string[] };
 
@@ -28,35 +19,105 @@ const beginnings: readonly Beginning[] = [
   { versioning: 'suspended', versions: ['null0!', 'v1'] },
 ];
 
-describe.each(beginnings)('a key with $versions, versioning $versioning', ({ versioning, versions }) => {
+describe.each(beginnings)('versioning $versioning, versions $versions', ({ versioning, versions }) => {
   const keys = { k: versions };
 
   it('two PUTs, one of them by a clock that stands behind', async () => {
-    await expectToHold({ versioning, keys, actors: { p: put, q: put }, skew: { q: -120_000 } });
+    await expectToHold({ versioning, keys, actors: { p: put('k'), q: put('k') }, skew: { q: -120_000 } });
   });
 
-  it('two PUTs that want to be the first', async () => {
-    await expectToHold({ versioning, keys, actors: { p: onlyNew, q: onlyNew } });
+  it('PUTs that want to be the first', async () => {
+    await expectToHold({ versioning, keys, actors: { p: putIfAbsent('k'), q: putIfAbsent('k') } });
+    const third = isLong ? { r: putIfAbsent('k') } : {};
+    await expectToHold({ versioning, keys, actors: { p: putIfAbsent('k'), q: put('k'), d: remove('k'), ...third } });
   });
 
-  it('PUT, and a tag', async () => {
-    await expectToHold({ versioning, keys, actors: { p: put, t: tag } });
+  it('PUT, and tags', async () => {
+    await expectToHold({ versioning, keys, actors: { p: put('k'), t: tag('k') } });
+    await expectToHold({ versioning, keys, actors: { s: { ...tag('k'), long: true }, t: tag('k'), g: get('k') } });
   });
 
   it('PUT, and DELETE of the null version', async () => {
-    await expectToHold({ versioning, keys, actors: { p: put, d: removeVersion('null') }, apart: true });
+    await expectToHold({ versioning, keys, actors: { p: put('k'), d: removeVersion('k', 'null') }, apart: true });
   });
 
-  it('PUT with If-Match, PUT, and a crash', async () => {
-    await expectToHold({ versioning, keys, actors: { p: overNull, q: put }, crashes: 1 });
+  it('PUT that wants to replace what it knows, PUT, and a crash', async () => {
+    const known = { do: 'put', key: 'k', only: { match: 'null0' } } as const;
+    await expectToHold({ versioning, keys, actors: { p: known, q: put('k') }, crashes: 1 });
   });
 
   it('PUT, DELETE and GET', async () => {
     const apart = versioning !== 'off' && isLong ? ({ apart: true } as const) : {};
-    await expectToHold({ versioning, keys, actors: { p: put, d: remove, g: get }, ...apart });
+    await expectToHold({ versioning, keys, actors: { p: put('k'), d: remove('k'), g: get('k') }, ...apart });
   });
 
-  it('PUT and DELETE where conditions are free', async () => {
-    await expectToHold({ versioning, keys, actors: { p: put, d: remove }, freeChecks: true });
+  it('a PUT of many particulars, PUT and DELETE', async () => {
+    await expectToHold({ versioning, keys, actors: { p: { ...put('k'), long: true }, q: put('k'), d: remove('k') } });
+  });
+
+  it('the same where further conditions are free', async () => {
+    await expectToHold({ versioning, keys, actors: { p: put('k'), d: remove('k') }, freeChecks: true });
+    await expectToHold({ versioning, keys, actors: { c: copy('k', 'k'), p: put('k') }, freeChecks: true });
+  });
+});
+
+/** Scenarios of three, each with an atomic table and with one that shows the items of a transaction apart. */
+const histories: Readonly<Record<string, Scenario>> = {
+  'DELETE of the newest, PUT, GET of an older': {
+    ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
+    actors: { d: removeVersion('k', 'v2'), p: put('k'), g: getVersion('k', 'v1') },
+  },
+  'DELETE of the newest, DELETE of the next, GET': {
+    ...{ versioning: 'on', keys: { k: ['v3', 'v2', 'v1'] } },
+    actors: { d: removeVersion('k', 'v3'), e: removeVersion('k', 'v2'), g: getVersion('k', 'v1') },
+  },
+  'PUT, DELETE of what it put, GET of an older': {
+    ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
+    actors: { p: put('k'), d: removeVersion('k', 'p'), g: getVersion('k', 'v2') },
+  },
+  'DELETE of the oldest, PUT, DELETE of the newest': {
+    ...{ versioning: 'on', keys: { k: ['v3', 'v2', 'v1'] } },
+    actors: { d: removeVersion('k', 'v1'), p: put('k'), e: removeVersion('k', 'v3') },
+  },
+  'PUT over a deep null version, DELETE of the newest, GET of the null one': {
+    ...{ versioning: 'suspended', keys: { k: ['v3', 'v2', 'null0'] } },
+    actors: { p: put('k'), d: removeVersion('k', 'v3'), g: getVersion('k', 'null') },
+  },
+  'DELETE, DELETE of the null version, PUT': {
+    ...{ versioning: 'suspended', keys: { k: ['v3', 'null0'] } },
+    actors: { x: remove('k'), d: removeVersion('k', 'null'), p: put('k') },
+  },
+  'an undeletion, PUT, and a listing of versions': {
+    ...{ versioning: 'on', keys: { k: ['v2!', 'v1'] } },
+    actors: { d: removeVersion('k', 'v2'), p: put('k'), l: listVersions },
+  },
+  'DELETE of the newest, PUT, and a listing of versions': {
+    ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
+    actors: { d: removeVersion('k', 'v2'), p: put('k'), l: listVersions },
+  },
+  'DELETE of the oldest, PUT, and a listing of versions': {
+    ...{ versioning: 'on', keys: { k: ['v3', 'v2', 'v1'] } },
+    actors: { d: removeVersion('k', 'v1'), p: put('k'), l: listVersions },
+  },
+};
+
+/** These have tens of thousands of states where items are shown apart. */
+const large = ['DELETE of the oldest', 'PUT over a deep', 'DELETE, DELETE', 'an undeletion', 'DELETE of the newest, PUT, and a'];
+
+describe.each(Object.entries(histories))('%s', (title, scenario) => {
+  it('where transactions are shown at once', async () => {
+    await expectToHold(scenario);
+  });
+
+  it('where they are shown item by item', async (context) => {
+    if (!isLong && large.some((begin) => title.startsWith(begin))) context.skip('STILLAGE_LONG is not set');
+    await expectToHold({ ...scenario, apart: true });
+  });
+});
+
+it('a crash anywhere: DELETE of the newest, PUT, DELETE of the null version', async () => {
+  await expectToHold({
+    ...{ versioning: 'on', keys: { k: ['v2', 'null0'] }, crashes: 1 },
+    actors: { d: removeVersion('k', 'v2'), p: put('k'), e: removeVersion('k', 'null') },
   });
 });

@@ -5,7 +5,7 @@ import { Fields } from '../../shared/http/message.ts';
 import { Query } from '../../shared/http/query.ts';
 import { listObjects } from '../../shared/metadata/object-listing.ts';
 import { OutcomeUnknown } from '../../shared/metadata/objects.ts';
-import { listVersions } from '../../shared/metadata/version-listing.ts';
+import { listVersions as pageOfVersions } from '../../shared/metadata/version-listing.ts';
 import { encodeContent, versionIdOf, type Version } from '../../shared/metadata/versions.ts';
 import { TableBusy } from '../../shared/ports/key-value-table.ts';
 import { measuredBytes } from '../../shared/protocol/measured-bytes.ts';
@@ -135,7 +135,7 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
     case 'list versions': {
       const bucket = await buckets.load(bucketName);
       const asked = { prefix: '', delimiter: '', keyMarker: '', versionIdMarker: '', limit: 1000 };
-      const { rows } = await listVersions(services, bucket, asked, 20_000);
+      const { rows } = await pageOfVersions(services, bucket, asked, 20_000);
       const versions: Record<string, unknown[]> = {};
       for (const { key, version } of rows) {
         versions[key] = [...(versions[key] ?? []), [shown(version, watcher), contentOf(version)]];
@@ -313,3 +313,23 @@ export function eventsOf(
       return key === uploadKey ? [event(specification.abort())] : [];
   }
 }
+
+export const put = (key: string) => ({ do: 'put', key }) as const;
+export const putIfAbsent = (key: string) => ({ do: 'put', key, only: 'absent' }) as const;
+export const remove = (key: string) => ({ do: 'delete', key }) as const;
+export const removeVersion = (key: string, version: string) => ({ do: 'delete version', key, version }) as const;
+export const get = (key: string) => ({ do: 'get', key }) as const;
+export const getVersion = (key: string, version: string) => ({ do: 'get', key, version }) as const;
+export const tag = (key: string) => ({ do: 'tag', key }) as const;
+export const copy = (from: string, to: string) => ({ do: 'copy', from, to }) as const;
+export const rename = (from: string, to: string) => ({ do: 'rename', from, to }) as const;
+export const setVersioning = (to: 'on' | 'suspended') => ({ do: 'set versioning', to }) as const;
+export const list = { do: 'list' } as const;
+export const listVersions = { do: 'list versions' } as const;
+export const removeBucket = { do: 'delete bucket' } as const;
+export const createBucket = { do: 'create bucket' } as const;
+export const uploadPart = { do: 'upload part' } as const;
+export const complete = { do: 'complete' } as const;
+export const abort = { do: 'abort' } as const;
+/** No request: follows the feed and frees what is let go, at once. */
+export const release = { do: 'release' } as const;

@@ -1,4 +1,5 @@
 import { composeServices } from '../../functions/runtime/services.ts';
+import { Graves } from '../../shared/metadata/graves.ts';
 import { itemKey, objectOf } from '../../shared/metadata/keys.ts';
 import { Manifests } from '../../shared/metadata/manifests.ts';
 import { Release } from '../../shared/metadata/release.ts';
@@ -24,7 +25,7 @@ export interface Mutation {
   readonly services?: (services: Services, adapters: Adapters, actor: string) => Services;
 }
 
-type Adapters = Parameters<typeof composeServices>[0];
+export type Adapters = Parameters<typeof composeServices>[0];
 
 /** What is there at the beginning, and who does what. */
 export interface Scenario {
@@ -64,7 +65,8 @@ const settings: Settings = {
   tokenKey: new Uint8Array(32),
 };
 const projects = { project: async () => undefined };
-const day = 24 * 60 * 60 * 1000;
+const minute = 60 * 1000;
+const day = 24 * 60 * minute;
 const beginning = Date.UTC(2030, 0, 1);
 
 /** What a scenario begins with, made once by the repositories themselves and copied for every play. */
@@ -73,6 +75,7 @@ interface Seed {
   readonly blobs: MemoryBlobs;
   readonly watcher: Watcher;
   readonly now: number;
+  readonly bucketId: string;
   readonly upload: string | undefined;
   readonly states: ReadonlyMap<string, SpecState>;
 }
@@ -112,7 +115,7 @@ async function plant(scenario: Scenario): Promise<Seed> {
   for (const [key, versions] of Object.entries(scenario.keys)) {
     for (const [at, version] of versions.toReversed().entries()) await write(key, version, at);
   }
-  const { versioning } = await seeds.buckets.load(bucketName);
+  const { versioning, id: bucketId } = await seeds.buckets.load(bucketName);
   if (versioning !== scenario.versioning) {
     if (scenario.versioning === 'off') throw new Error('a bucket cannot have been versioned and be off');
     await seeds.buckets.setVersioning(bucketName, scenario.versioning);
@@ -121,7 +124,7 @@ async function plant(scenario: Scenario): Promise<Seed> {
   time.now = beginning + 60_000;
   const keys = Object.keys(scenario.keys);
   const states = new Map(keys.map((key) => [key, stateOf(table, watcher, key, upload)]));
-  return { table, blobs, watcher, now: time.now, upload, states };
+  return { table, blobs, watcher, now: time.now, bucketId, upload, states };
 }
 
 async function plantUpload(services: (name: string) => Services, watcher: Watcher): Promise<string> {
@@ -192,7 +195,7 @@ class ScenarioWorld implements World {
   async check(): Promise<string | undefined> {
     const thrown = this.actors.find(({ result }) => typeof result === 'string' && result.startsWith('threw'));
     if (thrown) return `${thrown.name} ${String(thrown.result)}`;
-    return this.#judgeAnswers() ?? this.#judgeLeftovers() ?? (await this.#judgeBytes());
+    return this.#judgeAnswers() ?? (await this.#judgeLeftovers()) ?? (await this.#judgeBytes());
   }
 
   #judgeAnswers(): string | undefined {
@@ -212,10 +215,15 @@ class ScenarioWorld implements World {
     return undefined;
   }
 
-  /** Nothing stays in a bucket that is gone, unless somebody was cut off who would have taken it back. */
-  #judgeLeftovers(): string | undefined {
-    if (!this.#clean) return undefined;
+  /** What somebody who was cut off has left in a bucket that is gone is swept away with its grave. */
+  async #judgeLeftovers(): Promise<string | undefined> {
     const id = this.table.truth(itemKey.bucket(bucketName))?.['id'];
+    if (id !== this.#seed.bucketId) {
+      this.time.now += 11 * minute;
+      const adapters = directAdapters(new DirectTable(this.table, 'the gravedigger'), this.#blobs, 'graves', this.time);
+      const manifests = new Manifests(adapters);
+      await new Graves({ ...adapters, uploads: new Uploads({ ...adapters, manifests }) }).sweep();
+    }
     for (const { key } of this.table.items()) {
       const object = objectOf(key);
       if (object && object.bucketId !== id) return `I8: ${object.key} is left in a bucket that is gone`;

@@ -8,7 +8,7 @@ export const isLong = process.env['STILLAGE_LONG'] !== undefined;
 
 const looked = { scenarios: 0, states: 0, ends: 0, plays: 0 };
 afterAll(() => {
-  if (isLong || process.env['STILLAGE_TALLY'] !== undefined) console.log('looked at', looked);
+  if (isLong || process.env['STILLAGE_TALLY'] !== undefined) console.log('looked at', looked, process.cpuUsage());
 });
 
 /** Every schedule of the scenario is right. */

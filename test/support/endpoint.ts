@@ -15,11 +15,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueCertificate } from './certificates.ts';
 import { bucketName, sdk } from './clients.ts';
+import { long } from './contents.ts';
 import { startForwardProxy } from './forward-proxy.ts';
 import { alice, startService, type Service } from './server.ts';
 
 export const schemes = ['http', 'https'] as const;
 export type Scheme = (typeof schemes)[number];
+
+/** How a client finds a bucket. */
+export interface Way {
+  readonly scheme: Scheme;
+  readonly style: 'path' | 'host name';
+}
+
+/** Every way. */
+export const ways: readonly Way[] = schemes.flatMap((scheme) => [
+  { scheme, style: 'path' },
+  { scheme, style: 'host name' },
+]);
+
+/** For clients that take long: each scheme and each style once, and every way where time does not matter. */
+export const someWays: readonly Way[] = long
+  ? ways
+  : [
+      { scheme: 'http', style: 'path' },
+      { scheme: 'https', style: 'host name' },
+    ];
 
 /** A service, and all that a client must know to reach it. */
 export interface Endpoint {
