@@ -31,7 +31,15 @@ export default tseslint.config(
   {
     files: ['bin/**', '*.js', '*.mjs'],
     languageOptions: {
-      globals: { process: 'readonly', console: 'readonly', require: 'readonly', URL: 'readonly', module: 'readonly' },
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        require: 'readonly',
+        URL: 'readonly',
+        module: 'readonly',
+        Buffer: 'readonly',
+        __dirname: 'readonly',
+      },
     },
   },
 );

@@ -19,7 +19,7 @@ interface Contestant {
   readonly name: string;
   readonly url: string;
   /** Headers that a request needs. */
-  headers(method: string, path: string, query?: string): Record<string, string>;
+  readonly headers: (method: string, path: string, query?: string) => Record<string, string>;
 }
 
 interface Work {

@@ -14,8 +14,22 @@ export interface Way {
 /** What can go wrong. Each is in store a limited number of times, so that there is an end to it. */
 export type Fault = 'crash' | 'lost' | 'busy' | 'stall';
 
+/** What an access looks at or changes. Two that have nothing in common may as well happen in the other order. */
+export interface Footprint {
+  readonly reads: readonly Spot[];
+  readonly writes: readonly Spot[];
+}
+
+/** An item, or (without `sk`) a whole partition. */
+export interface Spot {
+  readonly pk: string;
+  readonly sk?: string;
+}
+
 /** Something an actor waits for: an access to the table, or the end of a sleep. */
 export interface Step {
+  /** Tells it from all others of its actor. */
+  readonly number: number;
   /** For the trace of a failure. */
   readonly label: () => string;
   /** When it was asked for. */
@@ -23,6 +37,8 @@ export interface Step {
   /** The moment a sleep is over; undefined for an access to the table. */
   readonly wakeAt?: number;
   ways(): readonly Way[];
+  /** Undefined: it has something in common with everything. */
+  footprint(): Footprint | undefined;
 }
 
 /**
@@ -110,10 +126,12 @@ export class ActorClock implements Clock {
         resolve();
       };
       const step: Step = {
+        number: this.#actor.ask(),
         label: () => `${this.#actor.name} wakes`,
         since: this.#time.now,
         wakeAt,
         ways: () => [{ name: '', take: () => settle(this.#actor, step, wake) }],
+        footprint: () => undefined,
       };
       this.#actor.waiting.push(step);
     });

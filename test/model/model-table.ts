@@ -11,7 +11,7 @@ import type {
   QueryPage,
   WriteOutcome,
 } from '../../shared/ports/key-value-table.ts';
-import { settle, type Actor, type Step, type Way } from './actor.ts';
+import { settle, type Actor, type Footprint, type Spot, type Step, type Way } from './actor.ts';
 import { added, chained, hashOf, hashOfValue, nothing, removed, type Hash } from './fingerprint.ts';
 
 /** Hears of a write that was applied: the changes, whose they are, and what the items were before. */
@@ -127,6 +127,12 @@ export class ModelTable {
     }
   }
 
+  /** Whether a read of these items uses up what is hidden of them. */
+  isHidden({ pk, sk }: Spot): boolean {
+    for (const { key } of this.#hidden.values()) if (key.pk === pk && (sk === undefined || key.sk === sk)) return true;
+    return false;
+  }
+
   get hash(): Hash {
     let hidden = nothing;
     for (const [name, { old, left }] of this.#hidden) {
@@ -152,7 +158,7 @@ export interface TableRules {
   /** Whether the items of a transaction are shown to plain reads one after the other. */
   readonly apart: boolean;
   /** Partitions that only one actor uses, or items under ids that nobody else knows yet: no point where others need run. */
-  readonly quiet: (key: ItemKey) => boolean;
+  readonly quiet: (spot: Spot) => boolean;
 }
 
 /** A write on its way that nobody waits for any more: it may arrive, or not. */
@@ -161,6 +167,9 @@ export interface LateWrite {
   readonly changes: readonly Change[];
   readonly conditions: readonly Condition[];
 }
+
+/** Whoever reads this is about to look at the feed, and so at everything that was written. */
+export const feedSpot: ItemKey = { pk: 'feed', sk: '-' };
 
 /** The table as one actor has it: every access waits until the scheduler lets it happen, one way or another. */
 export class ActorTable implements KeyValueTable {
@@ -181,7 +190,11 @@ export class ActorTable implements KeyValueTable {
   }
 
   get(key: ItemKey): Promise<Attributes | undefined> {
-    return this.#read(() => `get ${nameOf(key)}`, [key], () => this.#table.shown(key));
+    return this.#read(
+      () => `get ${nameOf(key)}`,
+      [key],
+      () => this.#table.shown(key),
+    );
   }
 
   getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
@@ -193,13 +206,21 @@ export class ActorTable implements KeyValueTable {
   }
 
   query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
-    return this.#read(() => `query ${pk}`, [{ pk, sk: '' }], () => this.#table.query(pk, options));
+    return this.#read(
+      () => `query ${pk}`,
+      [{ pk }],
+      () => this.#table.query(pk, options),
+    );
   }
 
   write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
     const keys = [...changes, ...conditions].map(({ key }) => key);
     const label = (): string => `write ${keys.map(nameOf).join(' ')}`;
-    return this.#step(label, keys, (answer, fail, begin) => {
+    const footprint = (): Footprint => ({
+      reads: conditions.map(({ key }) => key),
+      writes: changes.map(({ key }) => key),
+    });
+    return this.#step(label, keys, footprint, (answer, fail, begin) => {
       const failed = this.#table.failures(changes, conditions);
       const outcome: WriteOutcome =
         failed.length > 0
@@ -220,7 +241,11 @@ export class ActorTable implements KeyValueTable {
       };
       const busy: Way = { name: ' (busy)', costs: 'busy', take: () => fail(new TableBusy()) };
       if (failed.length > 0) {
-        return [{ name: ' (conflict)', take: () => (meet(), answer(outcome)) }, unknown(' (no answer)', () => undefined), busy];
+        return [
+          { name: ' (conflict)', take: () => (meet(), answer(outcome)) },
+          unknown(' (no answer)', () => undefined),
+          busy,
+        ];
       }
       const late = (): void => void this.#late.push({ by: this.#actor.name, changes, conditions });
       return [
@@ -254,6 +279,8 @@ export class ActorTable implements KeyValueTable {
 
   #showLater(keys: readonly ItemKey[], then: () => void): void {
     const step: Step = {
+      number: this.#actor.ask(),
+      footprint: () => ({ reads: [], writes: keys }),
       label: () => `${this.#actor.name}: ${keys.map(nameOf).join(' ')} shown`,
       since: this.#now(),
       ways: () => [
@@ -279,8 +306,13 @@ export class ActorTable implements KeyValueTable {
     return changes.length === 1 && conditions.length === 0 ? [this.#table.truth(changes[0]!.key)] : [];
   }
 
-  #read<Answer>(label: () => string, keys: readonly ItemKey[], look: () => Answer): Promise<Answer> {
-    return this.#step(label, keys, (answer, fail) => [
+  #read<Answer>(label: () => string, spots: readonly Spot[], look: () => Answer): Promise<Answer> {
+    const footprint = (): Footprint | undefined => {
+      if (spots.some(({ pk }) => pk === feedSpot.pk)) return undefined;
+      const used = spots.filter((spot) => this.#table.isHidden(spot));
+      return { reads: spots, writes: used };
+    };
+    return this.#step(label, spots, footprint, (answer, fail) => [
       { name: '', take: () => answer(look()) },
       { name: ' (busy)', costs: 'busy', take: () => fail(new TableBusy()) },
     ]);
@@ -288,12 +320,15 @@ export class ActorTable implements KeyValueTable {
 
   #step<Answer>(
     label: () => string,
-    keys: readonly ItemKey[],
+    spots: readonly Spot[],
+    footprint: Step['footprint'],
     waysOf: (answer: (value: Answer) => void, fail: (error: Error) => void, begin: () => void) => readonly Way[],
   ): Promise<Answer> {
-    const question = this.#actor.ask();
+    const number = this.#actor.ask();
     return new Promise<Answer>((resolve, reject) => {
       const step: Step = {
+        number,
+        footprint,
         label: () => `${this.#actor.name}: ${label()}`,
         since: this.#now(),
         ways: () => waysOf(end(resolve), end(reject), begin),
@@ -302,12 +337,12 @@ export class ActorTable implements KeyValueTable {
       const end =
         <Value>(settlePromise: (value: Value) => void) =>
         (value: Value): void => {
-          this.#actor.see(question, value instanceof Error ? value.name : value);
+          this.#actor.see(number, value instanceof Error ? value.name : value);
           if (this.#actor.waiting.includes(step)) settle(this.#actor, step, () => settlePromise(value));
           else settlePromise(value);
         };
       this.#actor.waiting.push(step);
-      if (!keys.every((key) => this.#rules.quiet(key))) return;
+      if (!spots.every((spot) => this.#rules.quiet(spot))) return;
       this.#actor.waiting.pop();
       step.ways()[0]!.take();
     });

@@ -102,7 +102,13 @@ const histories: Readonly<Record<string, Scenario>> = {
 };
 
 /** These have tens of thousands of states where items are shown apart. */
-const large = ['DELETE of the oldest', 'PUT over a deep', 'DELETE, DELETE', 'an undeletion', 'DELETE of the newest, PUT, and a'];
+const large = [
+  'DELETE of the oldest',
+  'PUT over a deep',
+  'DELETE, DELETE',
+  'an undeletion',
+  'DELETE of the newest, PUT, and a',
+];
 
 describe.each(Object.entries(histories))('%s', (title, scenario) => {
   it('where transactions are shown at once', async () => {

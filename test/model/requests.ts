@@ -89,7 +89,11 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
         ...(typeof only === 'object' ? [['if-match', etag(only.match)] as [string, string]] : []),
         ...(long ? [['x-amz-meta-long', 'x'.repeat(1500)] as [string, string]] : []),
       ];
-      const { version } = (await act('PutObject', actor, place, { key, fields, body: text(actor.name, place, slow) })) as {
+      const { version } = (await act('PutObject', actor, place, {
+        key,
+        fields,
+        body: text(actor.name, place, slow),
+      })) as {
         version: Version;
       };
       return ['put', shown(version, watcher)];
@@ -197,7 +201,16 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
   const operation: AnyOperation = operations.get(name)!;
   const { settings } = services;
   const head: Omit<RequestHead<'object'>, 'virtualHost'> = {
-    ...{ bucket: bucketName, key: sent.key, method: 'PUT', secure: true, remoteAddress: '', settings, virtualHost: false, signed: true },
+    ...{
+      bucket: bucketName,
+      key: sent.key,
+      method: 'PUT',
+      secure: true,
+      remoteAddress: '',
+      settings,
+      virtualHost: false,
+      signed: true,
+    },
     fields: new Fields(sent.fields),
     query: Query.parse(sent.query ?? ''),
   };

@@ -5,12 +5,12 @@ import { Manifests } from '../../shared/metadata/manifests.ts';
 import { Release } from '../../shared/metadata/release.ts';
 import { Uploads } from '../../shared/metadata/uploads.ts';
 import { decodeParticulars, encodeContent, type Version } from '../../shared/metadata/versions.ts';
-import type { Attributes, ItemKey, KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import type { Attributes, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';
-import { Actor, ActorClock, SeededRandomness, type Time } from './actor.ts';
+import { Actor, ActorClock, SeededRandomness, type Spot, type Time } from './actor.ts';
 import { MemoryBlobs } from './memory-blobs.ts';
-import { ActorTable, DirectTable, ModelTable, type LateWrite } from './model-table.ts';
+import { ActorTable, DirectTable, feedSpot, ModelTable, type LateWrite } from './model-table.ts';
 import { bucketName, eventsOf, perform, uploadKey, type Request } from './requests.ts';
 import type { World } from './scheduler.ts';
 import { isLinearizable, type SpecState, type SpecVersion } from './specification.ts';
@@ -281,7 +281,7 @@ class ScenarioWorld implements World {
     const release = this.#release(table, actor.name);
     let done = 0;
     for (let round = 0; round < 2; round += 1) {
-      await table.get(tick);
+      await table.get(feedSpot);
       const records = this.table.log.slice(done);
       done = this.table.log.length;
       for (const record of records) actor.see(0, record);
@@ -316,10 +316,8 @@ class ScenarioWorld implements World {
   }
 }
 
-const tick: ItemKey = { pk: 'tick', sk: '-' };
-
 /** The garbage queue has one user, and what lies under a fresh id is known to nobody before the commit that refers to it. */
-function quiet({ pk, sk }: ItemKey): boolean {
+function quiet({ pk, sk }: Spot): boolean {
   return pk.startsWith('garbage/') || pk.startsWith('details/') || (pk.startsWith('content/m') && sk !== 'refs');
 }
 
@@ -347,5 +345,5 @@ function uploadState(table: ModelTable, watcher: Watcher, upload: string): SpecS
   const state = item?.['state'];
   if (state === 'open' || state === 'aborted') return state;
   const version = (item?.['result'] as Attributes | undefined)?.['version'];
-  return { completed: version === 'null' ? 'null' : watcher.labelOf(String(version)) };
+  return { completed: version === 'null' ? 'null' : watcher.labelOf(version as string) };
 }

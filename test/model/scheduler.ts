@@ -1,4 +1,4 @@
-import type { Actor, Fault, Time, Way } from './actor.ts';
+import type { Actor, Fault, Footprint, Spot, Time, Way } from './actor.ts';
 import { added, chained, hashOf, hashOfValue, nothing, type Hash } from './fingerprint.ts';
 import type { LateWrite, ModelTable } from './model-table.ts';
 
@@ -27,10 +27,32 @@ export interface World {
 
 /** One of the things that may happen next. */
 interface Choice {
+  /** The same wherever in a play it is to be had. */
+  readonly id: string;
   readonly label: () => string;
   /** Of whom it is. */
   readonly actor: Actor | undefined;
-  take(): void;
+  /** What it looks at or changes; undefined: everything. */
+  readonly footprint: Footprint | undefined;
+  readonly costs?: Fault | undefined;
+  readonly take: () => void;
+}
+
+/** Whether two choices lead to the same state in either order, and neither takes the other away. */
+function independent(a: Choice, b: Choice): boolean {
+  if (a.actor === b.actor || a.footprint === undefined || b.footprint === undefined) return false;
+  if (a.costs !== undefined && b.costs !== undefined) return false;
+  return (
+    !meet(a.footprint.writes, b.footprint.writes) &&
+    !meet(a.footprint.writes, b.footprint.reads) &&
+    !meet(a.footprint.reads, b.footprint.writes)
+  );
+}
+
+function meet(a: readonly Spot[], b: readonly Spot[]): boolean {
+  return a.some(({ pk, sk }) =>
+    b.some((other) => other.pk === pk && (sk === undefined || other.sk === undefined || other.sk === sk)),
+  );
 }
 
 /** What an exploration found. */
@@ -98,12 +120,19 @@ class Play {
     const { actors, late, table } = this.world;
     const choices: Choice[] = [];
     for (const actor of actors) {
-      if (!actor.started) choices.push({ label: () => `${actor.name} begins`, actor, take: () => this.#begin(actor) });
+      if (!actor.started) {
+        const id = `${actor.name} begins`;
+        choices.push({ id, label: () => id, actor, footprint: undefined, take: () => this.#begin(actor) });
+      }
       if (!actor.started || actor.done || actor.crashed) continue;
       for (const step of actor.waiting) {
         if (step.wakeAt !== undefined) continue;
         for (const way of this.#affordable(step.ways(), actor)) {
-          choices.push({ label: () => step.label() + way.name, actor, take: () => this.#pay(way) });
+          choices.push({
+            ...{ id: `${actor.name} ${step.number}${way.name}`, actor, footprint: step.footprint(), costs: way.costs },
+            label: () => step.label() + way.name,
+            take: () => this.#pay(way),
+          });
         }
       }
     }
@@ -114,7 +143,8 @@ class Play {
         const failed = table.failures(write.changes, write.conditions);
         if (failed.length === 0) table.apply(write.changes, write.by);
       };
-      choices.push({ label: () => `a late write of ${write.by} arrives`, actor: undefined, take: arrives });
+      const id = `a late write of ${write.by} arrives`;
+      choices.push({ id, label: () => id, actor: undefined, footprint: undefined, take: arrives });
     }
     return choices;
   }
@@ -129,7 +159,9 @@ class Play {
       hash,
       late.reduce((bag, write) => added(bag, hashOfValue(write)), nothing),
     );
-    const order = actors.map((a) => actors.map((b) => (a.done && b.started && a.endedAt < b.startedAt ? 1 : 0)).join(''));
+    const order = actors.map((a) =>
+      actors.map((b) => (a.done && b.started && a.endedAt < b.startedAt ? 1 : 0)).join(''),
+    );
     hash = chained(hash, hashOf(order.join()));
     return `${hash.high.toString(36)}.${hash.low.toString(36)}`;
   }
@@ -168,7 +200,9 @@ class Play {
    */
   #passages(): readonly Choice[] {
     const { actors, time, stalls, stock, latency } = this.world;
-    const steps = actors.filter(({ crashed }) => !crashed).flatMap((actor) => actor.waiting.map((step) => ({ actor, step })));
+    const steps = actors
+      .filter(({ crashed }) => !crashed)
+      .flatMap((actor) => actor.waiting.map((step) => ({ actor, step })));
     const accesses = steps.filter(({ step }) => step.wakeAt === undefined);
     const sleeps = steps.filter(({ step }) => step.wakeAt !== undefined);
     const firstWake = Math.min(...sleeps.map(({ step }) => step.wakeAt!));
@@ -176,60 +210,83 @@ class Play {
     const wakes = sleeps
       .filter(({ step }) => step.wakeAt === firstWake)
       .map(({ actor, step }) => ({ label: step.label, actor, way: step.ways()[0]! }));
-    if (accesses.length === 0) return wakes.map(({ label, actor, way }) => ({ label, actor, take: () => way.take() }));
+    const all = { footprint: undefined } as const;
+    if (accesses.length === 0) {
+      return wakes.map(({ label, actor, way }) => ({ ...all, id: label(), label, actor, take: () => way.take() }));
+    }
     if (stock.stall === 0) return [];
     const early = firstWake <= oldest + latency ? wakes : [];
     const jumps = stalls.filter((jump) => time.now + jump <= Math.min(oldest + latency, firstWake));
     return [
       ...early.map(({ label, actor, way }) => ({
+        ...{ ...all, id: `${label()} early`, actor },
         label: () => `${label()} early`,
-        actor,
         take: () => this.#pay({ ...way, costs: 'stall' }),
       })),
       ...jumps.map((jump) => ({
+        ...{ ...all, id: `${jump} ms pass`, actor: undefined },
         label: () => `${jump} ms pass`,
-        actor: undefined,
         take: () => this.#pay({ name: '', costs: 'stall', take: () => void (time.now += jump) }),
       })),
     ];
   }
 }
 
+/** A path that is to be played, and what need not be tried behind it because another path leads to the same. */
+interface Open {
+  readonly path: readonly number[];
+  readonly asleep: ReadonlySet<string>;
+}
+
 /**
- * Plays every schedule of a scenario, each from its beginning, up to those that lead into a state seen before.
+ * Plays every schedule of a scenario, each from its beginning, up to those that lead into a state seen before. Of choices that have
+ * nothing in common only one order is tried: those that would only bring the other order are asleep (Godefroid's sleep sets; with a
+ * state, what was asleep when it was seen is kept, and tried if it is met again awake).
  * @param build makes the world as it is at the beginning, the same each time
  */
 export async function explore(build: () => World, limit = 100_000): Promise<Exploration> {
-  const seen = new Set<string>();
-  const open: (readonly number[])[] = [[]];
+  const seen = new Map<string, ReadonlySet<string>>();
+  const open: Open[] = [{ path: [], asleep: new Set() }];
   let ends = 0;
   let plays = 0;
   const result = (complete: boolean, failure?: Failure): Exploration => ({
     ...{ states: seen.size, ends, plays, complete, failure },
   });
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
     plays += 1;
     const play = new Play(build());
     const { world } = play;
-    for (const index of path) await play.take(play.choices()[index]!);
-    for (let taken = [...path]; ; taken = [...taken, 0]) {
+    for (const index of next.path) await play.take(play.choices()[index]!);
+    for (let { path, asleep } = next; ;) {
       const wrong = world.wrong();
       if (wrong !== undefined) return result(false, { what: wrong, trace: play.trace });
       const print = play.fingerprint();
-      if (seen.has(print)) break;
-      seen.add(print);
+      const before = seen.get(print);
+      seen.set(print, before === undefined ? asleep : new Set([...before].filter((id) => asleep.has(id))));
       if (seen.size > limit) return result(false);
       const choices = play.choices();
-      for (let index = choices.length - 1; index > 0; index -= 1) open.push([...taken, index]);
-      if (play.ended) {
+      if (before === undefined && play.ended) {
         ends += 1;
-        const verdict = await judge(build, taken, choices.length > 0 ? undefined : play);
+        const verdict = await judge(build, path, choices.length > 0 ? undefined : play);
         if (verdict !== undefined) return result(false, { what: verdict, trace: play.trace });
-      } else if (choices.length === 0) {
+      } else if (choices.length === 0 && !play.ended) {
         return result(false, { what: 'nobody can go on', trace: play.trace });
       }
-      if (choices.length === 0) break;
-      await play.take(choices[0]!);
+      const isOpen = ({ id }: Choice): boolean => !asleep.has(id) && (before === undefined || before.has(id));
+      const sleepers = choices.filter(({ id }) => asleep.has(id));
+      const branches = choices.flatMap((choice, index) => {
+        if (!isOpen(choice)) return [];
+        const branch = { choice, index, asleep: sleepers.filter((other) => independent(other, choice)) };
+        sleepers.push(choice);
+        return [branch];
+      });
+      const [first, ...others] = branches.map(({ choice, index, asleep: still }) => ({
+        ...{ choice, path: [...path, index], asleep: new Set(still.map(({ id }) => id)) },
+      }));
+      open.push(...others.reverse());
+      if (first === undefined) break;
+      ({ path, asleep } = first);
+      await play.take(first.choice);
     }
   }
   return result(true);

@@ -157,7 +157,8 @@ export class Watcher {
     const content = version.content && encodeContent(version.content);
     const fixed = canonical([content, size, md5]);
     const known = this.versions.get(instance);
-    if (!known) this.versions.set(instance, { label: by, bucketId, key, content, fixed, since: this.#writes, gone: false });
+    if (!known)
+      this.versions.set(instance, { label: by, bucketId, key, content, fixed, since: this.#writes, gone: false });
     else if (known.gone) this.#complain(`I5: the version of ${known.label} at ${key} came back`);
     else if (known.fixed !== fixed) this.#complain(`I5: the version of ${known.label} at ${key} changed`);
   }

@@ -24,7 +24,7 @@ export interface RawResponse {
   /** The statuses of 1xx responses that came before it. */
   readonly interim: readonly number[];
   /** The value of a header that came at most once. */
-  header(name: string): string | undefined;
+  readonly header: (name: string) => string | undefined;
 }
 
 /** The bytes of a request's head and body. */

@@ -51,7 +51,9 @@ describe('encryption in segments', () => {
       fc.asyncProperty(fc.nat(plain.length - 1), fc.nat(plain.length - 1), async (a, b) => {
         const stretch = { first: Math.min(a, b), last: Math.max(a, b) };
         const { first, last } = sealedStretch(plain.length, stretch);
-        expect(last - first).toBeLessThanOrEqual((Math.ceil((stretch.last - stretch.first) / segment) + 1) * (segment + 16));
+        expect(last - first).toBeLessThanOrEqual(
+          (Math.ceil((stretch.last - stretch.first) / segment) + 1) * (segment + 16),
+        );
         const wanted = plain.subarray(stretch.first, stretch.last + 1);
         expect((await opened(blob, plain.length, stretch)).equals(wanted)).toBe(true);
       }),
@@ -64,7 +66,9 @@ describe('encryption in segments', () => {
     const [one, two] = [await sealed(plain), await sealed(plain)];
     expect(one.equals(two)).toBe(false);
     expect(one.includes('the same words')).toBe(false);
-    expect(one.subarray(saltBytes, saltBytes + segment).equals(one.subarray(saltBytes + segment + 16, -16))).toBe(false);
+    expect(one.subarray(saltBytes, saltBytes + segment).equals(one.subarray(saltBytes + segment + 16, -16))).toBe(
+      false,
+    );
   });
 
   const size = 3 * segment + 10;

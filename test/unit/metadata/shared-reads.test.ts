@@ -39,7 +39,9 @@ describe('shared reads', () => {
 
   it('keep keys apart, and go on after a failure', async () => {
     let fails = true;
-    const reads = new SharedReads<string, string>((key) => (fails ? Promise.reject(new Error(key)) : Promise.resolve(key)));
+    const reads = new SharedReads<string, string>((key) =>
+      fails ? Promise.reject(new Error(key)) : Promise.resolve(key),
+    );
     const [a, b] = [reads.get('a'), reads.get('a')];
     await expect(a).rejects.toThrow('a');
     await expect(b).rejects.toThrow('a');
