@@ -24,7 +24,7 @@ interface Listed {
   readonly text: string;
   readonly keys: string[];
   readonly prefixes: string[];
-  of(element: string): string | undefined;
+  readonly of: (element: string) => string | undefined;
 }
 
 async function list(bucket: string, parameters: Record<string, string>): Promise<Listed> {
