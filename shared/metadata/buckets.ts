@@ -17,7 +17,7 @@ interface Transition {
 }
 
 /** The documents a bucket may have. */
-export type DocumentKind = 'tagging';
+export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle' | 'monitoring';
 
 export interface Bucket {
   readonly name: string;
@@ -51,6 +51,8 @@ const settlingTime = 5000;
 /** Longer than a commit may take: those that began under the old versioning state are over then. */
 const settlingWait = 3000;
 const attempts = 8;
+/** How many documents of buckets are remembered. */
+const cachedDocuments = 1000;
 const verdictPoll = 25;
 
 /**
@@ -61,6 +63,8 @@ export class Buckets {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly #reads: SharedReads<string, Bucket | undefined>;
+  /** Documents by their revisions, which are never used again. */
+  readonly #documents = new Map<string, Attributes>();
 
   constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
     this.#table = rooms.table;
@@ -175,10 +179,25 @@ export class Buckets {
     await this.#table.write([this.#change({ ...bucket, settling: undefined }, settlingIs(token))]);
   }
 
-  /** A document of the bucket, or undefined if it has none. */
+  /**
+   * A document of the bucket, or undefined if it has none. Documents are immutable, so that those read before need not be
+   * read again.
+   */
   async document(bucket: Bucket, kind: DocumentKind): Promise<Attributes | undefined> {
     const revision = bucket.documents[kind];
-    return revision === undefined ? undefined : this.#table.get(itemKey.bucketDocument(bucket.id, kind, revision));
+    if (revision === undefined) return undefined;
+    const cached = this.#documents.get(revision);
+    if (cached) return cached;
+    const document = await this.#table.get(itemKey.bucketDocument(bucket.id, kind, revision));
+    if (document) {
+      if (this.#documents.size >= cachedDocuments) this.#documents.clear();
+      this.#documents.set(revision, document);
+      return document;
+    }
+    // It was replaced since the bucket was read: what it was replaced by is the answer now.
+    const present = await this.find(bucket.name);
+    if (present?.id !== bucket.id || present.documents[kind] === revision) return undefined;
+    return this.document(present, kind);
   }
 
   /**
@@ -188,24 +207,29 @@ export class Buckets {
    */
   async setDocument(name: string, kind: DocumentKind, document: Attributes | undefined): Promise<void> {
     const revision = document && timedId(this.#clock.now(), this.#randomness);
+    let former: string | undefined;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const bucket = await this.#ready(name);
-      const former = bucket.documents[kind];
+      const current = bucket.documents[kind];
+      // Our own write, whose answer was lost.
+      if (attempt > 0 && current === revision) return this.#dropDocument(bucket, kind, former);
+      former = current;
       if (document && revision !== undefined) {
         await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, revision), put: document }]);
       }
       const { [kind]: _, ...others } = bucket.documents;
       const documents = revision === undefined ? others : { ...others, [kind]: revision };
       const { outcome } = await this.#table.write([this.#change({ ...bucket, documents }, tokenIs(bucket.token))]);
-      if (outcome === 'written') {
-        if (former !== undefined) {
-          await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, former), delete: true }]);
-        }
-        return;
-      }
+      if (outcome === 'written') return this.#dropDocument(bucket, kind, former);
       await this.#pause(attempt);
     }
     throw new S3Error('SlowDown');
+  }
+
+  /** Removes a document that no bucket points to any more. Left undone, it goes when the remains of the bucket are swept. */
+  async #dropDocument(bucket: Bucket, kind: DocumentKind, revision: string | undefined): Promise<void> {
+    if (revision === undefined) return;
+    await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, revision), delete: true }]);
   }
 
   /** The buckets of a project in the order of their names, behind `after`. */

@@ -7,7 +7,7 @@ export interface Way {
   /** What tells this way from the others; '' is the ordinary one. */
   readonly name: string;
   /** What the world must still have in store for it to go this way. */
-  readonly costs?: Fault;
+  readonly costs?: Fault | undefined;
   take(): void;
 }
 
@@ -87,6 +87,9 @@ export class Actor {
   }
 }
 
+/** Sleeps up to this length take no time, and are no point where others run: the access behind them is one anyway. */
+const briefly = 100;
+
 /** The time of a model: it stands still but for sleeps and stalls. */
 export interface Time {
   now: number;
@@ -113,12 +116,13 @@ export class ActorClock implements Clock {
   }
 
   /**
-   * Whoever polls sleeps longer each time. A sleep may always last longer than was asked for, and hundreds of turns of a loop that
+   * Whoever polls sleeps longer each time, and at first hardly at all. A sleep may always last longer than was asked for, and hundreds of turns of a loop that
    * waits would drown the states worth looking at.
    */
   sleep(milliseconds: number): Promise<void> {
     this.#stretch = milliseconds === this.#last ? this.#stretch * 2 : 1;
     this.#last = milliseconds;
+    if (this.#stretch === 1 && milliseconds <= briefly) return Promise.resolve();
     const wakeAt = this.#time.now + Math.max(1, Math.ceil(milliseconds)) * this.#stretch;
     return new Promise((resolve) => {
       const wake = (): void => {

@@ -57,7 +57,8 @@ export interface Scenario {
   readonly mutation?: Mutation;
 }
 
-const settings: Settings = {
+/** What the services of a model are set to. */
+export const modelSettings: Settings = {
   region: 'here',
   xmlNamespace: '',
   allUsersGroupUri: '',
@@ -140,7 +141,7 @@ async function plantUpload(services: (name: string) => Services, watcher: Watche
 }
 
 function servicesFor(table: KeyValueTable, blobs: MemoryBlobs, name: string, time: Time): Services {
-  return composeServices(directAdapters(table, blobs, name, time), { projects, settings });
+  return composeServices(directAdapters(table, blobs, name, time), { projects, settings: modelSettings });
 }
 
 function directAdapters(table: KeyValueTable, blobs: MemoryBlobs, name: string, time: Time): Adapters {
@@ -270,7 +271,7 @@ class ScenarioWorld implements World {
   #client(actor: Actor, request: Request): Promise<unknown> {
     const adapters = this.#adapters(actor);
     const { mutation } = this.#scenario;
-    const given = composeServices(adapters, { projects, settings });
+    const given = composeServices(adapters, { projects, settings: modelSettings });
     const services = mutation?.services?.(given, adapters, actor.name) ?? given;
     return perform(request, actor, { services, watcher: this.#watcher, upload: this.#seed.upload });
   }

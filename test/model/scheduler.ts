@@ -218,16 +218,16 @@ class Play {
     const early = firstWake <= oldest + latency ? wakes : [];
     const jumps = stalls.filter((jump) => time.now + jump <= Math.min(oldest + latency, firstWake));
     return [
-      ...early.map(({ label, actor, way }) => ({
-        ...{ ...all, id: `${label()} early`, actor },
-        label: () => `${label()} early`,
-        take: () => this.#pay({ ...way, costs: 'stall' }),
-      })),
-      ...jumps.map((jump) => ({
-        ...{ ...all, id: `${jump} ms pass`, actor: undefined },
-        label: () => `${jump} ms pass`,
-        take: () => this.#pay({ name: '', costs: 'stall', take: () => void (time.now += jump) }),
-      })),
+      ...early.map(({ label, actor, way }): Choice => {
+        const id = `${label()} early`;
+        const take = (): void => this.#pay({ name: '', costs: 'stall', take: () => void way.take() });
+        return { ...all, id, label: () => id, actor, costs: 'stall', take };
+      }),
+      ...jumps.map((jump): Choice => {
+        const id = `${jump} ms pass`;
+        const take = (): void => this.#pay({ name: '', costs: 'stall', take: () => void (time.now += jump) });
+        return { ...all, id, label: () => id, actor: undefined, costs: 'stall', take };
+      }),
     ];
   }
 }

@@ -1,0 +1,121 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { composeServices } from '../../functions/runtime/services.ts';
+import { Buckets } from '../../shared/metadata/buckets.ts';
+import { itemKey } from '../../shared/metadata/keys.ts';
+import { listObjects } from '../../shared/metadata/object-listing.ts';
+import { Usage } from '../../shared/metadata/usage.ts';
+import { noParticulars } from '../../shared/metadata/versions.ts';
+import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import type { Services } from '../../shared/protocol/operation.ts';
+import { CountedBytes, SetClock } from '../support/fixed-rooms.ts';
+import { MemoryTable } from '../support/memory-table.ts';
+import { MemoryBlobs } from './memory-blobs.ts';
+import { CountsAgain, EndsAtFF, MixesKinds } from './missing-rules.ts';
+import { modelSettings } from './scenario.ts';
+
+/*
+ * The holes that one sequence of calls shows, without any interleaving. As in holes.test.ts, each opens when its rule is taken
+ * out, and is closed when it is put back.
+ */
+
+const clock = new SetClock();
+let memory: MemoryTable;
+
+beforeEach(() => {
+  memory = new MemoryTable();
+});
+
+function servicesOver(table: KeyValueTable): Services {
+  const adapters = { table, clock, blobs: new MemoryBlobs(), randomness: new CountedBytes(), managedKey: undefined };
+  return composeServices(adapters, { projects: { project: async () => undefined }, settings: modelSettings });
+}
+
+/** A versioned bucket with the keys given, each put twice. */
+async function bucketOf({ buckets, objects }: Services, keys: readonly string[]): Promise<string> {
+  await buckets.create('bucket', 'project', 1);
+  await buckets.setVersioning('bucket', 'on');
+  const bucket = await buckets.load('bucket');
+  for (const key of [...keys, ...keys]) {
+    await objects.put(bucket, key, {
+      ...{
+        marker: false,
+        size: 5,
+        md5: new Uint8Array(16),
+        content: { kind: 'blob', ref: `b-${key}` },
+        owner: 'project',
+      },
+      ...{ contentType: undefined, checksum: undefined, encryption: undefined, particulars: noParticulars },
+    });
+  }
+  return bucket.id;
+}
+
+describe('H 2: no name of one kind of item can be the name of another', () => {
+  async function openUploads(table: KeyValueTable): Promise<number> {
+    const services = servicesOver(table);
+    await bucketOf(services, ['uploads']);
+    return (await services.uploads.open(await services.buckets.load('bucket'), '')).length;
+  }
+
+  it('an object named "uploads" among the open uploads: opens', async () => {
+    // What it finds there is no upload.
+    await expect(openUploads(new MixesKinds(memory))).rejects.toThrow(TypeError);
+  });
+  it('an object named "uploads" among the open uploads: closed', async () => {
+    expect(await openUploads(memory)).toBe(0);
+  });
+});
+
+describe('H 11: records that come again are not counted again', () => {
+  /** A batch is counted, its acknowledgement is lost, and it comes again with what came after. */
+  async function objectsCounted(table: KeyValueTable): Promise<number> {
+    const id = await bucketOf(servicesOver(memory), ['one', 'two']);
+    const usage = new Usage({ table, randomness: new CountedBytes() });
+    const batches: readonly (readonly FeedRecord[])[] = [memory.feed.slice(0, 5), memory.feed.slice(3)];
+    for (const batch of batches) await usage.follow(batch);
+    return (await usage.of(id)).objects;
+  }
+
+  it('a batch that overlaps the one before: opens', async () => {
+    expect(await objectsCounted(new CountsAgain(memory))).toBeGreaterThan(4);
+  });
+  it('a batch that overlaps the one before: closed', async () => {
+    expect(await objectsCounted(memory)).toBe(4);
+  });
+});
+
+describe('H 12: requests that arrive together share the read of their bucket', () => {
+  async function readsOf(find: (name: string) => Promise<unknown>): Promise<number> {
+    memory.calls.get = 0;
+    await Promise.all(Array.from({ length: 1000 }, () => find('bucket')));
+    return memory.calls.get;
+  }
+
+  it('1,000 requests, each with its own read: opens', async () => {
+    expect(await readsOf((name) => memory.get(itemKey.bucket(name)))).toBe(1000);
+  });
+  it('1,000 requests, at most one read running and one waiting: closed', async () => {
+    const buckets = new Buckets({ table: memory, clock, randomness: new CountedBytes() });
+    expect(await readsOf((name) => buckets.find(name))).toBe(2);
+  });
+});
+
+describe('H 13: the end of a prefix is found in bytes, not by appending a character', () => {
+  const keys = ['p/ascii', 'p/ÿ and more', 'p/日本', 'p/🦊'];
+
+  async function listed(table: KeyValueTable): Promise<string[]> {
+    const services = servicesOver(table);
+    await bucketOf(services, ['o', ...keys, 'q']);
+    const request = { prefix: 'p/', delimiter: '', position: undefined, limit: 100 };
+    const bucket = await services.buckets.load('bucket');
+    const page = await listObjects(services, bucket, request, 10_000);
+    return page.rows.map(({ key }) => key);
+  }
+
+  it('keys behind U+00FF: opens', async () => {
+    expect(await listed(new EndsAtFF(memory))).toEqual(['p/ascii']);
+  });
+  it('keys behind U+00FF: closed', async () => {
+    expect(await listed(memory)).toEqual(keys);
+  });
+});

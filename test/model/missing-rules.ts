@@ -1,0 +1,365 @@
+import { Buckets, type Bucket } from '../../shared/metadata/buckets.ts';
+import { partition } from '../../shared/metadata/keys.ts';
+import { Objects, type Accompany } from '../../shared/metadata/objects.ts';
+import { Sharing, type Source } from '../../shared/metadata/sharing.ts';
+import { Uploads, type Part, type Upload } from '../../shared/metadata/uploads.ts';
+import { decodeVersion, type Head, type Version } from '../../shared/metadata/versions.ts';
+import type {
+  Attributes,
+  Change,
+  Condition,
+  Expectation,
+  ItemKey,
+  KeyValueTable,
+  QueryOptions,
+  QueryPage,
+  WriteOutcome,
+} from '../../shared/ports/key-value-table.ts';
+import type { Adapters, Mutation } from './scenario.ts';
+
+/*
+ * The rules of the data model, each taken out: between the repositories and the table, or by a subclass in a repository's place. The
+ * repositories themselves know of none of this.
+ */
+
+/** A table behind another one, which does everything unless a rule is taken out. */
+class Behind implements KeyValueTable {
+  readonly freeChecks: boolean;
+  protected readonly inner: KeyValueTable;
+
+  constructor(inner: KeyValueTable) {
+    this.inner = inner;
+    this.freeChecks = inner.freeChecks;
+  }
+
+  get(key: ItemKey): Promise<Attributes | undefined> {
+    return this.inner.get(key);
+  }
+
+  getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    return this.inner.getTogether(keys);
+  }
+
+  query(pk: string, options?: QueryOptions): Promise<QueryPage> {
+    return this.inner.query(pk, options);
+  }
+
+  write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {
+    return this.inner.write(changes, conditions);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}
+
+/** Compares the instance of a version instead of the write token of its item. */
+class ComparesInstances extends Behind {
+  readonly #instances = new Map<string, string>();
+
+  override async get(key: ItemKey): Promise<Attributes | undefined> {
+    return this.#note(await super.get(key));
+  }
+
+  override async query(pk: string, options?: QueryOptions): Promise<QueryPage> {
+    const page = await super.query(pk, options);
+    for (const { attributes } of page.items) this.#note(attributes);
+    return page;
+  }
+
+  override async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    return (await super.getTogether(keys)).map((item) => this.#note(item));
+  }
+
+  override write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {
+    return super.write(
+      changes.map((change) => (change.expect ? { ...change, expect: this.#weaken(change.expect) } : change)),
+      conditions,
+    );
+  }
+
+  #note(item: Attributes | undefined): Attributes | undefined {
+    if (typeof item?.['r'] === 'string' && typeof item['i'] === 'string') this.#instances.set(item['r'], item['i']);
+    return item;
+  }
+
+  #weaken(expect: Expectation): Expectation {
+    if (expect.is !== 'equal' || expect.attribute !== 'r') return expect;
+    const instance = this.#instances.get(String(expect.value));
+    return instance === undefined ? expect : { is: 'equal', attribute: 'i', value: instance };
+  }
+}
+
+/** Names items so that user text can meet the names of other kinds of items. */
+export class MixesKinds extends Behind {
+  override get(key: ItemKey): Promise<Attributes | undefined> {
+    return super.get(mixed(key));
+  }
+
+  override getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    return super.getTogether(keys.map(mixed));
+  }
+
+  override query(pk: string, options?: QueryOptions): Promise<QueryPage> {
+    return super.query(mixed({ pk, sk: '-' }).pk, options);
+  }
+
+  override write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
+    return super.write(
+      changes.map((change) => ({ ...change, key: mixed(change.key) })),
+      conditions.map((condition) => ({ ...condition, key: mixed(condition.key) })),
+    );
+  }
+}
+
+/** `<bucket id>/<key>` for the history of a key, `<bucket id>/uploads` for the open uploads of a bucket. */
+function mixed({ pk, sk }: ItemKey): ItemKey {
+  const [kind, bucketId, ...rest] = pk.split('/');
+  if (kind === 'old') return { pk: `${bucketId}/${rest.join('/')}`, sk };
+  return { pk: kind === 'uploads' ? `${bucketId}/uploads` : pk, sk };
+}
+
+/** Reads items that belong together one after the other. */
+class ReadsApart extends Behind {
+  override async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    const items: (Attributes | undefined)[] = [];
+    for (const key of keys) items.push(await super.get(key));
+    return items;
+  }
+}
+
+/** Takes what two plain reads did not find for missing, without another look. */
+class LooksOnce extends Behind {
+  override async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    return keys.map(() => undefined);
+  }
+}
+
+/** Takes the newest version of the history for the next one below. */
+class TakesTheNewest extends Behind {
+  override async get(key: ItemKey): Promise<Attributes | undefined> {
+    if (!key.pk.startsWith('old/')) return super.get(key);
+    const { items } = await super.query(key.pk, { limit: 1, reverse: true });
+    return items[0]?.attributes;
+  }
+}
+
+/** Lets an unversioned PUT replace whatever there is. */
+class ReplacesBlindly extends Behind {
+  override write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {
+    const anything: Expectation = { is: 'any', of: [{ is: 'absent' }, { is: 'present' }] };
+    return super.write(
+      changes.map((change) => (change.expect?.is === 'any' ? { ...change, expect: anything } : change)),
+      conditions,
+    );
+  }
+}
+
+/** Takes every version whose record says that it left its item for gone. */
+class TrustsRecords extends Behind {
+  override async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    const [, , holders] = await super.getTogether(keys);
+    return [undefined, undefined, holders];
+  }
+}
+
+/** Sends a conditional write again, as if its answer had been lost, and believes the second answer. */
+class SendsAgain extends Behind {
+  override async write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {
+    await super.write(changes, conditions);
+    return super.write(changes, conditions);
+  }
+}
+
+/** Takes a lost answer for a refusal. */
+class TakesSilenceForNo extends Behind {
+  override async write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {
+    const outcome = await super.write(changes, conditions);
+    return outcome.outcome === 'unknown' ? { outcome: 'conflict', failed: [] } : outcome;
+  }
+}
+
+/** Keeps one part for each number: the next upload of it takes its place, and the bytes of the former are freed. */
+class ReplacesParts extends Behind {
+  readonly #free: (blob: string) => Promise<void>;
+
+  constructor(inner: KeyValueTable, free: (blob: string) => Promise<void>) {
+    super(inner);
+    this.#free = free;
+  }
+
+  override async write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {
+    const [change] = changes;
+    if (change === undefined || !/^upload\/.* p\//.test(`${change.key.pk} ${change.key.sk}`)) {
+      return super.write(changes, conditions);
+    }
+    // The part that the upload came with stands for every part of its number.
+    const [first] = (await super.query(change.key.pk, { prefix: change.key.sk.slice(0, 'p/00001/'.length) })).items;
+    const { expect: _, ...unconditional } = change;
+    const outcome = await super.write([{ ...unconditional, key: first?.key ?? change.key }], conditions);
+    const blob = first?.attributes['blob'];
+    if ('put' in change && typeof blob === 'string') await this.#free(blob);
+    return outcome;
+  }
+}
+
+/** Counts all records of a batch, whichever were counted before. */
+export class CountsAgain extends Behind {
+  override async get(key: ItemKey): Promise<Attributes | undefined> {
+    const item = await super.get(key);
+    if (item === undefined || !key.pk.startsWith('usage/')) return item;
+    const { upTo: _, ...rest } = item;
+    return rest;
+  }
+}
+
+/** Takes a prefix for the stretch of sort keys up to the prefix and U+00FF. */
+export class EndsAtFF extends Behind {
+  override async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
+    const page = await super.query(pk, options);
+    const { prefix } = options;
+    if (prefix === undefined || prefix === '') return page;
+    const end = Buffer.from(`${prefix}\u00FF`);
+    return { ...page, items: page.items.filter(({ key }) => Buffer.compare(Buffer.from(key.sk), end) < 0) };
+  }
+}
+
+class NeverLooksBack extends Buckets {
+  override async standsAfterCommit(): Promise<boolean> {
+    return true;
+  }
+}
+
+class TakesClosingForOpen extends Buckets {
+  override async standsAfterCommit(bucket: Bucket): Promise<boolean> {
+    return (await this.find(bucket.name))?.id === bucket.id;
+  }
+}
+
+class TakesClosingForGone extends Buckets {
+  override async standsAfterCommit(bucket: Bucket): Promise<boolean> {
+    const present = await this.find(bucket.name);
+    return present?.id === bucket.id && present.closing === undefined;
+  }
+}
+
+class CopiesWithoutLooking extends Sharing {
+  override from(source: Source): Accompany {
+    const given = super.from(source);
+    return async (...about) => ({ ...(await given(...about)), conditions: [] });
+  }
+}
+
+class CopiesWithoutHolding extends Sharing {
+  override from(source: Source): Accompany {
+    const given = super.from(source);
+    return async (...about) => ({ ...(await given(...about)), changes: [] });
+  }
+}
+
+/** A part that comes too late takes itself away again. */
+class RemovesLateParts extends Uploads {
+  readonly #adapters: Adapters;
+
+  constructor(adapters: Adapters, manifests: Services['contents']['manifests']) {
+    super({ ...adapters, manifests });
+    this.#adapters = adapters;
+  }
+
+  override async addPart(bucket: Bucket, upload: Upload, part: Omit<Part, 'id' | 'at'>): Promise<Part> {
+    try {
+      return await super.addPart(bucket, upload, part);
+    } catch (error) {
+      const { table, blobs } = this.#adapters;
+      const { items } = await table.query(`upload/${upload.id}`, { prefix: 'p/' });
+      const own = items.find(({ attributes }) => attributes['blob'] === part.blob);
+      if (own) await table.write([{ key: own.key, delete: true }]);
+      if (part.blob !== undefined) await blobs.remove([part.blob]);
+      throw error;
+    }
+  }
+}
+
+/** Shows what head and history say, though they were read apart. */
+class ListsWithoutChecking extends Objects {
+  readonly #table: KeyValueTable;
+  readonly #belowHead: boolean;
+
+  constructor(adapters: Adapters, buckets: Buckets, belowHead: boolean) {
+    super({ ...adapters, buckets });
+    this.#table = adapters.table;
+    this.#belowHead = belowHead;
+  }
+
+  override async versions(bucket: Bucket, key: string, head: Head): Promise<readonly Version[]> {
+    if (head.olderCount === 0) return [head];
+    const after = this.#belowHead ? { after: head.instance } : {};
+    const { items } = await this.#table.query(partition.history(bucket.id, key), { ...after, reverse: true });
+    return [head, ...items.map(({ attributes }) => decodeVersion(attributes))];
+  }
+}
+
+type Services = Parameters<NonNullable<Mutation['services']>>[0];
+
+const withBuckets = (Other: new (adapters: Adapters) => Buckets): Mutation => ({
+  services: (services, adapters) => {
+    const buckets = new Other(adapters);
+    return { ...services, buckets, objects: new Objects({ ...adapters, buckets }) };
+  },
+});
+
+const withTable = (Other: new (inner: KeyValueTable) => KeyValueTable): Mutation => ({
+  table: (table) => new Other(table),
+});
+
+/** What the repositories would do without each rule. */
+export const without = {
+  tokens: withTable(ComparesInstances),
+  readsOfOneInstant: withTable(ReadsApart),
+  aSecondLook: withTable(LooksOnce),
+  namesOfTheNext: withTable(TakesTheNewest),
+  lookAfterCommit: withBuckets(NeverLooksBack),
+  verdictOnClosing: withBuckets(TakesClosingForOpen),
+  patienceWithClosing: withBuckets(TakesClosingForGone),
+  /** The change of versioning does not settle. */
+  settling: {
+    services: (services, adapters) => {
+      const unsettled = new (class extends Behind {
+        override readonly freeChecks = true;
+      })(adapters.table);
+      const settled = services.buckets.setVersioning.bind(new Buckets({ ...adapters, table: unsettled }));
+      return { ...services, buckets: Object.assign(services.buckets, { setVersioning: settled }) };
+    },
+  },
+  refusalOfNames: withTable(ReplacesBlindly),
+  lookAtTheSource: { services: (services, adapters) => ({ ...services, sharing: new CopiesWithoutLooking(adapters) }) },
+  holders: { services: (services, adapters) => ({ ...services, sharing: new CopiesWithoutHolding(adapters) }) },
+  lookBeforeRelease: { releaseTable: (table) => new TrustsRecords(table) },
+  instantOfRelease: { releaseTable: (table) => new ReadsApart(table) },
+  partsOfTheirOwn: {
+    services: (services, adapters) => {
+      const table = new ReplacesParts(adapters.table, (blob) => adapters.blobs.remove([blob]));
+      return { ...services, uploads: new Uploads({ ...adapters, table, manifests: services.contents.manifests }) };
+    },
+  },
+  latePartsLeftAlone: {
+    services: (services, adapters) => ({
+      ...services,
+      uploads: new RemovesLateParts(adapters, services.contents.manifests),
+    }),
+  },
+  onceOnly: withTable(SendsAgain),
+  theUnknown: withTable(TakesSilenceForNo),
+  orderOfHistory: {
+    services: (services, adapters) => ({
+      ...services,
+      objects: new ListsWithoutChecking(adapters, services.buckets, false),
+    }),
+  },
+  chainCheck: {
+    services: (services, adapters) => ({
+      ...services,
+      objects: new ListsWithoutChecking(adapters, services.buckets, true),
+    }),
+  },
+} as const satisfies Record<string, Mutation>;
