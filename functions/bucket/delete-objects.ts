@@ -17,7 +17,7 @@ import {
 
 const deletions: DocumentBody<Deletions> = {
   maximum: 'deleteDocumentBytes',
-  read: (bytes) => readDelete(bytes, parseTimestamp),
+  read: (bytes, { limits }) => readDelete(bytes, limits.keysPerDelete, parseTimestamp),
 };
 
 /** Deletions that run at once. */

@@ -4,8 +4,8 @@ import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../
 import { OutcomeUnknown } from '../../shared/metadata/objects.ts';
 import { noSuchUpload, versionOf, CompletedMeanwhile, type CompletedUpload } from '../../shared/metadata/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
-import { encodeName } from '../../shared/http/url-encoding.ts';
 import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/object-checksum.ts';
+import { objectUrl } from '../../shared/protocol/object-url.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { requireUploadId } from '../../shared/protocol/part.ts';
 import { writeGuard } from '../../shared/protocol/write-guard.ts';
@@ -31,7 +31,6 @@ export const completeMultipartUpload = defineOperation({
     conditions: parsePreconditions(fields),
     expectedSize: fields.get('x-amz-mp-object-size'),
     expectedChecksum: parseExpectedChecksum(fields),
-    location: `${fields.get('host') ?? ''}/${bucket}/${encodeName(key)}`,
   }),
 
   authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
@@ -71,17 +70,17 @@ export const completeMultipartUpload = defineOperation({
     }
   },
 
-  render: ({ md5, partCount, versionId, checksum }, { bucket, key, location }, { secure, settings }) => ({
+  render: ({ md5, partCount, versionId, checksum }, { bucket, key }, request) => ({
     fields: [['x-amz-version-id', versionId]],
     xml: completeMultipartUploadResult(
       {
-        location: `${secure ? 'https' : 'http'}://${location}`,
+        location: objectUrl(request, key),
         bucket,
         key,
         etag: `${Buffer.from(md5).toString('hex')}-${partCount}`,
         checksum: checksum && { ...checksum, parts: partCount },
       },
-      settings.xmlNamespace,
+      request.settings.xmlNamespace,
     ),
   }),
 });

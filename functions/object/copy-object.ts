@@ -1,7 +1,7 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { OutcomeUnknown, SourceGone, type Guard, type NewVersion } from '../../shared/metadata/objects.ts';
-import { SharedTooOften } from '../../shared/metadata/sharing.ts';
+import { overItself, SharedTooOften } from '../../shared/metadata/sharing.ts';
 import { etagOf, versionIdOf, type Head, type Version } from '../../shared/metadata/versions.ts';
 import {
   findSource,
@@ -93,8 +93,11 @@ export const copyObject = defineOperation({
       } catch (error) {
         if (error instanceof SourceGone) continue;
         if (!(error instanceof SharedTooOften)) throw error;
-        const version = await copyBytes(context, input, bucket, source, fresh, guard);
-        return { version, source, from };
+      }
+      try {
+        return { version: await copyBytes(context, input, bucket, source, fresh, guard), source, from };
+      } catch (error) {
+        if (!(error instanceof SourceGone)) throw error;
       }
     }
     throw new S3Error('SlowDown');
@@ -150,7 +153,7 @@ async function copyBytes(
   try {
     const { size, md5, checksum, content } = stored;
     const rewritten = { ...fresh, partCount: undefined, size, md5, checksum, content, encryption: record };
-    return await objects.put(bucket, key, rewritten, { guard });
+    return await objects.put(bucket, key, rewritten, { guard, accompany: overItself(source) });
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) await stored.discard();
     throw error;

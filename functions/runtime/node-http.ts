@@ -15,6 +15,8 @@ export interface NodeHttpOptions {
   readonly proxies: TrustedProxies;
   /** Milliseconds that a body may stand still. */
   readonly bodyIdle: number;
+  /** Milliseconds for which a client may take nothing of an answer. */
+  readonly readerIdle: number;
   /** Once this is false, clients are told not to use their connections again. */
   readonly keepAlive: () => boolean;
 }
@@ -43,7 +45,7 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
 
 async function respond(
   handler: Handler,
-  { proxies, bodyIdle, keepAlive }: NodeHttpOptions,
+  { proxies, bodyIdle, readerIdle, keepAlive }: NodeHttpOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -63,14 +65,14 @@ async function respond(
     secure,
     remoteAddress,
   });
-  await send(response, answer, body, keepAlive());
+  await send(response, answer, body, { keepAlive: keepAlive(), readerIdle });
 }
 
 async function send(
   response: ServerResponse,
   answer: ResponseMessage,
   incoming: IncomingBody,
-  keepAlive: boolean,
+  { keepAlive, readerIdle }: { readonly keepAlive: boolean; readonly readerIdle: number },
 ): Promise<void> {
   const { status, body, chunked } = answer;
   const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
@@ -89,7 +91,7 @@ async function send(
   } else if (whole !== undefined || body === undefined) {
     response.end(whole);
   } else {
-    await stream(response, body as AsyncIterable<Uint8Array>);
+    await stream(response, body as AsyncIterable<Uint8Array>, readerIdle);
   }
 }
 
@@ -98,12 +100,24 @@ function needsZeroLength({ req }: ServerResponse, { status, fields }: ResponseMe
   return status !== 204 && status !== 304 && req.method !== 'HEAD' && !fields.has('content-length');
 }
 
-async function stream(response: ServerResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
+async function stream(response: ServerResponse, body: AsyncIterable<Uint8Array>, readerIdle: number): Promise<void> {
   for await (const chunk of body) {
     if (response.destroyed) return;
-    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(chunk)) await taken(response, readerIdle);
   }
   response.end();
+}
+
+/** Waits until the client has taken what was written. One that takes nothing any more is not waited for. */
+async function taken(response: ServerResponse, readerIdle: number): Promise<void> {
+  const over = new AbortController();
+  const idle = setTimeout(() => response.destroy(), readerIdle);
+  try {
+    await Promise.race([once(response, 'drain', over), once(response, 'close', over)]);
+  } finally {
+    clearTimeout(idle);
+    over.abort();
+  }
 }
 
 /**

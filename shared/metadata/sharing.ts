@@ -19,6 +19,18 @@ export interface Source {
 const mostHolders = 64;
 
 /**
+ * The companion of a copy that may be onto its source: what was changed of the source since it was read, its tags for one,
+ * would be lost.
+ * @throws SourceGone
+ */
+export function overItself(source: Version): Accompany {
+  return async (_, before) => {
+    if (before?.instance === source.instance && before.token !== source.token) throw new SourceGone();
+    return { changes: [], conditions: [] };
+  };
+}
+
+/**
  * Copies that move no bytes. A content is held by the versions that share it; a holder is added only in a commit that is
  * conditional on a living one, so a content that has lost its last holder never gets another.
  */
@@ -36,7 +48,11 @@ export class Sharing {
    * @throws SourceGone, SharedTooOften
    */
   from(source: Source): Accompany {
-    return (version) => this.#companions(source, version, mostHolders);
+    const unlessChanged = overItself(source.version);
+    return async (version, before, bucket) => {
+      await unlessChanged(version, before, bucket);
+      return this.#companions(source, version, mostHolders);
+    };
   }
 
   /** As {@link from}, for a version that takes over from `source`: however many share the bytes, they are not copied. */

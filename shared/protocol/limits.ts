@@ -30,6 +30,8 @@ export interface Limits {
   readonly deleteDocumentBytes: number;
   /** A body that stands still for so long ends in 400 RequestTimeout. */
   readonly bodyIdle: number;
+  /** An answer of which a client takes nothing for so long is broken off. */
+  readonly readerIdle: number;
   /** A request that takes longer than this altogether ends in 408 RequestTimeout. */
   readonly requestDuration: number;
   /** After so much work on one page a listing may end short. */
@@ -56,6 +58,7 @@ export const defaultLimits: Limits = {
   completeDocumentBytes: 4 * MiB,
   deleteDocumentBytes: 2 * MiB,
   bodyIdle: 20_000,
+  readerIdle: 5 * 60 * 1000,
   requestDuration: 24 * 60 * 60 * 1000,
   listingEffort: 20_000,
 };

@@ -244,6 +244,7 @@ function checkHead({ fields, target }: RequestMessage, limits: Limits): void {
       details: { MaxSizeAllowed: String(limits.headerSectionBytes) },
     });
   }
+  if (!fields.has('host')) throw new S3Error('InvalidRequest', { message: 'Missing required header: Host' });
   for (const name of ['host', 'authorization', 'content-length', 'x-amz-date', 'x-amz-content-sha256']) {
     if (fields.all(name).length > 1) throw new S3Error('InvalidRequest', { message: `Repeated header: ${name}` });
   }

@@ -1,9 +1,6 @@
 import { readDocument, type XmlElement } from './reader.ts';
 import { document, element, type Markup } from './writer.ts';
 
-/** The most objects and versions one request may name. */
-export const maximumDeletions = 1000;
-
 /** One object to delete, with the conditions it came with. */
 export interface Deletion {
   readonly key: string;
@@ -25,14 +22,19 @@ export interface Deletions {
  * Reads the body of DeleteObjects. Keys are not judged: each answers for itself.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
  *
+ * @param maximum the most objects and versions one request may name
  * @param parseTime how LastModifiedTime is read; SDKs send an HTTP date, the documentation shows ISO 8601
  * @throws S3Error MalformedXML
  */
-export function readDelete(body: Uint8Array | string, parseTime: (text: string) => number | undefined): Deletions {
+export function readDelete(
+  body: Uint8Array | string,
+  maximum: number,
+  parseTime: (text: string) => number | undefined,
+): Deletions {
   const root = readDocument(body, 'Delete').onlyChildren('Quiet', 'Object');
   const objects = root.many('Object');
-  if (objects.length === 0 || objects.length > maximumDeletions) {
-    throw root.fault(`there must be 1 to ${maximumDeletions} objects`);
+  if (objects.length === 0 || objects.length > maximum) {
+    throw root.fault(`there must be 1 to ${maximum} objects`);
   }
   return {
     quiet: root.optional('Quiet')?.boolean() ?? false,

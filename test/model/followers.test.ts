@@ -5,11 +5,11 @@ import { itemKey } from '../../shared/metadata/keys.ts';
 import { listObjects } from '../../shared/metadata/object-listing.ts';
 import { Usage } from '../../shared/metadata/usage.ts';
 import { noParticulars } from '../../shared/metadata/versions.ts';
+import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
 import { CountedBytes, SetClock } from '../support/fixed-rooms.ts';
 import { MemoryTable } from '../support/memory-table.ts';
-import { MemoryBlobs } from './memory-blobs.ts';
 import { CountsAgain, EndsAtFF, MixesKinds } from './missing-rules.ts';
 import { modelSettings } from './scenario.ts';
 
@@ -19,6 +19,8 @@ import { modelSettings } from './scenario.ts';
  */
 
 const clock = new SetClock();
+/** No test here touches bytes. */
+const blobs = {} as BlobStore;
 let memory: MemoryTable;
 
 beforeEach(() => {
@@ -26,7 +28,7 @@ beforeEach(() => {
 });
 
 function servicesOver(table: KeyValueTable): Services {
-  const adapters = { table, clock, blobs: new MemoryBlobs(), randomness: new CountedBytes(), managedKey: undefined };
+  const adapters = { table, clock, blobs, randomness: new CountedBytes(), managedKey: undefined };
   return composeServices(adapters, { projects: { project: async () => undefined }, settings: modelSettings });
 }
 

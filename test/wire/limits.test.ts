@@ -184,7 +184,10 @@ describe('a document', () => {
 /** Limits that cannot be reached in a test are lowered. */
 describe.runIf(!isExternal)('lowered limits', () => {
   const lowered = serviceUnderTest({
-    args: ['--limit', 'singleUploadBytes=1000,objectBytes=1500,bodyIdle=300,requestDuration=2000,minimumPartBytes=10'],
+    args: [
+      '--limit',
+      'singleUploadBytes=1000,objectBytes=1500,bodyIdle=300,requestDuration=2000,minimumPartBytes=10,keysPerDelete=2',
+    ],
   });
 
   it('hold for an upload of unknown length, and nothing of it stays', async () => {
@@ -247,12 +250,22 @@ describe.runIf(!isExternal)('lowered limits', () => {
   it('end a request that takes too long altogether', async () => {
     const connection = await RawConnection.open(lowered.url);
     connection.write('GET / HTTP/1.1\r\nhost: x\r\n');
-    const response = await connection.response().catch(() => undefined);
-    if (response) {
-      expect([response.status, textOf(response.text, 'Code')]).toEqual([408, 'RequestTimeout']);
-    }
+    expectError(await connection.response(), 408, 'RequestTimeout');
     expect(await connection.closedWithin(1000)).toBe(true);
     connection.close();
+  });
+
+  it('hold for the objects that one request may delete', async () => {
+    const bucket = await lowered.bucket();
+    const remove = (...keys: string[]) =>
+      lowered.send({
+        method: 'POST',
+        path: `/${bucket}`,
+        query: 'delete',
+        body: `<Delete>${keys.map((key) => `<Object><Key>${key}</Key></Object>`).join('')}</Delete>`,
+      });
+    expect((await remove('a', 'b')).status).toBe(200);
+    expectError(await remove('a', 'b', 'c'), 400, 'MalformedXML');
   });
 
   it('leave other requests alone', async () => {

@@ -4,6 +4,7 @@ import { put, read, versionsOf } from '../support/objects.ts';
 import { exchange } from '../support/raw-client.ts';
 import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
 import { presigned, signed, type Unsigned } from '../support/signer.ts';
+import { TestUpload } from '../support/uploads.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html */
 describe.runIf(!isExternal)('a bucket in the Host header', () => {
@@ -27,6 +28,16 @@ describe.runIf(!isExternal)('a bucket in the Host header', () => {
     expect((await send(host, { method: 'HEAD', path: '/' })).status).toBe(200);
     expect((await send(host, { method: 'DELETE', path: '/' })).status).toBe(204);
     expectError(await send(host, { path: '/' }), 404, 'NoSuchBucket');
+  });
+
+  it('is in the location of an object that was uploaded in parts', async () => {
+    const bucket = await service.bucket();
+    const upload = await TestUpload.begin(service.client, bucket, 'a key');
+    const { ETag } = await upload.part(1, 'content');
+    const body = `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${ETag}</ETag></Part></CompleteMultipartUpload>`;
+    const host = `${bucket}.${domain}`;
+    const completed = await send(host, { method: 'POST', path: '/a%20key', query: `uploadId=${upload.id}`, body });
+    expect(textsOf(completed.text, 'Location')).toEqual([`http://${host}/a%20key`]);
   });
 
   it('can be created', async () => {

@@ -109,9 +109,18 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const listener = nodeHttpListener(pipeline, {
     proxies,
     bodyIdle: limits.bodyIdle,
+    readerIdle: limits.readerIdle,
     keepAlive: () => server.listening,
   });
-  const serverOptions = { maxHeaderSize: 64 * 1024, requestTimeout: limits.requestDuration, noDelay: true };
+  const serverOptions = {
+    maxHeaderSize: 64 * 1024,
+    requestTimeout: limits.requestDuration,
+    // Looked at often enough that a short limit is kept, too.
+    connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.requestDuration / 4)),
+    noDelay: true,
+    // A request without Host is refused like any other.
+    requireHostHeader: false,
+  };
   const server = tls
     ? createHttpsServer({ ...serverOptions, ...tls }, listener)
     : createHttpServer(serverOptions, listener);

@@ -81,6 +81,15 @@ const holdersOf = async (content: string): Promise<string[] | undefined> => {
 };
 
 describe('shared bytes', () => {
+  it('of an object and a copy onto itself are not shared by one that read other tags', async () => {
+    await put('key', 'ref');
+    const source = (await objects.find(bucket, 'key'))!;
+    await objects.revise(bucket, 'key', undefined, (particulars) => ({ ...particulars, tags: [['team', 'blue']] }));
+    await expect(share('key', source, 'key')).rejects.toThrow(SourceGone);
+    // A copy to another name may be as old as its reading.
+    await share('key', source, 'other');
+  });
+
   it('are kept until the last one that shares them is gone', async () => {
     await put('source', 'ref');
     await copy('source', 'copy');

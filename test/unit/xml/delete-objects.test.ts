@@ -3,7 +3,7 @@ import { parseTimestamp } from '../../../shared/http/dates.ts';
 import { deleteResult, readDelete } from '../../../shared/xml/delete-objects.ts';
 import { codeOf, golden, namespace } from './golden.ts';
 
-const read = (inner: string) => readDelete(`<Delete xmlns="${namespace}">${inner}</Delete>`, parseTimestamp);
+const read = (inner: string) => readDelete(`<Delete xmlns="${namespace}">${inner}</Delete>`, 1000, parseTimestamp);
 const unconditional = { versionId: undefined, etag: undefined, lastModified: undefined, size: undefined };
 
 describe('Delete', () => {
@@ -57,10 +57,10 @@ describe('Delete', () => {
     const body = Buffer.from(
       `<Delete>${Array.from({ length: 1000 }, (_, index) => `<Object><Key>a/key/of/usual/length/${index}</Key></Object>`).join('')}</Delete>`,
     );
-    for (let run = 0; run < 50; run++) readDelete(body, parseTimestamp);
+    for (let run = 0; run < 50; run++) readDelete(body, 1000, parseTimestamp);
     const times = Array.from({ length: 20 }, () => {
       const started = performance.now();
-      readDelete(body, parseTimestamp);
+      readDelete(body, 1000, parseTimestamp);
       return performance.now() - started;
     });
     expect(Math.min(...times)).toBeLessThan(25);
