@@ -124,7 +124,7 @@ function request({ on, method, query, path, parameter, header }: Route): string 
 
 function cloud(name: OperationName): string {
   const operation = operations.get(name)!;
-  const reads = operation.on === 'object' && operation.needs.blobs === 'read';
+  const reads = ['object', 'website'].includes(operation.on as string) && operation.needs.blobs === 'read';
   const carriesBytes = operation.body === 'stream' || operation.body === 'form' || reads;
   return carriesBytes ? 'function, small bodies' : 'function';
 }

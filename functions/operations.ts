@@ -1,16 +1,32 @@
 import type { AnyOperation } from '../shared/protocol/operation.ts';
 import type { OperationName } from '../shared/protocol/routes.ts';
+import { deleteAlarm, getAlarm, putAlarm } from './bucket/alarm.ts';
+import { getBucketAcl, putBucketAcl } from './bucket/bucket-acl.ts';
+import { deleteBucketCors, getBucketCors, putBucketCors } from './bucket/bucket-cors.ts';
+import { deleteBucketPolicy, getBucketPolicy, putBucketPolicy } from './bucket/bucket-policy.ts';
+import {
+  deleteBucketLifecycle,
+  getBucketLifecycleConfiguration,
+  putBucketLifecycleConfiguration,
+} from './bucket/bucket-lifecycle.ts';
+import { getBucketMonitoring, putBucketMonitoring } from './bucket/bucket-monitoring.ts';
 import { deleteBucketTagging, getBucketTagging, putBucketTagging } from './bucket/bucket-tagging.ts';
 import { getBucketVersioning, putBucketVersioning } from './bucket/bucket-versioning.ts';
+import { deleteBucketWebsite, getBucketWebsite, putBucketWebsite } from './bucket/bucket-website.ts';
 import { createBucket } from './bucket/create-bucket.ts';
 import { deleteBucket } from './bucket/delete-bucket.ts';
 import { deleteObjects } from './bucket/delete-objects.ts';
+import { getAlarmHistory } from './bucket/get-alarm-history.ts';
 import { getBucketLocation } from './bucket/get-bucket-location.ts';
+import { getBucketPolicyStatus } from './bucket/get-bucket-policy-status.ts';
+import { getMetricData } from './bucket/get-metric-data.ts';
 import { headBucket } from './bucket/head-bucket.ts';
+import { listAlarms } from './bucket/list-alarms.ts';
 import { listMultipartUploads } from './bucket/list-multipart-uploads.ts';
 import { listObjectVersions } from './bucket/list-object-versions.ts';
 import { listObjectsV2 } from './bucket/list-objects-v2.ts';
 import { listObjects } from './bucket/list-objects.ts';
+import { preflight } from './bucket/preflight.ts';
 import { stubs } from './bucket/stubs.ts';
 import { abortMultipartUpload } from './multipart/abort-multipart-upload.ts';
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
@@ -22,12 +38,16 @@ import { copyObject } from './object/copy-object.ts';
 import { deleteObject } from './object/delete-object.ts';
 import { getObjectAttributes } from './object/get-object-attributes.ts';
 import { getObject, headObject } from './object/get-object.ts';
+import { getObjectAcl, putObjectAcl } from './object/object-acl.ts';
 import { deleteObjectTagging, getObjectTagging, putObjectTagging } from './object/object-tagging.ts';
 import { postObject } from './object/post-object.ts';
+import { createPublicLink, deletePublicLink, listPublicLinks } from './object/public-link.ts';
 import { putObject } from './object/put-object.ts';
 import { renameObject } from './object/rename-object.ts';
 import { getHealth } from './service/get-health.ts';
+import { getPublicLink } from './service/get-public-link.ts';
 import { listBuckets } from './service/list-buckets.ts';
+import { getWebsitePage } from './website/get-website-page.ts';
 
 /** Every operation that is built. A row of the route table that is not here answers 501 NotImplemented. */
 export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
@@ -38,30 +58,61 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       copyObject,
       createBucket,
       createMultipartUpload,
+      createPublicLink,
+      deleteAlarm,
       deleteBucket,
+      deleteBucketCors,
+      deleteBucketPolicy,
+      deleteBucketLifecycle,
       deleteBucketTagging,
+      deleteBucketWebsite,
       deleteObject,
       deleteObjectTagging,
       deleteObjects,
+      deletePublicLink,
+      getBucketLifecycleConfiguration,
+      getBucketAcl,
+      getBucketCors,
+      getAlarm,
+      getAlarmHistory,
       getBucketLocation,
+      getBucketMonitoring,
+      getBucketPolicy,
+      getBucketPolicyStatus,
       getBucketTagging,
       getBucketVersioning,
+      getBucketWebsite,
       getHealth,
+      getMetricData,
       getObject,
+      getObjectAcl,
       getObjectAttributes,
       getObjectTagging,
+      getPublicLink,
+      getWebsitePage,
       headBucket,
       headObject,
+      listAlarms,
       listBuckets,
       listMultipartUploads,
       listObjectVersions,
       listObjects,
       listObjectsV2,
       listParts,
+      listPublicLinks,
       postObject,
+      preflight,
+      putBucketCors,
+      putBucketPolicy,
+      putBucketLifecycleConfiguration,
+      putBucketAcl,
+      putAlarm,
+      putBucketMonitoring,
       putBucketTagging,
       putBucketVersioning,
+      putBucketWebsite,
       putObject,
+      putObjectAcl,
       putObjectTagging,
       renameObject,
       uploadPart,

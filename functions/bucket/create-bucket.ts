@@ -1,5 +1,8 @@
+import { parseAclHeaders } from '../../shared/access/acl-headers.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkBucketName } from '../../shared/http/bucket-name.ts';
+import { aclDocument } from '../../shared/protocol/acl-document.ts';
+import { findGrantees } from '../../shared/protocol/granted-acl.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { readCreateBucketConfiguration, type BucketConfiguration } from '../../shared/xml/buckets.ts';
 
@@ -16,16 +19,19 @@ export const createBucket = defineOperation({
   body: configuration,
   needs: { table: 'write' },
   bucketMustExist: false,
-  parse: ({ bucket }) => {
+  parse: ({ bucket, fields }) => {
     checkBucketName(bucket);
-    return { bucket };
+    return { bucket, asked: parseAclHeaders(fields) };
   },
   authorise: () => [{ action: 'CreateBucket' }],
-  act: async ({ bucket }, { caller, buckets, document, settings }) => {
+  act: async ({ bucket, asked }, context) => {
+    const { caller, buckets, document, settings } = context;
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
     checkRegion(document?.locationConstraint);
     if (document !== undefined && document.tags.length > 0) throw new S3Error('NotImplemented');
-    await buckets.create(bucket, caller.project.id, settings.limits.bucketsPerProject);
+    const { id: owner, bucketQuota = settings.limits.bucketsPerProject } = caller.project;
+    const acl = asked && aclDocument((await findGrantees(asked, context))(owner, owner));
+    await buckets.create(bucket, owner, bucketQuota, acl);
   },
   render: (_, { bucket }) => ({ fields: [['location', `/${bucket}`]] }),
 });

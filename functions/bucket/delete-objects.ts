@@ -5,7 +5,7 @@ import { parseEntityTags, type DeleteConditions } from '../../shared/http/precon
 import { checkVersionId } from '../../shared/metadata/objects.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { projectOf } from '../../shared/protocol/ownership.ts';
+import { projectOf, sparing } from '../../shared/protocol/ownership.ts';
 import { deleteGuard } from '../../shared/protocol/write-guard.ts';
 import {
   deleteResult,
@@ -35,7 +35,6 @@ export const deleteObjects = defineOperation({
 
   act: async (_, context) => {
     const { document, bucket, caller, objects, authorise } = context;
-    if (caller.kind === 'anonymous') await authorise({ action: 'DeleteObject', bucket: bucket.name });
 
     const one = async (deletion: Deletion): Promise<DeletionOutcome> => {
       const { key, versionId } = deletion;
@@ -47,7 +46,7 @@ export const deleteObjects = defineOperation({
         await authorise({ action, bucket: bucket.name, ...identity });
         const guard = deleteGuard(conditionsOf(deletion));
         if (versionId === undefined) {
-          const marker = await objects.delete(bucket, key, projectOf(caller, bucket), guard);
+          const marker = await objects.delete(bucket, key, projectOf(caller, bucket), guard, sparing(caller, bucket));
           return { ...identity, deleteMarkerVersionId: marker && versionIdOf(marker) };
         }
         const gone = await objects.deleteVersion(bucket, key, versionId, guard);
@@ -58,7 +57,11 @@ export const deleteObjects = defineOperation({
       }
     };
 
-    return { outcomes: await inTurn(document.objects, one), quiet: document.quiet };
+    const outcomes = await inTurn(document.objects, one);
+    // Nobody gets an answer per key if it is always the same: no.
+    const allDenied = outcomes.every((outcome) => 'code' in outcome && outcome.code === 'AccessDenied');
+    if (caller.kind === 'anonymous' && allDenied) throw new S3Error('AccessDenied');
+    return { outcomes, quiet: document.quiet };
   },
 
   render: ({ outcomes, quiet }, _, { settings }) => ({ xml: deleteResult(outcomes, quiet, settings.xmlNamespace) }),

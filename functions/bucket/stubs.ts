@@ -23,7 +23,16 @@ const answers: Partial<Record<OperationName, ErrorCode | ((namespace: string) =>
   GetObjectLockConfiguration: 'ObjectLockConfigurationNotFoundError',
   GetBucketOwnershipControls: 'OwnershipControlsNotFoundError',
   GetPublicAccessBlock: 'NoSuchPublicAccessBlockConfiguration',
-  GetBucketPolicyStatus: 'NoSuchBucketPolicy',
+};
+
+/** What a policy calls the right to them, where that is not the name of the operation. */
+const actions: Partial<Record<OperationName, string>> = {
+  GetBucketAccelerateConfiguration: 'GetAccelerateConfiguration',
+  GetBucketNotificationConfiguration: 'GetBucketNotification',
+  GetBucketEncryption: 'GetEncryptionConfiguration',
+  GetBucketReplication: 'GetReplicationConfiguration',
+  GetObjectLockConfiguration: 'GetBucketObjectLockConfiguration',
+  GetPublicAccessBlock: 'GetBucketPublicAccessBlock',
 };
 
 export const stubs: readonly AnyOperation[] = Object.entries(answers).map(([name, answer]) =>
@@ -33,7 +42,7 @@ export const stubs: readonly AnyOperation[] = Object.entries(answers).map(([name
     body: 'none',
     needs: { table: 'read' },
     parse: ({ bucket }) => ({ bucket }),
-    authorise: ({ bucket }) => [{ action: name, bucket }],
+    authorise: ({ bucket }) => [{ action: actions[name as OperationName] ?? name, bucket }],
     act: async (_, { bucket }) => {
       if (typeof answer === 'string') throw new S3Error(answer, { details: { BucketName: bucket.name } });
     },

@@ -8,7 +8,7 @@ export const abortMultipartUpload = defineOperation({
   body: 'none',
   needs: { table: 'write' },
   parse: ({ bucket, key, query }) => ({ bucket, key, uploadId: requireUploadId(query) }),
-  authorise: ({ bucket, key }) => [{ action: 'AbortMultipartUpload', bucket, key }],
+  authorise: ({ bucket, key, uploadId }) => [{ action: 'AbortMultipartUpload', bucket, key, uploadId }],
   act: ({ key, uploadId }, { bucket, uploads }) => uploads.abort(bucket, key, uploadId),
   render: () => ({ status: 204 }),
 });

@@ -4,10 +4,11 @@ import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../
 import { OutcomeUnknown } from '../../shared/metadata/objects.ts';
 import { noSuchUpload, versionOf, CompletedMeanwhile, type CompletedUpload } from '../../shared/metadata/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
+import { readExpirations } from '../../shared/protocol/expiration-header.ts';
 import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/object-checksum.ts';
 import { objectUrl } from '../../shared/protocol/object-url.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { requireUploadId } from '../../shared/protocol/part.ts';
+import { checkInitiator, requireUploadId } from '../../shared/protocol/part.ts';
 import { writeGuard } from '../../shared/protocol/write-guard.ts';
 import { completeMultipartUploadResult, readCompleteMultipartUpload } from '../../shared/xml/multipart.ts';
 
@@ -15,6 +16,11 @@ const completion: DocumentBody<readonly NamedPart[]> = {
   maximum: 'completeDocumentBytes',
   read: (bytes) => readCompleteMultipartUpload(bytes),
 };
+
+/** What is answered. A repetition answers what the first one did, but when the object expires is not kept with it. */
+interface Completion extends CompletedUpload {
+  readonly expiration?: readonly (readonly [name: string, value: string])[];
+}
 
 /** Moves no bytes: https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html */
 export const completeMultipartUpload = defineOperation({
@@ -35,14 +41,16 @@ export const completeMultipartUpload = defineOperation({
 
   authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
 
-  act: async ({ key, uploadId, conditions, expectedSize, expectedChecksum }, context): Promise<CompletedUpload> => {
-    const { bucket, document, objects, uploads, contents, settings } = context;
+  act: async ({ key, uploadId, conditions, expectedSize, expectedChecksum }, context): Promise<Completion> => {
+    const { bucket, caller, document, objects, uploads, contents, quotas, settings } = context;
     // In this order: parts are cleared away once an upload has ended, so those of one that is open afterwards were all there.
     const uploaded = await uploads.parts(uploadId);
     const upload = await uploads.find(bucket, key, uploadId);
+    checkInitiator(upload, caller);
     if (upload.state === 'completed' && upload.result) return upload.result;
     if (upload.state !== 'open') throw noSuchUpload(uploadId);
 
+    const expirations = await readExpirations(context, bucket);
     const parts = pickParts(document, uploaded, settings.limits.minimumPartBytes);
     const size = parts.reduce((sum, part) => sum + part.size, 0);
     checkSize(size, expectedSize, settings.limits.objectBytes);
@@ -58,11 +66,15 @@ export const completeMultipartUpload = defineOperation({
     );
     try {
       const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });
-      const version = await objects.put(bucket, key, versionOf(upload, size, result(''), manifest), {
-        guard: writeGuard(conditions),
-        accompany: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
-      });
-      return result(versionIdOf(version));
+      // The bytes are there already, as those of the parts.
+      const version = await quotas.within(bucket, { bytes: 0, objects: 1 }, () =>
+        objects.put(bucket, key, versionOf(upload, size, result(''), manifest), {
+          guard: writeGuard(conditions),
+          accompany: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
+        }),
+      );
+      const expiration = expirations(key, version, upload.particulars.tags);
+      return { ...result(versionIdOf(version)), expiration };
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) await contents.manifests.remove(manifest);
       if (error instanceof CompletedMeanwhile) return error.result;
@@ -70,8 +82,8 @@ export const completeMultipartUpload = defineOperation({
     }
   },
 
-  render: ({ md5, partCount, versionId, checksum }, { bucket, key }, request) => ({
-    fields: [['x-amz-version-id', versionId]],
+  render: ({ md5, partCount, versionId, checksum, expiration = [] }, { bucket, key }, request) => ({
+    fields: [['x-amz-version-id', versionId], ...expiration],
     xml: completeMultipartUploadResult(
       {
         location: objectUrl(request, key),

@@ -1,7 +1,10 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { customerOf, encryptionFields, parseWantedEncryption, wantedKey } from '../../shared/protocol/encryption.ts';
+import { grantsOfUpload } from '../../shared/protocol/granted-acl.ts';
 import { projectOf } from '../../shared/protocol/ownership.ts';
 import { parseUploadChecksum } from '../../shared/protocol/upload-checksum.ts';
+import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
 import { readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
 import { initiateMultipartUploadResult } from '../../shared/xml/multipart.ts';
 
@@ -23,12 +26,16 @@ export const createMultipartUpload = defineOperation({
     };
   },
 
-  authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
+  authorise: ({ upload }, request) => uploadQuestions(request, request.fields, upload.tags),
+  requestTags: ({ upload }) => upload.tags,
 
-  act: async ({ key, upload, checksum, wanted }, { bucket, caller, uploads, contents }) => {
+  act: async ({ key, upload, checksum, wanted }, context) => {
+    const { bucket, caller, uploads, contents } = context;
+    // Nobody could be held to be the one who goes on with it.
+    if (caller.kind !== 'user') throw new S3Error('AccessDenied');
     const { contentType, headers, metadata, tags } = upload;
     const owner = projectOf(caller, bucket);
-    const particulars = { headers, metadata, tags };
+    const particulars = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
     const { record } = contents.encryption(wantedKey(wanted));
     const fresh = { owner, initiator: owner, contentType, particulars, encryption: record, checksum };
     return { uploadId: await uploads.create(bucket, key, fresh), record };

@@ -21,7 +21,7 @@ export const listParts = defineOperation({
     marker: query.get('part-number-marker') ? parsePageSize(query, 'part-number-marker', highestMarker) : 0,
   }),
 
-  authorise: ({ bucket, key }) => [{ action: 'ListMultipartUploadParts', bucket, key }],
+  authorise: ({ bucket, key, uploadId }) => [{ action: 'ListMultipartUploadParts', bucket, key, uploadId }],
 
   act: async ({ key, uploadId, maxParts, marker }, { bucket, uploads, projects }) => {
     const upload = await uploads.findOpen(bucket, key, uploadId);

@@ -9,7 +9,7 @@ import {
 import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/encryption.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { parsePartNumber, requireUploadId } from '../../shared/protocol/part.ts';
+import { checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/part.ts';
 import { storeBody } from '../../shared/protocol/store-body.ts';
 import { copyPartResult } from '../../shared/xml/copy.ts';
 
@@ -38,12 +38,13 @@ export const uploadPartCopy = defineOperation({
   authorise: ({ bucket, key, copy }) => [sourceQuestion(copy.source), { action: 'PutObject', bucket, key }],
 
   act: async ({ key, uploadId, number, copy, range, customer, sourceCustomer }, context) => {
-    const { bucket, buckets, objects, uploads, contents, settings } = context;
+    const { bucket, uploads, contents, caller, quotas, settings, view } = context;
     const upload = await uploads.findOpen(bucket, key, uploadId);
+    checkInitiator(upload, caller);
     checkCustomerKey(upload.encryption, customer);
     const blobs = contents.writer(upload.encryption, customer?.key);
-    const from = copy.source.bucket === bucket.name ? bucket : await buckets.load(copy.source.bucket);
-    const source = await findSource(copy, from, objects);
+    const from = await view.bucket(copy.source.bucket);
+    const source = await findSource(copy, from, view);
     checkCustomerKey(source.encryption, sourceCustomer);
     if (range) checkCopySourceRange(range, source.size);
     const length = range ? range.last - range.first + 1 : source.size;
@@ -52,12 +53,14 @@ export const uploadPartCopy = defineOperation({
         message: 'The specified copy source is larger than the maximum allowable size for a copy source.',
       });
     }
-    const bytes = (await contents.read(source, range, sourceCustomer?.key)) ?? noBytes();
-    const payload = measuredBytes(bytes, length, upload.checksum?.algorithm ?? 'CRC64NVME');
-    const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
-    const { size, md5, checksum, blob } = stored;
-    const part = await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
-    return { part, upload, source, from };
+    return quotas.within(bucket, { bytes: length, objects: 0 }, async () => {
+      const bytes = (await contents.read(source, range, sourceCustomer?.key)) ?? noBytes();
+      const payload = measuredBytes(bytes, length, upload.checksum?.algorithm ?? 'CRC64NVME');
+      const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
+      const { size, md5, checksum, blob } = stored;
+      const part = await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
+      return { part, upload, source, from };
+    });
   },
 
   render: ({ part, upload, source, from }, { customer }, { settings }) => ({

@@ -1,7 +1,7 @@
 import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/encryption.ts';
 import { checksumFields } from '../../shared/protocol/object-headers.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { checkPartChecksum, parsePartNumber, requireUploadId } from '../../shared/protocol/part.ts';
+import { checkInitiator, checkPartChecksum, parsePartNumber, requireUploadId } from '../../shared/protocol/part.ts';
 import { storeBody } from '../../shared/protocol/store-body.ts';
 import { checkLengthIsGiven } from '../../shared/protocol/upload-headers.ts';
 
@@ -26,21 +26,28 @@ export const uploadPart = defineOperation({
 
   authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
 
-  act: async ({ key, uploadId, number, customer }, { bucket, contents, payload, settings, uploads }) => {
+  act: async (
+    { key, uploadId, number, customer },
+    { bucket, caller, contents, payload, quotas, settings, uploads },
+  ) => {
     const upload = await uploads.findOpen(bucket, key, uploadId);
+    checkInitiator(upload, caller);
     checkCustomerKey(upload.encryption, customer);
     const blobs = contents.writer(upload.encryption, customer?.key);
-    const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
-    try {
-      checkPartChecksum(upload.checksum?.algorithm, stored.checksum);
-      await uploads.findOpen(bucket, key, uploadId);
-    } catch (error) {
-      await stored.discard();
-      throw error;
-    }
-    const { size, md5, checksum, blob } = stored;
-    const part = await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
-    return { ...part, encryption: upload.encryption };
+    return quotas.within(bucket, { bytes: payload.length ?? 0, objects: 0 }, async (claim) => {
+      const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
+      const { size, md5, checksum, blob } = stored;
+      try {
+        if (payload.length === undefined) await claim({ bytes: size, objects: 0 });
+        checkPartChecksum(upload.checksum?.algorithm, checksum);
+        await uploads.findOpen(bucket, key, uploadId);
+      } catch (error) {
+        await stored.discard();
+        throw error;
+      }
+      const part = await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
+      return { ...part, encryption: upload.encryption };
+    });
   },
 
   render: ({ md5, checksum, encryption }, { customer }) => ({

@@ -8,6 +8,7 @@ import {
   parseCopyRequest,
   parseDirective,
   sourceQuestion,
+  sourceTagsQuestion,
   sourceVersionFields,
 } from '../../shared/protocol/copy-request.ts';
 import {
@@ -20,11 +21,14 @@ import {
   type CustomerKey,
   type WantedEncryption,
 } from '../../shared/protocol/encryption.ts';
+import { readExpirations } from '../../shared/protocol/expiration-header.ts';
+import { grantsOfUpload } from '../../shared/protocol/granted-acl.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/measured-bytes.ts';
 import { defineOperation, type Services } from '../../shared/protocol/operation.ts';
 import { projectOf } from '../../shared/protocol/ownership.ts';
 import { storeBody } from '../../shared/protocol/store-body.ts';
 import { parseAskedChecksum } from '../../shared/protocol/upload-checksum.ts';
+import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
 import { readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
 import { writeGuard } from '../../shared/protocol/write-guard.ts';
 import { copyObjectResult } from '../../shared/xml/copy.ts';
@@ -58,24 +62,38 @@ export const copyObject = defineOperation({
     return input;
   },
 
-  authorise: ({ bucket, key, copy }) => [sourceQuestion(copy.source), { action: 'PutObject', bucket, key }],
+  authorise: ({ copy, upload, taggingDirective }, request) => [
+    sourceQuestion(copy.source),
+    ...uploadQuestions(request, request.fields, taggingDirective === 'REPLACE' ? upload.tags : []),
+  ],
+  requestTags: ({ upload }) => upload.tags,
 
   act: async (input, context) => {
     const { copy, key, upload, conditions, checksumAlgorithm, encryption, sourceCustomer } = input;
-    const { bucket, buckets, objects, sharing, caller, settings } = context;
-    const from = copy.source.bucket === bucket.name ? bucket : await buckets.load(copy.source.bucket);
+    const { bucket, objects, sharing, caller, quotas, settings, view } = context;
+    const from = await view.bucket(copy.source.bucket);
+    const owner = projectOf(caller, bucket);
+    const grants = await grantsOfUpload(upload.acl, owner, bucket, context);
     const guard = writeGuard(conditions);
+    const expirations = await readExpirations(context, bucket);
 
     for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const source = await findSource(copy, from, objects);
+      if (attempt > 0) {
+        view.forget();
+        await context.authorise(sourceQuestion(copy.source));
+      }
+      const source = await findSource(copy, from, view);
       checkCustomerKey(source.encryption, sourceCustomer);
       if (source.size > settings.limits.singleUploadBytes) throw tooLarge(source.size);
-      const kept = await objects.particulars(source);
+      const growth = { bytes: source.size, objects: 1 };
+      const kept = await view.particulars(source);
+      const takesTags = input.taggingDirective === 'COPY' && kept.tags.length > 0;
+      if (takesTags) await context.authorise(sourceTagsQuestion(copy.source));
       const replaced = input.metadataDirective === 'REPLACE';
       const fresh: NewVersion = {
         ...contentOf(source),
         marker: false,
-        owner: projectOf(caller, bucket),
+        owner,
         contentType: replaced ? upload.contentType : source.contentType,
         particulars: {
           headers: {
@@ -84,18 +102,25 @@ export const copyObject = defineOperation({
           },
           metadata: replaced ? upload.metadata : kept.metadata,
           tags: input.taggingDirective === 'REPLACE' ? upload.tags : kept.tags,
+          ...grants,
         },
       };
       try {
         if (mustReadBytes(source, encryption, checksumAlgorithm)) throw new SharedTooOften();
         const accompany = sharing.from({ bucketId: from.id, key: copy.source.key, version: source });
-        return { version: await objects.put(bucket, key, fresh, { guard, accompany }), source, from };
+        const version = await quotas.within(bucket, growth, () =>
+          objects.put(bucket, key, fresh, { guard, accompany }),
+        );
+        return { version, source, from, expiration: expirations(key, version, fresh.particulars.tags) };
       } catch (error) {
         if (error instanceof SourceGone) continue;
         if (!(error instanceof SharedTooOften)) throw error;
       }
       try {
-        return { version: await copyBytes(context, input, bucket, source, fresh, guard), source, from };
+        const version = await quotas.within(bucket, growth, () =>
+          copyBytes(context, input, bucket, source, fresh, guard),
+        );
+        return { version, source, from, expiration: expirations(key, version, fresh.particulars.tags) };
       } catch (error) {
         if (!(error instanceof SourceGone)) throw error;
       }
@@ -103,10 +128,11 @@ export const copyObject = defineOperation({
     throw new S3Error('SlowDown');
   },
 
-  render: ({ version, source, from }, { encryption }, { settings }) => ({
+  render: ({ version, source, from, expiration }, { encryption }, { settings }) => ({
     fields: [
       ['x-amz-version-id', versionIdOf(version)],
       ...sourceVersionFields(from, source),
+      ...expiration,
       ...encryptionFields(version.encryption, customerOf(encryption)),
     ],
     xml: copyObjectResult(

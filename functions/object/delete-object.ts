@@ -1,7 +1,7 @@
 import { parseDeleteConditions } from '../../shared/http/preconditions.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { projectOf } from '../../shared/protocol/ownership.ts';
+import { projectOf, sparing } from '../../shared/protocol/ownership.ts';
 import { parseVersionId } from '../../shared/protocol/version-id.ts';
 import { deleteGuard } from '../../shared/protocol/write-guard.ts';
 
@@ -28,7 +28,7 @@ export const deleteObject = defineOperation({
   act: async ({ key, versionId, conditions }, { bucket, caller, objects }) => {
     const guard = deleteGuard(conditions);
     if (versionId === undefined) {
-      const marker = await objects.delete(bucket, key, projectOf(caller, bucket), guard);
+      const marker = await objects.delete(bucket, key, projectOf(caller, bucket), guard, sparing(caller, bucket));
       return { versionId: marker && versionIdOf(marker), isMarker: marker !== undefined };
     }
     const gone = await objects.deleteVersion(bucket, key, versionId, guard);

@@ -38,8 +38,8 @@ export const getObjectAttributes = defineOperation({
           { action: 'GetObjectVersionAttributes', bucket, key, versionId },
         ],
 
-  act: async ({ key, versionId, asked, customer }, { bucket, objects, contents }) => {
-    const version = await objects.find(bucket, key, versionId);
+  act: async ({ key, versionId, asked, customer }, { bucket, view, contents }) => {
+    const version = await view.find(bucket, key, versionId);
     if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
     if (version.marker) {
       throw new S3Error(versionId === undefined ? 'NoSuchKey' : 'MethodNotAllowed', {

@@ -2,7 +2,13 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import type { Particulars, Version } from '../../shared/metadata/versions.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
 import { emptyXml } from '../../shared/protocol/empty-xml.ts';
-import { defineOperation, type Answer, type DocumentBody, type RequestHead } from '../../shared/protocol/operation.ts';
+import {
+  defineOperation,
+  type Answer,
+  type Context,
+  type DocumentBody,
+  type RequestHead,
+} from '../../shared/protocol/operation.ts';
 import { parseVersionId } from '../../shared/protocol/version-id.ts';
 import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';
 
@@ -37,11 +43,11 @@ export const getObjectTagging = defineOperation({
   needs: { table: 'read' },
   parse,
   authorise: question('Get'),
-  act: async ({ key, versionId }, { bucket, objects }) => {
-    const version = await objects.find(bucket, key, versionId);
+  act: async ({ key, versionId }, { bucket, view }) => {
+    const version = await view.find(bucket, key, versionId);
     if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
     if (version.marker) throw new S3Error(versionId === undefined ? 'NoSuchKey' : 'MethodNotAllowed');
-    return { version, tags: (await objects.particulars(version)).tags };
+    return { version, tags: (await view.particulars(version)).tags };
   },
   render: ({ version, tags }, _, { settings }) =>
     withVersion(version, {
@@ -51,6 +57,22 @@ export const getObjectTagging = defineOperation({
       ),
     }),
 });
+
+async function retag(
+  { key, versionId }: Input,
+  { bucket, objects, view }: Context<'object', 'none'>,
+  tags: Particulars['tags'],
+): Promise<Version> {
+  const checkUnchanged = await view.unchanged(bucket, key, versionId);
+  return objects.revise(bucket, key, versionId, (particulars, version) => {
+    checkUnchanged(version);
+    return { ...particulars, tags };
+  });
+}
+
+function pairsOf(tags: readonly Tag[]): Particulars['tags'] {
+  return tags.map(({ key, value }) => [key, value] as const);
+}
 
 const tagging: DocumentBody<readonly Tag[]> = {
   maximum: 'documentBytes',
@@ -65,10 +87,8 @@ export const putObjectTagging = defineOperation({
   needs: { table: 'write' },
   parse,
   authorise: question('Put'),
-  act: ({ key, versionId }, { bucket, objects, document }) => {
-    const tags: Particulars['tags'] = document.map((tag) => [tag.key, tag.value] as const);
-    return objects.revise(bucket, key, versionId, (particulars) => ({ ...particulars, tags }));
-  },
+  requestTags: async (_, body) => pairsOf((await body()).document),
+  act: (input, context) => retag(input, context, pairsOf(context.document)),
   render: (version) => withVersion(version, emptyXml()),
 });
 
@@ -80,7 +100,6 @@ export const deleteObjectTagging = defineOperation({
   needs: { table: 'write' },
   parse,
   authorise: question('Delete'),
-  act: ({ key, versionId }, { bucket, objects }) =>
-    objects.revise(bucket, key, versionId, (particulars) => ({ ...particulars, tags: [] })),
+  act: (input, context) => retag(input, context, []),
   render: (version) => withVersion(version, { status: 204 }),
 });

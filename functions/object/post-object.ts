@@ -7,6 +7,7 @@ import { parseWantedEncryption } from '../../shared/protocol/encryption.ts';
 import { objectUrl } from '../../shared/protocol/object-url.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { storedFields, storeObject } from '../../shared/protocol/store-object.ts';
+import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
 import { readUploadHeaders, type UploadHeaders } from '../../shared/protocol/upload-headers.ts';
 import { postResponse } from '../../shared/xml/post-response.ts';
 import { readTagging } from '../../shared/xml/tagging.ts';
@@ -24,7 +25,7 @@ export const postObject = defineOperation({
   parse: (request) => {
     const { bucket, form, fields, settings, secure, remoteAddress } = request;
     checkBucketField(form.fields, bucket);
-    refuseEncryptionHeaders(fields);
+    refuseMisplacedHeaders(fields);
     const conditions = parsePreconditions(form.headers);
     return {
       bucket,
@@ -40,7 +41,8 @@ export const postObject = defineOperation({
     };
   },
 
-  authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
+  authorise: ({ bucket, key, headers }, { form }) => uploadQuestions({ bucket, key }, form.headers, headers.tags),
+  requestTags: ({ headers }) => headers.tags,
 
   act: (upload, context) => storeObject(upload, context),
 
@@ -67,9 +69,14 @@ function checkBucketField(fields: Fields, bucket: string): void {
   throw invalidArgument('bucket', said, "The field 'bucket' names another bucket than the request was sent to.");
 }
 
-/** In the head of the request they mean nothing, and an object that was to be encrypted must not be stored in the clear. */
-function refuseEncryptionHeaders(fields: Fields): void {
-  const found = [...fields.names()].find((name) => name.startsWith('x-amz-server-side-encryption'));
+const misplaced = ['x-amz-server-side-encryption', 'x-amz-acl', 'x-amz-grant-'];
+
+/**
+ * In the head of the request they mean nothing: what was to be encrypted would be stored in the clear, what was to be open would be
+ * shut.
+ */
+function refuseMisplacedHeaders(fields: Fields): void {
+  const found = [...fields.names()].find((name) => misplaced.some((prefix) => name.startsWith(prefix)));
   if (found === undefined) return;
   throw new S3Error('InvalidRequest', {
     message: `${found} must be a field of the form, not a header of the request.`,

@@ -2,6 +2,7 @@ import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { parseWantedEncryption } from '../../shared/protocol/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { storedFields, storeObject } from '../../shared/protocol/store-object.ts';
+import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
 import { checkLengthIsGiven, readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html */
@@ -24,7 +25,8 @@ export const putObject = defineOperation({
     };
   },
 
-  authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
+  authorise: ({ headers }, request) => uploadQuestions(request, request.fields, headers.tags),
+  requestTags: ({ headers }) => headers.tags,
 
   act: (upload, context) => storeObject(upload, context),
 

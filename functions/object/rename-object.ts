@@ -42,9 +42,14 @@ export const renameObject = defineOperation({
     { action: 'PutObject', bucket, key },
   ],
 
-  act: async ({ key, source: from, sourceConditions, conditions, token }, { bucket, objects, sharing }) => {
+  act: async ({ key, source: from, sourceConditions, conditions, token }, context) => {
+    const { bucket, objects, quotas, sharing, view } = context;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const source = await objects.find(bucket, from);
+      if (attempt > 0) {
+        view.forget();
+        await context.authorise({ action: 'GetObject', bucket: bucket.name, key: from });
+      }
+      const source = await view.find(bucket, from);
       if (source === undefined || source.marker) {
         const target = await objects.find(bucket, key);
         if (token !== undefined && target?.renameToken === token) return;
@@ -55,17 +60,20 @@ export const renameObject = defineOperation({
       const { marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified } = source;
       const renamed = {
         ...{ marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified },
-        particulars: await objects.particulars(source),
+        particulars: await view.particulars(source),
         renameToken: token,
       };
       try {
-        await objects.put(bucket, key, renamed, {
-          guard: targetGuard(conditions),
-          accompany: async (version: Head, before, present) => {
-            const { changes, conditions: held } = await share(version, before, present);
-            return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
-          },
-        });
+        const commit = (): Promise<Head> =>
+          objects.put(bucket, key, renamed, {
+            guard: targetGuard(conditions),
+            accompany: async (version: Head, before, present) => {
+              const { changes, conditions: held } = await share(version, before, present);
+              return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
+            },
+          });
+        // Where versions are kept, the former name keeps its own.
+        await (bucket.versioning === 'off' ? commit() : quotas.within(bucket, { bytes: size, objects: 1 }, commit));
         return;
       } catch (error) {
         if (!(error instanceof SourceGone)) throw error;

@@ -23,6 +23,9 @@ export interface CloudService {
   readonly edgeSecret: string | undefined;
 }
 
+/** Alarms can do everything in the cloud. */
+const actionKinds = new Set(['log', 'webhook', 'topic'] as const);
+
 /** The composition root in the cloud: DynamoDB and S3 beneath, and the operations that this process serves. */
 export async function startCloudService(
   settings: CloudSettings,
@@ -38,12 +41,13 @@ export async function startCloudService(
   const randomness = new CryptoRandomness();
   const table = new DynamoDbTable({ tableName: settings.table, telemetry: log });
   const blobs = new S3BlobStore({ bucket: settings.blobBucket });
-  const accounts = new Accounts({ table, secrets: new AesSecrets(keys.sealing), clock });
+  const secrets = new AesSecrets(keys.sealing);
+  const accounts = new Accounts({ table, secrets, clock });
   const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri } = settings;
 
   const pipeline = new Pipeline({
     services: composeServices(
-      { table, blobs, clock, randomness, managedKey: undefined },
+      { table, blobs, clock, randomness, managedKey: undefined, secrets, actionKinds },
       {
         projects: accounts,
         settings: { region, xmlNamespace, allUsersGroupUri, limits: defaultLimits, tokenKey: keys.tokens },

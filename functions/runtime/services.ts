@@ -1,8 +1,12 @@
 import type { Projects } from '../../shared/access/identity.ts';
 import { Buckets } from '../../shared/metadata/buckets.ts';
 import { Contents } from '../../shared/metadata/contents.ts';
+import { FlaggedQuotas } from '../../shared/metadata/flagged-quotas.ts';
 import { Manifests } from '../../shared/metadata/manifests.ts';
+import type { ActionKind } from '../../shared/metadata/monitoring/alarm-definition.ts';
+import { composeMonitoring } from '../../shared/metadata/monitoring/monitoring.ts';
 import { Objects } from '../../shared/metadata/objects.ts';
+import { PublicLinks } from '../../shared/metadata/public-links.ts';
 import { Sharing } from '../../shared/metadata/sharing.ts';
 import { Uploads } from '../../shared/metadata/uploads.ts';
 import { Usage } from '../../shared/metadata/usage.ts';
@@ -10,6 +14,7 @@ import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../shared/ports/randomness.ts';
+import type { Secrets } from '../../shared/ports/secrets.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';
 
 /** The adapters that a composition root has chosen. */
@@ -20,6 +25,9 @@ export interface Adapters {
   readonly randomness: Randomness;
   /** Encrypts objects that ask for it (SSE-S3); undefined where the blob store encrypts everything anyway. */
   readonly managedKey: Uint8Array | undefined;
+  readonly secrets: Secrets;
+  /** What alarms can do. */
+  readonly actionKinds: ReadonlySet<ActionKind>;
 }
 
 /** The rooms that operations use, built on a choice of adapters. What they mean is the same everywhere. */
@@ -37,6 +45,9 @@ export function composeServices(
     contents: new Contents({ ...adapters, manifests }),
     sharing: new Sharing(adapters),
     usage: new Usage(adapters),
+    quotas: new FlaggedQuotas(),
+    monitoring: composeMonitoring({ ...adapters, buckets }),
+    publicLinks: new PublicLinks(adapters),
     blobs,
     projects,
     clock,

@@ -1,6 +1,8 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Secrets } from '../ports/secrets.ts';
+import { accountKey, decodePrivileges, decodeProject } from './account-items.ts';
+import { parseProjectName } from './account-names.ts';
 import type { AccessKey, AccessKeys, Project, Projects } from './identity.ts';
 
 /** What must exist: a project, its users and their keys, as an operator declares them. */
@@ -18,16 +20,9 @@ export interface UserDeclaration {
   readonly keys: readonly { readonly accessKeyId: string; readonly secretAccessKey: string }[];
 }
 
-const only = '-';
-const itemKey = {
-  project: (id: string): ItemKey => ({ pk: `account/${id}`, sk: only }),
-  user: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: `user/${name}` }),
-  email: (email: string): ItemKey => ({ pk: `email/${email}`, sk: only }),
-  accessKey: (id: string): ItemKey => ({ pk: `key/${id}`, sk: only }),
-} as const;
-
 /** How long a looked-up key is believed: a suspension takes effect within this time. */
 const cacheTime = 2000;
+const mostCached = 10_000;
 
 /**
  * Customers' projects, users and access keys. Secrets are sealed under the id of their key, so that one copied to another
@@ -37,7 +32,7 @@ export class Accounts implements AccessKeys, Projects {
   readonly #table: KeyValueTable;
   readonly #secrets: Secrets;
   readonly #clock: Clock;
-  readonly #cache = new Map<string, { readonly until: number; readonly key: Promise<AccessKey | undefined> }>();
+  readonly #cache = new Map<string, { readonly until: number; readonly found: Promise<Found | undefined> }>();
 
   constructor(rooms: { table: KeyValueTable; secrets: Secrets; clock: Clock }) {
     this.#table = rooms.table;
@@ -48,30 +43,49 @@ export class Accounts implements AccessKeys, Projects {
   async find(accessKeyId: string): Promise<AccessKey | undefined> {
     const now = this.#clock.now();
     const cached = this.#cache.get(accessKeyId);
-    if (cached && cached.until > now) return cached.key;
-    if (this.#cache.size > 10_000) this.#cache.clear();
-    const key = this.#read(accessKeyId);
-    this.#cache.set(accessKeyId, { until: now + cacheTime, key });
-    key.catch(() => this.#cache.delete(accessKeyId));
-    return key;
+    const found = await (cached && cached.until > now ? cached.found : this.#readAnew(accessKeyId, now));
+    // A key that has ended is as one that never was.
+    return found && found.ends > now ? found.key : undefined;
+  }
+
+  #readAnew(accessKeyId: string, now: number): Promise<Found | undefined> {
+    if (this.#cache.size > mostCached) this.#cache.clear();
+    const found = this.#read(accessKeyId);
+    this.#cache.set(accessKeyId, { until: now + cacheTime, found });
+    found.catch(() => this.#cache.delete(accessKeyId));
+    return found;
   }
 
   async project(id: string): Promise<Project | undefined> {
-    const item = await this.#table.get(itemKey.project(id));
+    const item = await this.#table.get(accountKey.project(id));
     return item && decodeProject(id, item);
+  }
+
+  async byEmail(email: string): Promise<Project | undefined> {
+    const item = await this.#table.get(accountKey.email(email));
+    return item && this.project(item['project'] as string);
+  }
+
+  async hasUser(project: string, name: string): Promise<boolean> {
+    return (await this.#table.get(accountKey.user(project, name))) !== undefined;
   }
 
   /** Creates what is missing of a declaration and leaves alone what is there. */
   async ensure(declaration: ProjectDeclaration): Promise<void> {
     const { project: email, id, displayName } = declaration;
-    const customer = email.slice(email.indexOf('@') + 1);
-    await this.#create(itemKey.project(id), { email, displayName, customer, created: this.#clock.now() });
-    await this.#create(itemKey.email(email), { project: id });
+    const created = this.#clock.now();
+    const { project, customer } = parseProjectName(email);
+    await this.#create(accountKey.customer(customer), { created });
+    await this.#create(accountKey.listedCustomer(customer), { created });
+    await this.#create(accountKey.project(id), { email, displayName, customer, created });
+    await this.#create(accountKey.email(email), { project: id });
+    await this.#create(accountKey.customersProject(customer, project), { project: id });
     for (const user of declaration.users) {
-      await this.#create(itemKey.user(id, user.name), { created: this.#clock.now() });
+      await this.#create(accountKey.user(id, user.name), { created });
       for (const { accessKeyId, secretAccessKey } of user.keys) {
         const secret = await this.#secrets.seal(Buffer.from(secretAccessKey), accessKeyId);
-        await this.#create(itemKey.accessKey(accessKeyId), { project: id, user: user.name, secret });
+        await this.#create(accountKey.accessKey(accessKeyId), { project: id, user: user.name, secret, created });
+        await this.#create(accountKey.usersKey(id, user.name, accessKeyId), { created });
       }
     }
   }
@@ -81,26 +95,37 @@ export class Accounts implements AccessKeys, Projects {
     if (outcome === 'unknown') throw new Error('the table did not answer; try again');
   }
 
-  async #read(accessKeyId: string): Promise<AccessKey | undefined> {
-    const item = accessKeyId === '' ? undefined : await this.#table.get(itemKey.accessKey(accessKeyId));
+  async #read(accessKeyId: string): Promise<Found | undefined> {
+    const item = accessKeyId === '' ? undefined : await this.#table.get(accountKey.accessKey(accessKeyId));
     if (item === undefined) return undefined;
     const id = item['project'] as string;
     const name = item['user'] as string;
     const [projectItem, userItem] = await Promise.all([
-      this.#table.get(itemKey.project(id)),
-      this.#table.get(itemKey.user(id, name)),
+      this.#table.get(accountKey.project(id)),
+      this.#table.get(accountKey.user(id, name)),
     ]);
     if (projectItem === undefined || userItem === undefined) return undefined;
-    const project = decodeProject(id, projectItem);
+    const customerItem = await this.#table.get(accountKey.customer(projectItem['customer'] as string));
     const secret = Buffer.from(await this.#secrets.open(item['secret'] as Uint8Array, accessKeyId)).toString();
     return {
-      secret,
-      user: { kind: 'user', accessKeyId, name, project },
-      suspended: [item, projectItem, userItem].some((one) => one['suspended'] === true),
+      ends: (item['until'] as number | undefined) ?? Infinity,
+      key: {
+        secret,
+        user: {
+          kind: 'user',
+          accessKeyId,
+          name,
+          project: decodeProject(id, projectItem),
+          privileges: decodePrivileges(userItem),
+        },
+        suspended: [item, userItem, projectItem, customerItem].some((one) => one?.['suspended'] === true),
+      },
     };
   }
 }
 
-function decodeProject(id: string, item: Attributes): Project {
-  return { id, email: item['email'] as string, displayName: item['displayName'] as string };
+/** A key that exists, and when it is good for nothing any more, in milliseconds since the epoch. */
+interface Found {
+  readonly key: AccessKey;
+  readonly ends: number;
 }

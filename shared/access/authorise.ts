@@ -1,5 +1,6 @@
-import { S3Error } from '../errors/s3-error.ts';
-import type { Caller } from './identity.ts';
+import { grants, type Acl } from './acl.ts';
+import type { Caller, Privilege } from './identity.ts';
+import { needOf, writing } from './rights.ts';
 
 /** What an operation asks before it acts. DeleteObjects asks once per key, CopyObject about source and target. */
 export interface Question {
@@ -9,21 +10,89 @@ export interface Question {
   readonly bucket?: string;
   readonly key?: string;
   readonly versionId?: string;
+  readonly uploadId?: string;
+  /** It is about the object that this request makes, not about one that is there: whoever may put it may say what it is to be. */
+  readonly isNew?: true;
 }
 
-/** What the gate must know of a bucket. */
-export interface OwnedBucket {
-  readonly project: string;
+/** Who owns something, by canonical id, and whom they let do what with it. */
+export interface Owned {
+  readonly owner: string;
+  acl(): Promise<Acl>;
 }
+
+/** What the gate may have to know. Each is a read or more, so each is asked only when nothing before it has decided. */
+export interface Evidence {
+  /** What the bucket's policy says of the question. */
+  policy(): Promise<'allow' | 'deny' | 'none'>;
+  /** Whether the policy leaves its own bucket's owner the right to read, replace and remove it. */
+  sparesOwner(): Promise<boolean>;
+  /** The version that the question is about; undefined if there is none, or a delete marker. */
+  version(): Promise<Owned | undefined>;
+  /** The canonical id of the project that began the upload which the question is about. */
+  initiator(): Promise<string | undefined>;
+  /** Whether the caller may list the bucket. */
+  mayList(): Promise<boolean>;
+}
+
+/** What a bucket's owner can always do, or one wrong policy would lock the bucket for good. */
+const policyActions: ReadonlySet<string> = new Set(['GetBucketPolicy', 'PutBucketPolicy', 'DeleteBucketPolicy']);
 
 /**
- * The one authorisation gate. Every user of the project that owns a bucket has full control of it and of what is in it;
- * nobody else has any right.
+ * The one authorisation gate: whether a caller may do what an operation asks for.
  *
- * @throws S3Error AccessDenied
+ * In this order: a policy's Deny; a policy's Allow; ownership, where every user of the project that owns a bucket has full
+ * control of it and of all that is in it, and every user of the project that owns a version has full control of that; the ACL.
+ *
+ * A policy's Allow does not speak for versions that belong to others than the bucket's owner:
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-alternatives-guidelines.html
+ *
+ * That something is missing may be known by whoever may list the bucket. To all others it looks as if they had no right to it.
+ *
+ * @param bucket undefined: the question is about the service
  */
-export function decide(caller: Caller, question: Question, bucket: OwnedBucket | undefined): void {
-  if (question.action === 'ListAllMyBuckets') return;
-  if (caller.kind === 'user' && (bucket === undefined || bucket.project === caller.project.id)) return;
-  throw new S3Error('AccessDenied');
+export async function mayDo(
+  caller: Caller,
+  question: Question,
+  bucket: Owned | undefined,
+  evidence: Evidence,
+): Promise<boolean> {
+  const need = question.isNew ? writing : needOf(question.action);
+  if (need.on === 'service') return need.by === 'everybody' || caller.kind === 'user';
+  if (bucket === undefined) return false;
+
+  const owns = isOf(caller, bucket.owner);
+  if (need.on === 'privilege') return owns && hasPrivilege(caller, need.privilege);
+  const verdict = await evidence.policy();
+  if (verdict === 'deny') return owns && policyActions.has(question.action) && (await evidence.sparesOwner());
+  if (owns) return true;
+
+  const isAllowed = verdict === 'allow';
+  switch (need.on) {
+    case 'bucket':
+      if (need.permission === 'none') return isAllowed && need.orPolicy;
+      return isAllowed || grants(await bucket.acl(), caller, need.permission);
+    case 'upload': {
+      if (isAllowed) return true;
+      const initiator = await evidence.initiator();
+      if (initiator !== undefined) return isOf(caller, initiator);
+      return grants(await bucket.acl(), caller, 'WRITE') || evidence.mayList();
+    }
+    case 'object': {
+      const version = await evidence.version();
+      if (version === undefined) return evidence.mayList();
+      if (isAllowed && version.owner === bucket.owner) return true;
+      if (isOf(caller, version.owner)) return true;
+      if (need.orBucket && grants(await bucket.acl(), caller, need.orBucket)) return true;
+      return need.permission !== 'none' && grants(await version.acl(), caller, need.permission);
+    }
+  }
+}
+
+function hasPrivilege(caller: Caller, privilege: Privilege): boolean {
+  return caller.kind === 'user' && caller.privileges.includes(privilege);
+}
+
+function isOf(caller: Caller, project: string): boolean {
+  return caller.kind === 'user' && caller.project.id === project;
 }

@@ -6,7 +6,13 @@ export interface Project {
   /** `project@customer`, the e-mail form. */
   readonly email: string;
   readonly displayName: string;
+  /** How many buckets it may have; undefined: as many as the deployment's limit says. */
+  readonly bucketQuota?: number | undefined;
 }
+
+/** What users may do by default, and single ones may be kept from. */
+export const privileges = ['monitoring'] as const;
+export type Privilege = (typeof privileges)[number];
 
 /** An authenticated user of a project. */
 export interface User {
@@ -14,6 +20,7 @@ export interface User {
   readonly accessKeyId: string;
   readonly name: string;
   readonly project: Project;
+  readonly privileges: readonly Privilege[];
 }
 
 /** Whoever sent a request. Anonymous callers get only what an ACL or a policy grants to everybody. */
@@ -34,7 +41,11 @@ export interface AccessKeys {
   find(accessKeyId: string): Promise<AccessKey | undefined>;
 }
 
-/** Finds projects by their canonical id, for the names that answers show. */
+/** Finds projects, for the names that answers show and for the grantees that requests name. */
 export interface Projects {
   project(id: string): Promise<Project | undefined>;
+  /** By the e-mail form, `project@customer`. */
+  byEmail(email: string): Promise<Project | undefined>;
+  /** Whether a project has a user of this name. */
+  hasUser(project: string, name: string): Promise<boolean>;
 }

@@ -6,8 +6,8 @@ export type Address =
   | { readonly kind: 'service' }
   | { readonly kind: 'bucket'; readonly bucket: string }
   | { readonly kind: 'object'; readonly bucket: string; readonly key: string }
-  /** The static website of a bucket, on its own host name. `path` is raw. */
-  | { readonly kind: 'website'; readonly bucket: string; readonly path: string }
+  /** The static website of a bucket, on its own host name, which `host` is without a port. `path` is raw. */
+  | { readonly kind: 'website'; readonly bucket: string; readonly path: string; readonly host: string }
   /** Stillage's own resources below `/_stillage` and `/_public`; no bucket name begins so. `path` is raw. */
   | { readonly kind: 'own'; readonly path: string };
 
@@ -45,19 +45,20 @@ export function resolveTarget(rawTarget: string, host: string | undefined, names
   const mark = rawTarget.indexOf('?');
   const rawPath = mark < 0 ? rawTarget : rawTarget.slice(0, mark);
   const rawQuery = mark < 0 ? '' : rawTarget.slice(mark + 1);
-  const query = Query.parse(rawQuery);
 
   const hostName = bareHostName(host);
   const website = subdomain(hostName, names.websiteDomain);
   if (website !== undefined) {
-    return {
-      address: { kind: 'website', bucket: website, path: rawPath },
-      rawPath,
-      rawQuery,
-      query,
-      virtualHost: true,
-    };
+    const address = {
+      kind: 'website',
+      bucket: website,
+      path: rawPath,
+      host: `${website}.${names.websiteDomain}`,
+    } as const;
+    // The query of a page is the page's own: nothing in it means anything here.
+    return { address, rawPath, rawQuery, query: Query.parse(''), virtualHost: true };
   }
+  const query = Query.parse(rawQuery);
   if (reservedSegments.test(rawPath)) {
     return { address: { kind: 'own', path: rawPath }, rawPath, rawQuery, query, virtualHost: false };
   }

@@ -19,10 +19,12 @@ export class Query {
   }
 
   /**
-   * Splits a raw query string (without the `?`). A raw `+` in a value means a space.
+   * Splits a raw query string (without the `?`).
+   *
+   * @param plus what a raw `+` stands for: a space, or itself if the client turns out to have signed it as itself
    * @throws S3Error InvalidURI for a bad percent escape or invalid UTF-8
    */
-  static parse(raw: string): Query {
+  static parse(raw: string, plus: ' ' | '+' = ' '): Query {
     if (raw === '') return empty;
     return new Query(
       raw
@@ -32,7 +34,7 @@ export class Query {
           const equals = pair.indexOf('=');
           const rawName = equals < 0 ? pair : pair.slice(0, equals);
           const rawValue = equals < 0 ? '' : pair.slice(equals + 1);
-          return { name: decode(rawName), value: decode(rawValue), rawName, rawValue };
+          return { name: decode(rawName, plus), value: decode(rawValue, plus), rawName, rawValue };
         }),
     );
   }
@@ -49,9 +51,9 @@ export class Query {
 
 const empty = new Query([]);
 
-function decode(raw: string): string {
+function decode(raw: string, plus: ' ' | '+'): string {
   try {
-    return decodeURIComponent(raw.includes('+') ? raw.replaceAll('+', ' ') : raw);
+    return decodeURIComponent(raw.includes('+') ? raw.replaceAll('+', plus) : raw);
   } catch (cause) {
     throw new S3Error('InvalidURI', { cause });
   }

@@ -4,6 +4,7 @@ import type { Attributes, Change, Condition, Expectation, KeyValueTable } from '
 import type { Randomness } from '../ports/randomness.ts';
 import { bucketId, sortableTime, timedId, writeToken } from './ids.ts';
 import { itemKey, partition } from './keys.ts';
+import type { Amount } from './quotas.ts';
 import { SharedReads } from './shared-reads.ts';
 import { headPartitions } from './shards.ts';
 
@@ -19,6 +20,9 @@ interface Transition {
 /** The documents a bucket may have. */
 export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle' | 'monitoring';
 
+/** Kinds whose buckets are listed, for scheduled work that must not look at every bucket there is. */
+export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['lifecycle']);
+
 export interface Bucket {
   readonly name: string;
   /** Fresh per creation: a name taken again is another bucket. */
@@ -33,6 +37,10 @@ export interface Bucket {
   readonly closing: Transition | undefined;
   /** PutBucketVersioning waits until no write under the old state is left. */
   readonly settling: Transition | undefined;
+  /** What it may hold, where that is not the deployment's limit. */
+  readonly quota?: Partial<Amount> | undefined;
+  /** It holds as much as it may: set behind the writes, by a follower of the change feed. */
+  readonly full: boolean;
   /** Its documents: the revision of each. */
   readonly documents: Readonly<Partial<Record<DocumentKind, string>>>;
   /** When this image was read; what is older than a second is read again before a commit. */
@@ -92,10 +100,11 @@ export class Buckets {
 
   /**
    * Creates a bucket, if its name is free and the project has fewer than `limit`.
+   * @param acl the document it begins with, if it has one
    * @returns `owned` if the project has this bucket already: nothing is changed then
    * @throws S3Error BucketAlreadyExists (another project's), TooManyBuckets, SlowDown
    */
-  async create(name: string, project: string, limit: number): Promise<'created' | 'owned'> {
+  async create(name: string, project: string, limit: number, acl?: Attributes): Promise<'created' | 'owned'> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const existing = await this.find(name);
       if (existing) {
@@ -106,6 +115,7 @@ export class Buckets {
       if (numberOf(count?.['count']) >= limit) throw new S3Error('TooManyBuckets');
       const now = this.#clock.now();
       const id = bucketId(1, this.#randomness);
+      const revision = timedId(now, this.#randomness);
       const { outcome } = await this.#table.write([
         {
           key: itemKey.bucket(name),
@@ -115,10 +125,13 @@ export class Buckets {
             created: now,
             versioning: 'off',
             r: this.#token(),
+            ...(acl && { docs: { acl: revision } }),
           },
           expect: { is: 'absent' },
         },
+        ...(acl ? [{ key: itemKey.bucketDocument(id, 'acl', revision), put: acl }] : []),
         { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
+        { key: itemKey.bucketName(id), put: { name, project } },
         this.#countChange(project, count, +1),
       ]);
       if (outcome === 'written') return 'created';
@@ -172,6 +185,30 @@ export class Buckets {
     throw new S3Error('SlowDown');
   }
 
+  /**
+   * Sets what the bucket may hold; what is left out goes back to the deployment's limit. More than that stays where it is.
+   * @throws S3Error NoSuchBucket, SlowDown
+   */
+  async setQuota(name: string, quota: Partial<Amount>): Promise<void> {
+    await this.#revise(name, (bucket) => ({ ...bucket, quota }));
+  }
+
+  /** Notes that a bucket is full, or not any more. One that is gone is left alone. @throws S3Error SlowDown */
+  async setFull(name: string, id: string, full: boolean): Promise<void> {
+    if ((await this.find(name))?.id !== id) return;
+    await this.#revise(name, (bucket) => (bucket.id === id ? { ...bucket, full } : bucket));
+  }
+
+  async #revise(name: string, change: (bucket: Bucket) => Bucket): Promise<void> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const bucket = await this.#ready(name);
+      const { outcome } = await this.#table.write([this.#change(change(bucket), tokenIs(bucket.token))]);
+      if (outcome === 'written') return;
+      await this.#pause(attempt);
+    }
+    throw new S3Error('SlowDown');
+  }
+
   async #settle(name: string, token: string): Promise<void> {
     await this.#clock.sleep(settlingWait);
     const bucket = await this.find(name);
@@ -219,7 +256,10 @@ export class Buckets {
       }
       const { [kind]: _, ...others } = bucket.documents;
       const documents = revision === undefined ? others : { ...others, [kind]: revision };
-      const { outcome } = await this.#table.write([this.#change({ ...bucket, documents }, tokenIs(bucket.token))]);
+      const { outcome } = await this.#table.write([
+        this.#change({ ...bucket, documents }, tokenIs(bucket.token)),
+        ...(listedKinds.has(kind) ? [listing(bucket, kind, revision)] : []),
+      ]);
       if (outcome === 'written') return this.#dropDocument(bucket, kind, former);
       await this.#pause(attempt);
     }
@@ -230,6 +270,18 @@ export class Buckets {
   async #dropDocument(bucket: Bucket, kind: DocumentKind, revision: string | undefined): Promise<void> {
     if (revision === undefined) return;
     await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, revision), delete: true }]);
+  }
+
+  /** Buckets that have a document of a listed kind, by name, behind `after`. What else there is, is not read. */
+  async having(
+    kind: DocumentKind,
+    { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<{ buckets: readonly { readonly name: string; readonly id: string }[]; more: boolean }> {
+    const { items, more } = await this.#table.query(partition.bucketsWith(kind), {
+      limit,
+      ...(after !== undefined && { after }),
+    });
+    return { buckets: items.map(({ key, attributes }) => ({ name: key.sk, id: attributes['id'] as string })), more };
   }
 
   /** The buckets of a project in the order of their names, behind `after`. */
@@ -345,6 +397,8 @@ export class Buckets {
           expect: { is: 'all', of: [closingIs(closingToken), { is: 'equal', attribute: 'id', value: bucket.id }] },
         },
         { key: itemKey.ownedBucket(bucket.project, bucket.name), delete: true },
+        { key: itemKey.bucketName(bucket.id), delete: true },
+        ...listedDocuments(bucket).map((kind) => listing(bucket, kind, undefined)),
         this.#countChange(bucket.project, count, -1),
         {
           key: itemKey.grave(sortableTime(this.#clock.now()), bucket.id),
@@ -386,6 +440,16 @@ export function jitter(attempt: number, randomness: Randomness): number {
   return ((randomness.bytes(1)[0]! + 1) / 256) * 4 * 2 ** attempt;
 }
 
+/** The change that lists a bucket among those with a document of this kind, or takes it off the list. */
+function listing({ name, id }: Bucket, kind: DocumentKind, revision: string | undefined): Change {
+  const key = itemKey.bucketWith(kind, name);
+  return revision === undefined ? { key, delete: true } : { key, put: { id } };
+}
+
+function listedDocuments({ documents }: Bucket): readonly DocumentKind[] {
+  return [...listedKinds].filter((kind) => documents[kind] !== undefined);
+}
+
 function inTransition(bucket: Bucket): boolean {
   return bucket.closing !== undefined || bucket.settling !== undefined;
 }
@@ -408,6 +472,9 @@ function encodeBucket(bucket: Bucket): Attributes {
     r: bucket.token,
     ...(bucket.closing && { ct: bucket.closing.token, cu: bucket.closing.until }),
     ...(bucket.settling && { st: bucket.settling.token, su: bucket.settling.until }),
+    ...(bucket.quota?.bytes !== undefined && { qb: bucket.quota.bytes }),
+    ...(bucket.quota?.objects !== undefined && { qo: bucket.quota.objects }),
+    ...(bucket.full && { full: true }),
     ...(Object.keys(bucket.documents).length > 0 && { docs: bucket.documents }),
   };
 }
@@ -422,8 +489,18 @@ function decodeBucket(name: string, item: Attributes, readAt: number): Bucket {
     token: item['r'] as string,
     closing: transition(item['ct'], item['cu']),
     settling: transition(item['st'], item['su']),
+    quota: decodeQuota(item),
+    full: item['full'] === true,
     documents: (item['docs'] ?? {}) as Bucket['documents'],
     readAt,
+  };
+}
+
+function decodeQuota({ qb: bytes, qo: objects }: Attributes): Partial<Amount> | undefined {
+  if (bytes === undefined && objects === undefined) return undefined;
+  return {
+    ...(typeof bytes === 'number' && { bytes }),
+    ...(typeof objects === 'number' && { objects }),
   };
 }
 

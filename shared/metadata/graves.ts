@@ -1,8 +1,9 @@
 import type { Clock } from '../ports/clock.ts';
-import type { KeyValueTable } from '../ports/key-value-table.ts';
+import type { Change, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { timeOf, writeToken } from './ids.ts';
 import { partition } from './keys.ts';
+import { monitoringKey, monitoringPartition } from './monitoring/items.ts';
 import { headPartitions } from './shards.ts';
 import type { Uploads } from './uploads.ts';
 import { VersionChain } from './version-chain.ts';
@@ -31,24 +32,45 @@ export class Graves {
   async sweep(): Promise<void> {
     const now = this.#clock.now();
     const { items } = await this.#table.query(partition.graves, { limit: 100 });
-    for (const { key } of items) {
+    for (const { key, attributes } of items) {
       const [time, bucketId] = key.sk.split('/') as [string, string];
       const age = now - timeOf(time);
       if (age < firstSweep) return;
-      await this.#sweepBucket(bucketId);
+      await this.#sweepBucket(bucketId, attributes['project'] as string);
       if (age > lastSweep) await this.#table.write([{ key, delete: true }]);
     }
   }
 
-  async #sweepBucket(bucketId: string): Promise<void> {
+  async #sweepBucket(bucketId: string, project: string): Promise<void> {
     for (const shard of headPartitions(bucketId)) {
       const { items } = await this.#table.query(shard);
       for (const { key } of items) await this.#removeAll(bucketId, key.sk);
     }
     await this.#uploads.abortAll(bucketId);
-    for (const pk of [partition.documents(bucketId), partition.usage(bucketId)]) {
-      const { items } = await this.#table.query(pk);
-      for (const { key } of items) await this.#table.write([{ key, delete: true }]);
+    const kept = [partition.documents(bucketId), partition.usage(bucketId), monitoringPartition.samples(bucketId)];
+    for (const pk of kept) await this.#clear(pk);
+    await this.#sweepAlarms(bucketId, project);
+  }
+
+  /** The names of alarms belong to the project, and may have been taken by another bucket since. */
+  async #sweepAlarms(bucketId: string, project: string): Promise<void> {
+    await this.#clear(monitoringPartition.alarms(bucketId), ({ sk }) => {
+      const key = monitoringKey.alarmName(project, sk);
+      return { key, delete: true, expect: { is: 'equal', attribute: 'bucketId', value: bucketId } };
+    });
+    await this.#clear(monitoringPartition.history(bucketId));
+    await this.#table.write([{ key: monitoringKey.monitored(bucketId), delete: true }]);
+  }
+
+  /** Removes a partition, item by item. @param before what goes before an item does */
+  async #clear(pk: string, before?: (key: ItemKey) => Change): Promise<void> {
+    for (let more = true; more;) {
+      const page = await this.#table.query(pk, { limit: 100 });
+      for (const { key } of page.items) {
+        if (before) await this.#table.write([before(key)]);
+        await this.#table.write([{ key, delete: true }]);
+      }
+      more = page.more;
     }
   }
 

@@ -78,6 +78,11 @@ export function sortableTime(ms: number): string {
   return encode(ms + timeOffset, timeCharacters);
 }
 
+/** When an id was made that begins with a time. */
+export function madeAt(id: string): number {
+  return timeOf(id.slice(0, timeCharacters));
+}
+
 /** The time that {@link sortableTime} wrote. */
 export function timeOf(text: string): number {
   return decode(text) - timeOffset;

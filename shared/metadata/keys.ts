@@ -16,6 +16,10 @@ export const itemKey = {
   ownedBucket: (project: string, name: string): ItemKey => ({ pk: partition.project(project), sk: `bucket/${name}` }),
   /** How many buckets a project has. */
   bucketCount: (project: string): ItemKey => ({ pk: partition.project(project), sk: 'buckets' }),
+  /** A bucket among those that have a document of this kind. */
+  bucketWith: (kind: string, name: string): ItemKey => ({ pk: partition.bucketsWith(kind), sk: name }),
+  /** What the bucket of an id is called. */
+  bucketName: (bucketId: string): ItemKey => ({ pk: `bucket-id/${bucketId}`, sk: only }),
   /** A removed bucket whose remains are to be swept. */
   grave: (time: string, bucketId: string): ItemKey => ({ pk: partition.graves, sk: `${time}/${bucketId}` }),
   history: (bucketId: string, key: string, instance: string): ItemKey => ({
@@ -29,6 +33,9 @@ export const itemKey = {
     pk: partition.garbage(spread),
     sk: `${due}/${content}/${instance}`,
   }),
+  /** The present pass of lifecycle rules, or the last one, and what is left to do of it. */
+  lifecyclePass: { pk: 'lifecycle-pass', sk: only } satisfies ItemKey,
+  lifecycleSlice: (id: string): ItemKey => ({ pk: partition.lifecycleSlices, sk: id }),
   /** How far a follower of the embedded change feed has come. */
   follower: (name: string): ItemKey => ({ pk: `follower/${name}`, sk: only }),
   /** A value that belongs to the whole deployment, such as the key of continuation tokens. */
@@ -38,6 +45,8 @@ export const itemKey = {
 export const partition = {
   project: (id: string): string => `project/${id}`,
   graves: 'graves',
+  lifecycleSlices: 'lifecycle-slices',
+  bucketsWith: (kind: string): string => `buckets-with/${kind}`,
   documents: (bucketId: string): string => `doc/${bucketId}`,
   /** Where the heads of a bucket lie: see shards.ts. */
   heads: (bucketId: string, shard?: number): string => `head/${bucketId}${shard === undefined ? '' : `/${shard}`}`,
@@ -54,9 +63,9 @@ export function objectOf({ pk, sk }: ItemKey): { bucketId: string; key: string; 
   return undefined;
 }
 
-/** Whether the change feed must tell of this item: heads, history and upload states have followers, nothing else has. */
-export function isFollowed({ pk, sk }: ItemKey): boolean {
-  return pk.startsWith('head/') || pk.startsWith('old/') || (pk.startsWith('upload/') && sk === only);
+/** Whether the change feed must tell of this item: objects, uploads and their parts have followers, nothing else has. */
+export function isFollowed({ pk }: ItemKey): boolean {
+  return pk.startsWith('head/') || pk.startsWith('old/') || pk.startsWith('upload/');
 }
 
 /** Partitions of the garbage queue, so that a busy deployment does not write one of them too fast. */

@@ -6,6 +6,8 @@ import { jitter, noSuchBucket, type Bucket, type Buckets } from './buckets.ts';
 import { instanceId, isVersionId, nextSequence, sequenceOf, timedId, writeToken } from './ids.ts';
 import { itemKey } from './keys.ts';
 import { scanShards } from './scan.ts';
+import { headPartitions } from './shards.ts';
+import { compareUtf8 } from './utf8-order.ts';
 import { headKey, tokenIs, unversioned, VersionChain, type ChainRooms, type Found } from './version-chain.ts';
 import {
   decodeHead,
@@ -130,6 +132,14 @@ export class Objects {
     return { entries: items.map(({ key, attributes }) => ({ key: key.sk, head: decodeHead(attributes) })), more };
   }
 
+  /** The last key that begins with a prefix and, if that is given, comes before another. Delete markers count. */
+  async lastKey(bucket: Bucket, prefix: string, before?: string): Promise<string | undefined> {
+    const query = { prefix, limit: 1, reverse: true, ...(before !== undefined && { after: before }) };
+    const ends = await Promise.all(headPartitions(bucket.id).map((shard) => this.#table.query(shard, query)));
+    const keys = ends.flatMap(({ items }) => items.map(({ key }) => key.sk));
+    return keys.reduce<string | undefined>((a, b) => (a !== undefined && compareUtf8(a, b) > 0 ? a : b), undefined);
+  }
+
   /**
    * The versions of a key, newest first: a true state of it, though head and history are read apart.
    * @param head as a listing read it
@@ -150,12 +160,21 @@ export class Objects {
    * DELETE without a version id. Where the bucket was never versioned the object goes; else a delete marker becomes current.
    * An object that is not there is no error.
    * @param owner whose the delete marker will be
+   * @param sparing `foreign`: what would be gone for good must not belong to another project than the bucket
    * @returns the delete marker, if one was made
+   * @throws S3Error AccessDenied (it belongs to another project)
    */
-  async delete(bucket: Bucket, key: string, owner: string, guard?: Guard): Promise<Head | undefined> {
+  async delete(
+    bucket: Bucket,
+    key: string,
+    owner: string,
+    guard?: Guard,
+    sparing?: 'foreign',
+  ): Promise<Head | undefined> {
     bucket = await this.#buckets.readyFor(bucket);
-    if (bucket.versioning === 'off' && (await this.#deleteUnversioned(bucket, key, guard))) return undefined;
-    return this.put(bucket, key, { ...deleteMarker, owner }, { guard });
+    if (bucket.versioning === 'off' && (await this.#deleteUnversioned(bucket, key, guard, sparing))) return undefined;
+    const replaces = bucket.versioning !== 'on' && sparing === 'foreign';
+    return this.put(bucket, key, { ...deleteMarker, owner }, { guard: replaces ? sparingForeign(guard) : guard });
   }
 
   /**
@@ -164,6 +183,32 @@ export class Objects {
    */
   async deleteVersion(bucket: Bucket, key: string, versionId: string, guard?: Guard): Promise<Version | undefined> {
     return this.#remove(bucket, key, (chain) => chain.find(versionId), guard);
+  }
+
+  /**
+   * What DELETE without a version id does, in the name of the bucket's owner, on condition that nothing at all has happened to the key
+   * since its head was read.
+   * @returns the delete marker, if one was made
+   * @throws SeenNoMore
+   */
+  async expireAsSeen(bucket: Bucket, key: string, seen: Head): Promise<Head | undefined> {
+    return this.delete(bucket, key, bucket.project, (current) => {
+      if (current?.token !== seen.token) throw new SeenNoMore();
+    });
+  }
+
+  /**
+   * Removes a version for good, on condition that nothing at all has happened to the key since its head was read, nor to the version.
+   * @returns the head that is left, if any
+   * @throws SeenNoMore
+   */
+  async removeAsSeen(bucket: Bucket, key: string, { head, version }: Found): Promise<Head | undefined> {
+    const commit = await this.#chain(bucket, key).remove(head, version);
+    if (commit === undefined) throw new SeenNoMore();
+    const { outcome } = await this.#table.write(commit.changes);
+    if (outcome === 'unknown') throw new OutcomeUnknown();
+    if (outcome === 'conflict') throw new SeenNoMore();
+    return commit.head;
   }
 
   /**
@@ -184,14 +229,15 @@ export class Objects {
   }
 
   /**
-   * Changes the long part of a version that is there: its tags. Neither its content nor its Last-Modified changes.
+   * Changes the long part of a version that is there: its tags or its ACL. Neither its content nor its Last-Modified changes.
+   * @param change is called anew at every attempt, with the version as it is then; may throw
    * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), SlowDown
    */
   async revise(
     bucket: Bucket,
     key: string,
     versionId: string | undefined,
-    change: (particulars: Particulars) => Particulars,
+    change: (particulars: Particulars, version: Version) => Particulars,
   ): Promise<Version> {
     const chain = this.#chain(bucket, key);
     for (let attempt = 0; attempt < attempts; attempt += 1) {
@@ -199,7 +245,7 @@ export class Objects {
       const isHidden = versionId === undefined && found?.version.marker === true;
       if (found === undefined || isHidden) throw new S3Error('NoSuchKey', { details: { Key: key } });
       if (found.version.marker) throw new S3Error('MethodNotAllowed');
-      const particulars = change(await this.particulars(found.version));
+      const particulars = change(await this.particulars(found.version), found.version);
       const revised = await this.#place(key, { ...found.version, particulars });
       const commit = chain.revise(found, { ...found.version, ...revised });
       const { outcome } = await this.#table.write(commit, this.#buckets.commitConditions(bucket));
@@ -211,15 +257,23 @@ export class Objects {
   }
 
   /** @returns false if the bucket turned out to be versioned by now */
-  async #deleteUnversioned(bucket: Bucket, key: string, guard: Guard | undefined): Promise<boolean> {
+  async #deleteUnversioned(
+    bucket: Bucket,
+    key: string,
+    guard: Guard | undefined,
+    sparing: 'foreign' | undefined,
+  ): Promise<boolean> {
     const chain = this.#chain(bucket, key);
+    const judge = sparing === 'foreign' ? sparingForeign(guard) : guard;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       if (bucket.versioning !== 'off') return false;
-      const head = guard && (await chain.head());
-      guard?.(live(head));
-      if (guard && head === undefined) return true;
-      const expect: Expectation = head ? tokenIs(head) : absentOrUnversioned;
+      // Without a guard there is nothing to read at first: the condition refuses what must not go.
+      const looks = guard !== undefined || (attempt > 0 && sparing !== undefined);
+      const head = looks ? await chain.head() : undefined;
+      if (looks) judge?.(live(head));
+      if (looks && head === undefined) return true;
+      const expect = head && guard ? tokenIs(head) : absentOr(sparing === 'foreign' ? own : unversioned);
       const outcome = await this.#write(bucket, [{ key: headKey(bucket.id, key), delete: true, expect }]);
       if (outcome === 'written') return true;
       if (outcome === 'unknown') throw new OutcomeUnknown();
@@ -281,6 +335,7 @@ export class Objects {
       instance: instanceId(sequence, this.#randomness),
       token: this.#rooms.token(),
       named: bucket.versioning === 'on',
+      foreign: fresh.owner === bucket.project ? undefined : true,
       beneath: undefined,
       lastModified: fresh.lastModified ?? now,
       renameToken: fresh.renameToken,
@@ -355,7 +410,20 @@ function sameKey(a: ItemKey, b: ItemKey): boolean {
   return a.pk === b.pk && a.sk === b.sk;
 }
 
-const absentOrUnversioned: Expectation = { is: 'any', of: [{ is: 'absent' }, { is: 'all', of: unversioned }] };
+function absentOr(of: readonly Expectation[]): Expectation {
+  return { is: 'any', of: [{ is: 'absent' }, { is: 'all', of }] };
+}
+
+/** An object of an unversioned bucket that belongs to the bucket's own project. */
+const own: readonly Expectation[] = [...unversioned, { is: 'missing', attribute: 'f' }];
+
+/** Refuses what would be gone for good and belongs to another project than the bucket. */
+function sparingForeign(guard: Guard | undefined): Guard {
+  return (current) => {
+    if (current?.foreign && !current.named) throw new S3Error('AccessDenied');
+    guard?.(current);
+  };
+}
 
 const alone: Companions = { changes: [], conditions: [] };
 
@@ -374,6 +442,9 @@ const unplacedMarker: Omit<Unplaced, 'owner'> = { ...deleteMarker, partCount: un
 
 /** The version that a change began with is gone, or not current any more: the change begins again. */
 export class SourceGone extends Error {}
+
+/** What was to be changed only as it was seen is not so any more, or not there. */
+export class SeenNoMore extends Error {}
 
 /**
  * Checks the `versionId` of a request.

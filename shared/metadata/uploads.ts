@@ -131,10 +131,16 @@ export class Uploads {
 
   /** The upload of this id, whatever its state. @throws S3Error NoSuchUpload, also if it belongs to another bucket or key */
   async find(bucket: Bucket, key: string, id: string): Promise<Upload> {
+    const upload = await this.look(bucket, key, id);
+    if (upload === undefined) throw noSuchUpload(id);
+    return upload;
+  }
+
+  /** As {@link find}, or undefined if there is none. */
+  async look(bucket: Bucket, key: string, id: string): Promise<Upload | undefined> {
     const item = await this.#table.get(stateKey(id));
     const upload = item && decodeState(id, item);
-    if (upload?.bucketId !== bucket.id || upload.key !== key) throw noSuchUpload(id);
-    return upload;
+    return upload?.bucketId === bucket.id && upload.key === key ? upload : undefined;
   }
 
   /** As {@link find}. @throws S3Error NoSuchUpload unless it is open */
@@ -152,7 +158,12 @@ export class Uploads {
     const at = this.#clock.now();
     const added = { ...part, at, id: timedId(at, this.#randomness) };
     const { outcome } = await this.#table.write([
-      { key: partKey(upload.id, added), put: encodePart(added), expect: { is: 'absent' } },
+      {
+        key: partKey(upload.id, added),
+        // The bucket is for whoever counts its bytes.
+        put: { ...encodePart(added), bucketId: upload.bucketId },
+        expect: { is: 'absent' },
+      },
     ]);
     if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
     await this.findOpen(bucket, upload.key, upload.id);
@@ -211,6 +222,23 @@ export class Uploads {
     return uploads
       .filter(({ key }) => key.startsWith(prefix))
       .sort((a, b) => compareUtf8(a.key, b.key) || (a.id < b.id ? -1 : 1));
+  }
+
+  /** A page of the open uploads of a bucket whose keys begin with a prefix, behind `after`, which is the `next` of the page before. */
+  async openPage(
+    bucket: Bucket,
+    { prefix, after, limit }: { readonly prefix: string; readonly after: string | undefined; readonly limit: number },
+  ): Promise<{ readonly uploads: readonly ListedUpload[]; readonly next: string | undefined }> {
+    const { items, more } = await this.#table.query(uploadIndexPartition(bucket.id), {
+      prefix: cutKey(prefix),
+      limit,
+      ...(after !== undefined && { after }),
+    });
+    const uploads = items.map(({ attributes }) => attributes as unknown as ListedUpload);
+    return {
+      uploads: uploads.filter(({ key }) => key.startsWith(prefix)),
+      next: more ? items.at(-1)?.key.sk : undefined,
+    };
   }
 
   /** Ends an upload without an object. @throws S3Error NoSuchUpload unless it is open */

@@ -1,4 +1,4 @@
-import type { Attributes, FeedRecord, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Attributes, FeedRecord, Item, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { writeToken } from './ids.ts';
 import { itemKey, objectOf, partition } from './keys.ts';
@@ -17,6 +17,8 @@ export interface UsageCounters {
 
 /** How a batch of one lane's records changes one bucket's usage. */
 interface Delta extends BucketUsage {
+  /** Bytes of parts. */
+  readonly parts: number;
   readonly upTo: string;
 }
 
@@ -37,24 +39,26 @@ export class Usage implements UsageCounters {
   /** The sum over all lanes. */
   async of(bucketId: string): Promise<BucketUsage> {
     const { items } = await this.#table.query(partition.usage(bucketId));
-    return items.reduce(
-      (sum, { attributes }) => ({
-        objects: sum.objects + numberOf(attributes['objects']),
-        bytes: sum.bytes + numberOf(attributes['bytes']),
-      }),
-      { objects: 0, bytes: 0 },
-    );
+    return sumOf(items);
+  }
+
+  /** As {@link of}, with the parts of uploads that are open or not tidied up yet. */
+  async held(bucketId: string): Promise<BucketUsage> {
+    const { items } = await this.#table.query(partition.usage(bucketId));
+    const parts = items.reduce((sum, { attributes }) => sum + numberOf(attributes['parts']), 0);
+    const { objects, bytes } = sumOf(items);
+    return { objects, bytes: bytes + parts };
   }
 
   /** Counts a batch of records, oldest first. Records it has counted before are skipped. */
   async follow(records: readonly FeedRecord[]): Promise<void> {
     const groups = new Map<string, { bucketId: string; lane: string; records: FeedRecord[] }>();
     for (const record of records) {
-      const object = objectOf(record.key);
-      if (!object?.isHead) continue;
+      const bucketId = countedFor(record);
+      if (bucketId === undefined) continue;
       const { lane } = record;
-      const name = `${object.bucketId} ${lane}`;
-      const group = groups.get(name) ?? { bucketId: object.bucketId, lane, records: [] };
+      const name = `${bucketId} ${lane}`;
+      const group = groups.get(name) ?? { bucketId, lane, records: [] };
       group.records.push(record);
       groups.set(name, group);
     }
@@ -73,6 +77,7 @@ export class Usage implements UsageCounters {
           put: {
             objects: numberOf(row?.['objects']) + delta.objects,
             bytes: numberOf(row?.['bytes']) + delta.bytes,
+            parts: numberOf(row?.['parts']) + delta.parts,
             upTo: delta.upTo,
             r: writeToken(this.#randomness),
           },
@@ -90,17 +95,45 @@ function deltaOf(records: readonly FeedRecord[], upTo: string): Delta | undefine
   if (last === undefined) return undefined;
   let objects = 0;
   let bytes = 0;
+  let parts = 0;
   for (const record of fresh) {
+    if (partBucket(record) !== undefined) {
+      parts += numberOf(record.new?.['size']) - numberOf(record.old?.['size']);
+      continue;
+    }
     const before = held(record.old);
     const after = held(record.new);
     objects += after.objects - before.objects;
     bytes += after.bytes - before.bytes;
   }
-  return { objects, bytes, upTo: last.position };
+  return { objects, bytes, parts, upTo: last.position };
+}
+
+/** The bucket whose counters a record changes, if it does. */
+function countedFor(record: FeedRecord): string | undefined {
+  const object = objectOf(record.key);
+  return object ? (object.isHead ? object.bucketId : undefined) : partBucket(record);
+}
+
+/** The bucket of a part that came or went. */
+function partBucket({ key, old, new: present }: FeedRecord): string | undefined {
+  if (!key.pk.startsWith('upload/') || !key.sk.startsWith('p/')) return undefined;
+  return (present ?? old)?.['bucketId'] as string | undefined;
+}
+
+/** The sum over all lanes. */
+function sumOf(items: readonly Item[]): BucketUsage {
+  return items.reduce(
+    (sum, { attributes }) => ({
+      objects: sum.objects + numberOf(attributes['objects']),
+      bytes: sum.bytes + numberOf(attributes['bytes']),
+    }),
+    { objects: 0, bytes: 0 },
+  );
 }
 
 /** What a key held at the time of one image of its head. */
-function held(image: Attributes | undefined): BucketUsage {
+export function held(image: Attributes | undefined): BucketUsage {
   if (image === undefined) return { objects: 0, bytes: 0 };
   const head = decodeHead(image);
   return {

@@ -21,6 +21,8 @@ export interface Particulars {
   /** User metadata, names in lower case without `x-amz-meta-`; values are bytes as latin1 characters. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly tags: readonly (readonly [key: string, value: string])[];
+  /** The grants of its ACL, each as the room of access writes it. Absent: the ACL that is called private. */
+  readonly grants?: readonly string[];
 }
 
 export const noParticulars: Particulars = { headers: {}, metadata: {}, tags: [] };
@@ -45,6 +47,8 @@ export interface Version {
   readonly content: Content | undefined;
   /** The canonical id of the owning project. */
   readonly owner: string;
+  /** Set if the owner is another project than the bucket's. */
+  readonly foreign?: true | undefined;
   readonly contentType: string | undefined;
   readonly checksum: Checksum | undefined;
   /** How its bytes are encrypted, if they are. */
@@ -119,8 +123,10 @@ const headerCodes = {
   websiteRedirectLocation: 'wr',
 } as const satisfies Record<keyof Particulars['headers'], string>;
 
-/** Particulars as the attributes `h` (headers), `um` (user metadata) and `tg` (tags), each only if there is something. */
-export function encodeParticulars({ headers, metadata, tags }: Particulars): Attributes {
+/**
+ * Particulars as the attributes `h` (headers), `um` (user metadata), `tg` (tags) and `a` (grants), each only if there is something.
+ */
+export function encodeParticulars({ headers, metadata, tags, grants }: Particulars): Attributes {
   const h: Record<string, string> = {};
   for (const [name, code] of Object.entries(headerCodes)) {
     const value = headers[name as keyof typeof headerCodes];
@@ -130,11 +136,15 @@ export function encodeParticulars({ headers, metadata, tags }: Particulars): Att
     ...(Object.keys(h).length > 0 && { h }),
     ...(Object.keys(metadata).length > 0 && { um: metadata }),
     ...(tags.length > 0 && { tg: tags.map(([key, value]) => [key, value]) }),
+    ...(grants && { a: grants }),
   };
 }
 
 export function decodeParticulars(item: Attributes): Particulars {
-  if (item['h'] === undefined && item['um'] === undefined && item['tg'] === undefined) return noParticulars;
+  const grants = item['a'] as Particulars['grants'];
+  if (item['h'] === undefined && item['um'] === undefined && item['tg'] === undefined) {
+    return grants === undefined ? noParticulars : { ...noParticulars, grants };
+  }
   const stored = (item['h'] ?? {}) as Record<string, string>;
   const headers: Record<string, string> = {};
   for (const [name, code] of Object.entries(headerCodes)) {
@@ -145,6 +155,7 @@ export function decodeParticulars(item: Attributes): Particulars {
     headers,
     metadata: (item['um'] ?? {}) as Record<string, string>,
     tags: (item['tg'] ?? []) as unknown as Particulars['tags'],
+    ...(grants && { grants }),
   };
 }
 
@@ -162,6 +173,7 @@ export function encodeVersion(version: Version): Attributes {
     ...(version.partCount !== undefined && { p: version.partCount }),
     ...(version.content && { c: encodeContent(version.content) }),
     o: encodeOwner(version.owner),
+    ...(version.foreign && { f: 1 }),
     ...(version.contentType !== undefined && { y: version.contentType }),
     ...(version.checksum && { k: encodeChecksum(version.checksum) }),
     ...(version.encryption && { x: encodeEncryption(version.encryption) }),
@@ -204,6 +216,7 @@ export function decodeHead(item: Attributes): Head {
     partCount: item['p'] as number | undefined,
     content: content === undefined ? undefined : decodeContent(content),
     owner: decodeOwner(item['o']),
+    foreign: item['f'] === 1 ? true : undefined,
     contentType: item['y'] as string | undefined,
     checksum: decodeChecksum(item['k']),
     encryption: encryption && decodeEncryption(encryption),
@@ -233,7 +246,7 @@ export function decodeContent(stored: string): Content {
 /** A version before it has a place among the others. */
 export type Unplaced = Omit<
   Version,
-  'instance' | 'token' | 'named' | 'beneath' | 'lastModified' | 'replacedAt' | 'renameToken'
+  'instance' | 'token' | 'named' | 'foreign' | 'beneath' | 'lastModified' | 'replacedAt' | 'renameToken'
 > & {
   readonly lastModified?: number;
   readonly renameToken?: string | undefined;
@@ -243,6 +256,7 @@ export type Unplaced = Omit<
 export function fitsInline(key: string, version: Unplaced): boolean {
   const longest: Head = {
     ...version,
+    foreign: true,
     renameToken: version.renameToken,
     lastModified: 9_999_999_999_999,
     replacedAt: undefined,

@@ -25,6 +25,11 @@ export interface BlobDescription {
   readonly writtenAt: number;
 }
 
+/** A blob, and whose bytes they are: undefined if its writing was never finished. */
+export interface OwnedBlob extends BlobDescription {
+  readonly owner: BlobOwner | undefined;
+}
+
 export interface BlobStore {
   /**
    * Stores the bytes and returns once they are durable. If `bytes` throws, nothing is left behind (or only what a scrub
@@ -44,6 +49,9 @@ export interface BlobStore {
 
   /** Every blob, in no particular order. */
   list(): AsyncIterable<BlobDescription>;
+
+  /** One blob without its bytes. Rejects with {@link BlobMissing}. */
+  describe(ref: BlobRef): Promise<OwnedBlob>;
 
   /** Rejects if the store cannot be used. */
   check(): Promise<void>;

@@ -94,6 +94,12 @@ export interface QueryPage {
   readonly more: boolean;
 }
 
+/** A walk through the whole table, or through some kinds of items. */
+export interface ScanOptions {
+  /** Only items whose partition key begins with one of these. Default: all items. */
+  readonly prefixes?: readonly string[];
+}
+
 /** One change of one item, as the feed tells it. */
 export interface FeedRecord {
   /** Positions rise within a lane. Embedded: one lane. DynamoDB: the shard id. */
@@ -117,6 +123,13 @@ export interface KeyValueTable {
 
   /** A page of one partition. */
   query(pk: string, options?: QueryOptions): Promise<QueryPage>;
+
+  /**
+   * Every item, in no particular order; but the items of one partition come one after the other, in the order of their sort
+   * keys. An item that is there throughout is shown exactly once, as it was at some moment of the walk; one that comes or goes
+   * meanwhile may be shown or not. The table may be written while it is walked through. It reads all of it: not for requests.
+   */
+  scan(options?: ScanOptions): AsyncIterable<Item>;
 
   /**
    * All changes or none, if every expectation holds. At least one change or condition, at most 100 items and 4 MB.

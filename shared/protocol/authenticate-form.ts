@@ -1,11 +1,9 @@
-import type { AccessKeys } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { RequestMessage } from '../http/message.ts';
-import type { Clock } from '../ports/clock.ts';
 import { checkRegion } from '../signing/claim.ts';
 import { readFormClaim, verifyFormSignature } from '../signing/form-claim.ts';
 import { checkPostPolicy, heldToSize, parsePostPolicy, type SizeRange } from '../signing/post-policy.ts';
-import type { Authenticated, AuthenticatedHead, SigningSettings } from './authenticate.ts';
+import { checkVersion2, type Authenticated, type AuthenticatedHead, type GateRooms } from './authenticated.ts';
 import { openForm, type OpenForm } from './form.ts';
 import type { Payload } from './payload.ts';
 import { provenUser } from './proven-user.ts';
@@ -27,7 +25,7 @@ export async function authenticateForm(
   head: AuthenticatedHead,
   bucket: string,
   maximum: number,
-  { keys, clock, settings }: { readonly keys: AccessKeys; readonly clock: Clock; readonly settings: SigningSettings },
+  { keys, clock, settings }: GateRooms,
 ): Promise<Authenticated> {
   checkLengthIsGiven(request.fields);
   const isSigned = head.scheme !== 'anonymous';
@@ -44,13 +42,14 @@ export async function authenticateForm(
         message: 'Only one auth mechanism allowed; the form has a policy, and the request has a signature of its own.',
       });
     }
+    if (claim.scheme === 'form-v2') checkVersion2(settings);
     if (claim.scheme === 'form-v4' && settings.strictRegion !== undefined) {
       checkRegion({ region: claim.scope.region, malformed: 'InvalidArgument' }, settings.strictRegion);
     }
     const { user } = await provenUser(keys, claim.accessKeyId, (secret) => verifyFormSignature(claim, secret));
     const policy = parsePostPolicy(claim.policy);
     checkPostPolicy(policy, form.fields, bucket, clock.now());
-    return { caller: user, scheme: claim.scheme, form, payload: fileOf(form, policy.size) };
+    return { caller: user, scheme: claim.scheme, target: head.target, form, payload: fileOf(form, policy.size) };
   } catch (error) {
     await form.close();
     throw error;

@@ -1,57 +1,26 @@
-import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
+import { anonymous, type AccessKeys } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Target } from '../http/address.ts';
 import type { Fields, RequestMessage } from '../http/message.ts';
+import { Query } from '../http/query.ts';
 import type { Clock } from '../ports/clock.ts';
 import { readAuthorizationHeader } from '../signing/authorization-header.ts';
 import { checkRegion, refuseUnsignedHeaders, type SignatureClaim } from '../signing/claim.ts';
-import type { FormClaim } from '../signing/form-claim.ts';
 import { parsePayloadHash } from '../signing/payload-hash.ts';
 import { readPresignedQuery } from '../signing/presigned.ts';
 import { recogniseScheme } from '../signing/scheme.ts';
 import { verifySignature } from '../signing/sigv4.ts';
 import { authenticateForm } from './authenticate-form.ts';
-import type { OpenForm } from './form.ts';
-import type { Payload } from './payload.ts';
+import { authenticateV2 } from './authenticate-v2.ts';
+import type { Authenticated, AuthenticatedHead, GateRooms, GateWants, SigningSettings } from './authenticated.ts';
 import { provenUser } from './proven-user.ts';
 import { VerifiedBody, type BodyWants } from './verified-body.ts';
-
-/** How a deployment takes signatures. */
-export interface SigningSettings {
-  /** The only region that is accepted. Unset: whatever region the client believes in. */
-  readonly strictRegion?: string;
-}
-
-/** What an operation wants of the gate. */
-export interface GateWants extends BodyWants {
-  /** Set if the body is a form: the most bytes it may have beside the content of its file. */
-  readonly formBytes?: number;
-}
-
-/** Who sent a request, and its body behind the gate. */
-export interface Authenticated {
-  readonly caller: Caller;
-  readonly scheme: AuthenticatedHead['scheme'] | FormClaim['scheme'];
-  /** The body; of a form, the file. */
-  readonly payload: Payload;
-  /** Whoever gets a form closes it. */
-  readonly form?: OpenForm;
-}
-
-/** What the head of a request alone tells. */
-export interface AuthenticatedHead {
-  readonly caller: Caller;
-  readonly scheme: 'anonymous' | 'v4-header' | 'v4-presigned';
-  readonly payload: Payload;
-  /** Whether the signature is also one of the body. */
-  readonly coversBody: boolean;
-}
 
 /**
  * THE signature gate: every request passes through here, and what it gets to read of the body is verified. Nothing of the
  * body is read yet, but for a form, which is read up to the content of its file.
  *
- * @throws S3Error 400, 403 or 501; whose credentials do not hold is never taken for anonymous
+ * @throws S3Error 400, 403, or 501 (signatures of public keys); whose credentials do not hold is never taken for anonymous
  */
 export async function authenticate(
   request: RequestMessage,
@@ -61,38 +30,36 @@ export async function authenticate(
   clock: Clock,
   settings: SigningSettings,
 ): Promise<Authenticated> {
-  const head = await authenticateHead(request, target, wants, keys, clock, settings);
+  const rooms = { keys, clock, settings };
+  const head = await authenticateHead(request, target, wants, rooms);
   if (wants.formBytes === undefined || !('bucket' in target.address)) return head;
-  return authenticateForm(request, head, target.address.bucket, wants.formBytes, { keys, clock, settings });
+  return authenticateForm(request, head, target.address.bucket, wants.formBytes, rooms);
 }
 
 async function authenticateHead(
   request: RequestMessage,
   target: Target,
-  wants: BodyWants,
-  keys: AccessKeys,
-  clock: Clock,
-  settings: SigningSettings,
+  wants: GateWants,
+  rooms: GateRooms,
 ): Promise<AuthenticatedHead> {
   const { fields } = request;
-  const scheme = recogniseScheme(fields, target.query);
+  const scheme = wants.ignoresCredentials ? 'anonymous' : recogniseScheme(fields, target.query);
   switch (scheme) {
     case 'anonymous': {
       const hash = parsePayloadHash(fields.get('x-amz-content-sha256') ?? 'UNSIGNED-PAYLOAD', undefined);
-      return { caller: anonymous, scheme, payload: new VerifiedBody(request, hash, wants), coversBody: false };
+      return { caller: anonymous, scheme, target, payload: new VerifiedBody(request, hash, wants), coversBody: false };
     }
     case 'v4-header':
     case 'v4-presigned': {
-      const now = clock.now();
+      const now = rooms.clock.now();
       const claim =
         scheme === 'v4-header' ? readAuthorizationHeader(fields, now) : readPresignedQuery(target.query, fields, now);
-      return { scheme, ...(await verified(request, target, claim, wants, keys, settings)) };
+      return { scheme, ...(await verified(request, target, claim, wants, rooms)) };
     }
     case 'v2-header':
     case 'v2-presigned':
-      throw new S3Error('NotImplemented', {
-        message: 'Signature version 2 is not implemented. Please use AWS4-HMAC-SHA256.',
-      });
+      refuseSessionToken(fields, target);
+      return authenticateV2(request, target, scheme, wants, rooms);
   }
 }
 
@@ -101,8 +68,7 @@ async function verified(
   target: Target,
   claim: SignatureClaim,
   wants: BodyWants,
-  keys: AccessKeys,
-  { strictRegion }: SigningSettings,
+  { keys, settings: { strictRegion } }: GateRooms,
 ): Promise<Omit<AuthenticatedHead, 'scheme'>> {
   if (strictRegion !== undefined) checkRegion(claim, strictRegion);
   refuseUnsignedHeaders(claim, request.fields);
@@ -114,6 +80,7 @@ async function verified(
   );
   return {
     caller: user,
+    target: proof.plus === ' ' ? target : { ...target, query: Query.parse(target.rawQuery, proof.plus) },
     payload: new VerifiedBody(request, hash, wants, proof),
     coversBody: hash.kind === 'digest' || (hash.kind === 'chunks' && hash.signed),
   };

@@ -3,9 +3,10 @@ import { parseCopySource, type CopySource } from '../http/copy-source.ts';
 import type { Fields } from '../http/message.ts';
 import { judgeSource, parsePreconditions, verdictError, type Preconditions } from '../http/preconditions.ts';
 import type { Bucket } from '../metadata/buckets.ts';
-import { checkVersionId, type Objects } from '../metadata/objects.ts';
+import { checkVersionId } from '../metadata/objects.ts';
 import { etagOf, versionIdOf, type Version } from '../metadata/versions.ts';
 import type { Question } from '../access/authorise.ts';
+import type { RequestView } from './request-view.ts';
 
 /** The source of CopyObject or UploadPartCopy with the conditions on it. */
 export interface CopyRequest {
@@ -32,6 +33,12 @@ export function sourceQuestion({ bucket, key, versionId }: CopySource): Question
   return { action: 'GetObjectVersion', bucket, key, versionId };
 }
 
+/** Whoever takes the tags along must be allowed to read them. Asked once it is known that there are any, as S3 does. */
+export function sourceTagsQuestion({ bucket, key, versionId }: CopySource): Question {
+  if (versionId === undefined) return { action: 'GetObjectTagging', bucket, key };
+  return { action: 'GetObjectVersionTagging', bucket, key, versionId };
+}
+
 /**
  * The version to copy.
  * @throws S3Error AccessDenied (another owner than expected), NoSuchKey, InvalidRequest (a delete marker by its id),
@@ -40,10 +47,10 @@ export function sourceQuestion({ bucket, key, versionId }: CopySource): Question
 export async function findSource(
   { source, sourceConditions, expectedOwner }: CopyRequest,
   bucket: Bucket,
-  objects: Objects,
+  view: RequestView,
 ): Promise<Version> {
   if (expectedOwner !== undefined && expectedOwner !== bucket.project) throw new S3Error('AccessDenied');
-  const version = await objects.find(bucket, source.key, source.versionId);
+  const version = await view.find(bucket, source.key, source.versionId);
   if (version === undefined || (version.marker && source.versionId === undefined)) {
     throw new S3Error('NoSuchKey', { details: { Key: source.key } });
   }

@@ -19,6 +19,10 @@ export interface Limits {
   /** What a form may have beside the content of its file. */
   readonly formBytes: number;
   readonly bucketsPerProject: number;
+  /** What a bucket may hold, unless it has a quota of its own: bytes of all versions and parts, and versions. */
+  readonly bucketBytes: number;
+  readonly bucketObjects: number;
+  readonly alarmsPerBucket: number;
   readonly tagsPerObject: number;
   readonly tagsPerBucket: number;
   readonly keysPerDelete: number;
@@ -26,6 +30,12 @@ export interface Limits {
   readonly bucketsPerPage: number;
   /** A configuration document. */
   readonly documentBytes: number;
+  /** A bucket's policy. */
+  readonly policyBytes: number;
+  /** A bucket's CORS rules. */
+  readonly corsBytes: number;
+  /** A bucket's website configuration. */
+  readonly websiteBytes: number;
   readonly completeDocumentBytes: number;
   readonly deleteDocumentBytes: number;
   /** A body that stands still for so long ends in 400 RequestTimeout. */
@@ -49,12 +59,18 @@ export const defaultLimits: Limits = {
   requestTargetBytes: 16 * KiB,
   formBytes: 20 * KiB,
   bucketsPerProject: 50,
+  bucketBytes: 25 * TiB,
+  bucketObjects: 50_000_000,
+  alarmsPerBucket: 50,
   tagsPerObject: 10,
   tagsPerBucket: 50,
   keysPerDelete: 1000,
   keysPerPage: 1000,
   bucketsPerPage: 10_000,
   documentBytes: MiB,
+  policyBytes: 20 * KiB,
+  corsBytes: 64 * KiB,
+  websiteBytes: 128 * KiB,
   completeDocumentBytes: 4 * MiB,
   deleteDocumentBytes: 2 * MiB,
   bodyIdle: 20_000,

@@ -4,7 +4,11 @@ import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
 import type { Bucket, Buckets } from '../metadata/buckets.ts';
 import type { Contents } from '../metadata/contents.ts';
+import type { Monitoring } from '../metadata/monitoring/monitoring.ts';
 import type { Objects } from '../metadata/objects.ts';
+import type { PublicLinks } from '../metadata/public-links.ts';
+import type { Particulars } from '../metadata/versions.ts';
+import type { Quotas } from '../metadata/quotas.ts';
 import type { Sharing } from '../metadata/sharing.ts';
 import type { Uploads } from '../metadata/uploads.ts';
 import type { UsageCounters } from '../metadata/usage.ts';
@@ -13,6 +17,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Form } from './form.ts';
 import type { Limits } from './limits.ts';
 import type { Payload } from './payload.ts';
+import type { RequestView } from './request-view.ts';
 import type { Level, OperationName } from './routes.ts';
 
 /** What a deployment is called and how it speaks. */
@@ -23,6 +28,8 @@ export interface Settings {
   readonly xmlNamespace: string;
   /** The URI that names everybody in a grant. */
   readonly allUsersGroupUri: string;
+  /** Where clients reach the deployment, without a slash at the end; undefined: where each request was sent. */
+  readonly publicUrl?: string | undefined;
   readonly limits: Limits;
   /** Binds continuation tokens to this deployment. */
   readonly tokenKey: Uint8Array;
@@ -31,9 +38,13 @@ export interface Settings {
 /** Where a request points, by the level of its operation. */
 export type Place<On extends Level> = On extends 'object'
   ? { readonly bucket: string; readonly key: string }
-  : On extends 'bucket' | 'website'
-    ? { readonly bucket: string }
-    : object;
+  : On extends 'website'
+    ? { readonly bucket: string; readonly path: string; readonly host: string }
+    : On extends 'bucket'
+      ? { readonly bucket: string }
+      : On extends 'own'
+        ? { readonly path: string }
+        : object;
 
 /**
  * The part of a request that `parse` may look at: everything the signature covers, and nothing of the body but what a form
@@ -60,6 +71,9 @@ export interface Services {
   readonly contents: Contents;
   readonly sharing: Sharing;
   readonly usage: UsageCounters;
+  readonly quotas: Quotas;
+  readonly monitoring: Monitoring;
+  readonly publicLinks: PublicLinks;
   readonly blobs: BlobStore;
   readonly projects: Projects;
   readonly clock: Clock;
@@ -69,9 +83,13 @@ export interface Services {
 /** What `act` works with besides its input. `bucket` is the one addressed, loaded and authorised. */
 export type Context<On extends Level, Body> = Services & {
   readonly caller: Caller;
+  /** Where buckets and objects are to be looked up that the gate may have judged. */
+  readonly view: RequestView;
   /** The authorisation gate, for questions that only the document brings up. @throws S3Error AccessDenied */
   readonly authorise: (question: Question) => Promise<void>;
-} & (On extends 'service' | 'own' ? object : { readonly bucket: Bucket }) &
+} & (On extends 'service' | 'own' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
+  // Tells what bucket a request turned out to be about that names none: its rules of CORS count then.
+  (On extends 'own' ? { readonly concerns: (bucket: Bucket) => void } : object) &
   BodyOf<Body>;
 
 type BodyOf<Body> = Body extends 'stream' | 'form'
@@ -85,6 +103,8 @@ export interface DocumentBody<Document> {
   readonly maximum: keyof Limits;
   /** Set if there need not be one: then not even its length must be given. */
   readonly optional?: true;
+  /** Set if the length must be known before the body is sent: a chunked one is not taken. */
+  readonly announced?: true;
   /** Gets the verified bytes; throws the S3 error that fits a malformed document. */
   read(bytes: Uint8Array, settings: Settings): Document;
 }
@@ -102,12 +122,13 @@ export interface Needs {
   readonly blobs?: 'read' | 'write';
 }
 
-/** An answer before it meets a transport. `content-type: application/xml` goes with `xml`. */
+/** An answer before it meets a transport. `content-type: application/xml` goes with `xml`, `text/html` with `html`. */
 export interface Answer {
   /** 200 unless said. */
   readonly status?: number;
   readonly fields?: Iterable<readonly [string, string]>;
   readonly xml?: string;
+  readonly html?: string;
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
@@ -117,15 +138,19 @@ export interface Answer {
  */
 export interface Operation<On extends Level, Body extends BodyMode, Input, Output> {
   readonly name: OperationName;
-  readonly on: On;
+  readonly on: On | readonly On[];
   readonly body: Body;
   readonly needs: Needs;
+  /** Set if whoever asks is nobody in particular: credentials that come along are not looked at. */
+  readonly ignoresCredentials?: true;
   /** False for operations on a bucket that need not exist yet. */
   readonly bucketMustExist?: false;
   /** Set if x-amz-checksum-* headers are of the object that comes of the request, not of its body. */
   readonly checksumsDescribe?: 'object';
   parse(request: RequestHead<On, Body>): Input;
   authorise(input: Input, request: RequestHead<On, Body>): readonly Question[];
+  /** The tags that the request gives, for policies that ask. To read the body for them is to do so before its time. */
+  requestTags?(input: Input, body: () => Promise<BodyOf<Body>>): Promise<Particulars['tags']> | Particulars['tags'];
   act(input: Input, context: Context<On, Body>): Promise<Output>;
   render(output: Output, input: Input, request: RequestHead<On, Body>): Answer;
 }

@@ -1,6 +1,8 @@
+import type { Caller } from '../access/identity.ts';
 import type { Checksum, ChecksumAlgorithm } from '../checksums/algorithms.ts';
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import type { Query } from '../http/query.ts';
+import { noSuchUpload, type Upload } from '../metadata/uploads.ts';
 
 /** @throws S3Error InvalidArgument if it is missing or empty */
 export function requireUploadId(query: Query): string {
@@ -8,6 +10,14 @@ export function requireUploadId(query: Query): string {
   if (!uploadId)
     throw invalidArgument('uploadId', '', 'This operation does not accept a query-string without an upload id.');
   return uploadId;
+}
+
+/**
+ * An upload is added to and completed by the project that began it. For others it does not exist, whatever they may write.
+ * @throws S3Error NoSuchUpload
+ */
+export function checkInitiator(upload: Upload, caller: Caller): void {
+  if (caller.kind !== 'user' || caller.project.id !== upload.initiator) throw noSuchUpload(upload.id);
 }
 
 /** @throws S3Error InvalidArgument for what is not from 1 to the maximum */

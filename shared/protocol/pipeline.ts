@@ -1,4 +1,4 @@
-import { decide, type Question } from '../access/authorise.ts';
+import type { Question } from '../access/authorise.ts';
 import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
@@ -7,12 +7,18 @@ import { Fields, type RequestMessage, type ResponseMessage } from '../http/messa
 import type { Bucket } from '../metadata/buckets.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
+import { withHoisted } from '../signing/hoisted.ts';
 import { errorDocument } from '../xml/error.ts';
-import { authenticate, type Authenticated, type SigningSettings } from './authenticate.ts';
+import { errorPage } from '../xml/error-page.ts';
+import { authenticate } from './authenticate.ts';
+import type { Authenticated, SigningSettings } from './authenticated.ts';
+import { actualCorsFields } from './cors.ts';
 import { readWhole } from './document.ts';
+import { Gate } from './gate.ts';
 import type { Limits } from './limits.ts';
 import type { AnyOperation, Answer, BodyMode, RequestHead, Services, Settings } from './operation.ts';
 import type { Payload } from './payload.ts';
+import { RequestView } from './request-view.ts';
 import { findRoute, type OperationName } from './routes.ts';
 import { refuseUnbuilt } from './unbuilt.ts';
 import { checkLengthIsGiven } from './upload-headers.ts';
@@ -38,6 +44,8 @@ interface Journey {
   operation: string;
   caller: Caller;
   target: Target | undefined;
+  /** The bucket that the request is about, once it is known. */
+  bucket: Bucket | undefined;
   code: ErrorCode | undefined;
 }
 
@@ -59,6 +67,7 @@ export class Pipeline {
       operation: 'Unknown',
       caller: anonymous,
       target: undefined,
+      bucket: undefined,
       code: undefined,
     };
     let answer: Answer;
@@ -67,7 +76,7 @@ export class Pipeline {
     } catch (error) {
       answer = this.#refuse(error, journey);
     }
-    return this.#respond(request, journey, answer);
+    return await this.#respond(request, journey, answer);
   }
 
   async #answer(request: RequestMessage, journey: Journey): Promise<Answer> {
@@ -77,7 +86,9 @@ export class Pipeline {
     // Address and route
     checkHead(request, settings.limits);
     const target = (journey.target = resolveTarget(request.target, request.fields.get('host'), hostNames));
-    const name = (journey.operation = findRoute(target.address, request.method, target.query, request.fields));
+    // What a presigned URL has in its query in the place of headers; the gate gets the request as it was sent.
+    const presented = { ...request, fields: withHoisted(request.fields, target.query) };
+    const name = (journey.operation = findRoute(target.address, request.method, target.query, presented.fields));
     const operation = this.#rooms.operations.get(name);
 
     // Authenticate: from here on the body is behind the signature gate
@@ -85,12 +96,13 @@ export class Pipeline {
       digestBody: operation?.body === 'stream',
       checksumsDescribe: operation?.checksumsDescribe ?? 'body',
       ...(operation?.body === 'form' && { formBytes: settings.limits.formBytes }),
+      ...(operation?.ignoresCredentials === true && { ignoresCredentials: true as const }),
     } as const;
     const authenticated = await authenticate(request, target, wants, accessKeys, services.clock, signing);
     journey.caller = authenticated.caller;
     try {
       if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
-      return await this.#perform(operation, request, target, authenticated);
+      return await this.#perform(operation, presented, authenticated, journey);
     } finally {
       // Not waited for: after a failure there may still be a read under way, which waits for the client.
       void authenticated.form?.close();
@@ -100,8 +112,8 @@ export class Pipeline {
   async #perform(
     operation: AnyOperation,
     request: RequestMessage,
-    target: Target,
-    { caller, payload, form }: Authenticated,
+    { caller, scheme, target, payload, form }: Authenticated,
+    journey: Journey,
   ): Promise<Answer> {
     const { services } = this.#rooms;
     const { settings } = services;
@@ -113,14 +125,27 @@ export class Pipeline {
     const input: unknown = operation.parse(head);
 
     // Load the bucket, authorise
-    const bucket = await this.#bucket(operation, target.address);
-    const authorise = (question: Question): Promise<void> => this.#authorise(question, caller, bucket);
+    const bucket = (journey.bucket = await this.#bucket(operation, target.address));
+    const view = new RequestView(services, bucket);
+    const body = once(() => readBody(operation.body as BodyMode, request.fields, payload, settings));
+    const known = {
+      ...{ caller, scheme, time: services.clock.now(), query: target.query },
+      ...{ remoteAddress: request.remoteAddress, secure: request.secure, fields: request.fields },
+      asked: form?.headers ?? request.fields,
+      isListing: operation.on === 'bucket' && operation.name.startsWith('List'),
+      tags: async () => operation.requestTags?.(input, body) ?? [],
+    };
+    const gate = new Gate({ ...services, view }, known, bucket);
+    const authorise = (question: Question): Promise<void> => gate.authorise(question);
     for (const question of operation.authorise(input, head)) await authorise(question);
     for (const fields of headers) checkExpectedOwner(fields, bucket);
 
     // Read the document, act, render
-    const body = await readBody(operation.body as BodyMode, request.fields, payload, settings);
-    const output: unknown = await operation.act(input, { ...services, ...body, caller, bucket, authorise });
+    const concerns = (found: Bucket): void => {
+      journey.bucket = found;
+    };
+    const context = { ...services, ...(await body()), caller, bucket, view, authorise, concerns };
+    const output: unknown = await operation.act(input, context);
     return operation.render(output, input, head);
   }
 
@@ -129,24 +154,17 @@ export class Pipeline {
     return this.#rooms.services.buckets.load(address.bucket);
   }
 
-  async #authorise(question: Question, caller: Caller, addressed: Bucket | undefined): Promise<void> {
-    const elsewhere = question.bucket !== undefined && question.bucket !== addressed?.name;
-    const bucket = elsewhere ? await this.#rooms.services.buckets.load(question.bucket) : addressed;
-    decide(caller, question, bucket);
-  }
-
   /** The one place that renders errors. */
   #refuse(error: unknown, journey: Journey): Answer {
     const known = this.#asS3Error(error, journey);
     journey.code = known.code;
+    const ids = { requestId: journey.requestId, hostId: this.#rooms.hostId };
     return {
       status: known.status,
       fields: [...(known.code === 'SlowDown' ? [['retry-after', '1'] as const] : []), ...Object.entries(known.headers)],
-      xml: errorDocument(known, {
-        ...resourceOf(journey.target),
-        requestId: journey.requestId,
-        hostId: this.#rooms.hostId,
-      }),
+      ...(journey.target?.address.kind === 'website'
+        ? { html: errorPage(known, ids) }
+        : { xml: errorDocument(known, { ...resourceOf(journey.target), ...ids }) }),
     };
   }
 
@@ -161,7 +179,7 @@ export class Pipeline {
     return new S3Error('InternalError', { cause: error });
   }
 
-  #respond(request: RequestMessage, journey: Journey, answer: Answer): ResponseMessage {
+  async #respond(request: RequestMessage, journey: Journey, answer: Answer): Promise<ResponseMessage> {
     const status = answer.status ?? 200;
     const bodiless = request.method === 'HEAD' || status === 204 || status === 304;
     const fields = new Fields([
@@ -170,23 +188,39 @@ export class Pipeline {
       ['date', new Date(this.#rooms.services.clock.now()).toUTCString()],
       ['server', 'Stillage'],
       ...(answer.fields ?? []),
+      ...(request.fields.has('origin') ? await this.#corsFields(request, journey) : []),
     ]);
-    if (answer.xml !== undefined) {
-      fields.add('content-type', 'application/xml');
+    const text = answer.xml ?? answer.html;
+    if (text !== undefined) {
+      fields.add('content-type', answer.xml === undefined ? 'text/html; charset=utf-8' : 'application/xml');
       // HEAD tells what GET would send.
-      if (bodiless && status >= 300) fields.add('content-length', String(Buffer.byteLength(answer.xml)));
+      if (bodiless && status >= 300) fields.add('content-length', String(Buffer.byteLength(text)));
     }
     const response = {
       status,
       fields,
       ...(answer.xml !== undefined && status < 300 && { chunked: true }),
     };
-    const body = bodiless ? undefined : (answer.xml ?? answer.body);
+    const body = bodiless ? undefined : (text ?? answer.body);
     if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
       this.#log(request, journey, status, body === undefined ? 0 : Buffer.byteLength(body));
       return body === undefined ? response : { ...response, body };
     }
     return { ...response, body: this.#streamed(request, journey, status, body) };
+  }
+
+  /** What the page of another origin may do with an answer, whatever the answer is. An answer without it is still one. */
+  async #corsFields(request: RequestMessage, journey: Journey): Promise<readonly (readonly [string, string])[]> {
+    const { buckets } = this.#rooms.services;
+    const name = bucketNameOf(journey);
+    if (name === undefined) return [];
+    try {
+      return await actualCorsFields(request, () => buckets.find(name), buckets);
+    } catch (error) {
+      const { requestId, operation } = journey;
+      this.#rooms.telemetry.problem('no CORS rules could be read', error, { requestId, operation });
+      return [];
+    }
   }
 
   /** A body that is sent as it is read: the request is over when it ends, or when whoever reads it gives up. */
@@ -213,8 +247,8 @@ export class Pipeline {
   }
 
   #log(request: RequestMessage, journey: Journey, status: number, bytesOut: number): void {
-    const { caller, target, code } = journey;
-    const address = target?.address;
+    const { caller, code } = journey;
+    const bucket = bucketNameOf(journey);
     this.#rooms.telemetry.request({
       requestId: journey.requestId,
       operation: journey.operation,
@@ -222,7 +256,7 @@ export class Pipeline {
       status,
       ...(code !== undefined && { code }),
       ...(caller.kind === 'user' && { project: caller.project.email, user: caller.name }),
-      ...(address && 'bucket' in address && { bucket: address.bucket }),
+      ...(bucket !== undefined && { bucket }),
       bytesIn: request.received?.() ?? 0,
       bytesOut,
       milliseconds: this.#rooms.services.clock.now() - journey.startedAt,
@@ -270,6 +304,12 @@ function requestHead(
   return { ...address, method, query, fields, secure, remoteAddress, settings, virtualHost, signed };
 }
 
+/** What is begun when it is first asked for, and never again. */
+function once<Value>(begin: () => Promise<Value>): () => Promise<Value> {
+  let begun: Promise<Value> | undefined;
+  return () => (begun ??= begin());
+}
+
 /** The most bytes that a body without meaning may have: it is read only because its signature and length must hold. */
 const meaninglessBytes = 1024 * 1024;
 
@@ -281,7 +321,14 @@ async function readBody(mode: BodyMode, fields: Fields, payload: Payload, settin
     return {};
   }
   if (mode.optional !== true) checkLengthIsGiven(fields);
+  if (mode.announced && !fields.has('content-length')) throw new S3Error('MissingContentLength');
   return { document: mode.read(await readWhole(payload, settings.limits[mode.maximum]), settings) as unknown };
+}
+
+/** The bucket that a request names, or turned out to be about. */
+function bucketNameOf({ bucket, target }: Journey): string | undefined {
+  if (bucket) return bucket.name;
+  return target && 'bucket' in target.address ? target.address.bucket : undefined;
 }
 
 function resourceOf(target: Target | undefined): { resource?: string; bucket?: string; key?: string } {

@@ -211,7 +211,7 @@ for (const route of allRoutes) {
  */
 export function findRoute(address: Address, method: string, query: Query, fields: Fields): OperationName {
   const on = address.kind;
-  const resource = on === 'own' ? reservedPath(address.path) : on === 'website' ? undefined : subresource(query);
+  const resource = resourceOf(address, method, query);
   const row = index
     .get(place(on, method, resource))
     ?.find(
@@ -228,7 +228,12 @@ export function findRoute(address: Address, method: string, query: Query, fields
   });
 }
 
-function subresource(query: Query): string | undefined {
+/**
+ * The sub-resource that a query selects, if any.
+ *
+ * @throws S3Error InvalidArgument (two sub-resources)
+ */
+export function subresource(query: Query): string | undefined {
   let found: string | undefined;
   for (const { name } of query.parameters) {
     if (name === found || !subresources.has(name)) continue;
@@ -239,6 +244,12 @@ function subresource(query: Query): string | undefined {
     found = name;
   }
   return found;
+}
+
+/** What a request is about beyond its address. A preflight carries the query of the request to come, whatever that is. */
+function resourceOf(address: Address, method: string, query: Query): string | undefined {
+  if (address.kind === 'own') return reservedPath(address.path);
+  return address.kind === 'website' || method === 'OPTIONS' ? undefined : subresource(query);
 }
 
 function reservedPath(path: string): string {

@@ -3,17 +3,16 @@ import type { Fields } from '../http/message.ts';
 
 /**
  * Request headers that ask for something the service does not do (yet). Ignoring one would do less than the
- * client was promised: an unencrypted object, a public one kept private, another version read.
+ * client was promised: an object that is not locked, or not encrypted with the key it named.
  */
 const headers: readonly { readonly prefix: string; readonly harmless?: ReadonlySet<string> }[] = [
-  { prefix: 'x-amz-acl', harmless: new Set(['private']) },
-  { prefix: 'x-amz-grant-' },
   { prefix: 'x-amz-server-side-encryption-aws-kms-key-id' },
   { prefix: 'x-amz-server-side-encryption-context' },
   { prefix: 'x-amz-server-side-encryption-bucket-key-enabled', harmless: new Set(['false']) },
   { prefix: 'x-amz-object-lock-' },
   { prefix: 'x-amz-bucket-object-lock-enabled', harmless: new Set(['false']) },
-  { prefix: 'x-amz-object-ownership' },
+  // What uploads to a bucket are here: their writer's.
+  { prefix: 'x-amz-object-ownership', harmless: new Set(['objectwriter']) },
   { prefix: 'x-amz-write-offset-bytes' },
   { prefix: 'x-amz-mfa' },
 ];

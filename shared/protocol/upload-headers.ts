@@ -1,3 +1,4 @@
+import { parseAclHeaders, type AskedAcl } from '../access/acl-headers.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 import type { ContentHeaders, Particulars } from '../metadata/versions.ts';
@@ -10,6 +11,8 @@ export interface UploadHeaders {
   readonly headers: Particulars['headers'];
   readonly metadata: Particulars['metadata'];
   readonly tags: Particulars['tags'];
+  /** The ACL it is to have; undefined: private. */
+  readonly acl: AskedAcl | undefined;
 }
 
 const metadataPrefix = 'x-amz-meta-';
@@ -18,7 +21,7 @@ const metadataPrefix = 'x-amz-meta-';
  * Reads what is kept with an object and echoed by GET and HEAD: content headers as they were sent, and user metadata.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
  *
- * @throws S3Error MetadataTooLarge, InvalidStorageClass, InvalidRedirectLocation
+ * @throws S3Error MetadataTooLarge, InvalidStorageClass, InvalidRedirectLocation, and as parseAclHeaders does
  */
 export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders {
   const storageClass = fields.get('x-amz-storage-class');
@@ -37,6 +40,7 @@ export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders
     }),
     metadata: readMetadata(fields, limits.userMetadataBytes),
     tags: parseTaggingHeader(fields.get('x-amz-tagging'), limits.tagsPerObject),
+    acl: parseAclHeaders(fields),
   };
 }
 
@@ -58,7 +62,9 @@ function storedEncoding(value: string | undefined): string | undefined {
 
 function redirectLocation(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const isFine = /^(?:\/|https?:\/\/)/.test(value) && value.length <= 2048;
+  // Control characters are what is refused: the value becomes a header.
+  // eslint-disable-next-line no-control-regex
+  const isFine = /^(?:\/|https?:\/\/)[^\u0000-\u001f\u007f]*$/.test(value) && value.length <= 2048;
   if (!isFine) throw new S3Error('InvalidRedirectLocation');
   return value;
 }

@@ -1,10 +1,10 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
-import { allowedSkew, checkCredentialDate, parseSignedHeaders, type SignatureClaim } from './claim.ts';
+import { checkCredentialDate, checkSkew, parseSignedHeaders, type SignatureClaim } from './claim.ts';
 import { parseCredential } from './credential-scope.ts';
 import { dialectOf } from './dialect.ts';
 import { firstWord } from './scheme.ts';
-import { parseBasicTime, parseHttpDate, printBasicTime, printTime } from './timestamp.ts';
+import { parseBasicTime, parseHttpDate, printBasicTime } from './timestamp.ts';
 
 const malformed = 'AuthorizationHeaderMalformed';
 
@@ -28,7 +28,7 @@ export function readAuthorizationHeader(fields: Fields, now: number): SignatureC
     throw new S3Error(malformed, { message: 'The Signature is not of 64 lower-case hexadecimal digits.' });
   }
   const { accessKeyId, date, region } = parseCredential(credential, dialect, malformed);
-  const time = requestTime(fields);
+  const { time, timestamp } = requestTime(fields);
   const claim: SignatureClaim = {
     dialect,
     accessKeyId,
@@ -36,7 +36,7 @@ export function readAuthorizationHeader(fields: Fields, now: number): SignatureC
     region,
     signedHeaders: parseSignedHeaders(signedHeaders, malformed),
     signature,
-    timestamp: printBasicTime(time),
+    timestamp,
     payloadHash: fields.get('x-amz-content-sha256') ?? '',
     malformed,
   };
@@ -50,14 +50,12 @@ export function readAuthorizationHeader(fields: Fields, now: number): SignatureC
 
 /** Credential, SignedHeaders and Signature: each once, in any order. */
 function parameters(list: string): readonly [string, string, string] {
-  const pairs = list.split(',').map((pair) => {
-    const equals = pair.indexOf('=');
-    return [pair.slice(0, Math.max(equals, 0)).trim(), pair.slice(equals + 1).trim()] as const;
-  });
-  const found = new Map(pairs);
-  const [credential, signedHeaders, signature] = ['Credential', 'SignedHeaders', 'Signature'].map((name) =>
-    found.get(name),
-  );
+  const pairs = list.split(',');
+  const value = (name: string): string | undefined => {
+    const pair = pairs.find((one) => one.slice(0, Math.max(one.indexOf('='), 0)).trim() === name);
+    return pair?.slice(pair.indexOf('=') + 1).trim();
+  };
+  const [credential, signedHeaders, signature] = [value('Credential'), value('SignedHeaders'), value('Signature')];
   if (pairs.length === 3 && credential !== undefined && signedHeaders !== undefined && signature !== undefined) {
     return [credential, signedHeaders, signature];
   }
@@ -66,21 +64,12 @@ function parameters(list: string): readonly [string, string, string] {
   });
 }
 
-function requestTime(fields: Fields): number {
-  const amzDate = fields.get('x-amz-date');
-  const date = fields.get('date') ?? '';
-  const time = amzDate !== undefined ? parseBasicTime(amzDate) : (parseHttpDate(date) ?? parseBasicTime(date));
-  if (time !== undefined) return time;
+/** When a request was signed, in milliseconds, and as it stands in the string to sign. */
+function requestTime(fields: Fields): { readonly time: number; readonly timestamp: string } {
+  const text = fields.get('x-amz-date') ?? fields.get('date') ?? '';
+  const basic = parseBasicTime(text);
+  if (basic !== undefined) return { time: basic, timestamp: text };
+  const time = fields.has('x-amz-date') ? undefined : parseHttpDate(text);
+  if (time !== undefined) return { time, timestamp: printBasicTime(time) };
   throw new S3Error('AccessDenied', { message: 'A signed request needs a valid x-amz-date or Date header.' });
-}
-
-function checkSkew(time: number, now: number): void {
-  if (Math.abs(now - time) <= allowedSkew) return;
-  throw new S3Error('RequestTimeTooSkewed', {
-    details: {
-      RequestTime: printBasicTime(time),
-      ServerTime: printTime(now),
-      MaxAllowedSkewMilliseconds: String(allowedSkew),
-    },
-  });
 }

@@ -15,18 +15,29 @@ export interface CanonicalParts {
 }
 
 export function canonicalRequest({ method, uri, query, fields, signedHeaders, payloadHash }: CanonicalParts): string {
-  const headers = signedHeaders.map((name) => `${name}:${fields.all(name).map(trimmed).join(',')}\n`).join('');
+  let headers = '';
+  for (const name of signedHeaders) headers += `${name}:${fields.all(name).map(trimmed).join(',')}\n`;
   return [method, uri, query, headers, signedHeaders.join(';'), payloadHash].join('\n');
 }
 
 /** Only blanks and tabs are space: the bytes of UTF-8 must not be taken for anything else. */
 function trimmed(value: string): string {
+  // Most values have no blank at all, and nothing here is done more often.
+  if (!/[ \t]/.test(value)) return value;
   return value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '');
 }
 
+/** What can be one line of a canonical request just as it was sent; anything else could pass for more than that. */
+export const visibleAscii = /^[\x21-\x7e]*$/;
+
+const plainPath = /^[A-Za-z0-9\-._~/]*$/;
+const plainText = /^[A-Za-z0-9\-._~]*$/;
+const inPath = /%([0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~/]/gu;
+const inText = /%([0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~]/gu;
+
 /** The path as S3 signs it: escapes normalised, segments left as they are, whatever they say. */
 export function canonicalUri(rawPath: string): string {
-  return normaliseEscapes(rawPath, /%([0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~/]/gu);
+  return plainPath.test(rawPath) ? rawPath : normaliseEscapes(rawPath, inPath);
 }
 
 /**
@@ -35,8 +46,8 @@ export function canonicalUri(rawPath: string): string {
  * @param plus what a raw `+` stands for: a space, or itself to clients that do not escape it
  */
 export function canonicalQuery(parameters: readonly QueryParameter[], plus: '%20' | '%2B'): string {
-  const normalise = (raw: string) =>
-    normaliseEscapes(raw.replaceAll('+', plus), /%([0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~]/gu);
+  const normalise = (raw: string): string =>
+    plainText.test(raw) ? raw : normaliseEscapes(raw.replaceAll('+', plus), inText);
   return parameters
     .map(({ rawName, rawValue }) => ({ name: normalise(rawName), value: normalise(rawValue) }))
     .sort((a, b) => compare(a.name, b.name) || compare(a.value, b.value))
@@ -44,13 +55,19 @@ export function canonicalQuery(parameters: readonly QueryParameter[], plus: '%20
     .join('&');
 }
 
+/** How each byte is written: by itself if it is unreserved. */
+const written: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  return plainText.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+});
+
 /** UriEncode of what was decoded once. Works on bytes, so that invalid UTF-8 is nothing special. */
 function normaliseEscapes(raw: string, escapable: RegExp): string {
-  return raw.replace(escapable, (character, hex?: string) => {
-    if (hex === undefined) return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
-    const byte = String.fromCharCode(parseInt(hex, 16));
-    return /[A-Za-z0-9\-._~]/.test(byte) ? byte : `%${hex.toUpperCase()}`;
-  });
+  return raw.replace(escapable, (character, hex?: string) =>
+    hex === undefined
+      ? Array.from(Buffer.from(character), (byte) => written[byte]!).join('')
+      : written[parseInt(hex, 16)]!,
+  );
 }
 
 function compare(a: string, b: string): number {

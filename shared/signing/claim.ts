@@ -2,6 +2,7 @@ import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 import type { QueryParameter } from '../http/query.ts';
 import type { CredentialScope, MalformedCode } from './credential-scope.ts';
+import { printBasicTime, printTime } from './timestamp.ts';
 
 /** What a V4-signed request says of its signature, wherever it says it. Well formed, not yet verified. */
 export interface SignatureClaim extends CredentialScope {
@@ -23,22 +24,38 @@ export interface SignatureClaim extends CredentialScope {
 /** How far the clock of a client may be off, in milliseconds. */
 export const allowedSkew = 15 * 60 * 1000;
 
+/** @throws S3Error RequestTimeTooSkewed if a request was signed too long before or after `now`, both in milliseconds */
+export function checkSkew(time: number, now: number): void {
+  if (Math.abs(now - time) <= allowedSkew) return;
+  throw new S3Error('RequestTimeTooSkewed', {
+    details: {
+      RequestTime: printBasicTime(time),
+      ServerTime: printTime(now),
+      MaxAllowedSkewMilliseconds: String(allowedSkew),
+    },
+  });
+}
+
 /**
  * The names of a SignedHeaders list.
  *
  * @throws S3Error `code`
  */
 export function parseSignedHeaders(list: string, code: MalformedCode): readonly string[] {
-  const names = list.split(';');
   // Names are compared and signed in lower case; another case could be signed in two ways.
-  if (names.every((name) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name))) return names;
+  if (/^[a-z0-9!#$%&'*+.^_`|~-]+(?:;[a-z0-9!#$%&'*+.^_`|~-]+)*$/.test(list)) return list.split(';');
   throw new S3Error(code, {
     message: 'SignedHeaders is not a list of lower-case header names separated by semicolons.',
   });
 }
 
 /** Begin with x-amz- and come from the service's own gateways, after the client signed. No operation reads them. */
-const gatewayHeaders = new Set(['x-amz-cf-id', 'x-amz-request-id', 'x-amz-id-2', 'x-amz-apigw-id']);
+export const gatewayHeaders: ReadonlySet<string> = new Set([
+  'x-amz-cf-id',
+  'x-amz-request-id',
+  'x-amz-id-2',
+  'x-amz-apigw-id',
+]);
 
 /**
  * Holds a request to signing its host and everything it says in x-amz- headers. A header that is not signed could have

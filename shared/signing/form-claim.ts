@@ -1,8 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 import { parseCredential, type CredentialScope } from './credential-scope.ts';
 import { dialectOf, isAsymmetric } from './dialect.ts';
+import { signatureDoesNotMatch } from './mismatch.ts';
+import { equalsBase64, hmacSha1 } from './sigv2.ts';
 import { signatureEquals } from './sigv4.ts';
 import { hmac, signingKey } from './signing-key.ts';
 import { parseBasicTime } from './timestamp.ts';
@@ -93,15 +94,6 @@ export function verifyFormSignature(claim: FormClaim, secret: string): void {
   const holds =
     claim.scheme === 'form-v4'
       ? signatureEquals(hmac(signingKey(secret, claim.scope), policy), signature)
-      : equalsBase64(createHmac('sha1', secret).update(policy, 'latin1').digest(), signature);
-  if (holds) return;
-  throw new S3Error('SignatureDoesNotMatch', {
-    details: { AWSAccessKeyId: accessKeyId, StringToSign: policy, SignatureProvided: signature },
-  });
-}
-
-/** In a time that does not tell how much of it is right. */
-function equalsBase64(expected: Buffer, signature: string): boolean {
-  const given = Buffer.from(signature, 'base64');
-  return given.length === expected.length && timingSafeEqual(given, expected);
+      : equalsBase64(hmacSha1(secret, policy), signature);
+  if (!holds) throw signatureDoesNotMatch({ accessKeyId, signature, stringToSign: policy });
 }

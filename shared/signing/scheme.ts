@@ -29,7 +29,7 @@ export function recogniseScheme(fields: Fields, query: Query): Scheme {
 }
 
 const v4Credentials = new Set(['x-amz-algorithm', 'x-amz-credential', 'x-amz-signature']);
-const v2Credentials = new Set(['awsaccesskeyid', 'svcaccesskeyid']);
+const v2Credentials = new Set(['awsaccesskeyid', 'svcaccesskeyid', 'signature']);
 
 function hasParameter(query: Query, lowerNames: ReadonlySet<string>): boolean {
   return query.parameters.some(({ name }) => lowerNames.has(name.toLowerCase()));

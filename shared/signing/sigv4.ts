@@ -1,11 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { S3Error } from '../errors/s3-error.ts';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Target } from '../http/address.ts';
 import type { RequestMessage } from '../http/message.ts';
-import { canonicalQuery, canonicalRequest, canonicalUri } from './canonical-request.ts';
+import { canonicalQuery, canonicalRequest, canonicalUri, visibleAscii } from './canonical-request.ts';
 import type { SignatureClaim } from './claim.ts';
 import { printScope } from './credential-scope.ts';
 import type { Dialect } from './dialect.ts';
+import { signatureDoesNotMatch } from './mismatch.ts';
 import { hmac, signingKey } from './signing-key.ts';
 
 /** What a verified signature leaves behind for the chunks of a body. */
@@ -20,8 +20,14 @@ export interface SigningContext {
 
 /** The string to sign of a canonical request. */
 export function stringToSign(claim: SignatureClaim, canonical: string): string {
-  const hash = createHash('sha256').update(canonical, 'latin1').digest('hex');
-  return [claim.dialect.algorithm, claim.timestamp, printScope(claim), hash].join('\n');
+  const digest = hash('sha256', Buffer.from(canonical, 'latin1'), 'hex');
+  return [claim.dialect.algorithm, claim.timestamp, printScope(claim), digest].join('\n');
+}
+
+/** What a verified signature says beside that it holds. */
+export interface VerifiedSignature extends SigningContext {
+  /** What the client meant by a raw `+` in the query. */
+  readonly plus: ' ' | '+';
 }
 
 /**
@@ -34,47 +40,45 @@ export function verifySignature(
   target: Target,
   claim: SignatureClaim,
   secret: string,
-): SigningContext {
+): VerifiedSignature {
+  const { accessKeyId, dialect, signature, timestamp } = claim;
   const key = signingKey(secret, claim);
-  const readings = canonicalReadings(request, target, claim);
-  if (readings.some((reading) => signatureEquals(hmac(key, stringToSign(claim, reading)), claim.signature))) {
-    return { key, dialect: claim.dialect, timestamp: claim.timestamp, scope: printScope(claim), seed: claim.signature };
+  let likely: string | undefined;
+  for (const { canonical, plus } of readings(request, target, claim)) {
+    likely ??= canonical;
+    if (signatureEquals(hmac(key, stringToSign(claim, canonical)), signature)) {
+      return { key, dialect, timestamp, scope: printScope(claim), seed: signature, plus };
+    }
   }
-  throw new S3Error('SignatureDoesNotMatch', {
-    details: {
-      AWSAccessKeyId: claim.accessKeyId,
-      StringToSign: stringToSign(claim, readings[0]!),
-      SignatureProvided: claim.signature,
-      CanonicalRequest: withoutCustomerKeys(readings[0]!),
-    },
-  });
+  const canonical = likely!;
+  throw signatureDoesNotMatch({ accessKeyId, signature, stringToSign: stringToSign(claim, canonical), canonical });
+}
+
+/** A way to write a request down. */
+interface Reading {
+  readonly canonical: string;
+  readonly plus: ' ' | '+';
 }
 
 /**
  * The ways in which a client may have written the request down, the likely one first. Some sign the path just as they
  * send it, with `!'()*` bare; some leave a plus bare in the query and mean it.
  */
-function canonicalReadings({ method, fields }: RequestMessage, target: Target, claim: SignatureClaim): string[] {
+function* readings({ method, fields }: RequestMessage, target: Target, claim: SignatureClaim): Generator<Reading> {
+  const { rawPath, rawQuery } = target;
   const { signedHeaders, payloadHash, signatureParameter } = claim;
   const parameters = target.query.parameters.filter((parameter) => parameter !== signatureParameter);
-  const uris = new Set([canonicalUri(target.rawPath)]);
-  if (visibleAscii.test(target.rawPath)) uris.add(target.rawPath);
-  const queries = [canonicalQuery(parameters, '%20')];
-  if (target.rawQuery.includes('+')) queries.push(canonicalQuery(parameters, '%2B'));
-  return [...uris].flatMap((uri) =>
-    queries.map((query) => canonicalRequest({ method, uri, query, fields, signedHeaders, payloadHash })),
-  );
+  const canonicalPath = canonicalUri(rawPath);
+  const uris = rawPath === canonicalPath || !visibleAscii.test(rawPath) ? [canonicalPath] : [canonicalPath, rawPath];
+  for (const plus of rawQuery.includes('+') ? ([' ', '+'] as const) : ([' '] as const)) {
+    const query = canonicalQuery(parameters, plus === ' ' ? '%20' : '%2B');
+    for (const uri of uris) {
+      yield { canonical: canonicalRequest({ method, uri, query, fields, signedHeaders, payloadHash }), plus };
+    }
+  }
 }
-
-/** A path with anything else in it could pass for more than the one line of a canonical request that it is. */
-const visibleAscii = /^[\x21-\x7e]*$/;
 
 /** Whether a signature is the expected one, in a time that does not tell how much of it is. */
 export function signatureEquals(expected: Uint8Array, hex: string): boolean {
   return /^[0-9a-f]{64}$/.test(hex) && timingSafeEqual(expected, Buffer.from(hex, 'hex'));
-}
-
-/** An error body may end in a log; the keys that customers encrypt with must not. */
-function withoutCustomerKeys(canonical: string): string {
-  return canonical.replace(/(x-amz-[a-z-]{0,64}customer-key[:=])[^\n&]*/gi, '$1…');
 }

@@ -4,10 +4,18 @@ const basicForm = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 export function parseBasicTime(text: string): number | undefined {
   const match = basicForm.exec(text);
   if (!match) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1).map(Number) as [number, ...number[]];
-  const time = Date.UTC(year, month! - 1, day, hour, minute, second);
-  // 30 February passes for 1 March; the way back tells.
-  return printBasicTime(time) === text ? time : undefined;
+  const [, year, month, day, hour, minute, second] = match.map(Number) as [number, ...number[]];
+  const time = Date.UTC(year!, month! - 1, day, hour, minute, second);
+  // 30 February passes for 1 March, and 24 o'clock for midnight; the way back tells.
+  const back = new Date(time);
+  const same =
+    back.getUTCFullYear() === year &&
+    back.getUTCMonth() === month! - 1 &&
+    back.getUTCDate() === day &&
+    back.getUTCHours() === hour &&
+    back.getUTCMinutes() === minute &&
+    back.getUTCSeconds() === second;
+  return same ? time : undefined;
 }
 
 /** `20130524T000000Z` */

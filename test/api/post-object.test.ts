@@ -4,16 +4,16 @@ import {
   HeadObjectCommand,
   ListObjectVersionsCommand,
   type HeadObjectCommandOutput,
+  PutBucketAclCommand,
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import S3 from 'aws-sdk/clients/s3.js';
 import { Client as MinioClient } from 'minio';
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { request as startRequest } from 'node:http';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { blobCount as blobsOf } from '../support/blobs-on-disk.ts';
 import { expectError, textOf } from '../support/expect-error.ts';
 import {
   boundary,
@@ -76,9 +76,7 @@ async function head(bucket: string, key: string): Promise<HeadObjectCommandOutpu
 }
 
 async function blobCount(): Promise<number> {
-  if (service.started === undefined) return 0;
-  const files = await readdir(join(service.started.data, 'blobs'), { recursive: true, withFileTypes: true });
-  return files.filter((entry) => entry.isFile()).length;
+  return (await blobsOf(service)) ?? 0;
 }
 
 async function expectEmpty(bucket: string): Promise<void> {
@@ -926,9 +924,10 @@ describe('a form', () => {
   });
 
   it.each([
-    ['acl', 'public-read', 501, 'NotImplemented'],
-    ['x-amz-acl', 'public-read', 501, 'NotImplemented'],
-    ['x-amz-grant-read', 'uri="x"', 501, 'NotImplemented'],
+    ['acl', 'public', 400, 'InvalidArgument'],
+    ['x-amz-acl', 'public', 400, 'InvalidArgument'],
+    ['x-amz-grant-read', 'uri="x"', 400, 'InvalidArgument'],
+    ['x-amz-grant-read', 'emailAddress="no@body"', 400, 'UnresolvableGrantByEmailAddress'],
     ['x-amz-object-lock-mode', 'GOVERNANCE', 501, 'NotImplemented'],
     ['x-amz-server-side-encryption', 'aws:kms', 501, 'NotImplemented'],
     ['x-amz-storage-class', 'GLACIER', 400, 'InvalidStorageClass'],
@@ -963,10 +962,34 @@ describe('a form', () => {
     const bucket = await service.bucket();
     const send = (headers: Record<string, string>): Promise<RawResponse> =>
       postSigned(bucket, [['key', 'k']], { headers });
-    await expectRefused(bucket, send({ 'x-amz-acl': 'public-read' }), 501, 'NotImplemented');
+    await expectRefused(bucket, send({ 'x-amz-acl': 'public-read' }), 400, 'InvalidRequest');
+    await expectRefused(bucket, send({ 'x-amz-grant-read': 'id="x"' }), 400, 'InvalidRequest');
     await expectRefused(bucket, send({ 'x-amz-server-side-encryption': 'AES256' }), 400, 'InvalidRequest');
     await expectRefused(bucket, send({ 'x-amz-expected-bucket-owner': 'somebody' }), 403, 'AccessDenied');
     await expectRefused(bucket, send({ 'content-md5': createHash('md5').digest('base64') }), 400, 'BadDigest');
+  });
+
+  it('may open the object, and what it does not say is private', async () => {
+    const bucket = await service.bucket();
+    for (const field of ['acl', 'x-amz-acl']) {
+      const fields: FormField[] = [
+        ['key', 'open'],
+        [field, 'public-read'],
+      ];
+      expect((await postSigned(bucket, fields)).status).toBe(204);
+      expect((await service.sendUnsigned({ path: `/${bucket}/open` })).text).toBe('content');
+      expect((await postSigned(bucket, [['key', 'open']])).status).toBe(204);
+      expectError(await service.sendUnsigned({ path: `/${bucket}/open` }), 403, 'AccessDenied');
+    }
+  });
+
+  it('needs no policy where everybody may write, and the object is the owner of the bucket’s', async () => {
+    const bucket = await service.bucket();
+    expectError(await post(bucket, [['key', 'k']]), 403, 'AccessDenied');
+    await service.client.send(new PutBucketAclCommand({ Bucket: bucket, ACL: 'public-read-write' }));
+    expect((await post(bucket, [['key', 'k']])).status).toBe(204);
+    expect(await read(service.client, bucket, 'k')).toBe('content');
+    expectError(await service.sendUnsigned({ path: `/${bucket}/k` }), 403, 'AccessDenied');
   });
 
   it('may bring the key that its file is encrypted with', async () => {

@@ -28,11 +28,14 @@ async function file(content: string): Promise<string> {
   return path;
 }
 
-/** Expects that a start ends at once, with one line that says this. Nobody is shown a stack. */
+/**
+ * Expects that a start ends at once, with one line that says this: with 2 if the command line itself is wrong, else with 1. Nobody
+ * is shown a stack.
+ */
 async function expectRefused(args: readonly string[], line: RegExp | string, options?: RunOptions): Promise<void> {
   const data = args.includes('--data') ? [] : ['--data', fresh()];
   const { code, stdout, stderr } = await runProgram(['start', '--port', '0', ...data, ...args], options);
-  expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
+  expect({ code, stdout }, stderr).toEqual({ code: stderr.startsWith('error: ') ? 2 : 1, stdout: '' });
   expect(stderr).toMatch(/^(?:stillage|error): [^\n]+\n$/);
   expect(stderr).toMatch(line);
 }

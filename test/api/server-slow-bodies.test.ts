@@ -1,7 +1,6 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { blobsBelow } from '../support/blobs-on-disk.ts';
 import { expectError } from '../support/expect-error.ts';
 import { RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
 import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
@@ -22,10 +21,7 @@ async function stall(request: Unsigned, missing = 1): Promise<{ response: RawRes
   return { response, waited: Date.now() - started };
 }
 
-async function blobs(): Promise<string[]> {
-  const entries = await readdir(join(service.started!.data, 'blobs'), { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-}
+const blobs = (): Promise<string[]> => blobsBelow(service.started!.data);
 
 describe.runIf(!isExternal)('a body that stands still', () => {
   it.each([

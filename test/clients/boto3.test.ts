@@ -21,6 +21,7 @@ const steps = [
   'checksums',
   'presigned_default',
   'presigned_v4',
+  'headers_v2',
   'transfer',
   'copy',
   'delete',

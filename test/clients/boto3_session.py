@@ -22,6 +22,7 @@ style = sys.argv[3]
 
 config = Config(s3={"addressing_style": "virtual"}) if style == "host name" else None
 s3 = boto3.client("s3", config=config)
+s3v2 = boto3.client("s3", config=Config(signature_version="s3", s3=config.s3 if config else None))
 s3v4 = boto3.client("s3", config=Config(signature_version="s3v4", s3=config.s3 if config else None))
 
 
@@ -37,8 +38,8 @@ def refusal(call, **parameters):
     return "no error"
 
 
-def fetch(url, method="GET", body=None):
-    request = urllib.request.Request(url, data=body, method=method)
+def fetch(url, method="GET", body=None, headers={}):
+    request = urllib.request.Request(url, data=body, method=method, headers=headers)
     context = ssl.create_default_context(cafile=os.environ["AWS_CA_BUNDLE"])
     with urllib.request.urlopen(request, context=context) as response:
         return response.read()
@@ -130,7 +131,9 @@ def presigned_v4():
 
 def presigned(client):
     where = {"Bucket": bucket, "Key": "pre signed/é+"}
-    fetch(client.generate_presigned_url("put_object", where), "PUT", b"presigned")
+    # Version 2 always signs the type of the content, and urllib always sends one.
+    text = "text/plain"
+    fetch(client.generate_presigned_url("put_object", {**where, "ContentType": text}), "PUT", b"presigned", {"Content-Type": text})
     assert fetch(client.generate_presigned_url("get_object", where)) == b"presigned"
     try:
         fetch(client.generate_presigned_url("get_object", where).replace("pre", "post", 1))
@@ -138,6 +141,22 @@ def presigned(client):
         assert error.code == 403, error.code
     else:
         raise AssertionError("a URL was good for another key")
+
+
+def headers_v2():
+    """Version 2 in the header, sub-resources and copies included."""
+    where = {"Bucket": bucket, "Key": "version 2/é+"}
+    s3v2.put_object(**where, Body=io.BytesIO(b"version 2"), ContentType="text/plain", Metadata={"colour": "two  blanks"})
+    assert s3v2.get_object(**where, ResponseContentDisposition='attachment; filename="é+"')["Body"].read() == b"version 2"
+    assert s3v2.head_object(**where)["Metadata"] == {"colour": "two  blanks"}
+    s3v2.put_object_tagging(**where, Tagging={"TagSet": [{"Key": "a", "Value": "b"}]})
+    assert s3v2.get_object_tagging(**where)["TagSet"] == [{"Key": "a", "Value": "b"}]
+    s3v2.copy_object(Bucket=bucket, Key="version 2/copy", CopySource=where)
+    settings = TransferConfig(multipart_threshold=5 * MIB, multipart_chunksize=5 * MIB)
+    s3v2.upload_fileobj(io.BytesIO(bytes(6 * MIB)), bucket, "version 2/parts", Config=settings)
+    listed = s3v2.list_objects_v2(Bucket=bucket, Prefix="version 2/")["Contents"]
+    assert [each["Size"] for each in listed] == [9, 6 * MIB, 9], listed
+    s3v2.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": each["Key"]} for each in listed]})
 
 
 def transfer():
@@ -185,6 +204,7 @@ steps = [
     checksums,
     presigned_default,
     presigned_v4,
+    headers_v2,
     transfer,
     copy,
     delete,

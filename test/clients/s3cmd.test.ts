@@ -10,7 +10,13 @@ import { alice } from '../support/server.ts';
 
 const installed = isInstalled('s3cmd');
 
-describe.each(someWays)('s3cmd over $scheme, buckets in the $style', { timeout: 120_000 }, ({ scheme, style }) => {
+const ways = [
+  ...someWays.map((way) => ({ ...way, signature: 'v4' })),
+  { scheme: 'http', style: 'path', signature: 'v2' },
+] as const;
+const title = 's3cmd over $scheme, buckets in the $style, signature $signature';
+
+describe.each(ways)(title, { timeout: 120_000 }, ({ scheme, style, signature }) => {
   let endpoint: Endpoint;
   let folder: string;
   let bucket: string;
@@ -24,6 +30,7 @@ describe.each(someWays)('s3cmd over $scheme, buckets in the $style', { timeout: 
       secret_key: alice.secretAccessKey,
       use_https: scheme === 'https' ? 'True' : 'False',
       ca_certs_file: endpoint.authority.file,
+      signature_v2: signature === 'v2' ? 'True' : 'False',
       host_base: style === 'path' ? pathStyleHost : endpoint.hostStyleHost,
       host_bucket: style === 'path' ? pathStyleHost : `%(bucket)s.${endpoint.hostStyleHost}`,
       ...(style === 'path' ? {} : { proxy_host: '127.0.0.1', proxy_port: String(endpoint.proxy.port) }),
@@ -106,13 +113,27 @@ describe.each(someWays)('s3cmd over $scheme, buckets in the $style', { timeout: 
     expect((await s3cmd(['multipart', bucket])).stdout).not.toContain('unfinished');
   });
 
+  it('makes a website, and sets CORS rules', async () => {
+    await s3cmd(['ws-create', '--ws-index', 'start.html', '--ws-error', 'sorry.html', bucket]);
+    const { stdout } = await s3cmd(['ws-info', bucket]);
+    expect(stdout).toMatch(/Index document: +start\.html/);
+    expect(stdout).toMatch(/Error document: +sorry\.html/);
+    await s3cmd(['ws-delete', bucket]);
+    const rules = join(folder, 'cors.xml');
+    const rule = '<CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule>';
+    await writeFile(rules, `<CORSConfiguration>${rule}</CORSConfiguration>`);
+    await s3cmd(['setcors', rules, bucket]);
+    expect((await s3cmd(['info', bucket])).stdout).toMatch(/CORS: +.*<AllowedOrigin>\*<\/AllowedOrigin>/s);
+    await s3cmd(['delcors', bucket]);
+    expect((await s3cmd(['info', bucket])).stdout).toMatch(/CORS: +none/);
+  });
+
   if (style !== 'path') return;
 
-  // What s3cmd can ask for and the service does not do yet: it must be told so, and nothing may change.
+  // What s3cmd can ask for and the service does not do: it must be told so, and nothing may change.
   it.each<[string, string[]]>([
-    ['a policy', ['setpolicy', '/dev/null', '@']],
-    ['a lifecycle', ['expire', '--expiry-days', '7', '--expiry-prefix', 'logs/', '@']],
-    ['a website', ['ws-create', '--ws-index', 'start.html', '@']],
+    ['a notification', ['setnotification', '/dev/null', '@']],
+    ['a payer', ['payer', '--requester-pays', '@']],
   ])('is told that %s is not implemented', async (_, command) => {
     const args = command.map((one) => one.replace('@', bucket));
     await expect(s3cmd(args)).rejects.toThrow(/501|NotImplemented/);

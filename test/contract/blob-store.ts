@@ -233,6 +233,32 @@ export function describeBlobStore(name: string, contract: BlobStoreContract): vo
       });
     });
 
+    describe('describe', () => {
+      it('tells size, time and owner, whatever characters the key has', async () => {
+        for (const key of ['k'.repeat(1024), '😀'.repeat(256), '\u0000\u0001 ~', 'ä/../%2F+', '']) {
+          const before = Date.now();
+          const bucketId = 'b'.repeat(22);
+          const { ref } = await store.write(inChunks(content(300_001), 100_000), { bucketId, key });
+          const described = await store.describe(ref);
+          expect(described).toMatchObject({ ref, size: 300_001, owner: { bucketId, key } });
+          expect(described.writtenAt).toBeGreaterThan(before - 5_000);
+          expect(described.writtenAt).toBeLessThan(Date.now() + 5_000);
+        }
+      });
+
+      it('tells the owner of a blob that came in many parts', async () => {
+        expect((await store.describe(await put(content(11 * MiB)))).owner).toEqual(owner);
+      });
+
+      it('rejects with BlobMissing for what is not there', async () => {
+        const gone = await put(content(1));
+        await store.remove([gone]);
+        for (const ref of [gone, unknownRef()]) {
+          await expect(store.describe(ref)).rejects.toBeInstanceOf(BlobMissing);
+        }
+      });
+    });
+
     describe('list', () => {
       it('tells every blob with its size and time', async () => {
         const before = Date.now();
@@ -295,6 +321,7 @@ export function describeBlobStore(name: string, contract: BlobStoreContract): vo
             expect(await iterator.next()).toMatchObject({ done: true });
           },
         ],
+        ['a description', async (ref) => void (await store.describe(ref))],
         ['a small range', async (ref) => void (await gather(await store.read(ref, { first: 5, last: 9 })))],
         [
           'a list left early',

@@ -68,8 +68,9 @@ describe('the embedded stores, killed', () => {
           expect(await table.get({ pk: 'two', sk: key.sk }), 'a transaction is there whole').toEqual(attributes);
           const chunks: Uint8Array[] = [];
           for await (const chunk of await blobs.read(attributes.ref as string)) chunks.push(chunk);
-          expect(Buffer.concat(chunks).toString()).toBe(`${key.sk} `.repeat(200));
-          expect(await blobs.ownerOf(attributes.ref as string)).toEqual({ bucketId: 'bucket', key: key.sk });
+          const turn = Number(key.sk.split('-').at(-1));
+          expect(Buffer.concat(chunks).toString()).toBe(`${key.sk} `.repeat(turn % 2 === 0 ? 200 : 20_000));
+          expect((await blobs.describe(attributes.ref as string)).owner).toEqual({ bucketId: 'bucket', key: key.sk });
         }
         if (!page.more) break;
       }
@@ -87,57 +88,71 @@ describe('the embedded stores, killed', () => {
       let files = 0;
       for await (const blob of blobs.list()) files += blob.ref.length > 0 ? 1 : 0;
       expect(files).toBeGreaterThanOrEqual(stored.length);
-      await table.close();
+      await Promise.all([table.close(), blobs.close()]);
     }
     expect(acknowledged.size).toBeGreaterThan(0);
   });
 });
 
 describe('the embedded stores, watched', () => {
-  const expectation = (): SyncExpectation => ({
+  /** The turns of one writer: what each must have written, and what is synced for it. */
+  const turns = [
+    { written: /\/blobs\/small\/data\.mdb$/, synced: ['the small blobs', 'the table'] },
+    { written: /\/blobs\/[0-9a-f]{2}\/[^/]{30}$/, synced: ['a blob', 'a directory of blobs', 'the table'] },
+  ];
+  const expectation = (turn: number): SyncExpectation => ({
     within: directory,
     except: /\/lock\.mdb$/,
-    written: [/\/blobs\/[0-9a-f]{2}\/[^/]{30}$/, /\/table\/data\.mdb$/],
-    acknowledgement: (call) => call.name === 'write' && call.args.includes('"watched-0-0 '),
+    written: [turns[turn]!.written, /\/table\/data\.mdb$/],
+    acknowledgement: (call) => call.name === 'write' && call.args.includes(`"watched-0-${turn} `),
   });
 
   it('acknowledge a write when its blob, the name of its blob and the table are synced', async (context) => {
     const reason = await whyNoTracing();
     if (reason !== undefined) context.skip(reason);
 
-    const calls = await traceSyncs(writing(1, 1, 'watched'));
-    assertSyncedBefore(calls, expectation());
-
-    // That the check can fail: it does as soon as any one of these is not there.
+    const calls = await traceSyncs(writing(1, turns.length, 'watched'));
     const ready = calls.findIndex((call) => call.name === 'write' && call.args.includes('"ready'));
-    const end = calls.findIndex(expectation().acknowledgement);
-    const needed = calls.slice(ready, end).filter(isSync);
-    expect(needed.map(kindOf).sort()).toEqual(['a blob', 'a directory of blobs', 'the table']);
-    for (const sync of needed) {
-      const without = calls.filter((call) => call !== sync);
-      expect(unsyncedBefore(without, expectation()), `without the sync of ${kindOf(sync)}`).not.toEqual([]);
-    }
-    const unsynchronous = calls.map((call) => ({ ...call, args: call.args.replace('|O_DSYNC', '') }));
-    expect(unsyncedBefore(unsynchronous, expectation()), 'without O_DSYNC').not.toEqual([]);
+    let begin = ready;
+    for (const [turn, { synced }] of turns.entries()) {
+      assertSyncedBefore(calls, expectation(turn));
 
-    // Nor is it enough to sync too late.
-    const acknowledgedAtOnce = calls.map((call, index) =>
-      index === end ? { ...call, began: calls[ready]!.ended + 1 } : call,
-    );
-    expect(unsyncedBefore(acknowledgedAtOnce, expectation())).not.toEqual([]);
+      // That the check can fail: it does as soon as any one of these is not there.
+      const end = calls.findIndex(expectation(turn).acknowledgement);
+      const needed = calls.slice(begin, end).filter(isSync);
+      expect(needed.map(kindOf).sort()).toEqual(synced);
+      for (const sync of needed) {
+        const without = calls.filter((call) => call !== sync);
+        expect(unsyncedBefore(without, expectation(turn)), `without the sync of ${kindOf(sync)}`).not.toEqual([]);
+      }
+      const unsynchronous = calls.map((call) => ({ ...call, args: call.args.replace('|O_DSYNC', '') }));
+      expect(unsyncedBefore(unsynchronous, expectation(turn)), 'without O_DSYNC').not.toEqual([]);
+
+      // Nor is it enough to sync too late.
+      const firstWrite = calls.findIndex(
+        (call, index) =>
+          index > begin && /^p?write/.test(call.name) && turns[turn]!.written.test(fileOf(call)?.path ?? ''),
+      );
+      const acknowledgedAtOnce = calls.map((call, index) =>
+        index === end ? { ...call, began: calls[firstWrite]!.ended + 0.5 } : call,
+      );
+      expect(unsyncedBefore(acknowledgedAtOnce, expectation(turn))).not.toEqual([]);
+      begin = end;
+    }
 
     // The names of the stores themselves are synced while they are opened.
     const opening = calls.slice(0, ready).filter((call) => call.name === 'fsync');
-    for (const path of [directory, join(directory, 'blobs'), join(directory, 'table')]) {
+    for (const path of ['.', 'blobs', 'blobs/small', 'table'].map((name) => join(directory, name))) {
       const syncs = opening.filter((call) => fileOf(call)?.path === path);
       expect(syncs.length, `syncs of ${path}`).toBeGreaterThan(0);
       const without = calls.filter((call) => !syncs.includes(call));
-      expect(unsyncedBefore(without, expectation()), `without the sync of ${path}`).not.toEqual([]);
+      expect(unsyncedBefore(without, expectation(0)), `without the sync of ${path}`).not.toEqual([]);
     }
   });
 
   function kindOf(call: SystemCall): string {
     const path = fileOf(call)!.path.slice(directory.length);
+    if (path === '/blobs/small/data.mdb') return 'the small blobs';
     if (/^\/blobs\/[0-9a-f]{2}$/.test(path)) return 'a directory of blobs';
     if (path.startsWith('/blobs/')) return 'a blob';
     return path === '/table/data.mdb' ? 'the table' : path;

@@ -409,6 +409,98 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
       });
     });
 
+    describe('scan', () => {
+      const scan = async (...prefixes: string[]): Promise<Item[]> => {
+        const items: Item[] = [];
+        for await (const item of table.scan({ prefixes })) items.push(item);
+        return items;
+      };
+      const place = ({ key }: Item): string => `${key.pk} ${key.sk}`;
+
+      it('shows every item once, whatever characters its key has', async () => {
+        const kind = fresh();
+        const pks = ['', 'a', 'a/b', '\u0001', '\u007F', 'é', '\uFFFF', '😀'].map((rest) => `${kind}/${rest}`);
+        const sks = ['-', '\u0000', 'a\u0000b', '~', 'é', '\uFFFF', '😀', 'x'.repeat(1024)];
+        for (const pk of pks) await seed(pk, sks);
+        const found = await scan(`${kind}/`);
+        const expected = pks.flatMap((pk) => sks.map((sk) => ({ key: { pk, sk }, attributes: { sk } })));
+        expect(found).toHaveLength(expected.length);
+        expect(found.toSorted((a, b) => compareBytes(place(a), place(b)))).toEqual(
+          expected.toSorted((a, b) => compareBytes(place(a), place(b))),
+        );
+      });
+
+      it('shows the items of a partition together, in the order of their sort keys', async () => {
+        const kind = fresh();
+        const sks = ['b', 'a', '\uFFFF', '😀', 'é', 'a/'];
+        const pks = Array.from({ length: 12 }, (_, n) => `${kind}/${n}`);
+        for (const pk of pks) await seed(pk, sks);
+        const found = await scan(kind);
+        for (const [at, pk] of [...new Set(found.map(({ key }) => key.pk))].entries()) {
+          const run = found.slice(at * sks.length, (at + 1) * sks.length);
+          expect(run.map(({ key }) => key)).toEqual(sks.toSorted(compareBytes).map((sk) => ({ pk, sk })));
+        }
+        expect(found).toHaveLength(pks.length * sks.length);
+      });
+
+      it('shows what has one of several prefixes, and no item twice', async () => {
+        const kind = fresh();
+        const pks = ['a', 'ab', 'abc', 'b', 'c'].map((rest) => `${kind}/${rest}`);
+        for (const pk of pks) await seed(pk, ['-']);
+        const names = async (...rests: string[]): Promise<string[]> =>
+          (await scan(...rests.map((rest) => `${kind}/${rest}`))).map(({ key }) => key.pk.slice(kind.length + 1)).sort();
+        expect(await names('ab', 'a')).toEqual(['a', 'ab', 'abc']);
+        expect(await names('c', 'ab')).toEqual(['ab', 'abc', 'c']);
+        expect(await names('d')).toEqual([]);
+      });
+
+      it('without prefixes shows everything', async () => {
+        const pk = fresh();
+        await seed(pk, ['here']);
+        let seen = 0;
+        for await (const { key } of table.scan()) if (key.pk === pk) seen += 1;
+        expect(seen).toBe(1);
+      });
+
+      it('shows as many items, and as large, as there are', async () => {
+        const pk = fresh();
+        const count = times(2500);
+        await seed(pk, Array.from({ length: count }, (_, n) => `small ${n}`));
+        for (const n of [1, 2, 3, 4]) await put({ pk, sk: `large ${n}` }, { bytes: new Uint8Array(350_000) });
+        const found = await scan(pk);
+        expect(new Set(found.map(place)).size).toBe(found.length);
+        expect(found).toHaveLength(count + 4);
+      });
+
+      it('shows what is there throughout, while others come and go', async () => {
+        const pk = fresh();
+        const lasting = Array.from({ length: times(3000) }, (_, n) => `${n}`.padStart(6, '0'));
+        await seed(pk, lasting);
+        const seen: string[] = [];
+        let turn = 0;
+        for await (const { key } of table.scan({ prefixes: [pk] })) {
+          seen.push(key.sk);
+          if (seen.length % 100 !== 0) continue;
+          turn += 1;
+          const passing = { pk, sk: `${String((turn * 7919) % lasting.length).padStart(6, '0')} passing` };
+          await table.write([{ key: passing, put: {} }]);
+          if (turn % 2 === 0) await table.write([{ key: passing, delete: true }]);
+        }
+        const steady = seen.filter((sk) => !sk.endsWith('passing'));
+        expect(steady).toEqual(lasting);
+      });
+
+      it('may be left early', async () => {
+        const pk = fresh();
+        await seed(pk, ['a', 'b']);
+        for await (const { key } of table.scan({ prefixes: [pk] })) {
+          expect(key.sk).toBe('a');
+          break;
+        }
+        expect(await names(pk)).toEqual(['a', 'b']);
+      });
+    });
+
     describe('write', () => {
       it('tells what a single write replaced', async () => {
         const key = { pk: fresh(), sk: 'item' };

@@ -20,12 +20,15 @@ import {
 } from '../support/system-calls.ts';
 
 const blobFile = /\/blobs\/[0-9a-f]{2}\/[^/]{30}$/;
+const smallBlobs = /\/blobs\/small\/data\.mdb$/;
 const tableFile = /\/table\/data\.mdb$/;
 
 /** A change, and the files it must have written before it was answered. */
 interface Change {
   readonly name: string;
   readonly requestId: string;
+  /** The request after it, whose answer says that all followers are done. */
+  readonly followedBy: string;
   readonly written: readonly RegExp[];
 }
 
@@ -35,22 +38,24 @@ async function makeChanges(client: PooledClient): Promise<Change[]> {
   const make = async (name: string, request: Unsigned, ...written: RegExp[]): Promise<PooledResponse> => {
     const response = await client.send(request);
     expect([200, 204]).toContain(response.status);
-    changes.push({ name, requestId: String(response.headers['x-amz-request-id']), written });
     // Asked for the usage, the service first follows all changes: so it writes nothing more when it is asked for another one.
-    expect((await client.send({ method: 'HEAD', path: '/bucket' })).status).toBe(200);
+    const usage = await client.send({ method: 'HEAD', path: '/bucket' });
+    expect(usage.status).toBe(200);
+    const [requestId, followedBy] = [response, usage].map(({ headers }) => String(headers['x-amz-request-id']));
+    changes.push({ name, requestId: requestId!, followedBy: followedBy!, written });
     return response;
   };
   await make('a new bucket', { method: 'PUT', path: '/bucket' }, tableFile);
-  await make('a small object', { method: 'PUT', path: '/bucket/small', body: 'small' }, blobFile, tableFile);
+  await make('a small object', { method: 'PUT', path: '/bucket/small', body: 'small' }, smallBlobs, tableFile);
   const large = Buffer.alloc(1_000_000, 'large ');
   await make('a large object', { method: 'PUT', path: '/bucket/large', body: large }, blobFile, tableFile);
   await make('an empty object', { method: 'PUT', path: '/bucket/empty', body: '' }, tableFile);
-  await make('an overwritten object', { method: 'PUT', path: '/bucket/small', body: 'again' }, blobFile, tableFile);
+  await make('an overwritten object', { method: 'PUT', path: '/bucket/small', body: 'again' }, smallBlobs, tableFile);
 
   const created = await make('an upload', { method: 'POST', path: '/bucket/parts', query: 'uploads' }, tableFile);
   const upload = `uploadId=${textOf(created.text, 'UploadId')}`;
   const part = { method: 'PUT', path: '/bucket/parts', query: `partNumber=1&${upload}`, body: 'part' };
-  const { headers } = await make('a part', part, blobFile, tableFile);
+  const { headers } = await make('a part', part, smallBlobs, tableFile);
   const list = `<Part><PartNumber>1</PartNumber><ETag>${headers.etag}</ETag></Part>`;
   const body = `<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`;
   await make('an object of parts', { method: 'POST', path: '/bucket/parts', query: upload, body }, tableFile);
@@ -78,38 +83,40 @@ describe('the service, watched by strace', () => {
     const calls = await readTrace(output);
     await rm(folder, { recursive: true });
 
-    const answerOf =
-      ({ requestId }: Change) =>
+    const answered =
+      (requestId: string) =>
       (call: SystemCall): boolean =>
         /^(?:write|send)/.test(call.name) && /^\d+<(?:socket|TCP)/.test(call.args) && call.args.includes(requestId);
     const expectation = (change: Change): SyncExpectation => {
       const { written } = change;
-      return { within: data, except: /\/lock\.mdb$/, written, acknowledgement: answerOf(change) };
+      return { within: data, except: /\/lock\.mdb$/, written, acknowledgement: answered(change.requestId) };
     };
 
     let before = 0;
     for (const change of changes) {
-      const answered = calls.findIndex(answerOf(change));
-      expect(answered, `the answer to ${change.name}`).toBeGreaterThan(before);
+      const end = calls.findIndex(answered(change.requestId));
+      expect(end, `the answer to ${change.name}`).toBeGreaterThan(before);
       const own = callsSince(calls, before);
       assertSyncedBefore(calls, expectation(change));
       assertSyncedBefore(own, expectation(change));
 
       // That the check can fail: it does as soon as any one of these is not there.
-      const begun = change.written.includes(blobFile) ? createdBlob(calls, before) : answered;
-      const syncs = calls.slice(begun, answered).filter(isSync);
-      if (begun < answered) expect(syncs.map(kindOf).sort()).toEqual(['blob', 'directory of blobs', 'table']);
-      for (const sync of syncs) {
-        const without = own.filter((call) => call !== sync);
-        expect(unsyncedBefore(without, expectation(change)), `${change.name}: ${kindOf(sync)}`).not.toEqual([]);
+      // Before the first change the stores are opened, which needs syncs of its own.
+      const syncs = before > 0 ? calls.slice(before, end).filter(isSync) : [];
+      if (before > 0) expect([...new Set(syncs.map(kindOf))].sort()).toEqual(expectedSyncs(change));
+      for (const kind of new Set(syncs.map(kindOf))) {
+        const without = own.filter((call) => !(syncs.includes(call) && kindOf(call) === kind));
+        expect(unsyncedBefore(without, expectation(change)), `${change.name}: ${kind}`).not.toEqual([]);
       }
       const unsynchronous = own.map((call) => ({ ...call, args: call.args.replace('|O_DSYNC', '') }));
       expect(unsyncedBefore(unsynchronous, expectation(change)), `${change.name}: O_DSYNC`).not.toEqual([]);
-      before = answered;
+      before = calls.findIndex(answered(change.followedBy));
     }
 
     // The data directory itself has a name, too.
-    const made = calls.slice(0, calls.findIndex(answerOf(changes[0]!))).filter((call) => call.name === 'fsync');
+    const made = calls
+      .slice(0, calls.findIndex(answered(changes[0]!.requestId)))
+      .filter((call) => call.name === 'fsync');
     const parents = [dirname(data), dirname(dirname(data))];
     for (const parent of parents) expect(made.map((call) => fileOf(call)?.path)).toContain(parent);
   });
@@ -120,15 +127,14 @@ function callsSince(calls: readonly SystemCall[], place: number): SystemCall[] {
   return calls.filter((call, index) => index > place || call.args.includes('O_DSYNC'));
 }
 
-/** The place of the next call that creates the file of a blob. */
-function createdBlob(calls: readonly SystemCall[], after: number): number {
-  return calls.findIndex(
-    (call, index) => index > after && /^open/.test(call.name) && blobFile.test(call.resultPath ?? ''),
-  );
+function expectedSyncs({ written }: Change): string[] {
+  if (written.includes(blobFile)) return ['blob', 'directory of blobs', 'table'];
+  return written.includes(smallBlobs) ? ['small blobs', 'table'] : ['table'];
 }
 
 function kindOf(call: SystemCall): string {
   const path = fileOf(call)?.path ?? '';
   if (tableFile.test(path)) return 'table';
+  if (smallBlobs.test(path)) return 'small blobs';
   return blobFile.test(path) ? 'blob' : 'directory of blobs';
 }

@@ -8,10 +8,10 @@ import { noParticulars } from '../../shared/metadata/versions.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
-import { CountedBytes, SetClock } from '../support/fixed-rooms.ts';
+import { alarmAdapters, CountedBytes, SetClock } from '../support/fixed-rooms.ts';
 import { MemoryTable } from '../support/memory-table.ts';
 import { CountsAgain, EndsAtFF, MixesKinds } from './missing-rules.ts';
-import { modelSettings } from './scenario.ts';
+import { modelSettings, noProjects } from './scenario.ts';
 
 /*
  * The holes that one sequence of calls shows, without any interleaving. As in holes.test.ts, each opens when its rule is taken
@@ -28,8 +28,8 @@ beforeEach(() => {
 });
 
 function servicesOver(table: KeyValueTable): Services {
-  const adapters = { table, clock, blobs, randomness: new CountedBytes(), managedKey: undefined };
-  return composeServices(adapters, { projects: { project: async () => undefined }, settings: modelSettings });
+  const adapters = { table, clock, blobs, randomness: new CountedBytes(), managedKey: undefined, ...alarmAdapters };
+  return composeServices(adapters, { projects: noProjects, settings: modelSettings });
 }
 
 /** A versioned bucket with the keys given, each put twice. */

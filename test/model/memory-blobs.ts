@@ -46,6 +46,11 @@ export class MemoryBlobs {
           this.kept.delete(ref);
         }
       },
+      describe: async (ref) => {
+        const blob = this.kept.get(ref);
+        if (!blob) throw new BlobMissing(ref);
+        return { ref, size: blob.bytes.length, writtenAt: blob.writtenAt, owner: blob.owner };
+      },
       list: () => this.#list(),
       check: async () => undefined,
     };

@@ -9,10 +9,12 @@ import type {
   Change,
   Condition,
   Expectation,
+  Item,
   ItemKey,
   KeyValueTable,
   QueryOptions,
   QueryPage,
+  ScanOptions,
   WriteOutcome,
 } from '../../shared/ports/key-value-table.ts';
 import type { Adapters, Mutation } from './scenario.ts';
@@ -42,6 +44,10 @@ class Behind implements KeyValueTable {
 
   query(pk: string, options?: QueryOptions): Promise<QueryPage> {
     return this.inner.query(pk, options);
+  }
+
+  scan(options?: ScanOptions): AsyncIterable<Item> {
+    return this.inner.scan(options);
   }
 
   write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {

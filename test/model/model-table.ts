@@ -9,6 +9,7 @@ import type {
   KeyValueTable,
   QueryOptions,
   QueryPage,
+  ScanOptions,
   WriteOutcome,
 } from '../../shared/ports/key-value-table.ts';
 import { settle, type Actor, type Footprint, type Spot, type Step, type Way } from './actor.ts';
@@ -120,6 +121,11 @@ export class ModelTable {
     this.#set(key, this.truth(key), attributes);
   }
 
+  /** What a scan sees if nothing happens meanwhile. */
+  *scan({ prefixes = [''] }: ScanOptions = {}): Iterable<Item> {
+    for (const item of this.items()) if (prefixes.some((prefix) => item.key.pk.startsWith(prefix))) yield item;
+  }
+
   /** All items, in no particular order. */
   *items(): Iterable<Item> {
     for (const [pk, items] of this.partitions) {
@@ -211,6 +217,11 @@ export class ActorTable implements KeyValueTable {
       [{ pk }],
       () => this.#table.query(pk, options),
     );
+  }
+
+  /** In one step: no actor walks through the table while others are at work. */
+  async *scan(options?: ScanOptions): AsyncIterable<Item> {
+    yield* this.#table.scan(options);
   }
 
   write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
@@ -371,6 +382,10 @@ export class DirectTable implements KeyValueTable {
 
   async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
     return this.#table.query(pk, options);
+  }
+
+  async *scan(options?: ScanOptions): AsyncIterable<Item> {
+    yield* this.#table.scan(options);
   }
 
   async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {

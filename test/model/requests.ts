@@ -10,6 +10,7 @@ import { encodeContent, versionIdOf, type Version } from '../../shared/metadata/
 import { TableBusy } from '../../shared/ports/key-value-table.ts';
 import { measuredBytes } from '../../shared/protocol/measured-bytes.ts';
 import type { AnyOperation, RequestHead, Services } from '../../shared/protocol/operation.ts';
+import { RequestView } from '../../shared/protocol/request-view.ts';
 import type { OperationName } from '../../shared/protocol/routes.ts';
 import type { Actor } from './actor.ts';
 import { canonical } from './fingerprint.ts';
@@ -216,11 +217,18 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
   };
   const input: unknown = operation.parse(head as never);
   const bucket = await services.buckets.load(bucketName);
-  const project = { id: actor.name, email: actor.name, displayName: actor.name };
-  const caller = { kind: 'user', accessKeyId: '', name: '', project } as const;
+  // Parts and completions come from whoever began the upload.
+  const id = input !== null && typeof input === 'object' && 'uploadId' in input ? 'upload' : actor.name;
+  const project = { id, email: actor.name, displayName: actor.name };
+  const caller = { kind: 'user', accessKeyId: '', name: '', project, privileges: [] } as const;
   const payload = sent.body && measuredBytes(sent.body.bytes, sent.body.length, 'CRC32');
-  const authorise = async (): Promise<void> => undefined;
-  return operation.act(input, { ...services, bucket, caller, authorise, payload, document: sent.document });
+  const about = {
+    bucket,
+    caller,
+    view: new RequestView(services, bucket),
+    authorise: async (): Promise<void> => undefined,
+  };
+  return operation.act(input, { ...services, ...about, payload, document: sent.document });
 }
 
 function text(content: string, { services }: Place, slow?: number): NonNullable<Sent['body']> {

@@ -1,4 +1,5 @@
 import { composeServices } from '../../functions/runtime/services.ts';
+import type { Projects } from '../../shared/access/identity.ts';
 import { Graves } from '../../shared/metadata/graves.ts';
 import { itemKey, objectOf } from '../../shared/metadata/keys.ts';
 import { Manifests } from '../../shared/metadata/manifests.ts';
@@ -8,6 +9,7 @@ import { decodeParticulars, encodeContent, type Version } from '../../shared/met
 import type { Attributes, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';
+import { alarmAdapters } from '../support/fixed-rooms.ts';
 import { Actor, ActorClock, SeededRandomness, type Spot, type Time } from './actor.ts';
 import { MemoryBlobs } from './memory-blobs.ts';
 import { ActorTable, DirectTable, feedSpot, ModelTable, type LateWrite } from './model-table.ts';
@@ -65,7 +67,12 @@ export const modelSettings: Settings = {
   limits: { ...defaultLimits, minimumPartBytes: 0 },
   tokenKey: new Uint8Array(32),
 };
-const projects = { project: async () => undefined };
+/** Nobody asks for a name here. */
+export const noProjects: Projects = {
+  project: async () => undefined,
+  byEmail: async () => undefined,
+  hasUser: async () => false,
+};
 const minute = 60 * 1000;
 const day = 24 * 60 * minute;
 const beginning = Date.UTC(2030, 0, 1);
@@ -141,7 +148,7 @@ async function plantUpload(services: (name: string) => Services, watcher: Watche
 }
 
 function servicesFor(table: KeyValueTable, blobs: MemoryBlobs, name: string, time: Time): Services {
-  return composeServices(directAdapters(table, blobs, name, time), { projects, settings: modelSettings });
+  return composeServices(directAdapters(table, blobs, name, time), { projects: noProjects, settings: modelSettings });
 }
 
 function directAdapters(table: KeyValueTable, blobs: MemoryBlobs, name: string, time: Time): Adapters {
@@ -150,7 +157,7 @@ function directAdapters(table: KeyValueTable, blobs: MemoryBlobs, name: string, 
     sleep: async (milliseconds: number) => void (time.now += milliseconds),
   };
   const randomness = new SeededRandomness(name);
-  return { table, blobs: blobs.of(name, () => time.now), clock, randomness, managedKey: undefined };
+  return { table, blobs: blobs.of(name, () => time.now), clock, randomness, managedKey: undefined, ...alarmAdapters };
 }
 
 /** Everything of one play. */
@@ -271,7 +278,7 @@ class ScenarioWorld implements World {
   #client(actor: Actor, request: Request): Promise<unknown> {
     const adapters = this.#adapters(actor);
     const { mutation } = this.#scenario;
-    const given = composeServices(adapters, { projects, settings: modelSettings });
+    const given = composeServices(adapters, { projects: noProjects, settings: modelSettings });
     const services = mutation?.services?.(given, adapters, actor.name) ?? given;
     return perform(request, actor, { services, watcher: this.#watcher, upload: this.#seed.upload });
   }
@@ -313,6 +320,7 @@ class ScenarioWorld implements World {
       clock: new ActorClock(actor, this.time, skew?.[actor.name] ?? 0),
       randomness: new SeededRandomness(actor.name),
       managedKey: undefined,
+      ...alarmAdapters,
     };
   }
 }

@@ -5,7 +5,8 @@ import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
 
 /**
  * A child process of the durability tests: `durable-writes.ts <directory> <writers> <writes of each> <run>`. Every write stores a
- * blob, then two items that name it, and only then acknowledges on standard output: `<run>-<writer>-<turn> <ref>`.
+ * blob, small and large in turn, then two items that name it, and only then acknowledges on standard output:
+ * `<run>-<writer>-<turn> <ref>`.
  */
 const [directory, writers, turns, run] = process.argv.slice(2) as [string, string, string, string];
 
@@ -13,12 +14,12 @@ const blobs = await FileBlobStore.open(join(directory, 'blobs'));
 const table = await LmdbTable.open(join(directory, 'table'));
 writeSync(1, 'ready\n');
 
-async function* content(name: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`${name} `.repeat(200));
+async function* content(name: string, turn: number): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${name} `.repeat(turn % 2 === 0 ? 200 : 20_000));
 }
 
-async function write(name: string): Promise<void> {
-  const { ref } = await blobs.write(content(name), { bucketId: 'bucket', key: name });
+async function write(name: string, turn: number): Promise<void> {
+  const { ref } = await blobs.write(content(name, turn), { bucketId: 'bucket', key: name });
   const { outcome } = await table.write([
     { key: { pk: 'one', sk: name }, put: { ref }, expect: { is: 'absent' } },
     { key: { pk: 'two', sk: name }, put: { ref }, expect: { is: 'absent' } },
@@ -29,7 +30,7 @@ async function write(name: string): Promise<void> {
 
 await Promise.all(
   Array.from({ length: Number(writers) }, async (_, writer) => {
-    for (let turn = 0; turn < Number(turns); turn += 1) await write(`${run}-${writer}-${turn}`);
+    for (let turn = 0; turn < Number(turns); turn += 1) await write(`${run}-${writer}-${turn}`, turn);
   }),
 );
-await table.close();
+await Promise.all([table.close(), blobs.close()]);

@@ -36,7 +36,7 @@ for await (const blob of blobs.list()) left.push(blob.ref);
 
 let lost = 0;
 for (const key of written) if ((await table.get(key)) === undefined) lost += 1;
-await table.close();
+await Promise.all([table.close(), blobs.close()]);
 const told = {
   outcomes,
   written: written.length,

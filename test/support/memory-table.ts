@@ -4,10 +4,12 @@ import type {
   Change,
   Condition,
   FeedRecord,
+  Item,
   ItemKey,
   KeyValueTable,
   QueryOptions,
   QueryPage,
+  ScanOptions,
   WriteOutcome,
 } from '../../shared/ports/key-value-table.ts';
 
@@ -49,6 +51,16 @@ export class MemoryTable implements KeyValueTable {
     if (reverse) found.reverse();
     const items = found.slice(0, limit).map((sk) => ({ key: { pk, sk }, attributes: this.#item({ pk, sk })! }));
     return { items, more: items.length < found.length };
+  }
+
+  async *scan({ prefixes = [''] }: ScanOptions = {}): AsyncIterable<Item> {
+    const partitions = [...this.#partitions.keys()].filter((pk) => prefixes.some((prefix) => pk.startsWith(prefix)));
+    for (const pk of partitions) {
+      for (const sk of this.keysOf(pk)) {
+        const attributes = this.#item({ pk, sk });
+        if (attributes) yield { key: { pk, sk }, attributes };
+      }
+    }
   }
 
   async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { ProjectDeclaration } from '../../../shared/access/accounts.ts';
+import { namePattern, nameRule } from '../../../shared/access/account-names.ts';
 import { OperatorError } from '../operator-error.ts';
 
 const accessKey = z.strictObject({
@@ -12,11 +13,19 @@ const accessKey = z.strictObject({
   secretAccessKey: z.string().min(1).max(256),
 });
 
-const user = z.strictObject({ name: z.string().min(1).max(64), keys: z.array(accessKey).default([]) });
+const user = z.strictObject({
+  name: z.string().regex(namePattern, `a name ${nameRule}`),
+  keys: z.array(accessKey).default([]),
+});
+
+function isProjectName(text: string): boolean {
+  const names = text.split('@');
+  return names.length === 2 && names.every((name) => namePattern.test(name));
+}
 
 const project = z
   .strictObject({
-    project: z.string().regex(/^[^@\s/]+@[^@\s/]+$/, 'must have the form project@customer'),
+    project: z.string().refine(isProjectName, `must have the form project@customer, where each ${nameRule}`),
     id: z
       .string()
       .min(1)

@@ -1,84 +1,36 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { OperatorError } from '../operator-error.ts';
-import { limitsHelp, parseLimits } from './limit-option.ts';
-import { defaultOptions, type StartOptions } from './settings.ts';
-import { startLocalServer } from './local-server.ts';
+import { Command, CommanderError } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { families } from './commands/families.ts';
 
-/** The program `stillage`. Every option is also an environment variable; an empty one counts as unset. */
+/** The exit code after a mistake in the command line itself; other failures end with 1. */
+const usageExitCode = 2;
+
+/** The program `stillage`. Every setting is also an environment variable; an empty one counts as unset. */
 export async function run(argv: readonly string[]): Promise<void> {
   for (const [name, value] of Object.entries(process.env)) {
     if (name.startsWith('STILLAGE_') && value === '') delete process.env[name];
   }
-  const program = new Command('stillage')
+  try {
+    await program().parseAsync([...argv]);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // It has been printed; help and version, asked for, end with 0.
+    process.exitCode = error.exitCode === 0 ? 0 : usageExitCode;
+  }
+}
+
+function program(): Command {
+  const command = new Command('stillage')
     .description('S3-compatible object storage for your own tenants.')
     .version(packageJson.version)
-    .addCommand(startCommand());
-  await program.parseAsync([...argv]);
+    .configureHelp({ showGlobalOptions: false });
+  for (const family of families) command.addCommand(family());
+  prepare(command);
+  return command;
 }
 
-function startCommand(): Command {
-  const { trustProxy, limit, ...defaults } = defaultOptions;
-  const setting = (flags: string, description: string, name: string, value?: unknown): Option => {
-    const option = new Option(flags, description).env(`STILLAGE_${name}`);
-    return value === undefined ? option : option.default(value);
-  };
-  return new Command('start')
-    .description('Run the whole service on this machine, until it is told to stop (SIGTERM or Ctrl-C).')
-    .addOption(setting('--port <n>', 'port to listen on; 0 takes a free one', 'PORT', defaults.port).argParser(port))
-    .addOption(setting('--host <h>', 'address to listen on', 'HOST', defaults.host))
-    .addOption(
-      setting('--data <dir>', 'directory of table, blobs and key file; created if missing', 'DATA', defaults.data),
-    )
-    .addOption(setting('--domain <name>', 'buckets are also addressed as <bucket>.<name>', 'DOMAIN', defaults.domain))
-    .addOption(
-      setting(
-        '--website-domain <name>',
-        'websites are served at <bucket>.<name>',
-        'WEBSITE_DOMAIN',
-        defaults.websiteDomain,
-      ),
-    )
-    .addOption(setting('--region <r>', 'region that the service says it is', 'REGION', defaults.region))
-    .addOption(setting('--tls-cert <file>', 'certificate (PEM): serve HTTPS', 'TLS_CERT'))
-    .addOption(setting('--tls-key <file>', 'private key of the certificate (PEM)', 'TLS_KEY'))
-    .addOption(setting('--accounts <file>', 'JSON list of projects, users and keys that must exist', 'ACCOUNTS'))
-    .addOption(
-      setting(
-        '--trust-proxy <cidr>',
-        'believe X-Forwarded-* from these peers (repeatable)',
-        'TRUST_PROXY',
-        trustProxy,
-      ).argParser((value: string, previous: readonly string[]) => [
-        ...previous,
-        ...value.split(',').map((one) => one.trim()),
-      ]),
-    )
-    .addOption(setting('--xml-namespace <uri>', 'namespace of XML answers', 'XML_NAMESPACE', defaults.xmlNamespace))
-    .addOption(
-      setting(
-        '--all-users-group-uri <uri>',
-        'URI that names everybody in a grant',
-        'ALL_USERS_GROUP_URI',
-        defaults.allUsersGroupUri,
-      ),
-    )
-    .addOption(
-      setting('--limit <name=value>', 'another limit than the default (repeatable); the limits stand below', 'LIMIT')
-        .default(limit, 'none')
-        .argParser(parseLimits),
-    )
-    .addHelpText('after', limitsHelp)
-    .action(async (options: StartOptions) => {
-      const server = await startLocalServer(options);
-      await server.stopped;
-    });
+/** Lets mistakes be thrown rather than end the process, so that nothing is cut off that is still being written. */
+function prepare(command: Command): void {
+  command.exitOverride().helpCommand(false);
+  command.commands.forEach(prepare);
 }
-
-function port(value: string): number {
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
-  return number;
-}
-
-export { OperatorError };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Accounts } from '../../../shared/access/accounts.ts';
+import { randomKeyId, randomSecret } from '../../../shared/access/key-administration.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
@@ -24,7 +25,7 @@ export async function ensureFirstKey(
 ): Promise<void> {
   if ((await table.get(initialised)) !== undefined) return;
   if (!areDeclared) {
-    const key = randomKey(randomness);
+    const key = { accessKeyId: randomKeyId(randomness), secretAccessKey: randomSecret(randomness) };
     await accounts.ensure({
       project: 'main@local',
       id: randomUUID(),
@@ -34,13 +35,6 @@ export async function ensureFirstKey(
     show(key);
   }
   await table.write([{ key: initialised, put: { done: true } }]);
-}
-
-const upperCase = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-
-function randomKey(randomness: Randomness): FirstKey {
-  const id = [...randomness.bytes(18)].map((byte) => upperCase[byte & 31]).join('');
-  return { accessKeyId: `ST${id}`, secretAccessKey: Buffer.from(randomness.bytes(30)).toString('base64url') };
 }
 
 /** Settings to paste, for people. */

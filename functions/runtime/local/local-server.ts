@@ -1,15 +1,13 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { join } from 'node:path';
 import { Accounts } from '../../../shared/access/accounts.ts';
-import { ensureDirectory } from '../../../shared/adapters/embedded/durable-directory.ts';
-import { FileBlobStore } from '../../../shared/adapters/embedded/file-blob-store.ts';
-import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
-import { LmdbTable } from '../../../shared/adapters/embedded/lmdb-table.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { ExactQuotas } from '../../../shared/metadata/exact-quotas.ts';
 import { Graves } from '../../../shared/metadata/graves.ts';
-import { isFollowed, itemKey } from '../../../shared/metadata/keys.ts';
+import { itemKey } from '../../../shared/metadata/keys.ts';
+import { LifecyclePasses } from '../../../shared/metadata/lifecycle-passes.ts';
+import type { Amount } from '../../../shared/metadata/quotas.ts';
 import { Release } from '../../../shared/metadata/release.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
@@ -19,15 +17,17 @@ import { Pipeline } from '../../../shared/protocol/pipeline.ts';
 import { operations } from '../../operations.ts';
 import { Log } from '../log.ts';
 import { nodeHttpListener } from '../node-http.ts';
-import { OperatorError } from '../operator-error.ts';
 import { requestIds } from '../request-ids.ts';
 import { composeServices } from '../services.ts';
 import { TrustedProxies } from '../trusted-proxies.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { readAccountsFile } from './accounts-file.ts';
+import { openData } from './data-directory.ts';
 import { FeedRunner } from './feed-runner.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
+import { scheduleLifecycle } from './lifecycle-schedule.ts';
 import { closing, listen } from './listening.ts';
+import { localActionKinds, localNotifier, scheduleMonitoring } from './monitoring-schedule.ts';
 import { repeat } from './schedule.ts';
 import { readTls, type StartOptions } from './settings.ts';
 
@@ -44,7 +44,7 @@ export interface LocalServer {
 const hour = 60 * 60 * 1000;
 const minute = 60 * 1000;
 /** How long replaced content may still be read by requests that found it before. */
-const grace = hour;
+export const grace = hour;
 /** After so long a stop cuts what still runs. */
 const stopTime = 30_000;
 
@@ -67,11 +67,20 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     region: options.region,
     xmlNamespace: options.xmlNamespace,
     allUsersGroupUri: options.allUsersGroupUri,
+    publicUrl: options.publicUrl,
     limits,
     tokenKey: await tokenKey(table, randomness),
   };
   const services = composeServices(
-    { table, blobs, clock, randomness, managedKey: await managedKey(table, secrets, randomness) },
+    {
+      table,
+      blobs,
+      clock,
+      randomness,
+      managedKey: await managedKey(table, secrets, randomness),
+      secrets,
+      actionKinds: localActionKinds,
+    },
     { projects: accounts, settings },
   );
   const { usage, uploads } = services;
@@ -87,21 +96,42 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const graves = new Graves({ table, uploads, clock, randomness });
   const feed = new FeedRunner(table, [(batch) => usage.follow(batch), (batch) => release.follow(batch)], log);
   const sweeper = repeat(minute, () => release.sweep(), log, 'freeing released content failed');
+  const lifecycle = scheduleLifecycle(
+    { ...services, passes: new LifecyclePasses({ table, clock, randomness }) },
+    options.lifecycleDaySeconds,
+    log,
+  );
+  // Twice, because the first drain tidies up uploads that have ended, and the second one counts that.
+  const held = async (bucketId: string): Promise<Amount> => {
+    await feed.drain();
+    await feed.drain();
+    return usage.held(bucketId);
+  };
+  const quotas = new ExactQuotas(held, { bytes: limits.bucketBytes, objects: limits.bucketObjects });
+  // On one machine the counters are exact: what is still in the feed is counted first.
+  const exactUsage = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
+  const monitoring = scheduleMonitoring(
+    {
+      ...services,
+      usage: exactUsage,
+      notifier: localNotifier(log, options.alarmWebhookAllow),
+      telemetry: log,
+      region: options.region,
+    },
+    options.monitoringSeconds,
+  );
   const gravedigger = repeat(minute, () => graves.sweep(), log, 'sweeping removed buckets failed');
+  const linkSweeper = repeat(minute, () => services.publicLinks.sweep(), log, 'sweeping public links failed');
 
   const requestId = requestIds(randomness);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
   const pipeline = new Pipeline({
-    services: {
-      ...services,
-      // On one machine the counters are exact: what is still in the feed is counted first.
-      usage: { of: (bucketId) => feed.drain().then(() => usage.of(bucketId)) },
-    },
+    services: { ...services, usage: exactUsage, quotas },
     operations,
     accessKeys: accounts,
     telemetry: log,
     hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
-    signing: {},
+    signing: { version2: options.signatureV2 },
     requestId,
     hostId,
   });
@@ -135,9 +165,9 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
 
   const close = async (): Promise<void> => {
     await closeServer(stopTime);
-    await Promise.all([sweeper.stop(), gravedigger.stop()]);
+    await Promise.all([monitoring.stop(), lifecycle.stop(), sweeper.stop(), gravedigger.stop(), linkSweeper.stop()]);
     await feed.stop();
-    await table.close();
+    await Promise.all([table.close(), blobs.close()]);
     log.note('stopped');
     log.flush();
   };
@@ -153,18 +183,6 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
 
   process.stderr.write(`Stillage is listening on ${url}\n`);
   return { url, stop, stopped };
-}
-
-/** Opens everything that lies in the data directory. @throws OperatorError */
-async function openData(data: string): Promise<{ secrets: KeyFileSecrets; table: LmdbTable; blobs: FileBlobStore }> {
-  try {
-    await ensureDirectory(data);
-    const secrets = await KeyFileSecrets.open(join(data, 'master.key'));
-    const table = await LmdbTable.open(join(data, 'table'), { isFollowed });
-    return { secrets, table, blobs: await FileBlobStore.open(join(data, 'blobs')) };
-  } catch (cause) {
-    throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}`);
-  }
 }
 
 /** The key that binds continuation tokens to this deployment: made once. */

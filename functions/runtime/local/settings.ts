@@ -15,8 +15,18 @@ export interface StartOptions {
   readonly tlsKey?: string;
   readonly accounts?: string;
   readonly trustProxy: readonly string[];
+  /** Whether signatures of version 2 are taken. */
+  readonly signatureV2: boolean;
   readonly xmlNamespace: string;
   readonly allUsersGroupUri: string;
+  /** Where clients reach the service, if not where each request is sent: without a slash at the end. */
+  readonly publicUrl?: string;
+  /** How long a day of lifecycle rules is, if not a day. */
+  readonly lifecycleDaySeconds?: number;
+  /** Targets of alarms that may lie anywhere, as `host:port`. */
+  readonly alarmWebhookAllow: readonly string[];
+  /** How often metrics are collected, if not every five minutes. */
+  readonly monitoringSeconds?: number;
   /** What differs from the default limits. */
   readonly limit: Partial<Limits>;
 }
@@ -29,6 +39,8 @@ export const defaultOptions = {
   websiteDomain: 'website.localhost',
   region: 'us-east-1',
   trustProxy: [],
+  signatureV2: true,
+  alarmWebhookAllow: [],
   xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
   limit: {},

@@ -7,6 +7,9 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
+  ScanCommand,
+  type ScanCommandInput,
+  type ScanCommandOutput,
   TransactGetItemsCommand,
   TransactionCanceledException,
   TransactWriteItemsCommand,
@@ -15,10 +18,12 @@ import {
   type Attributes,
   type Change,
   type Condition,
+  type Item,
   type ItemKey,
   type KeyValueTable,
   type QueryOptions,
   type QueryPage,
+  type ScanOptions,
   TableBusy,
   type WriteOutcome,
 } from '../../ports/key-value-table.ts';
@@ -101,6 +106,28 @@ export class DynamoDbTable implements KeyValueTable {
       if (items.length > 0 || !more) return { items, more };
       start = page.LastEvaluatedKey?.['sk']?.S;
     }
+  }
+
+  /** DynamoDB leaves out what has another prefix, but reads it all the same. */
+  async *scan({ prefixes }: ScanOptions = {}): AsyncIterable<Item> {
+    const filter = prefixes === undefined ? {} : prefixFilter(prefixes);
+    let next: Promise<ScanCommandOutput> | undefined = this.#scanPage(filter, undefined);
+    while (next !== undefined) {
+      const { Items = [], LastEvaluatedKey }: ScanCommandOutput = await next;
+      next = LastEvaluatedKey && this.#scanPage(filter, LastEvaluatedKey);
+      next?.catch(() => undefined); // told when it is awaited
+      yield* Items.map(unmarshalItem);
+    }
+  }
+
+  #scanPage(filter: Partial<ScanCommandInput>, start: StoredItem | undefined): Promise<ScanCommandOutput> {
+    const command = new ScanCommand({
+      TableName: this.#tableName,
+      ConsistentRead: true,
+      ...filter,
+      ...(start && { ExclusiveStartKey: start }),
+    });
+    return this.#read(() => this.#client.send(command));
   }
 
   async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
@@ -236,6 +263,14 @@ export class DynamoDbTable implements KeyValueTable {
     }
     return { outcome: 'unknown' };
   }
+}
+
+function prefixFilter(prefixes: readonly string[]): Partial<ScanCommandInput> {
+  return {
+    FilterExpression: prefixes.map((_, at) => `begins_with(#pk, :p${at})`).join(' OR '),
+    ExpressionAttributeNames: { '#pk': 'pk' },
+    ExpressionAttributeValues: Object.fromEntries(prefixes.map((prefix, at) => [`:p${at}`, { S: prefix }])),
+  };
 }
 
 function sortKeyCondition(low: string | undefined, high: string | undefined): string {

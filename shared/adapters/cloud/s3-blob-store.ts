@@ -4,6 +4,7 @@ import {
   DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
+  HeadObjectCommand,
   paginateListObjectsV2,
   PutObjectCommand,
   S3Client,
@@ -16,6 +17,7 @@ import {
   type BlobRef,
   type BlobStore,
   type ByteRange,
+  type OwnedBlob,
 } from '../../ports/blob-store.ts';
 import { inParts } from './blob-parts.ts';
 import { MultipartUpload, type NewObject } from './multipart-upload.ts';
@@ -137,6 +139,18 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
+  async describe(ref: BlobRef): Promise<OwnedBlob> {
+    try {
+      const command = new HeadObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + ref });
+      const { ContentLength = 0, LastModified, Metadata = {} } = await this.#client.send(command);
+      return { ref, size: ContentLength, writtenAt: LastModified?.getTime() ?? 0, owner: ownerIn(Metadata) };
+    } catch (error) {
+      // An answer to HEAD has no body to say NoSuchKey in.
+      if (error instanceof Error && error.name === 'NotFound') throw new BlobMissing(ref, { cause: error });
+      throw error;
+    }
+  }
+
   async check(): Promise<void> {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }));
   }
@@ -151,6 +165,11 @@ export class S3BlobStore implements BlobStore {
     const Metadata = { 'bucket-id': bucketId, key: Buffer.from(key).toString('base64url') };
     return { Bucket: this.#bucket, Key: this.#prefix + ref, Metadata };
   }
+}
+
+function ownerIn({ 'bucket-id': bucketId, key }: Readonly<Record<string, string>>): BlobOwner | undefined {
+  if (bucketId === undefined || key === undefined) return undefined;
+  return { bucketId, key: Buffer.from(key, 'base64url').toString() };
 }
 
 /** What lies in the bucket under any other name was not written here. */

@@ -1,11 +1,12 @@
 import type { BlobRef } from '../../ports/blob-store.ts';
 
 /**
- * Names of blobs: 2 random hexadecimal digits, which are also the name of the directory; the time in 8 characters; 20 random
- * characters. The alphabet is in ASCII order, so within a directory names rise with time.
+ * Names of blobs: 2 random hexadecimal digits, which are also the name of the directory, or `sm` for a small one; the time in 8
+ * characters; 20 random characters. The alphabet is in ASCII order, so names that begin alike rise with time.
  */
 const alphabet = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 const form = /^[0-9a-f]{2}[-0-9A-Z_a-z]{28}$/;
+const smallForm = /^sm[-0-9A-Z_a-z]{28}$/;
 const timeStart = 2;
 const timeEnd = 10;
 const randomCharacters = 20;
@@ -13,18 +14,32 @@ const randomCharacters = 20;
 /** The directories of a store. */
 export const directories: readonly string[] = Array.from({ length: 256 }, (_, index) => hex(index));
 
-/** A name that no other blob has. */
+/** A name that no other blob has, for one that is a file. */
 export function blobRef(now: number, randomBytes: (count: number) => Uint8Array): BlobRef {
   const [directory, ...rest] = randomBytes(1 + randomCharacters);
+  return hex(directory!) + nameOf(now, rest);
+}
+
+/** A name that no other blob has, for one that lies among the small ones. */
+export function smallBlobRef(now: number, randomBytes: (count: number) => Uint8Array): BlobRef {
+  return `sm${nameOf(now, [...randomBytes(randomCharacters)])}`;
+}
+
+function nameOf(now: number, random: readonly number[]): string {
   let time = '';
   for (let left = now; time.length < timeEnd - timeStart; left = Math.floor(left / 64))
     time = alphabet[left % 64]! + time;
-  return hex(directory!) + time + rest.map((byte) => alphabet[byte & 63]!).join('');
+  return time + random.map((byte) => alphabet[byte & 63]!).join('');
 }
 
-/** Whether a string can be the name of a blob. */
+/** Whether a string can be the name of a blob that is a file. */
 export function isBlobRef(text: string): boolean {
   return form.test(text);
+}
+
+/** Whether a string can be the name of a small blob. */
+export function isSmallBlobRef(text: string): boolean {
+  return smallForm.test(text);
 }
 
 export function directoryOf(ref: BlobRef): string {

@@ -4,13 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BlobMissing } from '../../ports/blob-store.ts';
-import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange } from '../../ports/blob-store.ts';
+import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { headerSize, readHeader, writeHeader } from './blob-file.ts';
-import { blobRef, directoryOf, directories, isBlobRef, timeOf } from './blob-ref.ts';
+import { blobRef, directoryOf, directories, isBlobRef, isSmallBlobRef, timeOf } from './blob-ref.ts';
 import { DirectorySync } from './directory-sync.ts';
 import { ensureDirectory, syncDirectory } from './durable-directory.ts';
 import { FileReader, readStretch } from './file-reader.ts';
 import { FileWriter } from './file-writer.ts';
+import { SmallBlobs, smallBlobSize } from './small-blobs.ts';
 
 const closeFile = promisify(close);
 const openFile = promisify(open);
@@ -23,16 +24,18 @@ const smallRead = 256 * 1024;
 const removalsAtOnce = 16;
 
 /**
- * Blobs as files, one each, under names that the store invents, spread over 256 directories. A file is created once and never changed.
- * `write` resolves when the bytes and the name are on the disk. After a crash there may be files that were not finished; they
+ * Blobs as files, one each, under names that the store invents, spread over 256 directories; small ones share an LMDB environment.
+ * A blob is written once and never changed. `write` resolves when the bytes and the name are on the disk. After a crash there may be files that were not finished; they
  * have no owner in the table, `list` tells them like all others, and they harm nothing.
  */
 export class FileBlobStore implements BlobStore {
   readonly #root: string;
+  readonly #small: SmallBlobs;
   readonly #directories = new DirectorySync();
 
-  private constructor(root: string) {
+  private constructor(root: string, small: SmallBlobs) {
     this.#root = root;
+    this.#small = small;
   }
 
   /** Opens the store in this directory, which is created if need be. The file system must tell upper from lower case. */
@@ -43,9 +46,10 @@ export class FileBlobStore implements BlobStore {
         if (error.code !== 'EEXIST') throw error;
       });
     }
+    const small = await SmallBlobs.open(join(root, 'small'));
     // Also for directories that an earlier process created without living to see them durable.
     await syncDirectory(root);
-    return new FileBlobStore(root);
+    return new FileBlobStore(root, small);
   }
 
   async write(
@@ -53,8 +57,7 @@ export class FileBlobStore implements BlobStore {
     owner: BlobOwner,
     length?: number,
   ): Promise<{ ref: BlobRef; size: number }> {
-    const ref = blobRef(Date.now(), randomBytes);
-    const file = new FileWriter(this.#pathOf(ref));
+    let file: NewFile | undefined;
     let size = 0;
     try {
       let buffer: Buffer = Buffer.allocUnsafeSlow(Math.min(bufferSize, headerSize + (length ?? bufferSize)));
@@ -65,7 +68,8 @@ export class FileBlobStore implements BlobStore {
         size += chunk.length;
         for (let taken = 0; taken < chunk.length;) {
           if (filled === buffer.length) {
-            await file.put(buffer);
+            file ??= this.#newFile();
+            await file.writer.put(buffer);
             [buffer, spare] = [spare ?? Buffer.allocUnsafeSlow(bufferSize), buffer];
             filled = 0;
           }
@@ -75,16 +79,21 @@ export class FileBlobStore implements BlobStore {
           taken += part.length;
         }
       }
-      await file.finish(buffer.subarray(0, filled));
-      await this.#directories.sync(this.#directoryOf(ref));
+      if (file === undefined && size <= smallBlobSize) {
+        return { ref: await this.#small.write(buffer.subarray(headerSize, filled), owner), size };
+      }
+      file ??= this.#newFile();
+      await file.writer.finish(buffer.subarray(0, filled));
+      await this.#directories.sync(this.#directoryOf(file.ref));
+      return { ref: file.ref, size };
     } catch (error) {
-      await file.discard();
+      await file?.writer.discard();
       throw error;
     }
-    return { ref, size };
   }
 
   async read(ref: BlobRef, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+    if (isSmallBlobRef(ref)) return once(this.#small.read(ref, range));
     const file = await this.#open(ref);
     // The inode of an open file is in memory: this does not wait for the disk.
     const fileSize = fstatSync(file).size;
@@ -100,16 +109,18 @@ export class FileBlobStore implements BlobStore {
   }
 
   async remove(refs: readonly BlobRef[]): Promise<void> {
-    const left = refs.values();
+    const left = refs.filter(isBlobRef).values();
     const removeSome = async (): Promise<void> => {
       for (const ref of left) {
-        if (isBlobRef(ref)) await unlink(this.#pathOf(ref)).catch(unlessMissing);
+        await unlink(this.#pathOf(ref)).catch(unlessMissing);
       }
     };
+    await this.#small.remove(refs.filter(isSmallBlobRef));
     await Promise.all(Array.from({ length: Math.min(removalsAtOnce, refs.length) }, removeSome));
   }
 
   async *list(): AsyncIterable<BlobDescription> {
+    yield* this.#small.list();
     for (const directory of directories) {
       for await (const { name } of await opendir(join(this.#root, directory))) {
         if (!isBlobRef(name)) continue;
@@ -119,12 +130,18 @@ export class FileBlobStore implements BlobStore {
     }
   }
 
-  /** Whose bytes they are, or undefined if the file was never finished. */
-  async ownerOf(ref: BlobRef): Promise<BlobOwner | undefined> {
+  async describe(ref: BlobRef): Promise<OwnedBlob> {
+    if (isSmallBlobRef(ref)) return this.#small.describe(ref);
     const file = await this.#open(ref);
     try {
-      if (fstatSync(file).size < headerSize) return undefined;
-      return readHeader(Buffer.from(await readStretch(file, 0, headerSize)));
+      const fileSize = fstatSync(file).size;
+      const header = fileSize < headerSize ? undefined : Buffer.from(await readStretch(file, 0, headerSize));
+      return {
+        ref,
+        size: Math.max(0, fileSize - headerSize),
+        writtenAt: timeOf(ref),
+        owner: header && readHeader(header),
+      };
     } finally {
       await closeFile(file);
     }
@@ -132,6 +149,16 @@ export class FileBlobStore implements BlobStore {
 
   async check(): Promise<void> {
     await access(join(this.#root, directories[0]!), constants.R_OK | constants.W_OK | constants.X_OK);
+  }
+
+  /** Waits for the writes of small blobs under way. What was acknowledged is durable without it. */
+  async close(): Promise<void> {
+    await this.#small.close();
+  }
+
+  #newFile(): NewFile {
+    const ref = blobRef(Date.now(), randomBytes);
+    return { ref, writer: new FileWriter(this.#pathOf(ref)) };
   }
 
   async #open(ref: BlobRef): Promise<number> {
@@ -149,6 +176,12 @@ export class FileBlobStore implements BlobStore {
   #pathOf(ref: BlobRef): string {
     return join(this.#directoryOf(ref), ref);
   }
+}
+
+/** A file under its name to come; it is created by its first write. */
+interface NewFile {
+  readonly ref: BlobRef;
+  readonly writer: FileWriter;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -31,6 +31,14 @@ export function decodeSortKey(encoded: Buffer, pk: string): string {
   return encoded.toString('utf8', Buffer.byteLength(pk) + 1);
 }
 
+/** Both parts of an encoded key. */
+export function decodeItemKey(encoded: Buffer): ItemKey {
+  const end = encoded.indexOf(separator);
+  const pk = Buffer.from(encoded.subarray(0, end));
+  for (let index = 0; index < end; index += 1) pk[index]! -= 1;
+  return { pk: pk.toString(), sk: encoded.toString('utf8', end + 1) };
+}
+
 /** Encoded keys from `start` on and before `end`. */
 export interface KeyRange {
   readonly start: Buffer;
@@ -48,6 +56,19 @@ export function rangeOf(
   if (after !== undefined && reverse) end = earlier(end, encode(pk, after, 0));
   if (after !== undefined && !reverse) start = later(start, successor(pk, after));
   return { start: clip(start), end: clip(end) };
+}
+
+/** The keys whose partition key begins with one of these: ranges in order, none of which overlaps another. */
+export function rangesOf(prefixes: readonly string[]): readonly KeyRange[] {
+  const starts = prefixes.map((prefix) => Buffer.from(Buffer.from(prefix).map((byte) => byte + 1)));
+  const apart = starts
+    .toSorted((a, b) => Buffer.compare(a, b))
+    .filter((start, at, sorted) => !sorted.slice(0, at).some((other) => start.subarray(0, other.length).equals(other)));
+  return apart.map((start) => ({
+    // The engine takes no empty key; no encoded key begins with a separator.
+    start: start.length > 0 ? start : Buffer.of(separator),
+    end: Buffer.concat([start, Buffer.of(aboveText)]),
+  }));
 }
 
 /** The first key that is greater: nothing lies between a byte string and itself followed by a zero. */

@@ -12,14 +12,15 @@ import type {
   KeyValueTable,
   QueryOptions,
   QueryPage,
+  ScanOptions,
   WriteOutcome,
 } from '../../ports/key-value-table.ts';
-import { ensureDirectory, syncDirectory } from './durable-directory.ts';
+import { ensureDirectory } from './durable-directory.ts';
 import { FeedLog } from './feed-log.ts';
 import { CommitUnknown, GroupCommit } from './group-commit.ts';
 import { decodeItem } from './item-encoding.ts';
-import { decodeSortKey, encodeItemKey, rangeOf } from './item-key.ts';
-import { checkTableFile } from './table-file.ts';
+import { decodeItemKey, decodeSortKey, encodeItemKey, rangeOf, rangesOf } from './item-key.ts';
+import { checkTableFile, syncTableFile } from './table-file.ts';
 import { stepsOf } from './write-steps.ts';
 import type { Step } from './write-steps.ts';
 
@@ -69,8 +70,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
     await ensureDirectory(directory);
     await checkTableFile(directory);
     const table = new LmdbTable(openEnvironment({ path: directory, ...environment }), options);
-    // The engine syncs its file, but not the name of a file it has just created.
-    await syncDirectory(directory);
+    await syncTableFile(directory);
     return table;
   }
 
@@ -99,6 +99,28 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
       bytes += value.size;
     }
     return { items, more: false };
+  }
+
+  /** Page by page: a snapshot that stays open keeps the engine from using freed space again. */
+  async *scan({ prefixes = [''] }: ScanOptions = {}): AsyncIterable<Item> {
+    for (const range of rangesOf(prefixes)) {
+      for (let start: Buffer | undefined = range.start; start !== undefined;) {
+        this.#look();
+        const page: Item[] = [];
+        let bytes = 0;
+        let next: Buffer | undefined;
+        for (const { key, value } of this.#items.getRange({ start, end: range.end, limit: mostItemsOfPage + 1 })) {
+          if (page.length === mostItemsOfPage || bytes > mostBytesOfPage) {
+            next = Buffer.from(key);
+            break;
+          }
+          page.push({ key: decodeItemKey(key), attributes: value.attributes });
+          bytes += value.size;
+        }
+        yield* page;
+        start = next;
+      }
+    }
   }
 
   async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory } from './durable-directory.ts';
 
 /** What LMDB writes near the beginning of its file: 0xBEEFC0DE, little-endian. */
 const magic = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
@@ -23,4 +24,15 @@ export async function checkTableFile(directory: string): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+/** Makes a table durable that the engine has just opened, perhaps created: it syncs neither the first pages nor the name of the file. */
+export async function syncTableFile(directory: string): Promise<void> {
+  const file = await open(join(directory, 'data.mdb'), 'r+');
+  try {
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await syncDirectory(directory);
 }

@@ -7,7 +7,8 @@ import type { AccessKeys, User } from '../../../shared/access/identity.ts';
 import { startDigest, type DigestAlgorithm } from '../../../shared/checksums/running-digest.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage } from '../../../shared/http/message.ts';
-import { authenticate, type Authenticated, type SigningSettings } from '../../../shared/protocol/authenticate.ts';
+import { authenticate } from '../../../shared/protocol/authenticate.ts';
+import type { Authenticated, SigningSettings } from '../../../shared/protocol/authenticated.ts';
 import type { PayloadDigests } from '../../../shared/protocol/payload.ts';
 import type { BodyWants } from '../../../shared/protocol/verified-body.ts';
 import {
@@ -34,6 +35,7 @@ const user: User = {
   accessKeyId: credentials.accessKeyId,
   name: 'user',
   project: { id: 'b5c3…', email: 'project@customer', displayName: 'project' },
+  privileges: [],
 };
 
 function keysWith(suspended = false): AccessKeys {
@@ -150,10 +152,11 @@ describe('authenticate', () => {
   });
 
   it.each<[string, string | undefined, string, string, number]>([
-    ['V2', 'AWS AKID:c2ln', '', 'NotImplemented', 501],
-    ['neutral V2', 'SVC AKID:c2ln', '', 'NotImplemented', 501],
-    ['bare V2', 'AKID:c2ln', '', 'NotImplemented', 501],
-    ['presigned V2', undefined, '?AWSAccessKeyId=A&Expires=1&Signature=x', 'NotImplemented', 501],
+    ['undated V2', 'AWS AKID:c2ln', '', 'AccessDenied', 403],
+    ['undated neutral V2', 'SVC AKID:c2ln', '', 'AccessDenied', 403],
+    ['undated bare V2', 'AKID:c2ln', '', 'AccessDenied', 403],
+    ['expired V2', undefined, '?AWSAccessKeyId=A&Expires=1&Signature=x', 'AccessDenied', 403],
+    ['presigned and incomplete V2', undefined, '?Signature=x', 'AccessDenied', 403],
     ['public key', 'AWS4-ECDSA-P256-SHA256 Credential=…', '', 'NotImplemented', 501],
     ['no V2', 'AWS garbage', '', 'InvalidArgument', 400],
     ['unknown', 'Basic dTpw', '', 'InvalidArgument', 400],
@@ -196,6 +199,14 @@ describe('authenticate', () => {
     await expect(pass(await presign({}), { settings: { strictRegion: 'mars-north-1' } })).rejects.toMatchObject(
       refused('AuthorizationQueryParametersError', { status: 400, details: { Region: 'mars-north-1' } }),
     );
+  });
+
+  it('hands on a raw plus in the query as what it was signed for', async () => {
+    const prefix = async (canonicalQuery: string) =>
+      (await pass(signByTheBook({ rawQuery: 'prefix=a+b', canonicalQuery }))).target.query.get('prefix');
+    expect(await prefix('prefix=a%20b')).toBe('a b');
+    expect(await prefix('prefix=a%2Bb')).toBe('a+b');
+    expect((await pass(message('GET', '/bucket?prefix=a+b', []))).target.query.get('prefix')).toBe('a b');
   });
 
   it('refuses session tokens, wherever they are', async () => {

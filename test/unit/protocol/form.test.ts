@@ -4,7 +4,8 @@ import type { AccessKeys, User } from '../../../shared/access/identity.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { resolveTarget } from '../../../shared/http/address.ts';
 import { Fields, type RequestMessage } from '../../../shared/http/message.ts';
-import { authenticate, type Authenticated, type SigningSettings } from '../../../shared/protocol/authenticate.ts';
+import { authenticate } from '../../../shared/protocol/authenticate.ts';
+import type { Authenticated, SigningSettings } from '../../../shared/protocol/authenticated.ts';
 import { openForm } from '../../../shared/protocol/form.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import { Pipeline, type PipelineRooms } from '../../../shared/protocol/pipeline.ts';
@@ -16,6 +17,7 @@ const user: User = {
   accessKeyId: credentials.accessKeyId,
   name: 'user',
   project: { id: 'id', email: 'project@customer', displayName: 'project' },
+  privileges: [],
 };
 const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
 const names = { domain: 'example.test', websiteDomain: 'web.example.test' };
@@ -71,6 +73,13 @@ describe('the signature gate, for a form', () => {
     for await (const chunk of payload.bytes) chunks.push(Buffer.from(chunk));
     expect(Buffer.concat(chunks).toString()).toBe('content');
     expect(payload.digests()).toMatchObject({ size: 7, checksum: { algorithm: 'CRC64NVME' } });
+  });
+
+  it('refuses signatures of version 2 where the deployment does', async () => {
+    const v2 = signedV2(credentials, policyText([{ bucket: 'bucket' }, { key: 'k' }]));
+    const off = { version2: false };
+    await expect(pass(request([['key', 'k'], ...v2]).message, keys(), off)).rejects.toEqual(refused('InvalidRequest'));
+    await pass(request([['key', 'k'], ...signature]).message, keys(), off);
   });
 
   it('tells only whoever holds the secret that the key is suspended', async () => {

@@ -76,12 +76,19 @@ describe('the headers of an upload', () => {
     },
   );
 
-  it.each(['', 'a', 'ftp://example.test', 'javascript:alert(1)', ' /a', 'HTTP://a', `/${'a'.repeat(2048)}`])(
-    'do not redirect a website to %j',
-    (value) => {
-      expect(codeOf(() => read(['x-amz-website-redirect-location', value]))).toBe('InvalidRedirectLocation');
-    },
-  );
+  it.each([
+    '',
+    'a',
+    'ftp://example.test',
+    'javascript:alert(1)',
+    ' /a',
+    'HTTP://a',
+    '/a\tb',
+    '/a\r\nx: y',
+    `/${'a'.repeat(2048)}`,
+  ])('do not redirect a website to %j', (value) => {
+    expect(codeOf(() => read(['x-amz-website-redirect-location', value]))).toBe('InvalidRedirectLocation');
+  });
 
   it('are refused with tags that are none', () => {
     expect(codeOf(() => read(['x-amz-tagging', 'aws:a=1']))).toBe('InvalidTag');

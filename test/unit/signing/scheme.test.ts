@@ -24,6 +24,7 @@ describe('recogniseScheme', () => {
     [undefined, 'X-Amz-Credential=a', 'v4-presigned'],
     [undefined, 'AWSAccessKeyId=AKID&Signature=x&Expires=1', 'v2-presigned'],
     [undefined, 'SVCAccessKeyId=AKID', 'v2-presigned'],
+    [undefined, 'Signature=x', 'v2-presigned'],
   ])('takes Authorization %j and the query %j for %s', (authorization, query, scheme) => {
     expect(recognise(authorization, query)).toBe(scheme);
   });

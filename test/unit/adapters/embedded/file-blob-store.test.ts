@@ -13,6 +13,7 @@ beforeEach(async () => {
   store = await FileBlobStore.open(join(directory, 'a', 'blobs'));
 });
 afterEach(async () => {
+  await store.close();
   await rm(directory, { recursive: true });
 });
 
@@ -23,6 +24,9 @@ async function* chunks(...parts: (string | Uint8Array)[]): AsyncGenerator<Uint8A
   for (const part of parts) yield Buffer.from(part);
 }
 
+/** Too large to lie among the small ones. */
+const large = (text: string): string => text.repeat(40_000);
+
 async function gather(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const kept: Uint8Array[] = [];
   for await (const chunk of bytes) kept.push(chunk);
@@ -32,13 +36,13 @@ async function gather(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 describe('FileBlobStore', () => {
   // Written out, because what is on users' disks must stay readable.
   it('writes a header of 1,152 bytes that names the owner, then the bytes', async () => {
-    const { ref } = await store.write(chunks('the ', 'bytes'), owner);
+    const { ref } = await store.write(chunks(large('a'), large('b')), owner);
     const file = await readFile(pathOf(ref));
     const header = Buffer.alloc(1152);
     header.write(`STILBLOB\u0001\u0016\u000D\u0000${owner.bucketId}${owner.key}`);
-    expect(file).toEqual(Buffer.concat([header, Buffer.from('the bytes')]));
+    expect(file).toEqual(Buffer.concat([header, Buffer.from(large('a') + large('b'))]));
     expect((await stat(pathOf(ref))).mode & 0o777).toBe(0o600);
-    expect(await store.ownerOf(ref)).toEqual(owner);
+    expect((await store.describe(ref)).owner).toEqual(owner);
   });
 
   it('puts the time into the name', async () => {
@@ -72,18 +76,20 @@ describe('FileBlobStore', () => {
       'aa/../../secret',
       `${'0'.repeat(29)}/`,
       '0'.repeat(31),
+      `sm${'0'.repeat(28)}`,
+      `sm${'0'.repeat(27)}/`,
     ]) {
       await expect(store.read(ref)).rejects.toBeInstanceOf(BlobMissing);
-      await expect(store.ownerOf(ref)).rejects.toBeInstanceOf(BlobMissing);
+      await expect(store.describe(ref)).rejects.toBeInstanceOf(BlobMissing);
       await store.remove([ref]);
     }
     expect((await stat(secret)).size).toBe(2000);
   });
 
   it('opens over files that a crash left unfinished: they are listed, not read, and can be removed', async () => {
-    const { ref: whole } = await store.write(chunks('whole'), owner);
-    const { ref: torn } = await store.write(chunks('torn'), owner);
-    const { ref: empty } = await store.write(chunks('empty'), owner);
+    const { ref: whole } = await store.write(chunks(large('whole')), owner);
+    const { ref: torn } = await store.write(chunks(large('torn')), owner);
+    const { ref: empty } = await store.write(chunks(large('empty')), owner);
     await truncate(pathOf(torn), 700);
     await truncate(pathOf(empty), 0);
     await writeFile(join(directory, 'a', 'blobs', whole.slice(0, 2), 'lost+found'), 'of somebody else');
@@ -93,18 +99,19 @@ describe('FileBlobStore', () => {
     for await (const blob of again.list()) found.set(blob.ref, blob.size);
     expect(found).toEqual(
       new Map([
-        [whole, 5],
+        [whole, large('whole').length],
         [torn, 0],
         [empty, 0],
       ]),
     );
-    expect(await gather(await again.read(whole))).toBe('whole');
+    expect(await gather(await again.read(whole))).toBe(large('whole'));
     for (const ref of [torn, empty]) {
       await expect(again.read(ref)).rejects.toThrow(/never finished/);
-      expect(await again.ownerOf(ref)).toBeUndefined();
+      expect((await again.describe(ref)).owner).toBeUndefined();
     }
     await again.remove([torn, empty]);
     await expect(again.read(torn)).rejects.toBeInstanceOf(BlobMissing);
+    await again.close();
   });
 
   it('fails a read of a file that was cut meanwhile, instead of giving less', async () => {

@@ -1,0 +1,177 @@
+// Writes docs/permissions.md: `node --import tsx bin/permissions-table.ts > docs/permissions.md`.
+import { fileURLToPath } from 'node:url';
+import { operations } from '../functions/operations.ts';
+import type { Question } from '../shared/access/authorise.ts';
+import { conditionKeys, tagConditionKeys } from '../shared/access/policy-keys.ts';
+import { Fields } from '../shared/http/message.ts';
+import { Query } from '../shared/http/query.ts';
+import { defaultLimits } from '../shared/protocol/limits.ts';
+import type { AnyOperation } from '../shared/protocol/operation.ts';
+import type { OperationName } from '../shared/protocol/routes.ts';
+
+/** One right that an operation needs. */
+export interface Permission {
+  readonly operation: OperationName;
+  readonly question: Question;
+  /** For which requests; empty: for all. */
+  readonly when: string;
+}
+
+interface Sample {
+  readonly when: string;
+  /** For which requests a right is needed that these do not need. */
+  readonly otherwise: string;
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request that has whatever any operation must have. */
+const plain: Sample = {
+  when: '',
+  otherwise: '',
+  query: [
+    'uploadId=upload&partNumber=1&name=name&id=id&metric=BucketSizeBytes&statistic=Average&period=300',
+    'start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z',
+  ].join('&'),
+  headers: {
+    'content-length': '0',
+    'x-amz-copy-source': 'source-bucket/source-key',
+    'x-amz-object-attributes': 'ETag',
+    'x-amz-rename-source': 'source-key',
+  },
+};
+
+/** What a request may have besides that changes what it needs. */
+const variants: readonly Sample[] = [
+  {
+    when: 'with `versionId`',
+    otherwise: 'without `versionId`',
+    query: `${plain.query}&versionId=null`,
+    headers: plain.headers,
+  },
+  {
+    when: 'from a version of the source',
+    otherwise: 'from the current version of the source',
+    query: plain.query,
+    headers: { ...plain.headers, 'x-amz-copy-source': 'source-bucket/source-key?versionId=null' },
+  },
+  {
+    when: 'with tags',
+    otherwise: 'without tags',
+    query: plain.query,
+    headers: { ...plain.headers, 'x-amz-tagging': 'a=b', 'x-amz-tagging-directive': 'REPLACE' },
+  },
+  {
+    when: 'with an ACL other than `private`',
+    otherwise: 'without an ACL',
+    query: plain.query,
+    headers: { ...plain.headers, 'x-amz-acl': 'public-read' },
+  },
+];
+
+/** What is asked only when the operation has read something: it stands in its `act`. */
+const askedLater: readonly Permission[] = [
+  later('CopyObject', 'GetObjectTagging', 'the source has tags, and they are copied', 'source-bucket', 'source-key'),
+  later('CopyObject', 'GetObjectVersionTagging', 'so, of a version', 'source-bucket', 'source-key'),
+  later('DeleteObjects', 'DeleteObject', 'for each key', 'bucket', 'key'),
+  later('DeleteObjects', 'DeleteObjectVersion', 'for each version', 'bucket', 'key'),
+  later('GetWebsitePage', 'GetObject', 'for the page, the index and the error page', 'bucket', 'key'),
+];
+
+function later(operation: OperationName, action: string, when: string, bucket: string, key: string): Permission {
+  return { operation, question: { action, bucket, key }, when };
+}
+
+/** For whoever comes: these ask for no rights. */
+export const forAnybody: ReadonlySet<string> = new Set(['GetHealth', 'GetPublicLink', 'Preflight']);
+
+/** The rights that every operation needs, as its own `authorise` says for requests of each kind. */
+export function permissions(): readonly Permission[] {
+  return [...operations.values()]
+    .filter(({ name }) => !forAnybody.has(name))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((operation) => [
+      ...permissionsOf(operation),
+      ...askedLater.filter((permission) => permission.operation === operation.name),
+    ]);
+}
+
+function permissionsOf(operation: AnyOperation): readonly Permission[] {
+  const asked = ask(operation, plain);
+  const askedOf = variants.map((variant) => ({ ...variant, questions: ask(operation, variant) }));
+  const usual = asked.map((question) => {
+    const exception = askedOf.find(({ questions }) => !has(questions, question));
+    return { question, when: exception?.otherwise ?? '' };
+  });
+  const further = askedOf.flatMap(({ when, questions }) =>
+    questions.filter((question) => !has(asked, question)).map((question) => ({ question, when })),
+  );
+  return [...usual, ...further].map((one) => ({ operation: operation.name, ...one }));
+}
+
+function has(questions: readonly Question[], { action, bucket, key }: Question): boolean {
+  return questions.some((one) => one.action === action && one.bucket === bucket && one.key === key);
+}
+
+function ask(operation: AnyOperation, { query, headers }: Sample): readonly Question[] {
+  const fields = new Fields(Object.entries(headers));
+  const head = {
+    bucket: 'bucket',
+    key: 'key',
+    path: '/key',
+    method: 'GET',
+    query: Query.parse(query),
+    fields,
+    form: { fields: new Fields([['key', 'key']]), headers: fields },
+    secure: true,
+    remoteAddress: '192.0.2.1',
+    settings: { region: '', xmlNamespace: '', allUsersGroupUri: '', limits: defaultLimits, tokenKey: new Uint8Array() },
+    virtualHost: false,
+    signed: true,
+  };
+  return operation.authorise(operation.parse(head), head);
+}
+
+/** The page as Markdown. */
+export function permissionsPage(): string {
+  const rows = permissions().map(({ operation, question, when }, at, all) => {
+    const name = all[at - 1]?.operation === operation ? '' : operation;
+    return `| ${name} | ${question.action} | ${resource(question)} | ${when} |`;
+  });
+  return `# Permissions
+
+<!-- Generated, and a test holds it: node --import tsx bin/permissions-table.ts > docs/permissions.md -->
+
+## What an operation needs
+
+In a bucket's policy an action has \`s3:\` or \`svc:\` before it, and a resource \`arn:aws:s3:::\` or \`arn:svc:svc:::\`. An operation
+with several rows needs all that apply. [Who decides](../shared/access/authorise.ts): a statement that denies, else one that
+allows, else who owns the bucket and the object, and their ACLs.
+
+| operation | action | resource | when |
+|---|---|---|---|
+${rows.join('\n')}
+
+## What a condition may ask for
+
+\`svc:\` does for \`s3:\`, and the case does not matter but in the key of a tag.
+
+| key | |
+|---|---|
+${Object.entries(conditionKeys).map(keyRow).join('\n')}
+${Object.entries(tagConditionKeys)
+  .map(([key, meaning]) => keyRow([`${key}<key of the tag>`, meaning]))
+  .join('\n')}
+`;
+}
+
+function resource({ bucket, key }: Question): string {
+  if (bucket === undefined) return '';
+  return `\`${bucket}${key === undefined ? '' : `/${key}`}\``;
+}
+
+function keyRow([key, meaning]: readonly [string, string]): string {
+  return `| \`${key}\` | ${meaning} |`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.stdout.write(permissionsPage());

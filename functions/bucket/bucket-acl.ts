@@ -1,0 +1,39 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { aclDocument, bucketAcl } from '../../shared/protocol/acl-document.ts';
+import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acl-request.ts';
+import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { findGrantees } from '../../shared/protocol/granted-acl.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { shownAcl } from '../../shared/protocol/shown-acl.ts';
+import { accessControlPolicy } from '../../shared/xml/acl.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketAcl.html */
+export const getBucketAcl = defineOperation({
+  name: 'GetBucketAcl',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'GetBucketAcl', bucket }],
+  act: async (_, { bucket, buckets, projects, settings }) =>
+    shownAcl(await bucketAcl(bucket, buckets), bucket.project, projects, settings.allUsersGroupUri),
+  render: ({ owner, grants }, _, { settings }) => ({ xml: accessControlPolicy(owner, grants, settings.xmlNamespace) }),
+});
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketAcl.html */
+export const putBucketAcl = defineOperation({
+  name: 'PutBucketAcl',
+  on: 'bucket',
+  body: aclBody,
+  needs: { table: 'write' },
+  parse: ({ bucket, fields }) => ({ bucket, asked: parseAclRequest(fields) }),
+  authorise: ({ bucket }) => [{ action: 'PutBucketAcl', bucket }],
+  act: async ({ asked }, context) => {
+    const { bucket, buckets, document } = context;
+    const { owner, acl } = readAclRequest(asked, document);
+    if (owner !== undefined && owner !== bucket.project) throw new S3Error('AccessDenied');
+    const resolved = await findGrantees(acl, context);
+    await buckets.setDocument(bucket.name, 'acl', aclDocument(resolved(bucket.project, bucket.project)));
+  },
+  render: emptyXml,
+});

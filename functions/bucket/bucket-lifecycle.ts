@@ -1,0 +1,73 @@
+import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
+import { parseIsoDate } from '../../shared/http/dates.ts';
+import type { Attribute } from '../../shared/ports/key-value-table.ts';
+import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
+import { lifecycleConfiguration, readLifecycleConfiguration, type LifecycleRule } from '../../shared/xml/lifecycle.ts';
+
+/** Means nothing where there is one storage class only, but Terraform waits until it reads what it wrote. */
+const minimumSizeHeader = 'x-amz-transition-default-minimum-object-size';
+const minimumSizes = ['all_storage_classes_128K', 'varies_by_storage_class'];
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLifecycleConfiguration.html */
+export const getBucketLifecycleConfiguration = defineOperation({
+  name: 'GetBucketLifecycleConfiguration',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'GetLifecycleConfiguration', bucket }],
+  act: async (_, { bucket, buckets }) => {
+    const document = await buckets.document(bucket, 'lifecycle');
+    if (document === undefined) {
+      throw new S3Error('NoSuchLifecycleConfiguration', { details: { BucketName: bucket.name } });
+    }
+    return {
+      rules: document['rules'] as unknown as readonly LifecycleRule[],
+      minimumSize: document['minimumSize'] as string,
+    };
+  },
+  render: ({ rules, minimumSize }, _, { settings }) => ({
+    fields: [[minimumSizeHeader, minimumSize]],
+    xml: lifecycleConfiguration(rules, settings.xmlNamespace),
+  }),
+});
+
+const configuration: DocumentBody<readonly LifecycleRule[]> = {
+  maximum: 'documentBytes',
+  read: (bytes) => readLifecycleConfiguration(bytes, parseIsoDate),
+};
+
+/** Replaces all rules: https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketLifecycleConfiguration.html */
+export const putBucketLifecycleConfiguration = defineOperation({
+  name: 'PutBucketLifecycleConfiguration',
+  on: 'bucket',
+  body: configuration,
+  needs: { table: 'write' },
+  parse: ({ bucket, fields }) => ({ bucket, minimumSize: readMinimumSize(fields.get(minimumSizeHeader)) }),
+  authorise: ({ bucket }) => [{ action: 'PutLifecycleConfiguration', bucket }],
+  act: ({ bucket, minimumSize }, { buckets, document }) =>
+    buckets.setDocument(bucket, 'lifecycle', { rules: document as unknown as readonly Attribute[], minimumSize }),
+  render: (_, { minimumSize }) => ({
+    fields: [
+      ['content-type', 'application/xml'],
+      [minimumSizeHeader, minimumSize],
+    ],
+  }),
+});
+
+function readMinimumSize(value = minimumSizes[0]!): string {
+  if (minimumSizes.includes(value)) return value;
+  throw invalidArgument(minimumSizeHeader, value, `${minimumSizeHeader} must be one of ${minimumSizes.join(', ')}`);
+}
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketLifecycle.html */
+export const deleteBucketLifecycle = defineOperation({
+  name: 'DeleteBucketLifecycle',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'write' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'PutLifecycleConfiguration', bucket }],
+  act: ({ bucket }, { buckets }) => buckets.setDocument(bucket, 'lifecycle', undefined),
+  render: () => ({ status: 204 }),
+});

@@ -1,0 +1,40 @@
+import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
+import {
+  monitoringConfiguration,
+  readMonitoringConfiguration,
+  type MonitoringStatus,
+} from '../../shared/xml/monitoring.ts';
+
+/** Whether the history of a bucket's size is kept. docs/monitoring.md */
+export const getBucketMonitoring = defineOperation({
+  name: 'GetBucketMonitoring',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'GetBucketMonitoring', bucket }],
+  act: async (_, { bucket, monitoring }) => ((await monitoring.buckets.isOn(bucket.id)) ? 'Enabled' : 'Disabled'),
+  render: (status, _, { settings }) => ({ xml: monitoringConfiguration(status, settings.xmlNamespace) }),
+});
+
+const configuration: DocumentBody<MonitoringStatus> = {
+  maximum: 'documentBytes',
+  announced: true,
+  read: (bytes) => readMonitoringConfiguration(bytes),
+};
+
+/** Turns monitoring on or off. Where it is off, alarms wait, and do not know what state they are in. docs/monitoring.md */
+export const putBucketMonitoring = defineOperation({
+  name: 'PutBucketMonitoring',
+  on: 'bucket',
+  body: configuration,
+  needs: { table: 'write' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'PutBucketMonitoring', bucket }],
+  act: async (_, { bucket, document, monitoring }) => {
+    const entry = await monitoring.buckets.turn(bucket, document === 'Enabled' ? 'on' : 'off');
+    if (entry?.pausing) await monitoring.alarms.pause(entry);
+  },
+  render: emptyXml,
+});

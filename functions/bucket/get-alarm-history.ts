@@ -1,0 +1,31 @@
+import { invalidArgument } from '../../shared/errors/s3-error.ts';
+import { parsePageSize } from '../../shared/http/page-size.ts';
+import { readAlarmName } from '../../shared/metadata/monitoring/alarm-definition.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { alarmHistory } from '../../shared/xml/monitoring.ts';
+
+const itemsPerPage = 100;
+
+/** What happened to an alarm in the last 30 days, the newest first. docs/monitoring.md */
+export const getAlarmHistory = defineOperation({
+  name: 'GetAlarmHistory',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: ({ bucket, query }) => {
+    const marker = query.get('marker') ?? '';
+    // It is a piece of a sort key, which has a limit.
+    if (!/^[\w-]{0,64}$/.test(marker)) throw invalidArgument('marker', marker);
+    const limit = parsePageSize(query, 'max-items', itemsPerPage);
+    return { bucket, name: readAlarmName(query.get('name')), marker, limit };
+  },
+  authorise: ({ bucket }) => [{ action: 'GetAlarmHistory', bucket }],
+  act: async ({ name, marker, limit }, { bucket, clock, monitoring }) => {
+    const { id } = await monitoring.alarms.load(bucket.id, name);
+    const after = marker === '' ? undefined : marker;
+    return monitoring.history.list(bucket.id, id, { after, limit, now: clock.now() });
+  },
+  render: ({ entries, next }, { name, marker }, { settings }) => ({
+    xml: alarmHistory({ name, marker, nextMarker: next, entries }, settings.xmlNamespace),
+  }),
+});

@@ -1,0 +1,21 @@
+import { isPublic } from '../../shared/access/policy.ts';
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { bucketPolicy } from '../../shared/protocol/bucket-policy.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { policyStatus } from '../../shared/xml/stubs.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketPolicyStatus.html */
+export const getBucketPolicyStatus = defineOperation({
+  name: 'GetBucketPolicyStatus',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'GetBucketPolicyStatus', bucket }],
+  act: async (_, { bucket, buckets }) => {
+    const found = await bucketPolicy(bucket, buckets);
+    if (found === undefined) throw new S3Error('NoSuchBucketPolicy', { details: { BucketName: bucket.name } });
+    return isPublic(found.policy);
+  },
+  render: (open, _, { settings }) => ({ xml: policyStatus(open, settings.xmlNamespace) }),
+});

@@ -1,0 +1,98 @@
+import { invalidArgument } from '../../shared/errors/s3-error.ts';
+import { parseIsoDate } from '../../shared/http/dates.ts';
+import type { Query } from '../../shared/http/query.ts';
+import { resolutionFor, samplingTime } from '../../shared/metadata/monitoring/resolutions.ts';
+import {
+  datapoints,
+  metrics,
+  metricUnits,
+  statistics,
+  type Point,
+  type Sample,
+} from '../../shared/metadata/monitoring/statistics.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { metricData } from '../../shared/xml/monitoring.ts';
+
+/** What a metric is now, and what is kept of its history. docs/monitoring.md */
+export const getMetricData = defineOperation({
+  name: 'GetMetricData',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+
+  parse: ({ bucket, query }) => {
+    const start = parseMoment(query, 'start');
+    const end = parseMoment(query, 'end');
+    const period = parsePeriod(query);
+    if (start >= end) throw invalidArgument('start', query.get('start')!, 'start must be before end.');
+    if (Math.ceil((end - start) / period) > maximumDatapoints) {
+      const message = `There must be at most ${maximumDatapoints} periods from start to end.`;
+      throw invalidArgument('period', query.get('period')!, message);
+    }
+    const metric = oneOf(query, 'metric', metrics);
+    const statistic = oneOf(query, 'statistic', statistics);
+    return { bucket, metric, statistic, period, start, end };
+  },
+
+  authorise: ({ bucket }) => [{ action: 'GetMetricData', bucket }],
+
+  act: async ({ metric, statistic, period, start, end }, { bucket, clock, monitoring, usage }) => {
+    const { bytes, objects } = await usage.of(bucket.id);
+    const current: Sample = { BucketSizeBytes: bytes, NumberOfObjects: objects };
+    const now = clock.now();
+    // Periods count from 1970 on, and those are given that begin in the time asked for.
+    const first = Math.max(0, Math.ceil(start / period)) * period;
+    const last = Math.min(Math.ceil(end / period) * period, now + 1);
+    const points: Point[] = [];
+    if (first < last) {
+      for await (const point of monitoring.samples.read(bucket.id, resolutionFor(period), first, last))
+        points.push(point);
+    }
+    return {
+      current: { at: now, value: current[metric] },
+      datapoints: datapoints(points, { metric, statistic, period, origin: 0 }),
+    };
+  },
+
+  render: (data, { bucket, metric, statistic, period }, { settings }) => ({
+    xml: metricData(
+      { bucket, metric, statistic, unit: metricUnits[metric], period: period / 1000, ...data },
+      settings.xmlNamespace,
+    ),
+  }),
+});
+
+/** As many as CloudWatch gives. */
+const maximumDatapoints = 1440;
+
+/** Milliseconds. */
+function parsePeriod(query: Query): number {
+  const text = required(query, 'period');
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  const step = samplingTime / 1000;
+  if (seconds === 0 || seconds % step !== 0) {
+    throw invalidArgument('period', text, `period must be a multiple of ${step} seconds.`);
+  }
+  return seconds * 1000;
+}
+
+/** Milliseconds since the epoch. */
+function parseMoment(query: Query, name: string): number {
+  const text = required(query, name);
+  const moment = parseIsoDate(text);
+  if (moment === undefined) throw invalidArgument(name, text, `${name} must be a time such as 2026-11-20T10:00:00Z.`);
+  return moment;
+}
+
+function oneOf<const Word extends string>(query: Query, name: string, words: readonly Word[]): Word {
+  const text = required(query, name);
+  const word = words.find((candidate) => candidate === text);
+  if (word === undefined) throw invalidArgument(name, text, `${name} must be one of ${words.join(', ')}.`);
+  return word;
+}
+
+function required(query: Query, name: string): string {
+  const value = query.get(name);
+  if (value === undefined) throw invalidArgument(name, '', `The parameter ${name} is missing.`);
+  return value;
+}

@@ -1,0 +1,26 @@
+import { parsePageSize } from '../../shared/http/page-size.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { shownAlarm } from '../../shared/protocol/shown-alarm.ts';
+import { listAlarmsResult } from '../../shared/xml/monitoring.ts';
+
+/** The alarms of a bucket in the order of their names, in pages as ListObjects has them. docs/monitoring.md */
+export const listAlarms = defineOperation({
+  name: 'ListAlarms',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: ({ bucket, query, settings }) => ({
+    bucket,
+    marker: query.get('marker') ?? '',
+    maxAlarms: parsePageSize(query, 'max-alarms', settings.limits.keysPerPage),
+  }),
+  authorise: ({ bucket }) => [{ action: 'ListAlarms', bucket }],
+  act: ({ marker, maxAlarms }, { bucket, monitoring }) =>
+    monitoring.alarms.list(bucket.id, { after: marker, limit: maxAlarms }),
+  render: ({ alarms, more }, input, { settings }) => ({
+    xml: listAlarmsResult(
+      { ...input, alarms: alarms.map(shownAlarm), nextMarker: more ? alarms.at(-1)?.name : undefined },
+      settings.xmlNamespace,
+    ),
+  }),
+});

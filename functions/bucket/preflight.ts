@@ -1,0 +1,53 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import {
+  bucketCors,
+  corsFields,
+  matchCors,
+  readCorsRequest,
+  varyByOrigin,
+  type CorsMatch,
+} from '../../shared/protocol/cors.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+
+/**
+ * What a browser asks before a request of another origin: OPTIONS on the service, a bucket or an object, which need not be
+ * there. It comes without credentials, or with those of the request to come, which say nothing of this one.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/RESTOPTIONSobject.html
+ */
+export const preflight = defineOperation({
+  name: 'Preflight',
+  on: ['service', 'bucket', 'object'],
+  body: 'none',
+  needs: { table: 'read' },
+  ignoresCredentials: true,
+  parse: ({ fields, method }) => {
+    const request = readCorsRequest(fields, method);
+    if (request === undefined) throw insufficient('Insufficient information. Origin request header needed.');
+    if (request.method === method) {
+      throw insufficient('Insufficient information. Access-Control-Request-Method request header needed.');
+    }
+    return request;
+  },
+  authorise: () => [],
+  act: async (request, { bucket, buckets }): Promise<CorsMatch> => {
+    const rules = bucket && (await bucketCors(bucket, buckets));
+    const details = { Method: request.method };
+    if (rules === undefined) {
+      throw new S3Error('AccessForbidden', { message: 'CORSResponse: CORS is not enabled for this bucket.', details });
+    }
+    const match = matchCors(rules, request);
+    if (match === undefined) throw new S3Error('AccessForbidden', { details });
+    return match;
+  },
+  render: (match, { headers }) => ({
+    fields: [
+      ...corsFields(match),
+      ...(headers.length > 0 ? [['access-control-allow-headers', headers.join(', ')] as const] : []),
+      varyByOrigin,
+    ],
+  }),
+});
+
+function insufficient(message: string): S3Error {
+  return new S3Error('BadRequest', { message });
+}

@@ -1,0 +1,69 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { versionIdOf, type Version } from '../../shared/metadata/versions.ts';
+import { grantsOf, versionAcl } from '../../shared/protocol/acl-document.ts';
+import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acl-request.ts';
+import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { findGrantees } from '../../shared/protocol/granted-acl.ts';
+import { defineOperation, type Answer } from '../../shared/protocol/operation.ts';
+import { shownAcl } from '../../shared/protocol/shown-acl.ts';
+import { parseVersionId } from '../../shared/protocol/version-id.ts';
+import { accessControlPolicy } from '../../shared/xml/acl.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAcl.html */
+export const getObjectAcl = defineOperation({
+  name: 'GetObjectAcl',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: ({ bucket, key, query }) => ({ bucket, key, versionId: parseVersionId(query) }),
+  authorise: ({ bucket, key, versionId }) => [
+    versionId === undefined
+      ? { action: 'GetObjectAcl', bucket, key }
+      : { action: 'GetObjectVersionAcl', bucket, key, versionId },
+  ],
+  act: async ({ key, versionId }, { bucket, view, projects, settings }) => {
+    const version = await view.find(bucket, key, versionId);
+    if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
+    if (version.marker) throw new S3Error(versionId === undefined ? 'NoSuchKey' : 'MethodNotAllowed');
+    const { owner } = version;
+    const acl = versionAcl(await view.particulars(version), owner);
+    return { version, shown: await shownAcl(acl, owner, projects, settings.allUsersGroupUri) };
+  },
+  render: ({ version, shown }, _, { settings }) =>
+    withVersion(version, { xml: accessControlPolicy(shown.owner, shown.grants, settings.xmlNamespace) }),
+});
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectAcl.html */
+export const putObjectAcl = defineOperation({
+  name: 'PutObjectAcl',
+  on: 'object',
+  body: aclBody,
+  needs: { table: 'write' },
+  parse: ({ bucket, key, fields, query }) => ({
+    bucket,
+    key,
+    versionId: parseVersionId(query),
+    asked: parseAclRequest(fields),
+  }),
+  authorise: ({ bucket, key, versionId }) => [
+    versionId === undefined
+      ? { action: 'PutObjectAcl', bucket, key }
+      : { action: 'PutObjectVersionAcl', bucket, key, versionId },
+  ],
+  act: async ({ key, versionId, asked }, context) => {
+    const { bucket, objects, view, document } = context;
+    const { owner, acl } = readAclRequest(asked, document);
+    const resolved = await findGrantees(acl, context);
+    const checkUnchanged = await view.unchanged(bucket, key, versionId);
+    return objects.revise(bucket, key, versionId, ({ grants: _, ...particulars }, version) => {
+      checkUnchanged(version);
+      if (owner !== undefined && owner !== version.owner) throw new S3Error('AccessDenied');
+      return { ...particulars, ...grantsOf(resolved(version.owner, bucket.project), version.owner) };
+    });
+  },
+  render: (version) => withVersion(version, emptyXml()),
+});
+
+function withVersion(version: Version, answer: Answer): Answer {
+  return { ...answer, fields: [...(answer.fields ?? []), ['x-amz-version-id', versionIdOf(version)]] };
+}

@@ -1,0 +1,118 @@
+import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
+import type { Query } from '../../shared/http/query.ts';
+import { parsePageSize } from '../../shared/http/page-size.ts';
+import type { PublicLink } from '../../shared/metadata/public-links.ts';
+import { defineOperation, type RequestHead } from '../../shared/protocol/operation.ts';
+import { baseUrl, publicLinkUrl } from '../../shared/protocol/public-link.ts';
+import { parseVersionId } from '../../shared/protocol/version-id.ts';
+import { listPublicLinksResult, publicLinkDocument } from '../../shared/xml/public-links.ts';
+
+/** Seconds that a link lasts: by default, and at most. */
+const longest = 24 * 60 * 60;
+
+const idForm = /^[-0-9A-Z_a-z]{28}$/;
+
+interface Named {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId: string | undefined;
+}
+
+function named({ bucket, key, query }: RequestHead<'object'>): Named {
+  return { bucket, key, versionId: parseVersionId(query) };
+}
+
+/** No policy knows these actions: they are for the owners of the version and of the bucket. */
+function question(action: string) {
+  return ({ bucket, key, versionId }: Named) => [
+    { action, bucket, key, ...(versionId !== undefined && { versionId }) },
+  ];
+}
+
+/** @throws S3Error InvalidArgument */
+function parseLifetime(query: Query): number {
+  const value = query.get('expires');
+  if (value === undefined) return longest;
+  if (/^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= longest) return Number(value);
+  throw invalidArgument('expires', value, `A link lasts 1 to ${longest} seconds.`);
+}
+
+/** Makes a link by which anybody can read a version of an object for some time. docs/public-links.md */
+export const createPublicLink = defineOperation({
+  name: 'CreatePublicLink',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'write' },
+  parse: (request) => ({ ...named(request), seconds: parseLifetime(request.query), base: baseUrl(request) }),
+  authorise: question('CreatePublicLink'),
+  act: async ({ key, versionId, seconds }, { bucket, view, publicLinks }) => {
+    const version = await view.find(bucket, key, versionId);
+    if (version === undefined || (version.marker && versionId === undefined)) {
+      throw new S3Error('NoSuchKey', { details: { Key: key } });
+    }
+    if (version.marker) throw new S3Error('MethodNotAllowed', { details: { Method: 'POST', ResourceType: 'DeleteMarker' } });
+    if (version.encryption?.kind === 'customer') {
+      throw new S3Error('InvalidRequest', {
+        message: 'An object that is encrypted with a key of its owner cannot be read through a link.',
+      });
+    }
+    return publicLinks.create(bucket, key, version, seconds * 1000);
+  },
+  render: ({ link, token }, { base }, { settings }) => ({
+    status: 201,
+    xml: publicLinkDocument(link, publicLinkUrl(base, token), settings.xmlNamespace),
+  }),
+});
+
+/** The links of a key that lead somewhere, oldest first, without their tokens. docs/public-links.md */
+export const listPublicLinks = defineOperation({
+  name: 'ListPublicLinks',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: (request) => {
+    const marker = request.query.get('marker') ?? '';
+    if (marker !== '' && !idForm.test(marker)) throw invalidArgument('marker', marker);
+    return {
+      ...named(request),
+      marker,
+      maxLinks: parsePageSize(request.query, 'max-links', request.settings.limits.keysPerPage),
+    };
+  },
+  authorise: question('ListPublicLinks'),
+  act: async ({ key, versionId, marker, maxLinks }, { bucket, caller, view, publicLinks }) => {
+    const { links, more } = await publicLinks.list(bucket.id, key, { after: marker, limit: maxLinks });
+    const project = caller.kind === 'user' ? caller.project.id : undefined;
+    const shown: PublicLink[] = [];
+    for (const link of links) {
+      if (versionId !== undefined && link.versionId !== versionId) continue;
+      const version = await view.find(bucket, key, link.versionId);
+      if (version?.instance !== link.instance) continue;
+      if (project === bucket.project || project === version.owner) shown.push(link);
+    }
+    return { links: shown, nextMarker: more ? links.at(-1)?.id : undefined };
+  },
+  render: (page, input, { settings }) => ({ xml: listPublicLinksResult({ ...input, ...page }, settings.xmlNamespace) }),
+});
+
+/** Ends a link before its time. docs/public-links.md */
+export const deletePublicLink = defineOperation({
+  name: 'DeletePublicLink',
+  on: 'object',
+  body: 'none',
+  needs: { table: 'write' },
+  parse: (request) => {
+    const id = request.query.get('id');
+    if (id === undefined || id === '') throw invalidArgument('id', '', 'The id of the link is missing.');
+    return { ...named(request), id };
+  },
+  authorise: question('DeletePublicLink'),
+  act: async ({ bucket: name, key, id }, { bucket, authorise, publicLinks }) => {
+    const link = idForm.test(id) ? await publicLinks.find(bucket.id, key, id) : undefined;
+    if (link === undefined) throw new S3Error('NoSuchPublicLink');
+    // It need not lead to the version that the request was about, which may be of another owner.
+    await authorise({ action: 'DeletePublicLink', bucket: name, key, versionId: link.versionId });
+    await publicLinks.revoke(link);
+  },
+  render: () => ({ status: 204 }),
+});

@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import { Usage } from '../../../../shared/metadata/usage.ts';
+import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
+import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
+import { Log } from '../../log.ts';
+import { FeedRunner } from '../feed-runner.ts';
+import { localNotifier, webhookAllowOption } from '../monitoring-schedule.ts';
+import { setting } from '../setting.ts';
+import { defaultOptions } from '../settings.ts';
+import { verb } from './command.ts';
+import { monitoringRooms } from './monitoring-rooms.ts';
+import { count, recordReport } from './report.ts';

@@ -1,0 +1,31 @@
+import { InvalidArgumentError } from 'commander';
+
+const names = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+/** What is asked for with a number: `default` takes the deployment's. */
+export type Chosen = number | 'default';
+
+/** Reads `10TiB`, `512 MiB`, `1000` or `default`. @throws InvalidArgumentError */
+export function parseSize(text: string): Chosen {
+  if (text === 'default') return text;
+  const [, digits, unit = ''] = /^(\d{1,15}) ?([KMGTP]iB)?$/.exec(text) ?? [];
+  const power = unit === '' ? 0 : names.findIndex((name) => name === unit);
+  const bytes = Number(digits) * 1024 ** power;
+  if (digits === undefined || !Number.isSafeInteger(bytes)) {
+    throw new InvalidArgumentError('A size is a number of bytes, or of KiB, MiB, GiB, TiB: 10TiB; or default.');
+  }
+  return bytes;
+}
+
+/** Reads a whole number or `default`. @throws InvalidArgumentError */
+export function parseNumber(text: string): Chosen {
+  if (text === 'default') return text;
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('A whole number, or default.');
+  return Number(text);
+}
+
+/** `25 TiB`, `1.5 MiB`, `17 bytes` */
+export function sizeText(bytes: number): string {
+  const power = Math.min(bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10), names.length - 1);
+  return `${Number((bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1))} ${names[power]}`;
+}

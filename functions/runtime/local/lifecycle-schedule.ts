@@ -1,0 +1,67 @@
+import { InvalidArgumentError, type Option } from 'commander';
+import { realDays, shortDays, type Calendar } from '../../../shared/metadata/lifecycle.ts';
+import type { LifecyclePass } from '../../../shared/metadata/lifecycle-passes.ts';
+import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+import { applyLifecycle, type LifecycleRooms } from '../../scheduled/apply-lifecycle.ts';
+import { repeat } from './schedule.ts';
+import { setting } from './setting.ts';
+
+const minute = 60 * 1000;
+const day = 24 * 60 * minute;
+/** Leaves room for requests: each worker scans without a break. */
+const workers = 2;
+
+/** The option by which a day of lifecycle rules gets another length. */
+export function lifecycleDayOption(): Option {
+  return setting(
+    '--lifecycle-day-seconds <n>',
+    'a day of lifecycle rules lasts so many seconds, and ends at any time: for tests',
+    'LIFECYCLE_DAY_SECONDS',
+  ).argParser(daySeconds);
+}
+
+function daySeconds(value: string): number {
+  const seconds = Number(value);
+  if (Number.isFinite(seconds) && seconds > 0) return seconds;
+  throw new InvalidArgumentError('A day has a positive number of seconds.');
+}
+
+/** The calendar for days of so many seconds; undefined: real days. */
+export function calendarOf(seconds: number | undefined): Calendar {
+  return seconds === undefined ? realDays : shortDays(seconds);
+}
+
+/**
+ * Whether the scheduled function has something to do: a pass that is not over, or the first pass of a day. Nothing becomes due within a
+ * real day. Within a short one everything may, so there are four passes in it.
+ */
+export function passIsDue(latest: LifecyclePass | undefined, now: number, seconds: number | undefined): boolean {
+  if (latest?.finishedAt === undefined) return true;
+  if (seconds === undefined) return Math.floor(now / day) > Math.floor(latest.startedAt / day);
+  return now - latest.startedAt >= (seconds * 1000) / 4;
+}
+
+/** Applies lifecycle rules inside the service, when it is time to. */
+export function scheduleLifecycle(
+  rooms: LifecycleRooms,
+  seconds: number | undefined,
+  telemetry: Telemetry,
+): { stop(): Promise<void> } {
+  let stopping = false;
+  const run = async (): Promise<void> => {
+    if (!passIsDue(await rooms.passes.latest(), rooms.clock.now(), seconds)) return;
+    const options = { calendar: calendarOf(seconds), workers, stopping: () => stopping };
+    const { pass, done } = await applyLifecycle(rooms, options);
+    const { keys, ...changes } = done;
+    const hasChanged = Object.values(changes).some((count) => count > 0);
+    if (hasChanged) telemetry.note('lifecycle rules were applied', { pass: pass.id, keys, ...changes });
+  };
+  const every = seconds === undefined ? minute : Math.min(minute, (seconds * 1000) / 8);
+  const schedule = repeat(every, run, telemetry, 'applying lifecycle rules failed');
+  return {
+    stop: () => {
+      stopping = true;
+      return schedule.stop();
+    },
+  };
+}

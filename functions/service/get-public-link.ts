@@ -1,0 +1,55 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { parsePreconditions } from '../../shared/http/preconditions.ts';
+import { judgeFound, openFound, renderRead, type ReadInput } from '../../shared/protocol/object-read.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { publicFields, tokenOf } from '../../shared/protocol/public-link.ts';
+
+/**
+ * The version that a public link leads to, for anybody, whatever the rights of the object are. Of a request count its range and its
+ * conditions; credentials, customer's keys and the query do not. docs/public-links.md
+ */
+export const getPublicLink = defineOperation({
+  name: 'GetPublicLink',
+  on: 'own',
+  body: 'none',
+  needs: { table: 'read', blobs: 'read' },
+  ignoresCredentials: true,
+  parse: ({ path, method, fields }) => ({
+    token: tokenOf(path),
+    withBody: method !== 'HEAD',
+    range: fields.get('range'),
+    ifRange: fields.get('if-range'),
+    conditions: parsePreconditions(fields),
+  }),
+  authorise: () => [],
+  act: async ({ token, withBody, ...asked }, context) => {
+    const { publicLinks, buckets, view, contents } = context;
+    const link = await publicLinks.open(token);
+    const bucket = link && (await buckets.find(link.bucket));
+    if (link === undefined || bucket?.id !== link.bucketId) throw new S3Error('NoSuchPublicLink');
+    context.concerns(bucket);
+    const version = await view.find(bucket, link.key, link.versionId);
+    if (version?.instance !== link.instance) throw new S3Error('NoSuchPublicLink');
+    const read: ReadInput = {
+      ...asked,
+      bucket: bucket.name,
+      key: link.key,
+      versionId: link.versionId,
+      partNumber: undefined,
+      customer: undefined,
+      showChecksum: false,
+      overrides: new Map(),
+    };
+    const found = await judgeFound(version, read, bucket, context);
+    const body = withBody ? await openFound(found, read, contents) : undefined;
+    return { read, found, body };
+  },
+  render: ({ read, found, body }) => {
+    const { status, fields = [] } = renderRead(found, read);
+    return {
+      ...(status !== undefined && { status }),
+      fields: publicFields(fields, read.key, found.version.contentType),
+      ...(body && { body }),
+    };
+  },
+});

@@ -1,0 +1,133 @@
+import type { Caller } from './identity.ts';
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#permissions */
+export type Permission = 'READ' | 'WRITE' | 'READ_ACP' | 'WRITE_ACP' | 'FULL_CONTROL';
+
+/** Callers that a grant names together. Nobody acts as the delivery of logs here: it can be named, as clients do. */
+export type Group = 'AllUsers' | 'AuthenticatedUsers' | 'LogDelivery';
+
+/** Who is granted something: every user of a project (by its canonical id), or a group. */
+export type Grantee = { readonly project: string } | { readonly group: Group };
+
+export interface Grant {
+  readonly grantee: Grantee;
+  readonly permission: Permission;
+}
+
+/** The access control list of a bucket or a version. Its owner is not part of it. */
+export type Acl = readonly Grant[];
+
+/** The most grants a list may have. */
+export const maximumGrants = 100;
+
+const groupUris: Readonly<Record<Group, string>> = {
+  AllUsers: 'http://acs.amazonaws.com/groups/global/AllUsers',
+  AuthenticatedUsers: 'http://acs.amazonaws.com/groups/global/AuthenticatedUsers',
+  LogDelivery: 'http://acs.amazonaws.com/groups/s3/LogDelivery',
+};
+
+/** The group of a URI, S3's or, of everybody, the deployment's own. */
+export function groupOf(uri: string, allUsersGroupUri: string): Group | undefined {
+  if (uri === allUsersGroupUri) return 'AllUsers';
+  return (Object.keys(groupUris) as Group[]).find((group) => groupUris[group] === uri);
+}
+
+/** The URI that names a group in answers. */
+export function uriOf(group: Group, allUsersGroupUri: string): string {
+  return group === 'AllUsers' ? allUsersGroupUri : groupUris[group];
+}
+
+type Party = Group | 'BucketOwner';
+
+/**
+ * What a canned ACL grants beside FULL_CONTROL to the owner:
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#canned-acl
+ */
+const cannedAcls = {
+  private: [],
+  'public-read': [['AllUsers', 'READ']],
+  'public-read-write': [
+    ['AllUsers', 'READ'],
+    ['AllUsers', 'WRITE'],
+  ],
+  'authenticated-read': [['AuthenticatedUsers', 'READ']],
+  'bucket-owner-read': [['BucketOwner', 'READ']],
+  'bucket-owner-full-control': [['BucketOwner', 'FULL_CONTROL']],
+  // It names a service of S3's that is not here.
+  'aws-exec-read': [],
+} as const satisfies Readonly<Record<string, readonly (readonly [Party, Permission])[]>>;
+
+export type CannedAcl = keyof typeof cannedAcls;
+
+export function isCannedAcl(name: string): name is CannedAcl {
+  return Object.hasOwn(cannedAcls, name);
+}
+
+/**
+ * A canned ACL spelled out. Of a bucket, owner and bucket owner are the same.
+ * @param owner and `bucketOwner`: canonical ids
+ */
+export function cannedAcl(name: CannedAcl, owner: string, bucketOwner: string): Acl {
+  const rows: readonly (readonly [Party, Permission])[] = cannedAcls[name];
+  return withoutRepeats([
+    { grantee: { project: owner }, permission: 'FULL_CONTROL' },
+    ...rows.map(([party, permission]) => ({
+      grantee: party === 'BucketOwner' ? { project: bucketOwner } : { group: party },
+      permission,
+    })),
+  ]);
+}
+
+/** Each grant once, in the order of their first appearance. */
+export function withoutRepeats(acl: Acl): Acl {
+  return [...new Map(acl.map((grant) => [encodeGrant(grant), grant])).values()];
+}
+
+/** Whether a list grants a permission to a caller; FULL_CONTROL is all four others. */
+export function grants(acl: Acl, caller: Caller, permission: Permission): boolean {
+  return acl.some(
+    (grant) =>
+      (grant.permission === permission || grant.permission === 'FULL_CONTROL') && isAmong(caller, grant.grantee),
+  );
+}
+
+function isAmong(caller: Caller, grantee: Grantee): boolean {
+  if ('project' in grantee) return caller.kind === 'user' && caller.project.id === grantee.project;
+  if (grantee.group === 'AllUsers') return true;
+  return grantee.group === 'AuthenticatedUsers' && caller.kind === 'user';
+}
+
+const permissionCodes = {
+  READ: 'R',
+  WRITE: 'W',
+  READ_ACP: 'r',
+  WRITE_ACP: 'w',
+  FULL_CONTROL: 'F',
+} as const satisfies Record<Permission, string>;
+
+const groupCodes = { AllUsers: '*', AuthenticatedUsers: '+', LogDelivery: '~' } as const satisfies Record<
+  Group,
+  string
+>;
+
+/** A list as it is stored: a string for each grant, `F=<canonical id>` or `R*`. */
+export function encodeAcl(acl: Acl): readonly string[] {
+  return acl.map(encodeGrant);
+}
+
+function encodeGrant({ grantee, permission }: Grant): string {
+  return permissionCodes[permission] + ('project' in grantee ? `=${grantee.project}` : groupCodes[grantee.group]);
+}
+
+export function decodeAcl(stored: readonly string[]): Acl {
+  return stored.map((grant) => ({
+    permission: keyOf(permissionCodes, grant.charAt(0)),
+    grantee: grant.charAt(1) === '=' ? { project: grant.slice(2) } : { group: keyOf(groupCodes, grant.charAt(1)) },
+  }));
+}
+
+function keyOf<Key extends string>(codes: Readonly<Record<Key, string>>, code: string): Key {
+  const found = (Object.keys(codes) as Key[]).find((key) => codes[key] === code);
+  if (found === undefined) throw new Error(`unknown code in a stored ACL: ${code}`);
+  return found;
+}

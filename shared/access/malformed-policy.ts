@@ -1,0 +1,15 @@
+import { S3Error } from '../errors/s3-error.ts';
+
+/** 400 MalformedPolicy that says what is wrong, and with which words of the policy. */
+export function malformedPolicy(what: string, where?: string, cause?: unknown): S3Error {
+  return new S3Error('MalformedPolicy', {
+    message: where === undefined ? what : `${what}: ${excerpt(where)}`,
+    cause,
+  });
+}
+
+const longestExcerpt = 128;
+
+function excerpt(text: string): string {
+  return text.length > longestExcerpt ? `${text.slice(0, longestExcerpt)}…` : text;
+}

@@ -1,0 +1,102 @@
+import { malformedPolicy } from './malformed-policy.ts';
+import { readConditionKey } from './policy-keys.ts';
+import { readOperator, type Operand } from './policy-operators.ts';
+import type { Facts } from './policy-template.ts';
+import type { Json } from './strict-json.ts';
+
+/** One operator with one key. */
+export interface Condition {
+  readonly key: string;
+  /** Whether nobody can meet it but with one of finitely many values that the policy names. */
+  readonly isRestrictive: boolean;
+  isMet(facts: Facts): Promise<boolean>;
+}
+
+/** How the values of a request go together; without a word, one that matches is enough, and a negated operator wants none. */
+type Quantifier = 'ForAllValues' | 'ForAnyValue' | undefined;
+
+/**
+ * Reads the conditions of a statement:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html
+ *
+ * @param variables whether `${…}` is a variable
+ * @throws S3Error MalformedPolicy
+ */
+export function readConditions(json: Json, variables: boolean): readonly Condition[] {
+  if (!(json instanceof Map)) throw malformedPolicy('Condition must be an object');
+  return [...(json as ReadonlyMap<string, Json>)].flatMap(([operator, keys]) => {
+    if (!(keys instanceof Map)) throw malformedPolicy('A condition operator must hold an object', operator);
+    return [...(keys as ReadonlyMap<string, Json>)].map(([key, values]) =>
+      readCondition(operator, readConditionKey(key), readValues(values, key), variables),
+    );
+  });
+}
+
+function readValues(json: Json, key: string): readonly string[] {
+  const values = Array.isArray(json) ? (json as readonly Json[]) : [json];
+  if (values.length === 0) throw malformedPolicy('A condition must have a value', key);
+  return values.map((value) => {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    throw malformedPolicy('The values of a condition must be strings', key);
+  });
+}
+
+const shape = /^(?:(ForAllValues|ForAnyValue):)?([A-Za-z]+?)(IfExists)?$/;
+
+function readCondition(spelling: string, key: string, values: readonly string[], variables: boolean): Condition {
+  const [, quantifier, name = '', ifExists] = shape.exec(spelling) ?? [];
+  if (name === 'Null') {
+    if (spelling !== 'Null') throw malformedPolicy('Null takes neither a prefix nor IfExists', spelling);
+    return absence(key, values);
+  }
+  const operator = readOperator(name);
+  if (operator === undefined) throw malformedPolicy('Policy has an invalid condition operator', spelling);
+  const { negated } = operator;
+  const operands = values.map((value) => {
+    const operand = operator.read(value, variables);
+    if (operand === undefined) throw malformedPolicy(`${spelling} cannot be given this value`, value);
+    return operand;
+  });
+  const test = quantify(quantifier as Quantifier, negated);
+  const whenMissing = ifExists !== undefined || quantifier === 'ForAllValues' || (negated && quantifier === undefined);
+  return {
+    key,
+    isRestrictive: !negated && !whenMissing && operands.every(({ isFixed }) => isFixed),
+    isMet: async (facts) => {
+      const found = await facts(key);
+      if (found === undefined || found.length === 0) return whenMissing;
+      return test(await Promise.all(found.map(async (value) => matchesAny(operands, value, facts))));
+    },
+  };
+}
+
+/**
+ * What the values of a request must come to, given whether each matches one of the policy's. The negation is of each
+ * value, never of the whole: `ForAnyValue:StringNotEquals` asks for a value that is none of those named.
+ */
+function quantify(quantifier: Quantifier, negated: boolean): (matches: readonly boolean[]) => boolean {
+  const every = quantifier === 'ForAllValues' || (quantifier === undefined && negated);
+  return (matches) => (every ? matches.every((one) => one !== negated) : matches.some((one) => one !== negated));
+}
+
+async function matchesAny(operands: readonly Operand[], value: string, facts: Facts): Promise<boolean> {
+  for (const operand of operands) if (await operand.matches(value, facts)) return true;
+  return false;
+}
+
+/** `Null`: whether the request says nothing of a key. */
+function absence(key: string, values: readonly string[]): Condition {
+  const wanted = values.map((value) => value.toLowerCase());
+  if (!wanted.every((value) => value === 'true' || value === 'false')) {
+    throw malformedPolicy('Null must be given true or false', key);
+  }
+  return {
+    key,
+    isRestrictive: false,
+    isMet: async (facts) => {
+      const found = (await facts(key)) ?? [];
+      return wanted.includes(found.length === 0 ? 'true' : 'false');
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { malformedPolicy } from './malformed-policy.ts';
+
+/**
+ * The condition keys that a policy may ask for, with what they say. In lower case, as conditions do not mind it:
+ * https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-policy-keys
+ * The gate answers them from what the service knows of a request; a client cannot set one by naming a header after it.
+ */
+export const conditionKeys = {
+  'aws:currenttime': 'when the request arrived, ISO 8601',
+  'aws:epochtime': 'when the request arrived, seconds since 1970',
+  'aws:principalarn': '`arn:aws:iam::<project>:user/<name>`; nothing if the request is anonymous',
+  'aws:principaltype': '`User` or `Anonymous`',
+  'aws:referer': 'the header Referer, which anybody can set',
+  'aws:securetransport': '`true` over TLS, else `false`',
+  'aws:sourceip': 'the address of the client, as told by trusted hops only',
+  'aws:useragent': 'the header User-Agent, which anybody can set',
+  'aws:username': 'the name of the user who signed',
+  's3:authtype': '`REST-HEADER`, `REST-QUERY-STRING` or `POST`',
+  's3:delimiter': 'delimiter of a listing',
+  's3:max-keys': 'max-keys of a listing',
+  's3:prefix': 'prefix of a listing',
+  's3:signatureversion': '`AWS4-HMAC-SHA256` or `AWS`',
+  's3:versionid': 'the version that is asked for',
+  's3:x-amz-acl': 'the canned ACL of the request',
+  's3:x-amz-copy-source': 'the source of a copy, `bucket/key`',
+  's3:x-amz-grant-full-control': 'the header of that name',
+  's3:x-amz-grant-read': 'the header of that name',
+  's3:x-amz-grant-read-acp': 'the header of that name',
+  's3:x-amz-grant-write': 'the header of that name',
+  's3:x-amz-grant-write-acp': 'the header of that name',
+  's3:x-amz-metadata-directive': '`COPY` or `REPLACE`, of a copy',
+  's3:x-amz-server-side-encryption': 'the header of that name',
+  's3:x-amz-server-side-encryption-customer-algorithm': 'the header of that name',
+} as const;
+
+export type ConditionKey = keyof typeof conditionKeys;
+
+/** Keys that have the key of a tag behind them, whose case matters. */
+export const tagConditionKeys = {
+  's3:existingobjecttag/': 'a tag of the object as it is',
+  's3:requestobjecttag/': 'a tag that the request gives',
+} as const;
+
+/**
+ * The key of a condition in the one spelling in which facts are asked for: lower case, `s3:` for `svc:`, the key of a tag as
+ * it is: `s3:existingobjecttag/Team`.
+ * @throws S3Error MalformedPolicy for a key that is not known
+ */
+export function readConditionKey(text: string): string {
+  const slash = text.indexOf('/') + 1;
+  const name = (slash === 0 ? text : text.slice(0, slash)).toLowerCase().replace(/^svc:/, 's3:');
+  const tag = slash === 0 ? '' : text.slice(slash);
+  const known = tag === '' ? Object.hasOwn(conditionKeys, name) : Object.hasOwn(tagConditionKeys, name);
+  if (!known) throw malformedPolicy('Policy has an invalid condition key', text);
+  return name + tag;
+}
+
+/**
+ * What stands between `${` and `}`: a condition key, or one with what is taken if the request has no such value.
+ * @throws S3Error MalformedPolicy
+ */
+export function readVariable(text: string): { readonly key: string; readonly fallback: string | undefined } {
+  const comma = text.indexOf(',');
+  if (comma < 0) return { key: readConditionKey(text), fallback: undefined };
+  const fallback = /^'([^']*)'$/.exec(text.slice(comma + 1).trim())?.[1];
+  if (fallback === undefined) throw malformedPolicy('Policy has an invalid variable', text);
+  return { key: readConditionKey(text.slice(0, comma).trimEnd()), fallback };
+}

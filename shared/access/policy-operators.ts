@@ -1,0 +1,170 @@
+import ipaddr from 'ipaddr.js';
+import { parseIsoDate } from '../http/dates.ts';
+import { fillTemplate, isFixed, readTemplate, type Facts } from './policy-template.ts';
+import { codePoints, matchesWildcards, type Pattern } from './wildcard.ts';
+
+/** A value of the policy, to be held against one of the request. */
+export interface Operand {
+  /** Whether it stands for itself, or for a range of addresses that somebody can own; not for a pattern. */
+  readonly isFixed: boolean;
+  matches(value: string, facts: Facts): boolean | Promise<boolean>;
+}
+
+/** A condition operator without `ForAllValues:`, `ForAnyValue:` and `IfExists`. */
+export interface Operator {
+  /** Whether it wants that none of the policy's values matches. */
+  readonly negated: boolean;
+  /** @returns undefined for a value that is not of the operator's type. @throws S3Error MalformedPolicy */
+  read(text: string, variables: boolean): Operand | undefined;
+}
+
+type Read = Operator['read'];
+
+/** @returns undefined if there is no operator of this name */
+export function readOperator(name: string): Operator | undefined {
+  return operators.get(name);
+}
+
+/** Each with the name of its opposite, where it has one. */
+const table: readonly (readonly [name: string, opposite: string | undefined, read: Read])[] = [
+  ['StringEquals', 'StringNotEquals', text({ wildcards: false })],
+  ['StringEqualsIgnoreCase', 'StringNotEqualsIgnoreCase', text({ wildcards: false, fold: caseless })],
+  ['StringLike', 'StringNotLike', text({ wildcards: true })],
+  ['ArnEquals', 'ArnNotEquals', text({ wildcards: true, match: matchesArn })],
+  ['ArnLike', 'ArnNotLike', text({ wildcards: true, match: matchesArn })],
+  ['BinaryEquals', undefined, scalar(readBase64, (value, expected) => value === expected)],
+  ['Bool', undefined, scalar(readBoolean, (value, expected) => value === expected)],
+  ['IpAddress', 'NotIpAddress', addressRange],
+  ...comparisons('Numeric', readNumber),
+  ...comparisons('Date', readDate),
+];
+
+const operators: ReadonlyMap<string, Operator> = new Map(
+  table.flatMap(([name, opposite, read]): [string, Operator][] => [
+    [name, { negated: false, read }],
+    ...(opposite === undefined ? [] : [[opposite, { negated: true, read }] satisfies [string, Operator]]),
+  ]),
+);
+
+interface TextOptions {
+  readonly wildcards: boolean;
+  readonly fold?: (text: Pattern) => Pattern;
+  readonly match?: (pattern: Pattern, text: Pattern) => boolean;
+}
+
+function text({ wildcards, fold = (same) => same, match = matchesWildcards }: TextOptions): Read {
+  return (value, variables) => {
+    const template = readTemplate(value, { variables, wildcards });
+    return {
+      isFixed: isFixed(template),
+      matches: async (found, facts) => {
+        const points = codePoints(found);
+        const pattern = await fillTemplate(template, facts, points.length);
+        return pattern !== undefined && match(fold(pattern), fold(points));
+      },
+    };
+  };
+}
+
+function caseless(points: Pattern): Pattern {
+  return points.flatMap((point) => (point < 0 ? point : codePoints(String.fromCodePoint(point).toLowerCase())));
+}
+
+const colon = codePoints(':')[0]!;
+
+/** Of an ARN each of the six parts must match by itself: a `*` does not reach over a colon, but in the last. */
+function matchesArn(pattern: Pattern, arn: Pattern): boolean {
+  const [wanted, found] = [arnParts(pattern), arnParts(arn)];
+  return wanted.length === 6 && found.length === 6 && wanted.every((part, at) => matchesWildcards(part, found[at]!));
+}
+
+function arnParts(points: Pattern): readonly Pattern[] {
+  const parts: Pattern[] = [];
+  let at = 0;
+  while (parts.length < 5) {
+    const end = points.indexOf(colon, at);
+    if (end < 0) break;
+    parts.push(points.slice(at, end));
+    at = end + 1;
+  }
+  return [...parts, points.slice(at)];
+}
+
+/** Values of one type, and how they compare. What the request has and is not of the type matches nothing. */
+function scalar<Value>(
+  read: (text: string) => Value | undefined,
+  compare: (value: Value, expected: Value) => boolean,
+): Read {
+  return (text) => {
+    const expected = read(text);
+    if (expected === undefined) return undefined;
+    return {
+      isFixed: false,
+      matches: (found) => {
+        const value = read(found);
+        return value !== undefined && compare(value, expected);
+      },
+    };
+  };
+}
+
+function comparisons(
+  type: string,
+  read: (text: string) => number | undefined,
+): readonly (readonly [string, string | undefined, Read])[] {
+  return [
+    [`${type}Equals`, `${type}NotEquals`, scalar(read, (value, expected) => value === expected)],
+    [`${type}LessThan`, undefined, scalar(read, (value, expected) => value < expected)],
+    [`${type}LessThanEquals`, undefined, scalar(read, (value, expected) => value <= expected)],
+    [`${type}GreaterThan`, undefined, scalar(read, (value, expected) => value > expected)],
+    [`${type}GreaterThanEquals`, undefined, scalar(read, (value, expected) => value >= expected)],
+  ];
+}
+
+function readNumber(text: string): number | undefined {
+  return /^[+-]?\d{1,20}(?:\.\d{1,20})?$/.test(text) ? Number(text) : undefined;
+}
+
+/** ISO 8601, or seconds since 1970. @returns milliseconds since 1970 */
+function readDate(text: string): number | undefined {
+  return /^\d{1,11}$/.test(text) ? Number(text) * 1000 : parseIsoDate(text);
+}
+
+function readBoolean(text: string): string | undefined {
+  const word = text.toLowerCase();
+  return word === 'true' || word === 'false' ? word : undefined;
+}
+
+function readBase64(text: string): string | undefined {
+  return Buffer.from(text, 'base64').toString('base64') === text ? text : undefined;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** Ranges wider than these belong to nobody in particular. */
+const widestOwned = { ipv4: 8, ipv6: 32 } as const;
+
+/** An address, or a range of them: `192.0.2.0/24`, `2001:db8::/32`. */
+function addressRange(text: string): Operand | undefined {
+  const [address = '', length, ...rest] = text.split('/');
+  const parsed = readAddress(address);
+  if (parsed === undefined || rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
+  const whole = parsed.kind() === 'ipv4' ? 32 : 128;
+  // ::ffff:10.0.0.0/104 is 10.0.0.0/8.
+  const mapped = parsed.kind() === 'ipv4' && address.includes(':') ? 96 : 0;
+  const bits = length === undefined ? whole : Number(length) - mapped;
+  if (bits < 0 || bits > whole) return undefined;
+  return {
+    isFixed: bits >= widestOwned[parsed.kind()],
+    matches: (found) => {
+      const client = readAddress(found);
+      return client !== undefined && client.kind() === parsed.kind() && client.match([parsed, bits] as never);
+    },
+  };
+}
+
+/** In the usual spellings only: `010.1` and `0x0a000001` are no addresses here. IPv4 mapped to IPv6 is IPv4. */
+function readAddress(text: string): Address | undefined {
+  if (text.includes(':') ? !ipaddr.IPv6.isValid(text) : !ipaddr.IPv4.isValidFourPartDecimal(text)) return undefined;
+  return ipaddr.process(text);
+}

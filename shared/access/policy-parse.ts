@@ -1,0 +1,134 @@
+import { malformedPolicy } from './malformed-policy.ts';
+import { policyActions, type ActionLevel } from './policy-actions.ts';
+import { readConditions } from './policy-conditions.ts';
+import type { Policy, Statement } from './policy-document.ts';
+import { readPrincipals } from './policy-principals.ts';
+import { canBeBucket, canBeObject, readResource } from './policy-resources.ts';
+import { readStrings } from './policy-strings.ts';
+import { parseStrictJson, type Json } from './strict-json.ts';
+import { codePoints, matchesWildcards, readWildcards } from './wildcard.ts';
+
+/** A policy needs six levels. */
+const maximumDepth = 8;
+/** Each variable makes a pattern as long as a client likes: so many may be matched for one request. */
+const maximumVariables = 100;
+
+/** The versions of the policy language, and whether they know variables. What names no version is of the older one. */
+const versions: ReadonlyMap<Json, boolean> = new Map<Json, boolean>([
+  ['2008-10-17', false],
+  ['2012-10-17', true],
+]);
+
+type Members = ReadonlyMap<string, Json>;
+
+/**
+ * Reads the policy of a bucket. Whatever is not understood is refused, for a statement that was passed over could be the one
+ * that denies: https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-language-overview.html
+ *
+ * @param text JSON, UTF-8
+ * @throws S3Error MalformedPolicy that says what is wrong
+ */
+export function parsePolicy(text: Uint8Array, bucket: string): Policy {
+  const json = parseJson(text);
+  const document = readMembers(json, 'A policy', ['Version', 'Id', 'Statement']);
+  const variables = versions.get(document.get('Version') ?? '2008-10-17');
+  if (variables === undefined) throw malformedPolicy('The policy must contain a valid version string');
+  if (countVariables(json) > maximumVariables) throw malformedPolicy('The policy has too many variables');
+  checkText(document, 'Id');
+  const statement = document.get('Statement');
+  if (statement === undefined) throw malformedPolicy('Missing required field Statement');
+  const statements = Array.isArray(statement) ? (statement as readonly Json[]) : [statement];
+  if (statements.length === 0) throw malformedPolicy('Statement is empty');
+  return { statements: statements.map((one) => readStatement(one, bucket, variables)) };
+}
+
+function parseJson(text: Uint8Array): Json {
+  try {
+    return parseStrictJson(text, maximumDepth);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw malformedPolicy('Policies must be valid JSON', cause.message, cause);
+  }
+}
+
+const elements = ['Sid', 'Effect', 'Principal', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition'] as const;
+
+function readStatement(json: Json, bucket: string, variables: boolean): Statement {
+  const members = readMembers(json, 'A statement', elements);
+  checkText(members, 'Sid');
+  const effect = members.get('Effect');
+  if (effect !== 'Allow' && effect !== 'Deny') throw malformedPolicy('Effect must be Allow or Deny');
+  const principal = members.get('Principal');
+  if (principal === undefined) throw malformedPolicy('Missing required field Principal');
+  const [resource, otherResources] = eitherOf(members, 'Resource');
+  const resources = resource.map((text) => readResource(text, bucket, variables));
+  const applies = {
+    service: false,
+    bucket: otherResources || resources.some((one) => canBeBucket(one, bucket)),
+    object: otherResources || resources.some((one) => canBeObject(one, bucket)),
+  };
+  return {
+    effect,
+    principals: readPrincipals(principal),
+    actions: readActions(members, applies),
+    resources,
+    otherResources,
+    conditions: readConditions(members.get('Condition') ?? new Map<string, Json>(), variables),
+  };
+}
+
+/** The actions that a statement is about. Each that it names must be one, and apply to one of its resources. */
+function readActions(members: Members, applies: Readonly<Record<ActionLevel, boolean>>): ReadonlySet<string> {
+  const [texts, others] = eitherOf(members, 'Action');
+  const named = texts.map((text) => {
+    const found = actionsOf(text);
+    if (found.length === 0) throw malformedPolicy('Policy has invalid action', text);
+    return found;
+  });
+  const all = new Set(named.flat());
+  const meant = others ? [[...policyActions.keys()].filter((name) => !all.has(name))] : named;
+  for (const [at, actions] of meant.entries()) {
+    if (actions.some((name) => applies[policyActions.get(name)!])) continue;
+    throw malformedPolicy('Action does not apply to any resource(s) in statement', others ? undefined : texts[at]);
+  }
+  return new Set(meant.flat());
+}
+
+/** The actions that `s3:Get*` or `svc:GetObject` stands for, whatever its case. */
+function actionsOf(text: string): readonly string[] {
+  const [, name] = text === '*' ? [text, text] : (/^(?:s3|svc):(.*)$/is.exec(text) ?? []);
+  if (name === undefined) return [];
+  const pattern = readWildcards(name.toLowerCase());
+  return foldedActions.filter(([folded]) => matchesWildcards(pattern, folded)).map(([, action]) => action);
+}
+
+const foldedActions = Array.from(policyActions.keys(), (name) => [codePoints(name.toLowerCase()), name] as const);
+
+/** The texts of `Action` or `NotAction`, and whether it is the latter. */
+function eitherOf(members: Members, element: 'Action' | 'Resource'): readonly [readonly string[], boolean] {
+  const [one, other] = [members.get(element), members.get(`Not${element}`)];
+  if (one !== undefined && other === undefined) return [readStrings(one, element), false];
+  if (other !== undefined && one === undefined) return [readStrings(other, `Not${element}`), true];
+  throw malformedPolicy(`A statement must have ${element} or Not${element}, and not both`);
+}
+
+function readMembers(json: Json, what: string, known: readonly string[]): Members {
+  if (!(json instanceof Map)) throw malformedPolicy(`${what} must be a JSON object`);
+  const members = json as Members;
+  const unknown = [...members.keys()].find((name) => !known.includes(name));
+  if (unknown !== undefined) throw malformedPolicy('Unknown field', unknown);
+  return members;
+}
+
+function checkText(members: Members, name: string): void {
+  const value = members.get(name);
+  if (value !== undefined && typeof value !== 'string') throw malformedPolicy(`${name} must be a string`);
+}
+
+function countVariables(json: Json): number {
+  if (typeof json === 'string') return json.split('${').length - 1;
+  if (json === null || typeof json !== 'object') return 0;
+  let count = 0;
+  for (const one of json.values()) count += countVariables(one);
+  return count;
+}

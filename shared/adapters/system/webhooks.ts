@@ -1,0 +1,145 @@
+import { createHmac } from 'node:crypto';
+import { lookup as lookUp, type LookupAddress } from 'node:dns';
+import { Agent, request } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Delivery, Notification, Notifier } from '../../ports/notifier.ts';
+import { isPublicAddress } from './public-address.ts';
+
+export interface WebhookOptions {
+  /** Targets that may lie anywhere, as `host:port` in lower case. */
+  readonly allowed: ReadonlySet<string>;
+  /** Milliseconds for one attempt, name resolution included. */
+  readonly timeout?: number;
+  /** Milliseconds before the first retry; doubled before each further one. */
+  readonly pause?: number;
+  /** Certificates (PEM) that vouch for those of hosts, in place of the well-known authorities. */
+  readonly authority?: string;
+  /** All addresses of a name. */
+  readonly resolve?: (name: string) => Promise<readonly LookupAddress[]>;
+}
+
+/** How one attempt ended. */
+type Attempt =
+  | { readonly end: Delivery }
+  /** It may be worth another attempt. */
+  | { readonly again: string };
+
+const retries = 3;
+/** Nothing of an answer matters but its status. */
+const largestHead = 8 * 1024;
+const resolveAll = promisify(lookUp);
+
+/**
+ * Calls webhooks. The names of their hosts are chosen by users, so a name is resolved once, refused unless every one of its
+ * addresses is public, and the connection goes to those that were looked at; nothing is redirected, and no proxy is asked.
+ * https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html
+ */
+export class Webhooks implements Notifier {
+  readonly #allowed: ReadonlySet<string>;
+  readonly #timeout: number;
+  readonly #pause: number;
+  readonly #authority: string | undefined;
+  readonly #resolve: (name: string) => Promise<readonly LookupAddress[]>;
+
+  constructor({ allowed, timeout = 5000, pause = 1000, authority, resolve }: WebhookOptions) {
+    this.#authority = authority;
+    this.#allowed = allowed;
+    this.#timeout = timeout;
+    this.#pause = pause;
+    this.#resolve = resolve ?? ((name) => resolveAll(name, { all: true, verbatim: true }));
+  }
+
+  async send(notification: Notification): Promise<Delivery> {
+    let reason = '';
+    for (let attempt = 0; attempt <= retries; attempt += 1) {
+      if (attempt > 0) await sleep(this.#pause * 2 ** (attempt - 1));
+      const result = await this.#attempt(notification);
+      if ('end' in result) return result.end;
+      reason = result.again;
+    }
+    return { outcome: 'failed', reason };
+  }
+
+  async #attempt(notification: Notification): Promise<Attempt> {
+    const url = URL.canParse(notification.target) ? new URL(notification.target) : undefined;
+    if (url?.protocol !== 'https:') return { end: { outcome: 'refused', reason: 'only https is called' } };
+    const deadline = AbortSignal.timeout(this.#timeout);
+    let addresses: readonly LookupAddress[];
+    try {
+      addresses = await within(deadline, this.#resolve(url.hostname.replace(/^\[|\]$/g, '')));
+    } catch {
+      return { again: 'the name of the host could not be resolved' };
+    }
+    if (addresses.length === 0) return { again: 'the name of the host could not be resolved' };
+    if (!this.#isAllowed(url) && !addresses.every(({ address }) => isPublicAddress(address))) {
+      return { end: { outcome: 'refused', reason: 'the address of the host is not a public one' } };
+    }
+    return this.#post(url, addresses, notification, deadline);
+  }
+
+  #isAllowed({ hostname, port }: URL): boolean {
+    return this.#allowed.has(`${hostname}:${port === '' ? '443' : port}`);
+  }
+
+  /** One request to addresses that were looked at. The certificate must be of the name. */
+  #post(url: URL, pinned: readonly LookupAddress[], notification: Notification, signal: AbortSignal): Promise<Attempt> {
+    const body = Buffer.from(notification.body);
+    // An agent of its own: the global one may be told by the environment to ask a proxy.
+    const agent = new Agent({ keepAlive: false, ...(this.#authority !== undefined && { ca: this.#authority }) });
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.byteLength,
+      'user-agent': 'Stillage',
+      'x-stillage-delivery': notification.id,
+      ...(notification.secret !== undefined && {
+        'x-stillage-signature': webhookSignature(notification.secret, Math.floor(Date.now() / 1000), notification.body),
+      }),
+    };
+    return new Promise((resolve) => {
+      const call = request(url, {
+        method: 'POST',
+        headers,
+        agent,
+        signal,
+        maxHeaderSize: largestHead,
+        lookup: (_, options, found) => {
+          if (options.all) found(null, [...pinned]);
+          else found(null, pinned[0]!.address, pinned[0]!.family);
+        },
+      });
+      call.once('response', (response) => {
+        const status = response.statusCode ?? 0;
+        // The rest of the answer is nobody's business.
+        response.destroy();
+        resolve(judge(status));
+      });
+      call.once('error', () => {
+        const slow = signal.aborted;
+        resolve({ again: slow ? 'the host did not answer in time' : 'the host could not be reached' });
+      });
+      call.end(body);
+    });
+  }
+}
+
+/** The value of `X-Stillage-Signature`. @param time unix seconds */
+export function webhookSignature(secret: string, time: number, body: string): string {
+  return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`;
+}
+
+function judge(status: number): Attempt {
+  if (status >= 200 && status < 300) return { end: { outcome: 'delivered' } };
+  const reason = `the host answered ${status}`;
+  // Whatever else the host says it would say again.
+  const isPassing = status >= 500 || status === 408 || status === 429;
+  return isPassing ? { again: reason } : { end: { outcome: 'failed', reason } };
+}
+
+function within<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new Error('too late'));
+    signal.addEventListener('abort', late, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', late));
+  });
+}

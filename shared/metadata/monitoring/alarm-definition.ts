@@ -1,0 +1,190 @@
+import { invalidArgument } from '../../errors/s3-error.ts';
+import { samplingTime } from './resolutions.ts';
+import { metrics, statistics, type Metric, type Statistic } from './statistics.ts';
+
+export const comparisonOperators = [
+  'GreaterThanThreshold',
+  'GreaterThanOrEqualToThreshold',
+  'LessThanThreshold',
+  'LessThanOrEqualToThreshold',
+] as const;
+export type ComparisonOperator = (typeof comparisonOperators)[number];
+
+export const missingDataTreatments = ['missing', 'ignore', 'breaching', 'notBreaching'] as const;
+export type MissingDataTreatment = (typeof missingDataTreatments)[number];
+
+export type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
+
+/** Whom an alarm tells that it has come into a state. */
+export type AlarmActions = Readonly<Record<AlarmState, readonly string[]>>;
+
+/** What an alarm watches for: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html */
+export interface AlarmDefinition {
+  readonly description: string | undefined;
+  readonly metric: Metric;
+  readonly statistic: Statistic;
+  readonly comparison: ComparisonOperator;
+  readonly threshold: number;
+  /** Seconds. */
+  readonly period: number;
+  readonly evaluationPeriods: number;
+  readonly datapointsToAlarm: number;
+  readonly treatMissingData: MissingDataTreatment;
+  readonly actionsEnabled: boolean;
+  readonly actions: AlarmActions;
+}
+
+/** The elements of an alarm's document as they were written; undefined: not there. */
+export interface AlarmFields {
+  readonly Description?: string | undefined;
+  readonly Metric?: string | undefined;
+  readonly Statistic?: string | undefined;
+  readonly ComparisonOperator?: string | undefined;
+  readonly Threshold?: string | undefined;
+  readonly Period?: string | undefined;
+  readonly EvaluationPeriods?: string | undefined;
+  readonly DatapointsToAlarm?: string | undefined;
+  readonly TreatMissingData?: string | undefined;
+  readonly ActionsEnabled?: string | undefined;
+  readonly OKAction: readonly string[];
+  readonly AlarmAction: readonly string[];
+  readonly InsufficientDataAction: readonly string[];
+}
+
+/** The kinds of actions there are. A deployment need not have topics. */
+export type ActionKind = 'log' | 'webhook' | 'topic';
+
+const samplingSeconds = samplingTime / 1000;
+const hourSeconds = 3600;
+const daySeconds = 24 * hourSeconds;
+const actionsPerState = 5;
+const descriptionLength = 1024;
+const nameLength = 255;
+const actionLength = 1024;
+/** What CloudWatch takes for a value. */
+const largestNumber = 2 ** 360;
+const smallestNumber = 2 ** -360;
+
+/**
+ * Reads the fields of an alarm.
+ * @param kinds what the deployment can do
+ * @throws S3Error InvalidArgument that names the field
+ */
+export function readAlarmDefinition(fields: AlarmFields, kinds: ReadonlySet<ActionKind>): AlarmDefinition {
+  const period = wholeNumber('Period', fields.Period);
+  if (period < samplingSeconds || period % samplingSeconds !== 0) {
+    throw bad('Period', fields.Period, `must be a multiple of ${samplingSeconds} seconds`);
+  }
+  const evaluationPeriods = wholeNumber('EvaluationPeriods', fields.EvaluationPeriods);
+  if (evaluationPeriods < 1) throw bad('EvaluationPeriods', fields.EvaluationPeriods, 'must be at least 1');
+  const longest = period >= hourSeconds ? 7 * daySeconds : daySeconds;
+  if (period * evaluationPeriods > longest) {
+    const rule = `times Period must not be more than ${longest} seconds`;
+    throw bad('EvaluationPeriods', fields.EvaluationPeriods, rule);
+  }
+  const datapointsToAlarm =
+    fields.DatapointsToAlarm === undefined
+      ? evaluationPeriods
+      : wholeNumber('DatapointsToAlarm', fields.DatapointsToAlarm);
+  if (datapointsToAlarm < 1 || datapointsToAlarm > evaluationPeriods) {
+    throw bad('DatapointsToAlarm', fields.DatapointsToAlarm, 'must be from 1 to EvaluationPeriods');
+  }
+  return {
+    description: readDescription(fields.Description),
+    metric: oneOf('Metric', fields.Metric, metrics),
+    statistic: oneOf('Statistic', fields.Statistic, statistics),
+    comparison: oneOf('ComparisonOperator', fields.ComparisonOperator, comparisonOperators),
+    threshold: readThreshold(fields.Threshold),
+    period,
+    evaluationPeriods,
+    datapointsToAlarm,
+    treatMissingData: oneOf('TreatMissingData', fields.TreatMissingData ?? 'missing', missingDataTreatments),
+    actionsEnabled: oneOf('ActionsEnabled', fields.ActionsEnabled ?? 'true', ['true', 'false']) === 'true',
+    actions: {
+      OK: readActions('OKAction', fields.OKAction, kinds),
+      ALARM: readActions('AlarmAction', fields.AlarmAction, kinds),
+      INSUFFICIENT_DATA: readActions('InsufficientDataAction', fields.InsufficientDataAction, kinds),
+    },
+  };
+}
+
+/**
+ * Reads the name of an alarm: 1 to 255 characters, none of them a control character.
+ * @throws S3Error InvalidArgument
+ */
+export function readAlarmName(name: string | undefined): string {
+  if (name === undefined || name === '') throw bad('name', name, 'must name an alarm');
+  if (!isText(name, nameLength)) {
+    throw bad('name', name, `must have at most ${nameLength} characters, and no control characters`);
+  }
+  return name;
+}
+
+/** What kind of action this is, or undefined if it is none. */
+export function actionKind(action: string): ActionKind | undefined {
+  if (action === 'log:') return 'log';
+  if (/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/.test(action)) return 'topic';
+  return isWebhook(action) ? 'webhook' : undefined;
+}
+
+/** Whether an alarm would call a webhook, and so needs a secret to sign with. */
+export function callsWebhooks({ actions }: AlarmDefinition): boolean {
+  return Object.values(actions)
+    .flat()
+    .some((action) => actionKind(action) === 'webhook');
+}
+
+/** `https` only, and no credentials, which logs and histories would show. */
+function isWebhook(action: string): boolean {
+  if (!action.startsWith('https://') || !URL.canParse(action)) return false;
+  const { username, password, hostname } = new URL(action);
+  return username === '' && password === '' && hostname !== '';
+}
+
+function readActions(field: string, actions: readonly string[], kinds: ReadonlySet<ActionKind>): readonly string[] {
+  if (actions.length > actionsPerState) {
+    throw bad(field, String(actions.length), `can be given at most ${actionsPerState} times`);
+  }
+  for (const action of actions) {
+    const kind = isText(action, actionLength) ? actionKind(action) : undefined;
+    if (kind === undefined) throw bad(field, action, 'must be log:, an https:// address, or the ARN of an SNS topic');
+    if (!kinds.has(kind)) throw bad(field, action, 'names an SNS topic, which only a deployment in the cloud can use');
+  }
+  return [...new Set(actions)];
+}
+
+function readDescription(description: string | undefined): string | undefined {
+  if (description === undefined || description === '') return undefined;
+  if ([...description].length > descriptionLength) {
+    throw bad('Description', description, `must have at most ${descriptionLength} characters`);
+  }
+  return description;
+}
+
+function readThreshold(text: string | undefined): number {
+  const number = text !== undefined && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : NaN;
+  const size = Math.abs(number);
+  if (!(size === 0 || (size >= smallestNumber && size <= largestNumber))) {
+    throw bad('Threshold', text, 'must be a number');
+  }
+  return number + 0; // "-0" is 0
+}
+
+function wholeNumber(field: string, text: string | undefined): number {
+  if (text === undefined || !/^\d{1,9}$/.test(text)) throw bad(field, text, 'must be a whole number');
+  return Number(text);
+}
+
+function oneOf<const Word extends string>(field: string, text: string | undefined, words: readonly Word[]): Word {
+  const word = words.find((candidate) => candidate === text);
+  if (word === undefined) throw bad(field, text, `must be one of ${words.join(', ')}`);
+  return word;
+}
+
+function isText(text: string, maximum: number): boolean {
+  return [...text].length <= maximum && !/\p{Cc}/u.test(text);
+}
+
+function bad(field: string, value: string | undefined, rule: string): ReturnType<typeof invalidArgument> {
+  return invalidArgument(field, value ?? '', `${field} ${value === undefined ? 'is missing: it ' : ''}${rule}.`);
+}

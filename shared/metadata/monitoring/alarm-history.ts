@@ -1,0 +1,107 @@
+import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import { sortableTime, timedId, timeOf } from '../ids.ts';
+import { expiry, monitoringKey, monitoringPartition } from './items.ts';
+
+/** What can happen to an alarm; of what happens in the same millisecond, the later in this list is the later. */
+const historyTypes = ['ConfigurationUpdate', 'StateUpdate', 'Action'] as const;
+
+export type HistoryType = (typeof historyTypes)[number];
+
+export interface HistoryEntry {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly type: HistoryType;
+  readonly summary: string;
+}
+
+/** A page of a history, and where the next one begins. */
+export interface HistoryPage {
+  readonly entries: readonly HistoryEntry[];
+  readonly next: string | undefined;
+}
+
+const day = 24 * 60 * 60 * 1000;
+export const historyKept = 30 * day;
+const pageSize = 100;
+
+/** What happened to alarms, kept for 30 days. */
+export class AlarmHistory {
+  readonly #table: KeyValueTable;
+  readonly #randomness: Randomness;
+
+  constructor(rooms: { table: KeyValueTable; randomness: Randomness }) {
+    this.#table = rooms.table;
+    this.#randomness = rooms.randomness;
+  }
+
+  /** The change that notes an event, to be written together with it. */
+  note(bucketId: string, alarmId: string, { at, type, summary }: HistoryEntry): Change {
+    const rank = historyTypes.indexOf(type);
+    const entry = `${sortableTime(at)}${rank}${timedId(at, this.#randomness).slice(-20)}`;
+    return {
+      key: monitoringKey.history(bucketId, alarmId, entry),
+      put: { type, summary, ...expiry(at + historyKept) },
+    };
+  }
+
+  /**
+   * What happened to an alarm, the newest first.
+   * @param after the end of the page before: its `next`
+   */
+  async list(
+    bucketId: string,
+    alarmId: string,
+    { after, limit, now }: { after: string | undefined; limit: number; now: number },
+  ): Promise<HistoryPage> {
+    const prefix = `${alarmId}/`;
+    const { items } = await this.#table.query(monitoringPartition.history(bucketId), {
+      prefix,
+      reverse: true,
+      limit: limit + 1,
+      from: prefix + sortableTime(now - historyKept),
+      ...(after !== undefined && { after: prefix + after }),
+    });
+    const page = items.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      entries: page.map(({ key, attributes }) => ({
+        at: timeOf(key.sk.slice(prefix.length, prefix.length + 8)),
+        type: attributes['type'] as HistoryType,
+        summary: attributes['summary'] as string,
+      })),
+      next: items.length > page.length && last ? last.key.sk.slice(prefix.length) : undefined,
+    };
+  }
+
+  /** Removes the history of one alarm. */
+  async remove(bucketId: string, alarmId: string): Promise<void> {
+    await this.#removeWhere(bucketId, `${alarmId}/`, () => true);
+  }
+
+  /** Removes what is older than 30 days, where the engine has not done so. */
+  async prune(bucketId: string, now: number): Promise<void> {
+    await this.#removeWhere(bucketId, undefined, (expires) => expires * 1000 <= now);
+  }
+
+  async #removeWhere(
+    bucketId: string,
+    prefix: string | undefined,
+    goes: (expires: number) => boolean,
+  ): Promise<void> {
+    let after: string | undefined;
+    for (;;) {
+      const { items, more } = await this.#table.query(monitoringPartition.history(bucketId), {
+        limit: pageSize,
+        ...(prefix !== undefined && { prefix }),
+        ...(after !== undefined && { after }),
+      });
+      const changes = items
+        .filter(({ attributes }) => goes(attributes['expires'] as number))
+        .map(({ key }): Change => ({ key, delete: true }));
+      if (changes.length > 0) await this.#table.write(changes);
+      after = items.at(-1)?.key.sk;
+      if (!more || after === undefined) return;
+    }
+  }
+}

@@ -1,0 +1,309 @@
+import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Secrets } from '../../ports/secrets.ts';
+import { jitter, type Bucket, type Buckets } from '../buckets.ts';
+import { timedId, writeToken } from '../ids.ts';
+import { callsWebhooks, type AlarmDefinition, type AlarmState } from './alarm-definition.ts';
+import { insufficient, type Evaluation } from './alarm-evaluation.ts';
+import type { AlarmHistory } from './alarm-history.ts';
+import { alarmMessage } from './alarm-message.ts';
+import { monitoringKey, monitoringPartition } from './items.ts';
+import { decodeMonitored, isMonitored, type MonitoredBucket, type MonitoredBuckets } from './monitored-buckets.ts';
+import { notificationChange } from './notifications.ts';
+
+/** An alarm as it is now. Times in milliseconds since the epoch. */
+export interface Alarm {
+  readonly name: string;
+  /** Fresh per creation: what happened to another alarm of this name before is none of its history. */
+  readonly id: string;
+  readonly created: number;
+  readonly definition: AlarmDefinition;
+  readonly state: AlarmState;
+  readonly reason: string;
+  /** When it came into its state. */
+  readonly since: number;
+  /** What its webhooks are signed with, sealed. */
+  readonly secret: Uint8Array | undefined;
+  readonly token: string;
+}
+
+const attempts = 8;
+const secretBytes = 32;
+
+/** The context that the secret of an alarm is sealed under. */
+export function secretContext(bucketId: string, alarmId: string): string {
+  return `alarm/${bucketId}/${alarmId}`;
+}
+
+/**
+ * The alarms of buckets: what they watch for, and the state they are in. Every change is one write that also tells the alarm's
+ * history of it and, if somebody is to be told, leaves the message to be delivered.
+ */
+export class Alarms {
+  readonly #table: KeyValueTable;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+  readonly #secrets: Secrets;
+  readonly #buckets: Buckets;
+  readonly #monitored: MonitoredBuckets;
+  readonly #history: AlarmHistory;
+
+  constructor(rooms: {
+    table: KeyValueTable;
+    clock: Clock;
+    randomness: Randomness;
+    secrets: Secrets;
+    buckets: Buckets;
+    monitored: MonitoredBuckets;
+    history: AlarmHistory;
+  }) {
+    this.#table = rooms.table;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+    this.#secrets = rooms.secrets;
+    this.#buckets = rooms.buckets;
+    this.#monitored = rooms.monitored;
+    this.#history = rooms.history;
+  }
+
+  /** @throws S3Error NoSuchAlarm */
+  async load(bucketId: string, name: string): Promise<Alarm> {
+    const item = await this.#table.get(monitoringKey.alarm(bucketId, name));
+    if (item === undefined) throw noSuchAlarm(name);
+    return decodeAlarm(name, item);
+  }
+
+  /** The alarms of a bucket in the order of their names, behind `after`. */
+  async list(
+    bucketId: string,
+    { after, limit }: { after?: string | undefined; limit: number },
+  ): Promise<{ alarms: readonly Alarm[]; more: boolean }> {
+    if (limit === 0) return { alarms: [], more: false };
+    const { items } = await this.#table.query(monitoringPartition.alarms(bucketId), {
+      limit: limit + 1,
+      ...(after !== undefined && after !== '' && { after }),
+    });
+    const page = items.slice(0, limit);
+    return {
+      alarms: page.map(({ key, attributes }) => decodeAlarm(key.sk, attributes)),
+      more: items.length > page.length,
+    };
+  }
+
+  /**
+   * Makes an alarm, which begins without a state, or changes what one watches for, which leaves its state alone.
+   * @param limit how many a bucket may have
+   * @returns the secret that its webhooks are signed with, if it has just got one. It is shown to nobody again
+   * @throws S3Error InvalidBucketState (monitoring is off), TooManyAlarms, InvalidArgument (a name that is taken), SlowDown
+   */
+  async put(
+    bucket: Bucket,
+    name: string,
+    definition: AlarmDefinition,
+    limit: number,
+  ): Promise<{ readonly webhookSecret: string | undefined }> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const { entry, alarm, holder } = await this.#look(bucket, name);
+      if (entry?.status !== 'on') throw new S3Error('InvalidBucketState', { message: 'Monitoring of the bucket is off.' });
+      if (alarm === undefined && entry.alarms >= limit) throw new S3Error('TooManyAlarms');
+      if (alarm === undefined) await this.#checkFree(bucket, name, holder);
+      const now = this.#clock.now();
+      const id = alarm?.id ?? timedId(now, this.#randomness);
+      const webhookSecret = callsWebhooks(definition) && !alarm?.secret ? this.#secret() : undefined;
+      const sealed =
+        webhookSecret === undefined
+          ? alarm?.secret
+          : await this.#secrets.seal(Buffer.from(webhookSecret), secretContext(bucket.id, id));
+      const begin = insufficient('it has not been evaluated yet');
+      const next = alarm ?? { name, id, created: now, ...begin, since: now };
+      const changes = [
+        this.#change(bucket.id, alarm, { ...next, definition, secret: sealed, token: writeToken(this.#randomness) }),
+        this.#history.note(bucket.id, id, {
+          at: now,
+          type: 'ConfigurationUpdate',
+          summary: alarm === undefined ? `Alarm "${name}" created.` : `Alarm "${name}" updated.`,
+        }),
+        ...(alarm === undefined
+          ? [
+              this.#reserve(bucket, name, holder),
+              this.#monitored.change(entry, { ...entry, alarms: entry.alarms + 1 }),
+            ]
+          : []),
+      ];
+      const conditions = alarm === undefined ? [] : [isMonitored(bucket.id)];
+      if (await this.#isWritten(changes, conditions)) return { webhookSecret };
+      await this.#clock.sleep(jitter(attempt, this.#randomness));
+    }
+    throw new S3Error('SlowDown');
+  }
+
+  /** @throws S3Error NoSuchAlarm, SlowDown */
+  async remove(bucket: Bucket, name: string): Promise<void> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const { entry, alarm, holder } = await this.#look(bucket, name);
+      if (alarm === undefined) throw noSuchAlarm(name);
+      const changes: Change[] = [
+        { key: monitoringKey.alarm(bucket.id, name), delete: true, expect: tokenIs(alarm.token) },
+        ...(holder?.['bucketId'] === bucket.id
+          ? [{ key: monitoringKey.alarmName(bucket.project, name), delete: true } as const]
+          : []),
+        ...(entry ? [this.#monitored.change(entry, { ...entry, alarms: Math.max(0, entry.alarms - 1) })] : []),
+      ];
+      if (await this.#isWritten(changes)) return this.#history.remove(bucket.id, alarm.id);
+      await this.#clock.sleep(jitter(attempt, this.#randomness));
+    }
+    throw new S3Error('SlowDown');
+  }
+
+  /**
+   * Puts an alarm into another state, unless it was changed since it was read, or monitoring was turned off.
+   * @param region is told to whoever is notified
+   * @returns whether it is in that state now
+   */
+  async transition(entry: MonitoredBucket, alarm: Alarm, to: Evaluation, region: string): Promise<boolean> {
+    const at = Math.max(this.#clock.now(), alarm.since + 1);
+    const { bucketId, bucket, project } = entry;
+    const { actions, actionsEnabled } = alarm.definition;
+    const targets = actionsEnabled ? actions[to.state] : [];
+    const body = alarmMessage({ alarm, to, at, bucket, project, region });
+    const { outcome } = await this.#table.write(
+      [
+        ...this.#stateChanges(bucketId, alarm, to, at),
+        ...(targets.length > 0
+          ? [notificationChange({ bucketId, alarmId: alarm.id, at, targets, body, secret: alarm.secret })]
+          : []),
+      ],
+      [isMonitored(bucketId)],
+    );
+    return outcome === 'written';
+  }
+
+  /** Tells every alarm of a bucket that monitoring is off. Nobody is notified. */
+  async pause(entry: MonitoredBucket): Promise<void> {
+    const { alarms } = await this.list(entry.bucketId, { limit: Number.MAX_SAFE_INTEGER - 1 });
+    for (const { name } of alarms) await this.#pauseOne(entry, name);
+    await this.#monitored.paused(entry);
+  }
+
+  async #pauseOne({ bucketId }: MonitoredBucket, name: string): Promise<void> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const item = await this.#table.get(monitoringKey.alarm(bucketId, name));
+      const alarm = item && decodeAlarm(name, item);
+      if (alarm === undefined || alarm.state === 'INSUFFICIENT_DATA') return;
+      const at = Math.max(this.#clock.now(), alarm.since + 1);
+      const changes = this.#stateChanges(bucketId, alarm, insufficient('monitoring of the bucket is off'), at);
+      if (await this.#isWritten(changes)) return;
+    }
+    throw new S3Error('SlowDown');
+  }
+
+  /** An alarm with what else its creation and removal depend on, as of one instant. */
+  async #look(
+    bucket: Bucket,
+    name: string,
+  ): Promise<{ entry: MonitoredBucket | undefined; alarm: Alarm | undefined; holder: Attributes | undefined }> {
+    const [entry, alarm, holder] = await this.#table.getTogether([
+      monitoringKey.monitored(bucket.id),
+      monitoringKey.alarm(bucket.id, name),
+      monitoringKey.alarmName(bucket.project, name),
+    ]);
+    return {
+      entry: entry && decodeMonitored(bucket.id, entry),
+      alarm: alarm && decodeAlarm(name, alarm),
+      holder,
+    };
+  }
+
+  /** @throws S3Error InvalidArgument if another bucket of the project has an alarm of this name, and is still there */
+  async #checkFree(bucket: Bucket, name: string, holder: Attributes | undefined): Promise<void> {
+    if (holder === undefined || holder['bucketId'] === bucket.id) return;
+    const other = await this.#buckets.find(holder['bucket'] as string);
+    if (other === undefined || other.id !== holder['bucketId']) return;
+    throw invalidArgument('name', name, `Another bucket of the project has an alarm of this name: ${other.name}.`);
+  }
+
+  #reserve(bucket: Bucket, name: string, holder: Attributes | undefined): Change {
+    return {
+      key: monitoringKey.alarmName(bucket.project, name),
+      put: { bucketId: bucket.id, bucket: bucket.name },
+      expect:
+        holder === undefined
+          ? { is: 'absent' }
+          : { is: 'equal', attribute: 'bucketId', value: holder['bucketId'] as string },
+    };
+  }
+
+  #stateChanges(bucketId: string, alarm: Alarm, to: Evaluation, at: number): readonly [Change, Change] {
+    const token = writeToken(this.#randomness);
+    return [
+      this.#change(bucketId, alarm, { ...alarm, state: to.state, reason: to.reason, since: at, token }),
+      this.#history.note(bucketId, alarm.id, {
+        at,
+        type: 'StateUpdate',
+        summary: `Alarm updated from ${alarm.state} to ${to.state}. ${to.reason}`,
+      }),
+    ];
+  }
+
+  #change(bucketId: string, present: Alarm | undefined, next: Alarm): Change {
+    return {
+      key: monitoringKey.alarm(bucketId, next.name),
+      put: encodeAlarm(next),
+      expect: present === undefined ? { is: 'absent' } : tokenIs(present.token),
+    };
+  }
+
+  /** The first change is of the alarm: by its token a write is known whose answer was lost. */
+  async #isWritten(changes: readonly Change[], conditions: Parameters<KeyValueTable['write']>[1] = []): Promise<boolean> {
+    const { outcome } = await this.#table.write(changes, conditions);
+    if (outcome !== 'unknown') return outcome === 'written';
+    const [first] = changes;
+    const token = first && 'put' in first ? first.put['r'] : undefined;
+    return first !== undefined && (await this.#tokenOf(first.key)) === token;
+  }
+
+  async #tokenOf(key: ItemKey): Promise<unknown> {
+    return (await this.#table.get(key))?.['r'];
+  }
+
+  #secret(): string {
+    return Buffer.from(this.#randomness.bytes(secretBytes)).toString('base64url');
+  }
+}
+
+const tokenIs = (value: string): Expectation => ({ is: 'equal', attribute: 'r', value });
+
+function noSuchAlarm(name: string): S3Error {
+  return new S3Error('NoSuchAlarm', { details: { AlarmName: name } });
+}
+
+function encodeAlarm(alarm: Alarm): Attributes {
+  const { description, ...definition } = alarm.definition;
+  return {
+    id: alarm.id,
+    created: alarm.created,
+    definition: { ...definition, ...(description !== undefined && { description }) },
+    state: alarm.state,
+    reason: alarm.reason,
+    since: alarm.since,
+    ...(alarm.secret && { secret: alarm.secret }),
+    r: alarm.token,
+  };
+}
+
+function decodeAlarm(name: string, item: Attributes): Alarm {
+  const definition = item['definition'] as unknown as Omit<AlarmDefinition, 'description'> & { description?: string };
+  return {
+    name,
+    id: item['id'] as string,
+    created: item['created'] as number,
+    definition: { ...definition, description: definition.description },
+    state: item['state'] as AlarmState,
+    reason: item['reason'] as string,
+    since: item['since'] as number,
+    secret: item['secret'] as Uint8Array | undefined,
+    token: item['r'] as string,
+  };
+}

@@ -1,0 +1,44 @@
+import type { ItemKey } from '../../ports/key-value-table.ts';
+import { sortableTime, timeOf } from '../ids.ts';
+import type { Resolution } from './resolutions.ts';
+
+/** The partitions of monitoring. Those of one bucket are named by its id, and swept when it is removed. */
+export const monitoringPartition = {
+  /** Every bucket that has, or once had, monitoring. */
+  monitored: 'monitored',
+  samples: (bucketId: string): string => `metric/${bucketId}`,
+  alarms: (bucketId: string): string => `alarm/${bucketId}`,
+  history: (bucketId: string): string => `alarm-history/${bucketId}`,
+  /** The names that the alarms of a project have. */
+  alarmNames: (project: string): string => `alarm-name/${project}`,
+  /** What alarms have to tell somebody. */
+  notifications: 'alarm-notification',
+} as const;
+
+export const monitoringKey = {
+  monitored: (bucketId: string): ItemKey => ({ pk: monitoringPartition.monitored, sk: bucketId }),
+  samples: (bucketId: string, { name, span }: Resolution, moment: number): ItemKey => ({
+    pk: monitoringPartition.samples(bucketId),
+    sk: `${name}/${sortableTime(Math.floor(moment / span) * span)}`,
+  }),
+  alarm: (bucketId: string, name: string): ItemKey => ({ pk: monitoringPartition.alarms(bucketId), sk: name }),
+  alarmName: (project: string, name: string): ItemKey => ({ pk: monitoringPartition.alarmNames(project), sk: name }),
+  history: (bucketId: string, alarmId: string, entry: string): ItemKey => ({
+    pk: monitoringPartition.history(bucketId),
+    sk: `${alarmId}/${entry}`,
+  }),
+  notification: (time: string, alarmId: string): ItemKey => ({
+    pk: monitoringPartition.notifications,
+    sk: `${time}/${alarmId}`,
+  }),
+} as const;
+
+/** When the points of an item of samples begin. */
+export function samplesBegin({ sk }: ItemKey): number {
+  return timeOf(sk.slice(sk.indexOf('/') + 1));
+}
+
+/** The attribute by which an engine may remove an item by itself: seconds since the epoch, as DynamoDB's TTL wants it. */
+export function expiry(milliseconds: number): { readonly expires: number } {
+  return { expires: Math.ceil(milliseconds / 1000) };
+}

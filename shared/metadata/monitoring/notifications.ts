@@ -1,0 +1,153 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Delivery, Notifier } from '../../ports/notifier.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Secrets } from '../../ports/secrets.ts';
+import { sortableTime, writeToken } from '../ids.ts';
+import type { AlarmHistory } from './alarm-history.ts';
+import { secretContext } from './alarms.ts';
+import { monitoringKey, monitoringPartition } from './items.ts';
+
+/** A message of an alarm that is still to be delivered to some of its targets. */
+interface Pending {
+  readonly key: ItemKey;
+  readonly bucketId: string;
+  readonly alarmId: string;
+  readonly targets: readonly string[];
+  readonly body: string;
+  readonly secret: Uint8Array | undefined;
+  /** Whoever took it up to deliver it has it to themselves until then. */
+  readonly leasedUntil: number;
+  readonly token: string;
+}
+
+const pageSize = 100;
+/** Longer than the slowest target takes to be given up on. */
+const leaseTime = 3 * 60 * 1000;
+
+/** The change that leaves a message to be delivered. It is one with the change of state that it tells of. */
+export function notificationChange(message: {
+  readonly bucketId: string;
+  readonly alarmId: string;
+  /** When the state changed. An alarm has one change at a time, so this and its id are what a repetition is known by. */
+  readonly at: number;
+  readonly targets: readonly string[];
+  readonly body: string;
+  readonly secret: Uint8Array | undefined;
+}): Change {
+  const { bucketId, alarmId, at, targets, body, secret } = message;
+  return {
+    key: monitoringKey.notification(sortableTime(at), alarmId),
+    put: { bucketId, alarmId, targets, body, leasedUntil: 0, r: 'new', ...(secret && { secret }) },
+    expect: { is: 'absent' },
+  };
+}
+
+/**
+ * What alarms have to tell. A message is delivered to each of its targets at least once; what was delivered is noted, so only a
+ * crash between a delivery and its note makes one come twice.
+ */
+export class Notifications {
+  readonly #table: KeyValueTable;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+  readonly #secrets: Secrets;
+  readonly #history: AlarmHistory;
+
+  constructor(rooms: {
+    table: KeyValueTable;
+    clock: Clock;
+    randomness: Randomness;
+    secrets: Secrets;
+    history: AlarmHistory;
+  }) {
+    this.#table = rooms.table;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+    this.#secrets = rooms.secrets;
+    this.#history = rooms.history;
+  }
+
+  /** Delivers everything that nobody else is delivering. @returns how many deliveries there were, refused ones included */
+  async deliver(notifier: Notifier): Promise<number> {
+    let deliveries = 0;
+    let after: string | undefined;
+    for (;;) {
+      const { items, more } = await this.#table.query(monitoringPartition.notifications, {
+        limit: pageSize,
+        ...(after !== undefined && { after }),
+      });
+      const counts = await Promise.all(items.map((item) => this.#deliverOne(decodePending(item), notifier)));
+      deliveries += counts.reduce((sum, count) => sum + count, 0);
+      after = items.at(-1)?.key.sk;
+      if (!more || after === undefined) return deliveries;
+    }
+  }
+
+  async #deliverOne(pending: Pending, notifier: Notifier): Promise<number> {
+    const now = this.#clock.now();
+    if (pending.leasedUntil > now) return 0;
+    let taken = await this.#update(pending, { leasedUntil: now + leaseTime });
+    if (taken === undefined) return 0;
+    const { bucketId, alarmId, targets, body, secret, key } = taken;
+    const opened = secret && Buffer.from(await this.#secrets.open(secret, secretContext(bucketId, alarmId))).toString();
+    const deliveries = targets.map(async (target) => {
+      const delivery = await notifier.send({ target, body, id: key.sk.replace('/', '.'), secret: opened });
+      return { target, delivery };
+    });
+    for (const { target, delivery } of await Promise.all(deliveries)) {
+      const rest: readonly string[] = taken.targets.filter((one) => one !== target);
+      const note = this.#history.note(bucketId, alarmId, {
+        at: this.#clock.now(),
+        type: 'Action',
+        summary: summaryOf(target, delivery),
+      });
+      taken = await this.#update(taken, { targets: rest }, [note]);
+      if (taken === undefined) break;
+    }
+    return deliveries.length;
+  }
+
+  /** Writes a message anew, or removes it if nobody is left to tell; undefined if somebody else has it. */
+  async #update(
+    pending: Pending,
+    difference: Partial<Pending>,
+    further: readonly Change[] = [],
+  ): Promise<Pending | undefined> {
+    const next = { ...pending, ...difference, token: writeToken(this.#randomness) };
+    const expect = { is: 'equal', attribute: 'r', value: pending.token } as const;
+    const { key } = next;
+    const change: Change =
+      next.targets.length === 0 ? { key, delete: true, expect } : { key, put: encodePending(next), expect };
+    const { outcome } = await this.#table.write([change, ...further]);
+    return outcome === 'written' ? next : undefined;
+  }
+}
+
+function summaryOf(target: string, delivery: Delivery): string {
+  switch (delivery.outcome) {
+    case 'delivered':
+      return `Action ${target} was carried out.`;
+    case 'refused':
+      return `Action ${target} was refused: ${delivery.reason}.`;
+    case 'failed':
+      return `Action ${target} failed: ${delivery.reason}.`;
+  }
+}
+
+function encodePending({ bucketId, alarmId, targets, body, secret, leasedUntil, token }: Pending): Attributes {
+  return { bucketId, alarmId, targets, body, leasedUntil, r: token, ...(secret && { secret }) };
+}
+
+function decodePending({ key, attributes }: Item): Pending {
+  return {
+    key,
+    bucketId: attributes['bucketId'] as string,
+    alarmId: attributes['alarmId'] as string,
+    targets: attributes['targets'] as readonly string[],
+    body: attributes['body'] as string,
+    secret: attributes['secret'] as Uint8Array | undefined,
+    leasedUntil: attributes['leasedUntil'] as number,
+    token: attributes['r'] as string,
+  };
+}

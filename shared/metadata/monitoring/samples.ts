@@ -1,0 +1,159 @@
+import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import { sortableTime, writeToken } from '../ids.ts';
+import { expiry, monitoringKey, monitoringPartition, samplesBegin } from './items.ts';
+import { packColumn, unpackColumn } from './point-columns.ts';
+import { beginningOf, days, hours, resolutions, samples, type Resolution } from './resolutions.ts';
+import { aggregateOf, join, metrics, type Aggregate, type Metric, type Point, type Sample } from './statistics.ts';
+
+const attempts = 8;
+const pageSize = 100;
+
+/** One item as it is worked on: a column of places for each metric. */
+type Columns = Record<Metric, (Aggregate | undefined)[]>;
+
+/** An item before and after it was changed. */
+interface Worked {
+  readonly resolution: Resolution;
+  readonly key: ItemKey;
+  readonly before: Attributes | undefined;
+  readonly columns: Columns;
+}
+
+/**
+ * The history of what buckets hold. There is one sample for every five minutes, the last that was taken in them; hours and days
+ * are summed up again from what they are made of whenever a sample comes, so that nothing is ever counted twice.
+ */
+export class Samples {
+  readonly #table: KeyValueTable;
+  readonly #randomness: Randomness;
+
+  constructor(rooms: { table: KeyValueTable; randomness: Randomness }) {
+    this.#table = rooms.table;
+    this.#randomness = rooms.randomness;
+  }
+
+  /**
+   * Keeps what a bucket held at a moment, in place of what was kept of the same five minutes.
+   * @returns whether a new item was begun, which is the time to {@link prune}
+   */
+  async record(bucketId: string, moment: number, sample: Sample): Promise<boolean> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const [fine, hourly, daily] = await this.#load(bucketId, moment);
+      for (const metric of metrics) {
+        fine.columns[metric][placeOf(samples, moment)] = aggregateOf(sample[metric]);
+        sumUp(metric, fine, hourly, moment);
+        sumUp(metric, hourly, daily, moment);
+      }
+      const { outcome } = await this.#table.write([fine, hourly, daily].map((worked) => this.#change(worked)));
+      if (outcome === 'written') return fine.before === undefined;
+    }
+    throw new Error('samples could not be written');
+  }
+
+  /** What is kept of the time from `from` up to, and without, `to`, in order of time. */
+  async *read(bucketId: string, resolution: Resolution, from: number, to: number): AsyncGenerator<Point> {
+    const pk = monitoringPartition.samples(bucketId);
+    const prefix = `${resolution.name}/`;
+    const last = prefix + sortableTime(beginningOf(to - 1, resolution.span));
+    let start: { from: string } | { after: string } = { from: monitoringKey.samples(bucketId, resolution, from).sk };
+    for (;;) {
+      const { items, more } = await this.#table.query(pk, { prefix, limit: pageSize, ...start });
+      for (const item of items) {
+        if (item.key.sk > last) return;
+        for (const point of pointsOf(item, resolution)) if (point.at >= from && point.at < to) yield point;
+      }
+      const end = items.at(-1);
+      if (!more || end === undefined) return;
+      start = { after: end.key.sk };
+    }
+  }
+
+  /** The latest sample, if it was taken at `since` or later. */
+  async latest(bucketId: string, since: number, now: number): Promise<Point | undefined> {
+    let found: Point | undefined;
+    for await (const point of this.read(bucketId, samples, since, now + 1)) found = point;
+    return found;
+  }
+
+  /** Removes what has been kept for its time, where the engine has not done so. */
+  async prune(bucketId: string, now: number): Promise<void> {
+    for (const resolution of resolutions) {
+      const prefix = `${resolution.name}/`;
+      for (;;) {
+        const { items } = await this.#table.query(monitoringPartition.samples(bucketId), { prefix, limit: pageSize });
+        const expired = items.filter(({ key }) => expiresAt(resolution, samplesBegin(key)) <= now);
+        for (const { key } of expired) await this.#table.write([{ key, delete: true }]);
+        if (expired.length < pageSize) break;
+      }
+    }
+  }
+
+  async #load(bucketId: string, moment: number): Promise<readonly [Worked, Worked, Worked]> {
+    const keys = resolutions.map((resolution) => monitoringKey.samples(bucketId, resolution, moment));
+    const items = await this.#table.getTogether(keys);
+    const worked = (resolution: Resolution, at: number): Worked => ({
+      resolution,
+      key: keys[at]!,
+      before: items[at],
+      columns: columnsOf(items[at], resolution),
+    });
+    return [worked(samples, 0), worked(hours, 1), worked(days, 2)];
+  }
+
+  #change({ key, before, columns, resolution }: Worked): Change {
+    const packed = metrics.map((metric) => [metric, packColumn(columns[metric], resolution === samples)]);
+    return {
+      key,
+      put: {
+        ...(Object.fromEntries(packed) as Attributes),
+        ...expiry(expiresAt(resolution, samplesBegin(key))),
+        r: writeToken(this.#randomness),
+      },
+      expect:
+        before === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: before['r'] as string },
+    };
+  }
+}
+
+/** An item goes when its youngest point has been kept for its time. */
+function expiresAt({ kept, span }: Resolution, begin: number): number {
+  return begin + span + kept;
+}
+
+/** Where in its item a moment's point stands. */
+function placeOf({ step, span }: Resolution, moment: number): number {
+  return Math.floor((moment % span) / step);
+}
+
+/** Makes the coarse point of a moment anew, of the fine points of the same time. */
+function sumUp(metric: Metric, fine: Worked, coarse: Worked, moment: number): void {
+  const { step } = coarse.resolution;
+  const begin = beginningOf(moment, step);
+  const first = placeOf(fine.resolution, begin);
+  const parts = fine.columns[metric].slice(first, first + step / fine.resolution.step);
+  coarse.columns[metric][placeOf(coarse.resolution, moment)] = parts
+    .filter((part) => part !== undefined)
+    .reduce<Aggregate | undefined>((sum, part) => (sum === undefined ? part : join(sum, part)), undefined);
+}
+
+function columnsOf(item: Attributes | undefined, resolution: Resolution): Columns {
+  const places = resolution.span / resolution.step;
+  const column = (metric: Metric): (Aggregate | undefined)[] => {
+    const packed = item?.[metric];
+    return packed instanceof Uint8Array
+      ? unpackColumn(packed, resolution === samples)
+      : Array.from({ length: places }, () => undefined);
+  };
+  return { BucketSizeBytes: column('BucketSizeBytes'), NumberOfObjects: column('NumberOfObjects') };
+}
+
+function* pointsOf({ key, attributes }: Item, resolution: Resolution): Generator<Point> {
+  const begin = samplesBegin(key);
+  const columns = columnsOf(attributes, resolution);
+  for (const [place, BucketSizeBytes] of columns.BucketSizeBytes.entries()) {
+    const NumberOfObjects = columns.NumberOfObjects[place];
+    if (BucketSizeBytes === undefined || NumberOfObjects === undefined) continue;
+    yield { at: begin + place * resolution.step, values: { BucketSizeBytes, NumberOfObjects } };
+  }
+}

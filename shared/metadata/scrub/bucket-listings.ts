@@ -1,0 +1,32 @@
+import type { Attributes, ItemKey } from '../../ports/key-value-table.ts';
+import { listedKinds } from '../buckets.ts';
+import { itemKey } from '../keys.ts';
+
+/** An item by which a bucket is found. */
+export interface BucketListing {
+  readonly key: ItemKey;
+  readonly put: Attributes;
+  /** The attribute that tells which bucket is meant. */
+  readonly mark: string;
+}
+
+/** All such items that a bucket must have. They are written in the commits that create and change it. */
+export function listingsOf(name: string, bucket: Attributes): readonly BucketListing[] {
+  const {
+    id,
+    project,
+    created,
+    docs = {},
+  } = bucket as Attributes & {
+    readonly id: string;
+    readonly project: string;
+    readonly created: number;
+    readonly docs?: Readonly<Record<string, string>>;
+  };
+  const kinds = [...listedKinds].filter((kind) => docs[kind] !== undefined);
+  return [
+    { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created }, mark: 'bucketId' },
+    { key: itemKey.bucketName(id), put: { name, project }, mark: 'name' },
+    ...kinds.map((kind) => ({ key: itemKey.bucketWith(kind, name), put: { id }, mark: 'id' })),
+  ];
+}

@@ -1,0 +1,202 @@
+import type { Attributes, Condition, Expectation, Item } from '../../ports/key-value-table.ts';
+import { madeAt, sortableTime, timeOf, writeToken } from '../ids.ts';
+import { itemKey, partition } from '../keys.ts';
+import { listingsOf } from './bucket-listings.ts';
+import type { Findings } from './findings.ts';
+import type { ScrubRooms } from './rooms.ts';
+import type { StandingBuckets } from './standing-buckets.ts';
+
+const day = 24 * 60 * 60 * 1000;
+/** A grave is swept for the last time after a day; the sweeper may have been stopped for as long. */
+const graveTime = 2 * day;
+
+/** Looks at buckets, their documents, their projects' lists of them, and what is left of removed ones. */
+export class BucketScrub {
+  readonly #rooms: ScrubRooms;
+  readonly #findings: Findings;
+  readonly #standing: StandingBuckets;
+  /** Lost buckets that were noted, and those of which only things were found that tell no time. */
+  readonly #lost = new Set<string>();
+  readonly #uncertain = new Set<string>();
+
+  constructor(rooms: ScrubRooms, findings: Findings, standing: StandingBuckets) {
+    this.#rooms = rooms;
+    this.#findings = findings;
+    this.#standing = standing;
+  }
+
+  /** The item of a bucket. */
+  async bucket({ key, attributes: bucket }: Item): Promise<void> {
+    if (this.#findings.isYoung(numberOf(bucket['created']))) return;
+    const name = key.pk.slice('bucket/'.length);
+    await this.#transition(name, bucket, 'ct', 'cu');
+    await this.#transition(name, bucket, 'st', 'su');
+    await this.#listings(name, bucket);
+    for (const [kind, revision] of Object.entries((bucket['docs'] ?? {}) as Record<string, string>)) {
+      const document = await this.#rooms.table.get(itemKey.bucketDocument(bucket['id'] as string, kind, revision));
+      if (document !== undefined || this.#findings.isYoung(madeAt(revision))) continue;
+      const present = await this.#rooms.table.get(key);
+      if ((present?.['docs'] as Record<string, string> | undefined)?.[kind] !== revision) continue;
+      await this.#findings.note('missing-document', `bucket ${name}`, `its ${kind}, revision ${revision}`);
+    }
+  }
+
+  async #transition(name: string, bucket: Attributes, token: 'ct' | 'st', until: 'cu' | 'su'): Promise<void> {
+    const end = bucket[until];
+    if (bucket[token] === undefined || this.#findings.isYoung(numberOf(end))) return;
+    const key = itemKey.bucket(name);
+    const what = `${token === 'ct' ? 'closing' : 'settling'} until ${new Date(numberOf(end)).toISOString()}`;
+    await this.#findings.note('stale-transition', `bucket ${name}`, what, async () => {
+      const present = await this.#rooms.table.get(key);
+      if (present === undefined || present[token] !== bucket[token]) return false;
+      const { [token]: _t, [until]: _u, ...rest } = present;
+      return this.#write(key, { ...rest, r: this.#token() }, tokenIs(present));
+    });
+  }
+
+  /** The lists that the bucket must be on. */
+  async #listings(name: string, bucket: Attributes): Promise<void> {
+    for (const { key, put, mark } of listingsOf(name, bucket)) {
+      const [listing, present] = await this.#rooms.table.getTogether([key, itemKey.bucket(name)]);
+      if (listing?.[mark] === put[mark] || present?.['r'] !== bucket['r']) continue;
+      const expect: Expectation =
+        listing === undefined ? { is: 'absent' } : { is: 'equal', attribute: mark, value: listing[mark] as string };
+      const mended = await this.#findings.note('unlisted-bucket', `bucket ${name}`, `in ${key.pk}`, () =>
+        this.#write(key, put, expect, [{ key: itemKey.bucket(name), expect: tokenIs(bucket) }]),
+      );
+      if (mended) await this.count(bucket['project'] as string);
+    }
+  }
+
+  /** An entry of one of those lists. @param name of the bucket that it speaks of */
+  async listing(name: string, { key, attributes }: Item): Promise<void> {
+    if (this.#findings.isYoung(numberOf(attributes['created']))) return;
+    const [bucket, present] = await this.#rooms.table.getTogether([itemKey.bucket(name), key]);
+    if (present === undefined) return;
+    const right = bucket && listingsOf(name, bucket).find((one) => one.key.pk === key.pk && one.key.sk === key.sk);
+    if (right && present[right.mark] === right.put[right.mark]) return;
+    const condition: Condition = {
+      key: itemKey.bucket(name),
+      expect: bucket === undefined ? { is: 'absent' } : tokenIs(bucket),
+    };
+    const mended = await this.#findings.note(
+      'listed-bucket',
+      `item ${key.pk} ${key.sk}`,
+      `bucket ${name}`,
+      async () => {
+        const { outcome } = await this.#rooms.table.write(
+          [{ key, delete: true, expect: { is: 'present' } }],
+          [condition],
+        );
+        return outcome === 'written';
+      },
+    );
+    if (mended && key.pk.startsWith('project/')) await this.count(key.pk.slice('project/'.length));
+  }
+
+  /** How many buckets a project has, by its own count and by its list. */
+  async count(project: string): Promise<void> {
+    const key = itemKey.bucketCount(project);
+    const before = await this.#rooms.table.get(key);
+    const count = await this.#countEntries(project);
+    const [after] = await this.#rooms.table.getTogether([key]);
+    const counted = numberOf(before?.['count']);
+    // Whoever creates or removes a bucket writes the count in the same commit.
+    if (counted === count || before?.['r'] !== after?.['r']) return;
+    await this.#findings.note('bucket-count', `project ${project}`, `${counted} instead of ${count}`, () =>
+      this.#write(key, { count, r: this.#token() }, before === undefined ? { is: 'absent' } : tokenIs(before)),
+    );
+  }
+
+  async #countEntries(project: string): Promise<number> {
+    let count = 0;
+    for (let after: string | undefined, more = true; more;) {
+      const page = await this.#rooms.table.query(partition.project(project), {
+        prefix: 'bucket/',
+        ...(after !== undefined && { after }),
+      });
+      count += page.items.length;
+      after = page.items.at(-1)?.key.sk;
+      more = page.more;
+    }
+    return count;
+  }
+
+  /** A document of a bucket. */
+  async document({ key }: Item): Promise<void> {
+    const bucketId = key.pk.slice('doc/'.length);
+    const [kind, revision] = key.sk.split('/') as [string, string];
+    if (await this.remains(bucketId, madeAt(revision))) return;
+    const name = this.#standing.nameOf(bucketId);
+    if (name === undefined || this.#findings.isYoung(madeAt(revision))) return;
+    const bucket = await this.#rooms.table.get(itemKey.bucket(name));
+    if (bucket?.['id'] !== bucketId) return;
+    if ((bucket['docs'] as Record<string, string> | undefined)?.[kind] === revision) return;
+    await this.#findings.note('orphan-document', `bucket ${name}`, `${kind}, revision ${revision}`, async () => {
+      const { outcome } = await this.#rooms.table.write(
+        [{ key, delete: true, expect: { is: 'present' } }],
+        [{ key: itemKey.bucket(name), expect: tokenIs(bucket) }],
+      );
+      return outcome === 'written';
+    });
+  }
+
+  /**
+   * Something of a bucket, which began at this time.
+   * @returns whether the bucket is lost
+   */
+  async remains(bucketId: string, time: number): Promise<boolean> {
+    if (!this.#standing.isLost(bucketId) || this.#findings.isYoung(time)) return false;
+    await this.#note(bucketId);
+    return true;
+  }
+
+  /** Something of a bucket that tells no time, such as its counters. */
+  timeless(bucketId: string): void {
+    if (this.#standing.isLost(bucketId)) this.#uncertain.add(bucketId);
+  }
+
+  /** At the end: buckets that stand now were only created meanwhile. */
+  async end(standing: StandingBuckets): Promise<void> {
+    for (const bucketId of this.#uncertain) if (standing.isLost(bucketId)) await this.#note(bucketId);
+  }
+
+  /** A removed bucket that waits to be swept. */
+  async grave({ key }: Item): Promise<void> {
+    const [time, bucketId] = key.sk.split('/') as [string, string];
+    if (this.#findings.isYoung(timeOf(time) + graveTime)) return;
+    await this.#findings.note('overdue-grave', `bucket ${bucketId}`, new Date(timeOf(time)).toISOString(), async () => {
+      await this.#rooms.graves.sweep();
+      return (await this.#rooms.table.get(key)) === undefined;
+    });
+  }
+
+  async #note(bucketId: string): Promise<void> {
+    if (this.#lost.has(bucketId)) return;
+    this.#lost.add(bucketId);
+    const key = itemKey.grave(sortableTime(this.#rooms.clock.now()), bucketId);
+    await this.#findings.note('lost-bucket', `bucket ${bucketId}`, 'something is left of it', () =>
+      this.#write(key, { name: '', project: '' }, { is: 'absent' }),
+    );
+  }
+
+  async #write(
+    key: Item['key'],
+    put: Attributes,
+    expect: Expectation,
+    conditions: readonly Condition[] = [],
+  ): Promise<boolean> {
+    const { outcome } = await this.#rooms.table.write([{ key, put, expect }], conditions);
+    return outcome === 'written';
+  }
+
+  #token(): string {
+    return writeToken(this.#rooms.randomness);
+  }
+}
+
+const tokenIs = (item: Attributes): Expectation => ({ is: 'equal', attribute: 'r', value: item['r'] as string });
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}

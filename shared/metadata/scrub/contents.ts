@@ -1,0 +1,129 @@
+import type { Attributes, Item } from '../../ports/key-value-table.ts';
+import { madeAt, writeToken } from '../ids.ts';
+import { itemKey } from '../keys.ts';
+import { decodeContent } from '../versions.ts';
+import type { Findings } from './findings.ts';
+import type { ReferenceFilter } from './reference-filter.ts';
+import { reference } from './references.ts';
+import type { ScrubRooms } from './rooms.ts';
+
+/** Looks at what versions refer to within the table: manifests, holders of shared content, details. */
+export class ContentScrub {
+  readonly #rooms: ScrubRooms;
+  readonly #findings: Findings;
+  readonly #references: ReferenceFilter;
+
+  constructor(rooms: ScrubRooms, findings: Findings, references: ReferenceFilter) {
+    this.#rooms = rooms;
+    this.#findings = findings;
+    this.#references = references;
+  }
+
+  /** An item of a content: holders, directory or slice of a manifest. */
+  async item(item: Item): Promise<void> {
+    const content = item.key.pk.slice('content/'.length);
+    if (item.key.sk === 'refs') return this.#holders(content, item);
+    await (item.key.sk === '-' ? this.#manifest(content) : this.#slice(content, item));
+  }
+
+  async #manifest(content: string): Promise<void> {
+    const id = content.slice(1);
+    const refs = await this.#rooms.table.get(itemKey.holders(content));
+    if (refs === undefined && this.#isOrphan(madeAt(id), reference.content(content), content)) {
+      const mended = await this.#findings.note('orphan-manifest', `manifest ${id}`, 'no version has it', async () => {
+        await this.#rooms.manifests.remove(id);
+        return true;
+      });
+      // Its blobs may be parts of an upload or of another manifest: each is looked at for itself.
+      if (mended) return;
+    }
+    // Those of a manifest that nobody holds any more are freed after it.
+    if (this.#findings.repair && refs !== undefined && this.#isLetGo(content, refs)) return;
+    for (const { blob } of await this.#rooms.manifests.parts(id)) {
+      if (blob !== '') this.#references.add(reference.blob(blob));
+    }
+  }
+
+  /** A slice is written before its directory; without one, nobody finds it. */
+  async #slice(content: string, { key }: Item): Promise<void> {
+    const id = content.slice(1);
+    if (!this.#isOrphan(madeAt(id), reference.content(content), content)) return;
+    const directory = await this.#rooms.table.get({ pk: key.pk, sk: '-' });
+    if (directory !== undefined) return;
+    if ((await this.#rooms.table.get(key)) === undefined) return;
+    await this.#findings.note('orphan-manifest', `manifest ${id}`, `only ${key.sk} is there`, () => this.#drop(key));
+  }
+
+  async #holders(content: string, { key, attributes: refs }: Item): Promise<void> {
+    const dead = this.#dead(content, refs);
+    const nobody = this.#isLetGo(content, refs);
+    if (!this.#findings.sure || (dead.length === 0 && !nobody)) return;
+    const present = await this.#rooms.table.get(key);
+    if (present?.['r'] !== refs['r']) return;
+    const what = dead.length > 0 ? dead.join(', ') : 'nobody holds it';
+    await this.#findings.note('dead-holder', `content ${content}`, what, async () => {
+      const rest = holdersOf(refs).filter((holder) => !dead.includes(holder));
+      const r = writeToken(this.#rooms.randomness);
+      const { outcome } = await this.#rooms.table.write([
+        {
+          key,
+          put: { ...(rest.length > 0 && { holders: new Set(rest) }), r },
+          expect: { is: 'equal', attribute: 'r', value: refs['r'] as string },
+        },
+      ]);
+      if (outcome !== 'written') return false;
+      if (nobody) await this.#free(content, r);
+      return true;
+    });
+  }
+
+  async #free(content: string, r: string): Promise<void> {
+    const { kind, ...named } = decodeContent(content);
+    if (kind === 'blob' && 'ref' in named) await this.#rooms.blobs.remove([named.ref]);
+    if (kind === 'manifest' && 'id' in named) await this.#rooms.manifests.remove(named.id);
+    await this.#rooms.table.write([
+      { key: itemKey.holders(content), delete: true, expect: { is: 'equal', attribute: 'r', value: r } },
+    ]);
+  }
+
+  /** Whether all holders are dead, and none of them is in the queue, where the sweeper will find out. */
+  #isLetGo(content: string, refs: Attributes): boolean {
+    const isQueued = this.#references.has(reference.queued(content));
+    return !isQueued && this.#dead(content, refs).length === holdersOf(refs).length;
+  }
+
+  #dead(content: string, refs: Attributes): readonly string[] {
+    return holdersOf(refs).filter(
+      (holder) =>
+        !this.#findings.isYoung(madeAt(holder)) &&
+        !this.#references.has(reference.instance(holder)) &&
+        !this.#references.has(reference.queued(content, holder)),
+    );
+  }
+
+  /** An item of details. */
+  async details({ key }: Item): Promise<void> {
+    const id = key.pk.slice('details/'.length);
+    if (!this.#isOrphan(madeAt(id), reference.details(id), `d${id}`)) return;
+    if ((await this.#rooms.table.get(key)) === undefined) return;
+    await this.#findings.note('orphan-details', `details ${id}`, 'no version has them', () => this.#drop(key));
+  }
+
+  #isOrphan(time: number, mention: string, thing: string): boolean {
+    return (
+      this.#findings.sure &&
+      !this.#findings.isYoung(time) &&
+      !this.#references.has(mention) &&
+      !this.#references.has(reference.queued(thing))
+    );
+  }
+
+  async #drop(key: Item['key']): Promise<boolean> {
+    const { outcome } = await this.#rooms.table.write([{ key, delete: true, expect: { is: 'present' } }]);
+    return outcome === 'written';
+  }
+}
+
+function holdersOf(refs: Attributes): readonly string[] {
+  return [...((refs['holders'] as ReadonlySet<string> | undefined) ?? [])];
+}

@@ -1,0 +1,238 @@
+import type { Attributes, Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import { madeAt } from '../ids.ts';
+import { itemKey, partition } from '../keys.ts';
+import { headKey } from '../version-chain.ts';
+
+/** What is wrong with the versions of a key, and the changes that make it right. */
+export interface HistoryDamage {
+  readonly problems: readonly string[];
+  /** The head as it was read. */
+  readonly before: Attributes | undefined;
+  /** The head as it is to be: it goes into every write, so that all hang on the head that was read. */
+  readonly head: Attributes;
+  /** Of the history. Each has its own condition. */
+  readonly changes: readonly Change[];
+  /** When the key was last changed, as far as its items tell; in milliseconds since the epoch. */
+  readonly changedAt: number;
+}
+
+/** How many of a key's history items are written at once: the head goes with them. */
+const changesPerWrite = 90;
+
+/** The head and the history of one key, read as of one moment. */
+export class KeyHistory {
+  readonly #table: KeyValueTable;
+  readonly #bucketId: string;
+  readonly #key: string;
+  readonly #headKey: ItemKey;
+
+  constructor(table: KeyValueTable, bucketId: string, key: string) {
+    this.#table = table;
+    this.#bucketId = bucketId;
+    this.#key = key;
+    this.#headKey = headKey(bucketId, key);
+  }
+
+  /**
+   * Looks at all versions. Whoever changes the key writes its head, so if that is the same before and after, what was read between
+   * is of one moment.
+   * @param visit called with every version there is; one that is there throughout is not missed, wherever it moves
+   * @returns what is wrong, if anything; `busy` if the key never stood still
+   */
+  async examine(visit: (version: Attributes) => void): Promise<HistoryDamage | 'busy' | undefined> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const [before] = await this.#table.getTogether([this.#headKey]);
+      const history = new Restated(this.#bucketId, this.#key, before);
+      if (before) visit(before);
+      for await (const version of this.#newestFirst()) {
+        visit(version);
+        history.add(version);
+      }
+      const [after] = await this.#table.getTogether([this.#headKey]);
+      if (before?.['r'] === after?.['r']) return history.damage();
+    }
+    return 'busy';
+  }
+
+  /** Whether any version of the key, as of one moment, is what is asked for. */
+  async some(is: (version: Attributes) => boolean | Promise<boolean>): Promise<boolean> {
+    const versions: Attributes[] = [];
+    await this.examine((version) => void versions.push(version));
+    for (const version of versions) if (await is(version)) return true;
+    return false;
+  }
+
+  /** Writes the changes, if nobody has changed the key since. @returns whether all of them were written */
+  async mend({ head, before, changes }: HistoryDamage, token: () => string): Promise<boolean> {
+    let expect: Expectation =
+      before === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: before['r'] as string };
+    for (let at = 0; at === 0 || at < changes.length; at += changesPerWrite) {
+      const r = token();
+      const batch: Change[] = changes
+        .slice(at, at + changesPerWrite)
+        .map((change): Change => ('put' in change ? { ...change, put: { ...change.put, r: token() } } : change));
+      const { outcome } = await this.#table.write([{ key: this.#headKey, put: { ...head, r }, expect }, ...batch]);
+      if (outcome !== 'written') return false;
+      expect = { is: 'equal', attribute: 'r', value: r };
+    }
+    return true;
+  }
+
+  async *#newestFirst(): AsyncIterable<Attributes> {
+    for (let after: string | undefined, more = true; more;) {
+      const page = await this.#table.query(partition.history(this.#bucketId, this.#key), {
+        reverse: true,
+        ...(after !== undefined && { after }),
+      });
+      for (const { attributes } of page.items) yield attributes;
+      after = page.items.at(-1)?.key.sk;
+      more = page.more;
+    }
+  }
+}
+
+const attempts = 8;
+
+/** A version and where it lies. */
+interface Placed {
+  readonly version: Attributes;
+  readonly isHead: boolean;
+}
+
+/**
+ * States the versions of a key anew, newest first, and keeps only what must change: so it takes little memory for a whole
+ * history, however long. A version's content is never touched, and no version is dropped: of several null versions all but the newest get a name.
+ */
+class Restated {
+  readonly #bucketId: string;
+  readonly #key: string;
+  readonly #headAsItIs: Attributes | undefined;
+  readonly #problems = new Set<string>();
+  readonly #changes: Change[] = [];
+  readonly #counts = { n: 0, nm: 0, nb: 0 };
+  #waitingHead: Attributes | undefined;
+  #newest: Attributes | undefined;
+  #last: Placed | undefined;
+  #null: string | undefined;
+  #nullInHistory: string | undefined;
+  #changedAt = 0;
+
+  constructor(bucketId: string, key: string, head: Attributes | undefined) {
+    this.#bucketId = bucketId;
+    this.#key = key;
+    this.#headAsItIs = head;
+    this.#waitingHead = head;
+  }
+
+  /** The next version of the history, newest first. */
+  add(version: Attributes): void {
+    const head = this.#waitingHead;
+    const instance = version['i'] as string;
+    if (this.#headAsItIs?.['i'] === instance) {
+      this.#problems.add('the head is in the history, too');
+      if (this.#last !== undefined && head !== undefined) {
+        this.#waitingHead = undefined;
+        return this.#place({ version, isHead: false });
+      }
+      this.#changes.push({ key: this.#historyKey(version), delete: true, expect: tokenIs(version) });
+      return;
+    }
+    if (head !== undefined && instance < (head['i'] as string)) this.#place({ version: head, isHead: true });
+    this.#place({ version, isHead: false });
+  }
+
+  damage(): HistoryDamage | undefined {
+    if (this.#waitingHead) this.#place({ version: this.#waitingHead, isHead: true });
+    this.#settle(undefined);
+    if (this.#newest === undefined) return undefined;
+    const head = this.#statedHead(this.#newest);
+    this.#compareHead(head);
+    if (this.#problems.size === 0) return undefined;
+    return {
+      problems: [...this.#problems],
+      head,
+      before: this.#headAsItIs,
+      changes: this.#changes,
+      changedAt: this.#changedAt,
+    };
+  }
+
+  #place(placed: Placed): void {
+    if (placed.isHead) this.#waitingHead = undefined;
+    const { version } = placed;
+    this.#changedAt = Math.max(this.#changedAt, madeAt(version['i'] as string), numberOf(version['t']));
+    this.#settle(version);
+    this.#last = placed;
+  }
+
+  /** Judges the version above, now that it is known what lies beneath it. */
+  #settle(beneath: Attributes | undefined): void {
+    if (this.#last === undefined) return;
+    const { version, isHead } = this.#last;
+    this.#last = undefined;
+    const stated = this.#stated(version, beneath?.['i'] as string | undefined);
+    if (this.#newest === undefined) return this.#crown(stated, version, isHead);
+    this.#counts.n += 1;
+    this.#counts.nm += version['m'] === 1 ? 1 : 0;
+    this.#counts.nb += numberOf(version['s']);
+    if (isHead) {
+      this.#problems.add('the head is older than its history');
+      this.#changes.push({
+        key: this.#historyKey(version),
+        put: { ...stated, t: this.#changedAt },
+        expect: { is: 'absent' },
+      });
+    } else if (stated['u'] !== version['u'] || stated['v'] !== version['v']) {
+      this.#changes.push({ key: this.#historyKey(version), put: stated, expect: tokenIs(version) });
+    }
+  }
+
+  #crown(stated: Attributes, version: Attributes, isHead: boolean): void {
+    this.#newest = stated;
+    if (isHead) return;
+    if (this.#headAsItIs === undefined) this.#problems.add('there is no head');
+    this.#changes.push({ key: this.#historyKey(version), delete: true, expect: tokenIs(version) });
+  }
+
+  /** The version with its right link and name, and without what only a head has. */
+  #stated(version: Attributes, beneath: string | undefined): Attributes {
+    const { n: _n, nm: _nm, nb: _nb, z: _z, u, ...own } = version;
+    if (u !== beneath) this.#problems.add('the chain is broken');
+    const isSecondNull = own['v'] !== 1 && this.#null !== undefined;
+    if (isSecondNull) this.#problems.add('there are two null versions');
+    if (own['v'] !== 1 && !isSecondNull) {
+      this.#null = own['i'] as string;
+      if (this.#newest !== undefined) this.#nullInHistory = this.#null;
+    }
+    return { ...own, ...(isSecondNull && { v: 1 }), ...(beneath !== undefined && { u: beneath }) };
+  }
+
+  #statedHead(newest: Attributes): Attributes {
+    const { t: _, ...own } = newest;
+    const { n, nm, nb } = this.#counts;
+    return {
+      ...own,
+      ...(n > 0 && { n }),
+      ...(nm > 0 && { nm }),
+      ...(nb > 0 && { nb }),
+      ...(this.#nullInHistory !== undefined && { z: this.#nullInHistory }),
+    };
+  }
+
+  #compareHead(stated: Attributes): void {
+    const head = this.#headAsItIs;
+    if (head === undefined || head['i'] !== stated['i']) return;
+    if (['n', 'nm', 'nb'].some((name) => head[name] !== stated[name])) this.#problems.add('the counts are wrong');
+    if (head['z'] !== stated['z']) this.#problems.add('it names a wrong null version');
+  }
+
+  #historyKey(version: Attributes): ItemKey {
+    return itemKey.history(this.#bucketId, this.#key, version['i'] as string);
+  }
+}
+
+const tokenIs = (item: Attributes): Expectation => ({ is: 'equal', attribute: 'r', value: item['r'] as string });
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}

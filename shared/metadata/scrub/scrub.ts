@@ -1,0 +1,175 @@
+import type { Item } from '../../ports/key-value-table.ts';
+import { madeAt, timeOf } from '../ids.ts';
+import { objectOf } from '../keys.ts';
+import { BlobScrub } from './blobs.ts';
+import { BucketScrub } from './buckets.ts';
+import { ContentScrub } from './contents.ts';
+import { Findings, type Finding, type ScrubReport } from './findings.ts';
+import { ReferenceFilter } from './reference-filter.ts';
+import { reference } from './references.ts';
+import type { ScrubRooms } from './rooms.ts';
+import { sideBySide } from './side-by-side.ts';
+import { StandingBuckets } from './standing-buckets.ts';
+import { UploadScrub } from './uploads.ts';
+import { UsageScrub } from './usage.ts';
+import { VersionScrub } from './versions.ts';
+
+export interface ScrubOptions {
+  /** Whether to mend, or only to tell. */
+  readonly repair: boolean;
+  /** What began within so many milliseconds before the scrub may be work in progress, and is left alone. */
+  readonly minAge: number;
+  /** Hears of each finding at once. */
+  readonly onFinding?: (finding: Finding) => void;
+  /** Hears, now and then, what is looked at and how much has been seen. */
+  readonly onProgress?: (stage: string, seen: { readonly items: number; readonly blobs: number }) => void;
+  /** For what is remembered, a power of two. */
+  readonly filterBytes?: number;
+}
+
+/** So many items or blobs are looked at together. */
+const atOnce = 16;
+const day = 24 * 60 * 60 * 1000;
+const progressEvery = 1000;
+
+/**
+ * Walks over the whole table and all blobs, and compares what must fit together. It takes no more memory for more objects, only for
+ * more buckets, and may run while the service does.
+ *
+ * What refers to something is read before that which is referred to, and the queue of what is to be freed between them: so
+ * what has lost its last reference before it was looked for is in the queue, and what loses it later was remembered. A version is
+ * not missed though it moves, since the keys are read whole.
+ */
+export async function scrub(rooms: ScrubRooms, options: ScrubOptions): Promise<ScrubReport> {
+  const walk = new ScrubWalk(rooms, options);
+  return walk.run();
+}
+
+class ScrubWalk {
+  readonly #rooms: ScrubRooms;
+  readonly #options: ScrubOptions;
+  readonly #findings: Findings;
+  readonly #references: ReferenceFilter;
+
+  constructor(rooms: ScrubRooms, options: ScrubOptions) {
+    this.#rooms = rooms;
+    this.#options = options;
+    this.#findings = new Findings({
+      repair: options.repair,
+      cutoff: rooms.clock.now() - options.minAge,
+      tell: (finding) => options.onFinding?.(finding),
+    });
+    this.#references = new ReferenceFilter(rooms.randomness, options.filterBytes);
+  }
+
+  async run(): Promise<ScrubReport> {
+    const { table, blobs, drain } = this.#rooms;
+    await drain?.();
+    const standing = await StandingBuckets.read(table);
+    const buckets = new BucketScrub(this.#rooms, this.#findings, standing);
+    const versions = new VersionScrub(this.#rooms, this.#findings, this.#references);
+    const uploads = new UploadScrub(this.#rooms, this.#findings, this.#references, buckets);
+    const contents = new ContentScrub(this.#rooms, this.#findings, this.#references);
+    const blobScrub = new BlobScrub(this.#rooms, this.#findings, this.#references);
+    const usage = new UsageScrub(this.#rooms, this.#findings);
+
+    await this.#walk('buckets and objects', ofBuckets, {
+      bucket: (item) => buckets.bucket(item),
+      project: (item) => this.#ofProject(buckets, item),
+      'bucket-id': (item) => buckets.listing(item.attributes['name'] as string, item),
+      'buckets-with': (item) => buckets.listing(item.key.sk, item),
+      doc: (item) => buckets.document(item),
+      graves: (item) => buckets.grave(item),
+      ...Object.fromEntries(timeless.map((kind) => [kind, async (item: Item) => buckets.timeless(bucketIdIn(item))])),
+      head: (item) => this.#head(buckets, versions, item),
+      old: (item, isFirst) => this.#older(buckets, versions, item, isFirst),
+    });
+    await drain?.();
+    await this.#walk('released content', ['garbage/'], { garbage: (item) => this.#queued(item) });
+    // A part goes after the manifest came that picked it: the one or the other is seen.
+    await this.#walk('uploads', ['upload/', 'uploads/'], {
+      upload: (item) => uploads.item(item),
+      uploads: (item) => uploads.listed(item),
+    });
+    await this.#walk('contents', ['content/', 'details/'], {
+      content: (item) => contents.item(item),
+      details: (item) => contents.details(item),
+    });
+    await sideBySide(blobs.list(), atOnce, async (blob) => {
+      this.#progress('blobs', 'blobs');
+      await blobScrub.blob(blob);
+    });
+    await buckets.end(await StandingBuckets.read(table));
+    if (drain) await usage.recount(standing, drain, versions.miscounting);
+    else this.#findings.leaveOut('counters of buckets, since the change feed cannot be waited for');
+    return this.#findings.report();
+  }
+
+  /** Looks at all items of some kinds. One that is not of its form is told, and keeps everything else from being taken for an orphan. */
+  async #walk(stage: string, prefixes: readonly string[], kinds: Readonly<Record<string, Look>>): Promise<void> {
+    let partitionBefore: string | undefined;
+    await sideBySide(this.#rooms.table.scan({ prefixes }), atOnce, async (item) => {
+      const isFirst = item.key.pk !== partitionBefore;
+      partitionBefore = item.key.pk;
+      this.#progress(stage, 'items');
+      const look = kinds[item.key.pk.split('/', 1)[0]!];
+      try {
+        await look?.(item, isFirst);
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        this.#findings.unsure('an item could not be read');
+        await this.#findings.note('unreadable', `item ${item.key.pk} ${item.key.sk}`, error.message);
+      }
+    });
+  }
+
+  async #ofProject(buckets: BucketScrub, item: Item): Promise<void> {
+    if (item.key.sk === 'buckets') await buckets.count(item.key.pk.slice('project/'.length));
+    else await buckets.listing(item.key.sk.slice('bucket/'.length), item);
+  }
+
+  async #head(buckets: BucketScrub, versions: VersionScrub, item: Item): Promise<void> {
+    const { bucketId } = objectOf(item.key)!;
+    await versions.head(bucketId, item);
+    await buckets.remains(bucketId, madeAt(item.attributes['i'] as string));
+  }
+
+  async #older(buckets: BucketScrub, versions: VersionScrub, item: Item, isFirst: boolean): Promise<void> {
+    const { bucketId, key } = objectOf(item.key)!;
+    await versions.older(bucketId, key, item, isFirst);
+    await buckets.remains(bucketId, madeAt(item.attributes['i'] as string));
+  }
+
+  /** An entry of the queue: what it names is being looked after. */
+  async #queued({ key }: Item): Promise<void> {
+    const [due, thing, instance] = key.sk.split('/') as [string, string, string];
+    this.#references.add(reference.queued(thing));
+    this.#references.add(reference.queued(thing, instance));
+    if (this.#findings.isYoung(timeOf(due) + day)) return;
+    if ((await this.#rooms.table.get(key)) === undefined) return;
+    await this.#findings.note('overdue-garbage', key.sk, `since ${new Date(timeOf(due)).toISOString()}`, async () => {
+      await this.#rooms.release.sweep();
+      return (await this.#rooms.table.get(key)) === undefined;
+    });
+  }
+
+  #progress(stage: string, what: 'items' | 'blobs'): void {
+    const { seen } = this.#findings;
+    seen[what] += 1;
+    if (seen[what] % progressEvery === 0) this.#options.onProgress?.(stage, seen);
+  }
+}
+
+/** Kinds of what a bucket has under its id that begin at no time in particular. */
+const timeless = ['usage', 'metric', 'alarm', 'alarm-history'] as const;
+const ofBuckets = [
+  ...['bucket/', 'project/', 'bucket-id/', 'buckets-with/', 'doc/', 'graves', 'head/', 'old/'],
+  ...timeless.map((kind) => `${kind}/`),
+];
+
+function bucketIdIn({ key }: Item): string {
+  return key.pk.split('/')[1]!;
+}
+
+/** @param isFirst whether it is the first item of its partition */
+type Look = (item: Item, isFirst: boolean) => Promise<void>;

@@ -1,0 +1,38 @@
+import type { KeyValueTable } from '../../ports/key-value-table.ts';
+import { partition } from '../keys.ts';
+
+/** The buckets that stand, by their ids, and those that wait to be swept. Held in memory: there are far fewer than objects. */
+export class StandingBuckets {
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #graves: ReadonlySet<string>;
+
+  private constructor(names: ReadonlyMap<string, string>, graves: ReadonlySet<string>) {
+    this.#names = names;
+    this.#graves = graves;
+  }
+
+  /** All of them, as they are now. */
+  static async read(table: KeyValueTable): Promise<StandingBuckets> {
+    const names = new Map<string, string>();
+    for await (const { key, attributes } of table.scan({ prefixes: ['bucket/'] })) {
+      names.set(attributes['id'] as string, key.pk.slice('bucket/'.length));
+    }
+    // Read after the buckets: one that was removed meanwhile has its grave by now.
+    const graves = new Set<string>();
+    for await (const { key } of table.scan({ prefixes: [partition.graves] })) graves.add(key.sk.split('/')[1]!);
+    return new StandingBuckets(names, graves);
+  }
+
+  ids(): Iterable<string> {
+    return this.#names.keys();
+  }
+
+  nameOf(bucketId: string): string | undefined {
+    return this.#names.get(bucketId);
+  }
+
+  /** Neither stands nor waits to be swept: nobody looks after what is left of it. */
+  isLost(bucketId: string): boolean {
+    return !this.#names.has(bucketId) && !this.#graves.has(bucketId);
+  }
+}

@@ -1,0 +1,109 @@
+import type { Attributes, Condition, Item, ItemKey } from '../../ports/key-value-table.ts';
+import { madeAt } from '../ids.ts';
+import { uploadIndexKey, uploadPartition } from '../upload-index.ts';
+import { finishedUploadTime } from '../uploads.ts';
+import type { BucketScrub } from './buckets.ts';
+import type { Findings } from './findings.ts';
+import type { ReferenceFilter } from './reference-filter.ts';
+import { reference } from './references.ts';
+import type { ScrubRooms } from './rooms.ts';
+
+const day = 24 * 60 * 60 * 1000;
+
+/** Looks at uploads, their parts, and the lists of those that are open. */
+export class UploadScrub {
+  readonly #rooms: ScrubRooms;
+  readonly #findings: Findings;
+  readonly #references: ReferenceFilter;
+  readonly #buckets: BucketScrub;
+
+  constructor(rooms: ScrubRooms, findings: Findings, references: ReferenceFilter, buckets: BucketScrub) {
+    this.#rooms = rooms;
+    this.#findings = findings;
+    this.#references = references;
+    this.#buckets = buckets;
+  }
+
+  /** An item of an upload: its state, or a part. */
+  async item(item: Item): Promise<void> {
+    const id = item.key.pk.slice('upload/'.length);
+    await (item.key.sk === '-' ? this.#state(id, item.attributes) : this.#part(id, item));
+  }
+
+  async #state(id: string, state: Attributes): Promise<void> {
+    const { bucketId, key, initiated } = state as { bucketId: string; key: string; initiated: number };
+    if (this.#findings.isYoung(initiated)) return;
+    if (state['state'] !== 'open') return this.#ended(id, initiated);
+    const indexKey = uploadIndexKey(bucketId, key, id);
+    const [present, index] = await this.#rooms.table.getTogether([stateKey(id), indexKey]);
+    if (present?.['state'] !== 'open') return;
+    if (index === undefined) {
+      const { initiator, owner } = state as { initiator: string; owner: string };
+      await this.#findings.note('unlisted-upload', `upload ${id}`, `bucket ${bucketId}, key ${key}`, async () => {
+        const { outcome } = await this.#rooms.table.write(
+          [{ key: indexKey, put: { key, id, initiated, initiator, owner }, expect: { is: 'absent' } }],
+          [{ key: stateKey(id), expect: { is: 'equal', attribute: 'state', value: 'open' } }],
+        );
+        return outcome === 'written';
+      });
+    }
+    // The sweep of removed buckets finds uploads by their list.
+    await this.#buckets.remains(bucketId, initiated);
+  }
+
+  /** One that ended is cleared up at once, and twice later, for which entries wait in the queue. */
+  async #ended(id: string, initiated: number): Promise<void> {
+    if (this.#references.has(reference.queued('u', id))) return;
+    const { items } = await this.#rooms.table.query(uploadPartition(id), { prefix: 'p/', limit: 1 });
+    const isOld = this.#rooms.clock.now() - initiated > finishedUploadTime + day;
+    if (items.length === 0 && !isOld) return;
+    const what = items.length > 0 ? 'parts are left' : 'it is kept no longer';
+    await this.#findings.note('unfinished-upload', `upload ${id}`, what, async () => {
+      await this.#rooms.uploads.finish(id);
+      return true;
+    });
+  }
+
+  async #part(id: string, { key, attributes }: Item): Promise<void> {
+    const blob = attributes['blob'];
+    const partId = key.sk.split('/')[2]!;
+    const [state, present] = await this.#rooms.table.getTogether([stateKey(id), key]);
+    if (present === undefined) return;
+    if (state === undefined && !this.#findings.isYoung(madeAt(partId))) {
+      const mended = await this.#findings.note('orphan-part', `upload ${id}`, key.sk, async () => {
+        const { outcome } = await this.#rooms.table.write(
+          [{ key, delete: true, expect: { is: 'present' } }],
+          [{ key: stateKey(id), expect: { is: 'absent' } }],
+        );
+        return outcome === 'written';
+      });
+      if (mended) return;
+    }
+    if (typeof blob === 'string') this.#references.add(reference.blob(blob));
+  }
+
+  /** An entry in a bucket's list of open uploads. */
+  async listed({ key, attributes }: Item): Promise<void> {
+    const { id, initiated } = attributes as unknown as { id: string; initiated: number };
+    if (this.#findings.isYoung(initiated)) return;
+    const [state, present] = await this.#rooms.table.getTogether([stateKey(id), key]);
+    if (present === undefined) return;
+    if (state?.['state'] === 'open') {
+      await this.#buckets.remains(key.pk.slice('uploads/'.length), initiated);
+      return;
+    }
+    const condition: Condition = {
+      key: stateKey(id),
+      expect: state === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: state['r'] as string },
+    };
+    await this.#findings.note('listed-upload', key.pk, `upload ${id}`, async () => {
+      const { outcome } = await this.#rooms.table.write(
+        [{ key, delete: true, expect: { is: 'present' } }],
+        [condition],
+      );
+      return outcome === 'written';
+    });
+  }
+}
+
+const stateKey = (id: string): ItemKey => ({ pk: uploadPartition(id), sk: '-' });

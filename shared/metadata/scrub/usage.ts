@@ -1,0 +1,105 @@
+import type { Attributes, Condition, Item } from '../../ports/key-value-table.ts';
+import { writeToken } from '../ids.ts';
+import { itemKey, objectOf, partition } from '../keys.ts';
+import { held } from '../usage.ts';
+import type { Findings } from './findings.ts';
+import type { ScrubRooms } from './rooms.ts';
+import type { StandingBuckets } from './standing-buckets.ts';
+
+/** What is counted: versions without delete markers, the bytes of versions, and those of the parts of uploads. */
+const counters = ['objects', 'bytes', 'parts'] as const;
+type Counts = Record<(typeof counters)[number], number>;
+
+/** The tokens of a bucket's counters as they were at the beginning, and what was counted since. */
+interface Tally {
+  readonly tokens: string;
+  readonly counts: Counts;
+}
+
+/**
+ * Counts what buckets hold, and compares that with their counters: for those buckets in which nothing was changed from the
+ * beginning to the end.
+ */
+export class UsageScrub {
+  readonly #rooms: ScrubRooms;
+  readonly #findings: Findings;
+
+  constructor(rooms: ScrubRooms, findings: Findings) {
+    this.#rooms = rooms;
+    this.#findings = findings;
+  }
+
+  /**
+   * Counts all buckets.
+   * @param drain waits until what was changed before has been counted by others
+   * @param exempt the ids of buckets that are not looked at
+   */
+  async recount(standing: StandingBuckets, drain: () => Promise<void>, exempt: ReadonlySet<string>): Promise<void> {
+    await drain();
+    const tallies = new Map<string, Tally>();
+    for (const bucketId of standing.ids()) {
+      if (exempt.has(bucketId)) this.#findings.leaveOut('counters of buckets with broken histories');
+      else tallies.set(bucketId, { tokens: tokensOf(await this.#rows(bucketId)), counts: sum([]) });
+    }
+    for await (const item of this.#rooms.table.scan({ prefixes: ['head/', 'upload/'] })) count(tallies, item);
+    await drain();
+    for (const [bucketId, { tokens, counts }] of tallies) {
+      const rows = await this.#rows(bucketId);
+      if (tokensOf(rows) !== tokens) this.#findings.leaveOut('counters of buckets that were changed meanwhile');
+      else await this.#compare(bucketId, standing.nameOf(bucketId)!, rows, counts);
+    }
+  }
+
+  async #compare(bucketId: string, name: string, rows: readonly Item[], counts: Counts): Promise<void> {
+    const said = sum(rows);
+    const wrong = counters.filter((counter) => said[counter] !== counts[counter]);
+    if (wrong.length === 0) return;
+    const what = wrong.map((counter) => `${said[counter]} ${counter} instead of ${counts[counter]}`).join(', ');
+    await this.#findings.note('usage', `bucket ${name}`, what, async () => {
+      const [first, ...others] = rows;
+      const before = first?.attributes ?? { upTo: '-1' };
+      const right = counters.map((counter) => [counter, numberOf(before[counter]) + counts[counter] - said[counter]]);
+      const put = { ...before, ...(Object.fromEntries(right) as Counts), r: writeToken(this.#rooms.randomness) };
+      const { outcome } = await this.#rooms.table.write(
+        [{ key: itemKey.usage(bucketId, 'base'), expect: { is: 'absent' }, ...(first && unchanged(first)), put }],
+        others.map(unchanged),
+      );
+      return outcome === 'written';
+    });
+  }
+
+  async #rows(bucketId: string): Promise<readonly Item[]> {
+    return (await this.#rooms.table.query(partition.usage(bucketId))).items;
+  }
+}
+
+function count(tallies: ReadonlyMap<string, Tally>, { key, attributes }: Item): void {
+  if (key.pk.startsWith('head/')) {
+    const counts = tallies.get(objectOf(key)!.bucketId)?.counts;
+    if (counts === undefined) return;
+    const { objects, bytes } = held(attributes);
+    counts.objects += objects;
+    counts.bytes += bytes;
+  } else if (key.sk.startsWith('p/')) {
+    const counts = tallies.get(attributes['bucketId'] as string)?.counts;
+    if (counts) counts.parts += attributes['size'] as number;
+  }
+}
+
+function sum(rows: readonly Item[]): Counts {
+  const total = { objects: 0, bytes: 0, parts: 0 };
+  for (const { attributes } of rows) for (const counter of counters) total[counter] += numberOf(attributes[counter]);
+  return total;
+}
+
+function unchanged({ key, attributes }: Item): Condition {
+  return { key, expect: { is: 'equal', attribute: 'r', value: attributes['r'] as string } };
+}
+
+function tokensOf(rows: readonly Item[]): string {
+  return rows.map(({ key, attributes }) => `${key.sk} ${attributes['r'] as string}`).join('\n');
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}

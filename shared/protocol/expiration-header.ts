@@ -1,0 +1,34 @@
+import { formatHttpDate } from '../http/dates.ts';
+import type { Bucket } from '../metadata/buckets.ts';
+import { expiryOf, realDays } from '../metadata/lifecycle.ts';
+import { enabledRules, type Tags } from '../metadata/lifecycle-rules.ts';
+import type { Version } from '../metadata/versions.ts';
+import type { Services } from './operation.ts';
+
+type Field = readonly [name: string, value: string];
+
+/** The field that tells of a current version when it will expire; none if it will not. */
+export type ExpirationFields = (key: string, version: Version, tags: Tags) => readonly Field[];
+
+/**
+ * Reads what {@link ExpirationFields} go by: nothing, if the bucket has no rules. To be called before a commit, so that nothing can fail
+ * after it.
+ *
+ * `x-amz-expiration: expiry-date="Fri, 23 Dec 2026 00:00:00 GMT", rule-id="the id, percent-encoded"`, as in
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+ */
+export async function readExpirations(
+  { buckets }: Pick<Services, 'buckets'>,
+  bucket: Bucket,
+): Promise<ExpirationFields> {
+  const document = await buckets.document(bucket, 'lifecycle');
+  if (document === undefined) return () => [];
+  const rules = enabledRules(document);
+  return (key, { marker, size, lastModified, replacedAt }, tags) => {
+    if (replacedAt !== undefined) return [];
+    const expiry = expiryOf(rules, key, { marker, size, tags, lastModified }, realDays);
+    if (expiry === undefined) return [];
+    const { at, rule } = expiry;
+    return [['x-amz-expiration', `expiry-date="${formatHttpDate(at)}", rule-id="${encodeURIComponent(rule.id)}"`]];
+  };
+}

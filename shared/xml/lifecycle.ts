@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto';
+import { invalidArgument, S3Error } from '../errors/s3-error.ts';
+import { readDocument, type XmlElement } from './reader.ts';
+import { checkTags, maximumObjectTags, readTag, type Tag } from './tagging.ts';
+import { document, timestamp, type XmlElements } from './writer.ts';
+
+/** What a rule applies to, in the form in which the client said it: the answer to GET says it in the same one. */
+export interface LifecycleScope {
+  /** `prefix`: directly in the rule, as the first version of the API had it. `filter`: in `Filter`. `and`: in `And` in it. */
+  readonly form: 'prefix' | 'filter' | 'and';
+  readonly prefix?: string;
+  readonly tags?: readonly Tag[];
+  /** Bytes, exclusive. */
+  readonly greaterThan?: number;
+  readonly lessThan?: number;
+}
+
+/** `date` is in milliseconds since the epoch. */
+export type LifecycleExpiration =
+  { readonly days: number } | { readonly date: number } | { readonly expiredObjectDeleteMarker: boolean };
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_LifecycleRule.html */
+export interface LifecycleRule {
+  readonly id: string;
+  readonly status: 'Enabled' | 'Disabled';
+  readonly scope: LifecycleScope;
+  readonly expiration?: LifecycleExpiration;
+  readonly noncurrent?: { readonly days: number; readonly newerVersions?: number };
+  /** Days after which an upload that is still open is aborted. */
+  readonly abortDays?: number;
+}
+
+const maximumRules = 1000;
+const maximumIdLength = 255;
+const maximumPrefixBytes = 1024;
+const maximumNewerVersions = 100;
+const maximumDays = 2 ** 31 - 1;
+const day = 24 * 60 * 60 * 1000;
+
+/**
+ * Reads `<LifecycleConfiguration>`. Rules without an id get one.
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html
+ *
+ * @param parseTime milliseconds since the epoch of an ISO 8601 date
+ * @throws S3Error MalformedXML, InvalidArgument, InvalidRequest, InvalidTag, NotImplemented (transitions)
+ */
+export function readLifecycleConfiguration(
+  body: Uint8Array | string,
+  parseTime: (text: string) => number | undefined,
+): readonly LifecycleRule[] {
+  const root = readDocument(body, 'LifecycleConfiguration').onlyChildren('Rule');
+  const elements = root.many('Rule');
+  if (elements.length === 0) throw root.fault('there must be a Rule');
+  if (elements.length > maximumRules) throw root.fault(`there may be at most ${maximumRules} rules`);
+  const rules = elements.map((element) => readRule(element, parseTime));
+  return withIds(rules);
+}
+
+/** A rule whose id may be missing yet. */
+type UnnamedRule = Omit<LifecycleRule, 'id'> & { readonly id: string | undefined };
+
+function readRule(rule: XmlElement, parseTime: (text: string) => number | undefined): UnnamedRule {
+  refuseTransitions(rule);
+  rule.onlyChildren(
+    'ID',
+    'Status',
+    'Prefix',
+    'Filter',
+    'Expiration',
+    'NoncurrentVersionExpiration',
+    'AbortIncompleteMultipartUpload',
+  );
+  const id = rule.optional('ID')?.text;
+  if (id !== undefined && [...id].length > maximumIdLength) {
+    throw invalidArgument('ID', id, `ID length should not exceed allowed limit of ${maximumIdLength}`);
+  }
+  const status = rule.one('Status').choice('Enabled', 'Disabled');
+  const scope = readScope(rule);
+  const expiration = rule.optional('Expiration');
+  const noncurrent = rule.optional('NoncurrentVersionExpiration');
+  const abort = rule.optional('AbortIncompleteMultipartUpload');
+  if (!expiration && !noncurrent && !abort) {
+    throw new S3Error('InvalidRequest', { message: 'At least one action needs to be specified in a rule.' });
+  }
+  const read = {
+    id,
+    status,
+    scope,
+    ...(expiration && { expiration: readExpiration(expiration, parseTime) }),
+    ...(noncurrent && { noncurrent: readNoncurrent(noncurrent) }),
+    ...(abort && { abortDays: readDays(abort.onlyChildren('DaysAfterInitiation'), 'DaysAfterInitiation') }),
+  };
+  refuseContradictions(read);
+  return read;
+}
+
+function refuseTransitions(rule: XmlElement): void {
+  const found = ['Transition', 'NoncurrentVersionTransition'].find((name) => rule.many(name).length > 0);
+  if (found === undefined) return;
+  throw new S3Error('NotImplemented', { message: `${found} is not implemented: there is one storage class only.` });
+}
+
+function readScope(rule: XmlElement): LifecycleScope {
+  const prefix = rule.optional('Prefix');
+  const filter = rule.optional('Filter');
+  if (prefix && filter) throw rule.fault('a Rule must not have both Prefix and Filter');
+  if (prefix) return { form: 'prefix', prefix: readPrefix(prefix) };
+  if (!filter) throw rule.fault('a Rule must have a Filter');
+  filter.onlyChildren('Prefix', 'Tag', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan', 'And');
+  if (filter.children.length > 1) throw filter.fault('a Filter must have at most one condition; And takes several');
+  const and = filter.optional('And');
+  if (!and) return { form: 'filter', ...readConditions(filter) };
+  and.onlyChildren('Prefix', 'Tag', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan');
+  if (and.children.length === 0) throw and.fault('And must have conditions');
+  return { form: 'and', ...readConditions(and) };
+}
+
+function readConditions(element: XmlElement): Omit<LifecycleScope, 'form'> {
+  const prefix = element.optional('Prefix');
+  const tags = element.many('Tag').map(readTag);
+  checkTags(tags, maximumObjectTags);
+  const greaterThan = element.optional('ObjectSizeGreaterThan');
+  const lessThan = element.optional('ObjectSizeLessThan');
+  const scope = {
+    ...(prefix && { prefix: readPrefix(prefix) }),
+    ...(tags.length > 0 && { tags }),
+    ...(greaterThan && { greaterThan: readSize(greaterThan, 0) }),
+    ...(lessThan && { lessThan: readSize(lessThan, 1) }),
+  };
+  if (scope.greaterThan !== undefined && scope.lessThan !== undefined && scope.lessThan <= scope.greaterThan) {
+    throw new S3Error('InvalidRequest', {
+      message: "'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'",
+    });
+  }
+  return scope;
+}
+
+function readPrefix(element: XmlElement): string {
+  const prefix = element.text;
+  if (Buffer.byteLength(prefix) <= maximumPrefixBytes) return prefix;
+  throw new S3Error('InvalidRequest', { message: `The maximum size of a prefix is ${maximumPrefixBytes}.` });
+}
+
+function readSize(element: XmlElement, minimum: number): number {
+  const size = element.integer();
+  if (size >= minimum) return size;
+  throw new S3Error('InvalidRequest', { message: `'${element.name}' must be at least ${minimum}.` });
+}
+
+function readExpiration(expiration: XmlElement, parseTime: (text: string) => number | undefined): LifecycleExpiration {
+  expiration.onlyChildren('Days', 'Date', 'ExpiredObjectDeleteMarker');
+  if (expiration.children.length !== 1) {
+    throw expiration.fault('Expiration must have one of Days, Date and ExpiredObjectDeleteMarker');
+  }
+  const date = expiration.optional('Date');
+  if (date) return { date: readDate(date, parseTime) };
+  const marker = expiration.optional('ExpiredObjectDeleteMarker');
+  if (marker) return { expiredObjectDeleteMarker: marker.boolean() };
+  return { days: readDays(expiration, 'Days') };
+}
+
+function readDate(date: XmlElement, parseTime: (text: string) => number | undefined): number {
+  const time = date.parsed(parseTime);
+  if (time % day !== 0) throw invalidArgument('Date', date.text, "'Date' must be at midnight GMT");
+  return time;
+}
+
+function readDays(action: XmlElement, name: string): number {
+  const element = action.one(name);
+  const days = element.integer({ maximum: maximumDays });
+  if (days > 0) return days;
+  throw invalidArgument(name, element.text, `'${name}' for ${action.name} action must be a positive integer`);
+}
+
+function readNoncurrent(action: XmlElement): { days: number; newerVersions?: number } {
+  action.onlyChildren('NoncurrentDays', 'NewerNoncurrentVersions');
+  const days = readDays(action, 'NoncurrentDays');
+  const newer = action.optional('NewerNoncurrentVersions');
+  if (newer === undefined) return { days };
+  const newerVersions = newer.integer();
+  if (newerVersions >= 1 && newerVersions <= maximumNewerVersions) return { days, newerVersions };
+  const message = `'NewerNoncurrentVersions' must be a positive integer of at most ${maximumNewerVersions}`;
+  throw invalidArgument('NewerNoncurrentVersions', newer.text, message);
+}
+
+/** Neither a delete marker nor an upload has tags or a size. */
+function refuseContradictions({ scope, expiration, abortDays }: UnnamedRule): void {
+  const { tags, greaterThan, lessThan } = scope;
+  const bySize = greaterThan !== undefined || lessThan !== undefined;
+  const marker = expiration !== undefined && 'expiredObjectDeleteMarker' in expiration;
+  const said = [
+    ...(marker && tags ? ['ExpiredObjectDeleteMarker cannot be specified with Tags.'] : []),
+    ...(marker && bySize ? ['ExpiredObjectDeleteMarker cannot be specified with object sizes.'] : []),
+    ...(abortDays !== undefined && tags ? ['AbortIncompleteMultipartUpload cannot be specified with Tags.'] : []),
+    ...(abortDays !== undefined && bySize
+      ? ['AbortIncompleteMultipartUpload cannot be specified with object sizes.']
+      : []),
+  ];
+  if (said[0] !== undefined) throw new S3Error('InvalidRequest', { message: said[0] });
+}
+
+/** Names the rules that have no id: always alike, so that a configuration sent twice is the same configuration. */
+function withIds(rules: readonly UnnamedRule[]): readonly LifecycleRule[] {
+  const taken = new Set<string>();
+  for (const { id } of rules) {
+    if (!id) continue;
+    if (taken.has(id)) {
+      throw invalidArgument('ID', id, 'Rule ID must be unique. Found same ID for more than one rule');
+    }
+    taken.add(id);
+  }
+  return rules.map((rule) => {
+    if (rule.id) return { ...rule, id: rule.id };
+    for (let attempt = 0; ; attempt += 1) {
+      const id = createHash('sha256')
+        .update(JSON.stringify([rule, attempt]))
+        .digest('base64url');
+      if (taken.has(id)) continue;
+      taken.add(id);
+      return { ...rule, id };
+    }
+  });
+}
+
+/** The answer of GetBucketLifecycleConfiguration. */
+export function lifecycleConfiguration(rules: readonly LifecycleRule[], namespace: string): string {
+  return document('LifecycleConfiguration', namespace, { Rule: rules.map(ruleContent) });
+}
+
+function ruleContent({ id, status, scope, expiration, noncurrent, abortDays }: LifecycleRule): XmlElements {
+  return {
+    ID: id,
+    ...scopeContent(scope),
+    Status: status,
+    Expiration: expiration && expirationContent(expiration),
+    NoncurrentVersionExpiration: noncurrent && {
+      NoncurrentDays: noncurrent.days,
+      NewerNoncurrentVersions: noncurrent.newerVersions,
+    },
+    AbortIncompleteMultipartUpload: abortDays === undefined ? undefined : { DaysAfterInitiation: abortDays },
+  };
+}
+
+function scopeContent({ form, prefix, tags, greaterThan, lessThan }: LifecycleScope): XmlElements {
+  if (form === 'prefix') return { Prefix: prefix ?? '' };
+  const conditions = {
+    Prefix: prefix,
+    Tag: tags?.map(({ key, value }) => ({ Key: key, Value: value })),
+    ObjectSizeGreaterThan: greaterThan,
+    ObjectSizeLessThan: lessThan,
+  };
+  return { Filter: form === 'and' ? { And: conditions } : conditions };
+}
+
+function expirationContent(expiration: LifecycleExpiration): XmlElements {
+  if ('days' in expiration) return { Days: expiration.days };
+  if ('date' in expiration) return { Date: timestamp(expiration.date) };
+  return { ExpiredObjectDeleteMarker: expiration.expiredObjectDeleteMarker };
+}

@@ -1,0 +1,138 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  UploadPartCopyCommand,
+} from '@aws-sdk/client-s3';
+import { describe, expect, it, vi } from 'vitest';
+import { administer, makeKey } from '../support/administration.ts';
+import { bucketName } from '../support/clients.ts';
+import { s3Error } from '../support/expect-error.ts';
+import { signedV4 } from '../support/form.ts';
+import { runProgram } from '../support/program.ts';
+import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+
+const service = serviceUnderTest();
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 180_000 });
+
+const exceeded = s3Error('QuotaExceeded', 403);
+
+describe.runIf(!isExternal)('quotas', () => {
+  const data = (): string => service.started!.data;
+  const put = (Bucket: string, Key: string, size: number): Promise<unknown> =>
+    service.client.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(size) }));
+  const quota = (bucket: string, ...options: string[]): Promise<unknown> =>
+    administer(data(), 'quota', 'set', bucket, ...options);
+
+  it('of bytes are kept to the byte', async () => {
+    const Bucket = await service.bucket();
+    await quota(Bucket, '--bytes', '1000');
+    await put(Bucket, 'a', 600);
+    await expect(put(Bucket, 'b', 401)).rejects.toEqual(exceeded);
+    await put(Bucket, 'b', 400);
+    await expect(put(Bucket, 'c', 1)).rejects.toEqual(exceeded);
+    await put(Bucket, 'empty', 0);
+    expect(await administer(data(), 'quota', 'show', Bucket)).toMatchObject({ quota: { bytes: 1000 } });
+    await service.client.send(new DeleteObjectCommand({ Bucket, Key: 'b' }));
+    await put(Bucket, 'c', 400);
+  });
+
+  it('of objects are kept to the object', async () => {
+    const Bucket = await service.bucket();
+    await quota(Bucket, '--objects', '2');
+    await put(Bucket, 'a', 1);
+    await put(Bucket, 'b', 1);
+    await expect(put(Bucket, 'c', 0)).rejects.toEqual(exceeded);
+    await quota(Bucket, '--objects', '3');
+    await put(Bucket, 'c', 0);
+    await quota(Bucket, '--objects', 'default');
+    await put(Bucket, 'd', 0);
+  });
+
+  it('are not overshot by writes that arrive together', async () => {
+    const Bucket = await service.bucket();
+    await quota(Bucket, '--objects', '5');
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => put(Bucket, `k${n}`, 10)));
+    const refused = outcomes.filter((one) => one.status === 'rejected');
+    expect(refused.map(({ reason }) => reason as unknown)).toEqual(Array.from({ length: 15 }, () => exceeded));
+  });
+
+  it('refuse whatever adds something while a bucket is over, and nothing else', async () => {
+    const Bucket = await service.bucket();
+    const { client } = service;
+    await put(Bucket, 'a', 500);
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
+    const part = { Bucket, Key: 'm', UploadId, PartNumber: 1 };
+    const { ETag } = await client.send(new UploadPartCommand({ ...part, Body: Buffer.alloc(100) }));
+    await quota(Bucket, '--bytes', '599');
+
+    const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] };
+    const complete = new CompleteMultipartUploadCommand({ Bucket, Key: 'm', UploadId, MultipartUpload });
+    const CopySource = `${Bucket}/a`;
+    await expect(put(Bucket, 'b', 0)).rejects.toEqual(exceeded);
+    await expect(client.send(new CopyObjectCommand({ Bucket, Key: 'c', CopySource }))).rejects.toEqual(exceeded);
+    await expect(client.send(new UploadPartCommand({ ...part, Body: Buffer.alloc(1) }))).rejects.toEqual(exceeded);
+    await expect(client.send(new UploadPartCopyCommand({ ...part, CopySource }))).rejects.toEqual(exceeded);
+    await expect(client.send(complete)).rejects.toEqual(exceeded);
+
+    await quota(Bucket, '--bytes', '600');
+    await client.send(complete);
+    await expect(put(Bucket, 'b', 1)).rejects.toEqual(exceeded);
+    await quota(Bucket, '--bytes', '1');
+    await client.send(new DeleteObjectCommand({ Bucket, Key: 'a' }));
+    await client.send(new DeleteObjectCommand({ Bucket, Key: 'm' }));
+    await put(Bucket, 'b', 1);
+  });
+
+  it('count the parts of open uploads until they are aborted', async () => {
+    const Bucket = await service.bucket();
+    const { client } = service;
+    await quota(Bucket, '--bytes', '100');
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
+    await client.send(new UploadPartCommand({ Bucket, Key: 'm', UploadId, PartNumber: 1, Body: Buffer.alloc(80) }));
+    await expect(put(Bucket, 'a', 21)).rejects.toEqual(exceeded);
+    await client.send(new AbortMultipartUploadCommand({ Bucket, Key: 'm', UploadId }));
+    await put(Bucket, 'a', 100);
+  });
+
+  it('hold for forms, whose length is not known before', async () => {
+    const Bucket = await service.bucket();
+    await quota(Bucket, '--bytes', '100');
+    const post = async (size: number): Promise<number> => {
+      const form = new FormData();
+      const fields = signedV4(service.alice, [{ bucket: Bucket }, { key: 'posted' }]);
+      for (const [name, value] of [['key', 'posted'] as const, ...fields]) form.append(name, String(value));
+      form.append('file', new Blob([Buffer.alloc(size)]));
+      return (await fetch(`${service.url}/${Bucket}`, { method: 'POST', body: form })).status;
+    };
+    expect(await post(101)).toBe(403);
+    expect(await post(100)).toBe(204);
+    expect(await post(1)).toBe(403);
+  });
+
+  it('of buckets are those of the project', async () => {
+    const key = await makeKey(data(), 'shop:ci@few');
+    const client = service.sdk(key);
+    const create = (): Promise<unknown> => client.send(new CreateBucketCommand({ Bucket: bucketName() }));
+    await quota('shop@few', '--buckets', '2');
+    await create();
+    await create();
+    await expect(create()).rejects.toEqual(s3Error('TooManyBuckets', 400));
+    await quota('shop@few', '--buckets', '3');
+    await vi.waitFor(create, { timeout: 30_000, interval: 200 });
+    await expect(create()).rejects.toEqual(s3Error('TooManyBuckets', 400));
+
+    const { code, stdout, stderr } = await runProgram(['project', 'remove', 'shop@few', '--data', data()]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe('stillage: shop@few still has the users shop:ci@few; remove them first\n');
+    await administer(data(), 'user', 'remove', 'shop:ci@few');
+    const again = await runProgram(['project', 'remove', 'shop@few', '--data', data()]);
+    expect(again.stderr).toBe('stillage: shop@few still owns buckets; remove them first\n');
+  });
+});

@@ -1,0 +1,42 @@
+import type { LifecycleRooms } from '../../functions/scheduled/apply-lifecycle.ts';
+import type { Attributes } from '../../shared/ports/key-value-table.ts';
+import { noParticulars } from '../../shared/metadata/versions.ts';
+
+const together = 64;
+
+/**
+ * A bucket with so many empty objects under `logs/`, and a rule by which they are due, or the fraction of them that is given.
+ * @param due of 1: how many of them are due
+ */
+export async function seedBucket(rooms: LifecycleRooms, name: string, objects: number, due = 1): Promise<void> {
+  await rooms.buckets.create(name, 'project', 1000);
+  const rules = [
+    {
+      id: 'rule',
+      status: 'Enabled',
+      scope: { form: 'and', prefix: 'logs/', tags: [{ key: 'keep', value: 'no' }] },
+      expiration: { date: Date.UTC(2020, 0, 1) },
+    },
+  ];
+  await rooms.buckets.setDocument(name, 'lifecycle', { rules } as unknown as Attributes);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    let bucket = await rooms.buckets.load(name);
+    for (let at = next++; at < objects; at = next++) {
+      if (rooms.clock.now() - bucket.readAt > 500) bucket = await rooms.buckets.load(name);
+      const isDue = Math.floor((at + 1) * due) > Math.floor(at * due);
+      await rooms.objects.put(bucket, `logs/2026/${String(at).padStart(9, '0')}`, {
+        marker: false,
+        size: 0,
+        md5: Buffer.alloc(16),
+        content: undefined,
+        owner: '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9',
+        contentType: 'application/octet-stream',
+        checksum: undefined,
+        encryption: undefined,
+        particulars: { ...noParticulars, tags: [['keep', isDue ? 'no' : 'yes']] },
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: together }, worker));
+}

@@ -1,0 +1,75 @@
+import { CommanderError, type Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { families } from '../../functions/runtime/local/commands/families.ts';
+import { runProgram } from '../support/program.ts';
+
+/** A command with the words that lead to it. */
+interface Named {
+  readonly path: readonly string[];
+  readonly command: Command;
+}
+
+function commandsBelow(path: readonly string[], command: Command): Named[] {
+  const own = { path: [...path, command.name()], command };
+  return [own, ...command.commands.flatMap((one) => commandsBelow(own.path, one))];
+}
+
+const commands = families.flatMap((family) => commandsBelow([], family()));
+const leaves = commands.filter(({ command }) => command.commands.length === 0);
+
+/** What `--help` prints where the terminal is 100 columns wide. */
+function helpOf({ path, command }: Named): string {
+  let text = '';
+  command.exitOverride().configureOutput({ writeOut: (more) => (text += more), getOutHelpWidth: () => 100 });
+  expect(() => command.parse(['--help'], { from: 'user' }), path.join(' ')).toThrow(CommanderError);
+  return text;
+}
+
+describe('help', () => {
+  it.each(families.map((family) => [family().name(), family] as const))('of %s is as it was', async (name, family) => {
+    const texts = commandsBelow([], family()).map((one) => `$ stillage ${one.path.join(' ')} --help\n${helpOf(one)}`);
+    await expect(texts.join('\n')).toMatchFileSnapshot(`golden/${name}.txt`);
+  });
+
+  it('has examples at every command, which are of this command', () => {
+    for (const leaf of leaves.filter(({ path }) => path[0] !== 'start')) {
+      const [, examples = ''] = helpOf(leaf).split('\nExamples:\n');
+      const lines = examples.trimEnd().split('\n');
+      expect(lines.length, leaf.path.join(' ')).toBeGreaterThan(0);
+      for (const line of lines) expect(line).toContain(`  stillage ${leaf.path.join(' ')}`);
+    }
+  });
+
+  it('is printed by the program, on standard output and with exit code 0', async () => {
+    for (const args of [['--help'], ['key', '--help'], ['key', 'rotate', '--help']]) {
+      const { code, stdout, stderr } = await runProgram(args);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(new RegExp(`^Usage: ${['stillage', ...args.slice(0, -1)].join(' ')} \\[options\\]`));
+    }
+  });
+});
+
+describe('a mistake in the command line', () => {
+  it.each([
+    [['customer', 'create'], "error: missing required argument 'customer'\n"],
+    [['customer', 'list', 'acme', 'more'], /^error: too many arguments/],
+    [['custom'], /^error: unknown command 'custom'/],
+    [['key', 'rotate', 'id', '--overlap', 'soon'], /^error: .*A time is a number with s, m, h or d: 24h\.\n$/],
+    [['quota', 'set', 'bucket', '--bytes', 'much'], /^error: .*A size is a number of bytes/],
+    [['key', 'create', 'a:b@c', '--id', 'x', '--random'], /^error: .*cannot be used with/],
+  ])('%j ends with 2 and says what is wrong', async (args, line) => {
+    const { code, stdout, stderr } = await runProgram(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    if (typeof line === 'string') expect(stderr).toBe(line);
+    else expect(stderr).toMatch(line);
+  });
+
+  it('does not make a data directory', async () => {
+    const { code, stderr } = await runProgram(['customer', 'list', '--data', '/nowhere/data']);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        'stillage: --data: there is no table in /nowhere/data; name the directory of the service, or start one on it first\n',
+    });
+  });
+});

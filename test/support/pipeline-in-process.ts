@@ -1,0 +1,142 @@
+import { operations } from '../../functions/operations.ts';
+import { composeServices } from '../../functions/runtime/services.ts';
+import type { AccessKey, Project } from '../../shared/access/identity.ts';
+import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
+import { Fields } from '../../shared/http/message.ts';
+import { defaultLimits } from '../../shared/protocol/limits.ts';
+import type { Services } from '../../shared/protocol/operation.ts';
+import { Pipeline } from '../../shared/protocol/pipeline.ts';
+import { MemoryBlobs } from '../model/memory-blobs.ts';
+import { alarmAdapters, SetClock } from './fixed-rooms.ts';
+import { MemoryTable } from './memory-table.ts';
+import type { RawRequest } from './raw-client.ts';
+import { anonymous, presigned, signed, type Key, type Unsigned } from './signer.ts';
+
+/** Somebody with an access key: a user of a project. */
+export interface Person {
+  readonly project: Project;
+  readonly key: Key;
+  readonly suspended: boolean;
+}
+
+/** A user named after their project, which has the e-mail form `<name>@example.test` and the id `<name>-id`. */
+export function person(name: string, project = name, suspended = false): Person {
+  return {
+    project: { id: `${project}-id`, email: `${project}@example.test`, displayName: project } as Project,
+    key: { accessKeyId: `key-of-${name}`, secretAccessKey: `secret-of-${name}` },
+    suspended,
+  };
+}
+
+/** An answer, as far as tests of rights look at it. */
+export interface Answered {
+  readonly status: number;
+  /** The code of an error. */
+  readonly code: string | undefined;
+  readonly text: string;
+  readonly header: (name: string) => string | undefined;
+}
+
+/**
+ * The whole pipeline with every operation, over a table and blobs in memory and without a transport: as many services as a test
+ * wants, and everything about them in its hands.
+ */
+export class PipelineInProcess {
+  readonly table = new MemoryTable();
+  readonly blobs = new MemoryBlobs();
+  readonly services: Services;
+  /** What was logged as a problem. */
+  readonly problems: unknown[] = [];
+  readonly #pipeline: Pipeline;
+  readonly #host = 'stillage.test';
+
+  constructor(people: readonly Person[]) {
+    const clock = new SetClock(Date.now());
+    const projects = new Map(people.map(({ project }) => [project.id, project]));
+    this.services = composeServices(
+      {
+        table: this.table,
+        blobs: this.blobs.of('service', () => clock.now()),
+        clock,
+        randomness: new CryptoRandomness(),
+        managedKey: undefined,
+        ...alarmAdapters,
+      },
+      {
+        projects: {
+          project: async (id) => projects.get(id),
+          byEmail: async (email) => [...projects.values()].find((project) => project.email === email),
+          hasUser: async (id) => projects.has(id),
+        },
+        settings: {
+          region: 'us-east-1',
+          xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
+          allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
+          limits: { ...defaultLimits, minimumPartBytes: 0 },
+          tokenKey: new Uint8Array(32),
+        },
+      },
+    );
+    const keys = new Map(people.map((one) => [one.key.accessKeyId, accessKeyOf(one)]));
+    let requests = 0;
+    this.#pipeline = new Pipeline({
+      services: this.services,
+      operations,
+      accessKeys: { find: async (id) => keys.get(id) },
+      telemetry: {
+        request: () => undefined,
+        problem: (...problem) => void this.problems.push(problem),
+        note: () => undefined,
+      },
+      hostNames: { domain: this.#host, websiteDomain: `website.${this.#host}` },
+      signing: {},
+      requestId: () => `tx${(requests += 1)}`,
+      hostId: 'host',
+    } as ConstructorParameters<typeof Pipeline>[0]);
+  }
+
+  /** Sends a request, signed by somebody or, without a name, by nobody. */
+  send(request: Unsigned, by: Person | undefined): Promise<Answered> {
+    return this.#answer(by ? signed(this.#host, request, { key: by.key }) : anonymous(this.#host, request));
+  }
+
+  sendPresigned(request: Unsigned, by: Person): Promise<Answered> {
+    return this.#answer(presigned(this.#host, request, { key: by.key }));
+  }
+
+  async #answer({ method, target, headers, body = '' }: RawRequest): Promise<Answered> {
+    const response = await this.#pipeline.handle({
+      ...{ method, target, fields: new Fields(headers), secure: false, remoteAddress: '192.0.2.7' },
+      body: once(Buffer.from(body)),
+    });
+    const text = await textOf(response.body);
+    return {
+      status: response.status,
+      code: /<Code>(\w+)<\/Code>/.exec(text)?.[1],
+      text,
+      header: (name) => response.fields.get(name),
+    };
+  }
+}
+
+function accessKeyOf({ key, project, suspended }: Person): AccessKey {
+  const { accessKeyId, secretAccessKey } = key;
+  return {
+    secret: secretAccessKey,
+    user: { kind: 'user', accessKeyId, name: accessKeyId, project, privileges: ['monitoring'] },
+    suspended,
+  };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}
+
+async function textOf(body: string | Uint8Array | AsyncIterable<Uint8Array> | undefined): Promise<string> {
+  if (body === undefined) return '';
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

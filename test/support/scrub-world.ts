@@ -1,0 +1,161 @@
+import { Buckets, type Bucket } from '../../shared/metadata/buckets.ts';
+import { Graves } from '../../shared/metadata/graves.ts';
+import { Manifests } from '../../shared/metadata/manifests.ts';
+import { Objects, type NewVersion } from '../../shared/metadata/objects.ts';
+import { Release } from '../../shared/metadata/release.ts';
+import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
+import { scrub } from '../../shared/metadata/scrub/scrub.ts';
+import { Sharing } from '../../shared/metadata/sharing.ts';
+import { Uploads, versionOf, type CompletedUpload } from '../../shared/metadata/uploads.ts';
+import { Usage } from '../../shared/metadata/usage.ts';
+import { noParticulars, type Head, type Particulars } from '../../shared/metadata/versions.ts';
+import type { Attributes, ItemKey } from '../../shared/ports/key-value-table.ts';
+import { MemoryBlobs } from '../model/memory-blobs.ts';
+import { CountedBytes, SetClock } from './fixed-rooms.ts';
+import { MemoryTable } from './memory-table.ts';
+
+const hour = 3_600_000;
+export const week = 7 * 24 * hour;
+
+/** The repositories over a table and blobs in memory, with everything that follows the feed, and a scrub of them. */
+export class ScrubWorld {
+  readonly table = new MemoryTable();
+  readonly kept = new MemoryBlobs();
+  readonly clock = new SetClock();
+  readonly randomness = new CountedBytes();
+  readonly blobs = this.kept.of('writer', () => this.clock.time);
+  readonly rooms = { table: this.table, clock: this.clock, randomness: this.randomness, blobs: this.blobs };
+  readonly buckets = new Buckets(this.rooms);
+  readonly manifests = new Manifests(this.rooms);
+  readonly objects = new Objects({ ...this.rooms, buckets: this.buckets });
+  readonly sharing = new Sharing(this.rooms);
+  readonly uploads = new Uploads({ ...this.rooms, manifests: this.manifests });
+  readonly usage = new Usage(this.rooms);
+  readonly release = new Release({ ...this.rooms, manifests: this.manifests, uploads: this.uploads, grace: hour });
+  readonly graves = new Graves({ ...this.rooms, uploads: this.uploads });
+  #followed = 0;
+
+  /** Hands on what the feed holds. */
+  async drain(): Promise<void> {
+    while (this.#followed < this.table.feed.length) {
+      const records = this.table.feed.slice(this.#followed);
+      this.#followed = this.table.feed.length;
+      await this.usage.follow(records);
+      await this.release.follow(records);
+    }
+  }
+
+  /** Lets time pass, and what is due happen. */
+  async pass(time: number): Promise<void> {
+    await this.drain();
+    this.clock.time += time;
+    await this.release.sweep();
+    await this.graves.sweep();
+    await this.drain();
+  }
+
+  async bucket(name: string): Promise<Bucket> {
+    this.clock.time += 1;
+    await this.buckets.create(name, 'project', 100);
+    return this.buckets.load(name);
+  }
+
+  async blob(bucket: Bucket, key: string, text: string): Promise<string> {
+    return (await this.blobs.write(chunks(text), { bucketId: bucket.id, key })).ref;
+  }
+
+  async fresh(bucket: Bucket, key: string, text: string, particulars = noParticulars): Promise<NewVersion> {
+    const content = text === '' ? undefined : ({ kind: 'blob', ref: await this.blob(bucket, key, text) } as const);
+    return { ...version, size: text.length, content, particulars };
+  }
+
+  /** Stores a text under a key. */
+  async put(bucket: Bucket, key: string, text: string, particulars?: Particulars): Promise<Head> {
+    this.clock.time += 1;
+    const current = await this.buckets.load(bucket.name);
+    return this.objects.put(current, key, await this.fresh(current, key, text, particulars));
+  }
+
+  /** A copy that moves no bytes. */
+  async copy(bucket: Bucket, from: string, to: string): Promise<Head | undefined> {
+    this.clock.time += 1;
+    const current = await this.buckets.load(bucket.name);
+    const source = await this.objects.find(current, from);
+    if (source === undefined || source.marker) return undefined;
+    const accompany = this.sharing.from({ bucketId: current.id, key: from, version: source });
+    const { size, content } = source;
+    return this.objects.put(current, to, { ...version, size, content }, { accompany });
+  }
+
+  /** Begins an upload and stores its parts. */
+  async begin(bucket: Bucket, key: string, parts: readonly string[]): Promise<string> {
+    this.clock.time += 1;
+    const { owner, contentType, encryption } = version;
+    const fresh = { owner, contentType, encryption, initiator: 'project', particulars: noParticulars };
+    const id = await this.uploads.create(bucket, key, { ...fresh, checksum: undefined });
+    const upload = await this.uploads.findOpen(bucket, key, id);
+    for (const [at, text] of parts.entries()) {
+      const blob = await this.blob(bucket, key, text);
+      const part = { number: at + 1, blob, size: text.length, md5: new Uint8Array(16), checksum: undefined };
+      await this.uploads.addPart(bucket, upload, part);
+    }
+    return id;
+  }
+
+  /** Makes an object of an upload. */
+  async complete(bucket: Bucket, key: string, id: string): Promise<Head> {
+    this.clock.time += 1;
+    const current = await this.buckets.load(bucket.name);
+    const upload = await this.uploads.findOpen(current, key, id);
+    const { parts } = await this.uploads.latestParts(id, 0, 10_000);
+    const manifest = await this.manifests.create(
+      parts.map(({ blob, size }) => ({ blob: blob ?? '', size, checksum: undefined })),
+    );
+    const size = parts.reduce((sum, part) => sum + part.size, 0);
+    const result: CompletedUpload = {
+      md5: new Uint8Array(16),
+      partCount: parts.length,
+      versionId: 'null',
+      checksum: undefined,
+    };
+    return this.objects.put(current, key, versionOf(upload, size, result, manifest), {
+      accompany: (_, __, now) => this.uploads.completion(now, upload, manifest, result),
+    });
+  }
+
+  /** Changes an item as no repository would, and nobody hears of it. */
+  async force(key: ItemKey, change: (item: Attributes) => Attributes | undefined): Promise<void> {
+    await this.drain();
+    const put = change((await this.table.get(key)) ?? {});
+    await this.table.write([put === undefined ? { key, delete: true } : { key, put }]);
+    this.#followed = this.table.feed.length;
+  }
+
+  async scrub(
+    options: { repair?: boolean; minAge?: number; drained?: boolean } = {},
+  ): Promise<{ findings: readonly Finding[]; report: ScrubReport }> {
+    const { repair = false, minAge = 0, drained = true } = options;
+    this.clock.time += 1;
+    const findings: Finding[] = [];
+    const { manifests, uploads, release, graves } = this;
+    const report = await scrub(
+      { ...this.rooms, manifests, uploads, release, graves, ...(drained && { drain: () => this.drain() }) },
+      { repair, minAge, filterBytes: 65_536, onFinding: (finding) => findings.push(finding) },
+    );
+    return { findings, report };
+  }
+}
+
+const version: Omit<NewVersion, 'size' | 'content'> = {
+  marker: false,
+  md5: new Uint8Array(16),
+  owner: 'project',
+  contentType: undefined,
+  checksum: undefined,
+  encryption: undefined,
+  particulars: noParticulars,
+};
+
+async function* chunks(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

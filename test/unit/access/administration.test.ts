@@ -1,0 +1,170 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { accountKey } from '../../../shared/access/account-items.ts';
+import { AccountRefusal } from '../../../shared/access/account-names.ts';
+import { Accounts } from '../../../shared/access/accounts.ts';
+import { Administration } from '../../../shared/access/administration.ts';
+import { KeyAdministration } from '../../../shared/access/key-administration.ts';
+import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
+import { ownsNoBucket } from '../../../shared/metadata/bucket-count.ts';
+import { itemKey } from '../../../shared/metadata/keys.ts';
+import { CountedBytes, SetClock } from '../../support/fixed-rooms.ts';
+import { MemoryTable } from '../../support/memory-table.ts';
+
+const user = 'shop:ci@acme';
+let rooms: { table: MemoryTable; clock: SetClock; randomness: CountedBytes; secrets: AesSecrets };
+let accounts: Administration;
+let keys: KeyAdministration;
+/** What the service believes, which has looked nothing up yet. */
+let service: Accounts;
+
+beforeEach(async () => {
+  const secrets = new AesSecrets(new Uint8Array(32).fill(7));
+  rooms = { table: new MemoryTable(), clock: new SetClock(), randomness: new CountedBytes(), secrets };
+  accounts = new Administration(rooms);
+  keys = new KeyAdministration(rooms, accounts);
+  service = new Accounts(rooms);
+  await accounts.createCustomer('acme');
+  await accounts.createProject('shop@acme');
+  await accounts.createUser(user);
+});
+
+const later = (milliseconds: number): void => void (rooms.clock.time += milliseconds);
+
+describe('a key', () => {
+  it('is found with its user, and its secret lies sealed under its id', async () => {
+    const made = await keys.createKey(user);
+    const found = await service.find(made.accessKeyId);
+    expect(found).toMatchObject({
+      secret: made.secretAccessKey,
+      suspended: false,
+      user: { name: 'ci', project: { email: 'shop@acme' }, privileges: ['monitoring'] },
+    });
+    const item = (await rooms.table.get(accountKey.accessKey(made.accessKeyId)))!;
+    expect(JSON.stringify(rooms.table.feed)).not.toContain(made.secretAccessKey);
+    await expect(rooms.secrets.open(item['secret'] as Uint8Array, 'another-id')).rejects.toThrow();
+  });
+
+  it('is called as its user if it is the first, and at random else', async () => {
+    expect((await keys.createKey(user)).accessKeyId).toBe(user);
+    expect((await keys.createKey(user)).accessKeyId).toMatch(/^ST[A-Z2-7]{18}$/);
+    await accounts.createUser('shop:second@acme');
+    expect((await keys.createKey('shop:second@acme', { random: true })).accessKeyId).toMatch(/^ST/);
+  });
+
+  it('is good to the end of an overlap, whatever is remembered of it', async () => {
+    const former = await keys.createKey(user);
+    const next = await keys.rotateKey(former.accessKeyId, 60_000);
+    expect(next.formerUntil).toBe(rooms.clock.time + 60_000);
+    later(59_999);
+    expect(await service.find(former.accessKeyId)).toBeDefined();
+    later(1);
+    expect(await service.find(former.accessKeyId)).toBeUndefined();
+    expect(await service.find(next.accessKeyId)).toBeDefined();
+  });
+
+  it('does not live longer by being rotated again', async () => {
+    const former = await keys.createKey(user);
+    await keys.rotateKey(former.accessKeyId, 1000);
+    expect((await keys.rotateKey(former.accessKeyId, 60_000)).formerUntil).toBe(rooms.clock.time + 1000);
+  });
+
+  it('is not rotated while it is suspended, nor made without end', async () => {
+    await keys.createKey(user);
+    await keys.suspendKey(user, true);
+    await expect(keys.rotateKey(user)).rejects.toThrow(AccountRefusal);
+    for (let count = 1; count < 20; count += 1) await keys.createKey(user);
+    await expect(keys.createKey(user)).rejects.toThrow('has 20 keys already');
+  });
+
+  it('is not made for a user who is removed at the same moment', async () => {
+    rooms.table.beforeWrite = async (changes) => {
+      if (!changes.some(({ key }) => key.pk.startsWith('key/'))) return;
+      rooms.table.beforeWrite = async () => undefined;
+      await accounts.removeUser(user);
+    };
+    await expect(keys.createKey(user)).rejects.toThrow(AccountRefusal);
+    expect(await service.find(user)).toBeUndefined();
+  });
+});
+
+describe('a suspension', () => {
+  it.each([
+    ['customer', () => accounts.suspendCustomer('acme', true), () => accounts.suspendCustomer('acme', false)],
+    ['project', () => accounts.suspendProject('shop@acme', true), () => accounts.suspendProject('shop@acme', false)],
+    ['user', () => accounts.suspendUser(user, true), () => accounts.suspendUser(user, false)],
+    ['key', () => keys.suspendKey(user, true), () => keys.suspendKey(user, false)],
+  ] as const)('of the %s holds within two seconds, and ends', async (_, suspend, resume) => {
+    await keys.createKey(user);
+    expect((await service.find(user))?.suspended).toBe(false);
+    await suspend();
+    later(2001);
+    expect((await service.find(user))?.suspended).toBe(true);
+    await resume();
+    later(2001);
+    expect((await service.find(user))?.suspended).toBe(false);
+  });
+
+  it('is not lost to another change at the same moment', async () => {
+    rooms.table.beforeWrite = async () => {
+      rooms.table.beforeWrite = async () => undefined;
+      await accounts.setPrivilege(user, 'monitoring', false);
+    };
+    await accounts.suspendUser(user, true);
+    expect(await accounts.user(user)).toMatchObject({ suspended: true, privileges: [] });
+  });
+
+  it('is possible of what was declared by a file', async () => {
+    const declared = { accessKeyId: 'AK', secretAccessKey: 'secret' };
+    const id = 'declared-id';
+    const users = [{ name: 'bob', keys: [declared] }];
+    await service.ensure({ project: 'old@declared', id, displayName: 'old', users });
+    await service.ensure({ project: 'old@declared', id, displayName: 'old', users });
+    await accounts.suspendCustomer('declared', true);
+    expect((await service.find('AK'))?.suspended).toBe(true);
+    expect((await keys.keys('old:bob@declared')).map(({ accessKeyId }) => accessKeyId)).toEqual(['AK']);
+    expect((await accounts.projects('declared')).map((project) => project.id)).toEqual([id]);
+  });
+});
+
+describe('removing', () => {
+  it('takes the keys of a user along', async () => {
+    const first = await keys.createKey(user);
+    const second = await keys.createKey(user);
+    await accounts.removeUser(user);
+    for (const { accessKeyId } of [first, second]) expect(await service.find(accessKeyId)).toBeUndefined();
+    await accounts.createUser(user);
+    expect(await keys.keys(user)).toEqual([]);
+  });
+
+  it('refuses a project that owns a bucket, also if it got it at the last moment', async () => {
+    await accounts.removeUser(user);
+    const { id } = await accounts.project('shop@acme');
+    rooms.table.beforeWrite = async () => {
+      rooms.table.beforeWrite = async () => undefined;
+      await rooms.table.write([{ key: itemKey.bucketCount(id), put: { count: 1 } }]);
+    };
+    await expect(accounts.removeProject('shop@acme', ownsNoBucket)).rejects.toThrow('still owns buckets');
+    await rooms.table.write([{ key: itemKey.bucketCount(id), put: { count: 0 } }]);
+    await accounts.removeProject('shop@acme', ownsNoBucket);
+    expect(await service.byEmail('shop@acme')).toBeUndefined();
+    expect(await service.project(id)).toBeUndefined();
+    await accounts.removeCustomer('acme');
+    expect(await accounts.customers()).toEqual([]);
+  });
+});
+
+it('a quota of buckets is seen with the user, and goes again', async () => {
+  await keys.createKey(user);
+  await accounts.setBucketQuota('shop@acme', 3);
+  expect((await service.find(user))?.user.project.bucketQuota).toBe(3);
+  await accounts.setBucketQuota('shop@acme', undefined);
+  later(2001);
+  expect((await service.find(user))?.user.project.bucketQuota).toBeUndefined();
+});
+
+it('users of names that begin alike do not share keys', async () => {
+  await accounts.createUser('shop:ci.d@acme');
+  await keys.createKey('shop:ci.d@acme');
+  expect(await keys.keys(user)).toEqual([]);
+  expect(await keys.keys('shop@acme')).toHaveLength(1);
+});

@@ -1,0 +1,50 @@
+import { anonymous, type Caller } from '../../../shared/access/identity.ts';
+import { evaluatePolicy, parsePolicy, type Policy } from '../../../shared/access/policy.ts';
+
+export const bucket = 'photos';
+
+/** Each a user of a project of that name. */
+export const callers = {
+  alice: userOf('main', 'alice'),
+  carol: userOf('main', 'carol'),
+  bob: userOf('other', 'bob'),
+  nobody: anonymous,
+} as const satisfies Readonly<Record<string, Caller>>;
+
+function userOf(project: string, name: string): Caller {
+  return {
+    kind: 'user',
+    accessKeyId: `key-of-${name}`,
+    name,
+    project: { id: `${project}-id`, email: `${project}@example.test`, displayName: project },
+    privileges: [],
+  };
+}
+
+/** A statement that allows everybody to read everything, but for what is said. */
+export function statement(parts: object = {}): object {
+  return { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${bucket}/*`, ...parts };
+}
+
+export function policyText(statements: unknown, rest: object = {}): Buffer {
+  return Buffer.from(JSON.stringify({ Version: '2012-10-17', Statement: statements, ...rest }));
+}
+
+export function policyOf(...statements: readonly object[]): Policy {
+  return parsePolicy(policyText(statements), bucket);
+}
+
+export interface Asked {
+  readonly caller?: Caller;
+  readonly action?: string;
+  readonly key?: string | undefined;
+  readonly facts?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What a policy says of GetObject of `cat.jpg` by bob, but for what is said. */
+export async function verdict(policy: Policy, asked: Asked = {}): Promise<'allow' | 'deny' | 'none'> {
+  const { caller = callers.bob, action = 'GetObject', facts = {} } = asked;
+  const key = 'key' in asked ? asked.key : 'cat.jpg';
+  const conditions = (name: string): readonly string[] | undefined => facts[name];
+  return evaluatePolicy(policy, { caller, action, bucket, ...(key !== undefined && { key }), conditions });
+}

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  anyMany,
+  canMatchBehind,
+  codePoints,
+  matchesWildcards,
+  readWildcards,
+} from '../../../shared/access/wildcard.ts';
+
+const matches = (pattern: string, text: string): boolean => matchesWildcards(readWildcards(pattern), codePoints(text));
+
+it.each([
+  ['', '', true],
+  ['', 'a', false],
+  ['*', '', true],
+  ['*', 'a/b', true],
+  ['?', '', false],
+  ['?', 'a', true],
+  ['?', '😀', true],
+  ['??', '😀', false],
+  ['a*', 'a', true],
+  ['a*', 'A', false],
+  ['*a', 'ba', true],
+  ['*a', 'ab', false],
+  ['a*b*c', 'aXbYc', true],
+  ['a*b*c', 'abcb', false],
+  ['a*bc', 'abbc', true],
+  ['b/*', 'b', false],
+  ['b/*', 'b/', true],
+  ['a.c', 'abc', false],
+  ['[a]', 'a', false],
+])('%j and %j: %s', (pattern, text, expected) => {
+  expect(matches(pattern, text)).toBe(expected);
+});
+
+/** As plain as can be, and exponential. */
+function plainly(pattern: string, text: string): boolean {
+  if (pattern === '') return text === '';
+  const [first, rest] = [pattern[0], pattern.slice(1)];
+  if (first === '*') return plainly(rest, text) || (text !== '' && plainly(pattern, text.slice(1)));
+  return text !== '' && (first === '?' || first === text[0]) && plainly(rest, text.slice(1));
+}
+
+const letters = (from: string, maxLength: number): fc.Arbitrary<string> =>
+  fc.array(fc.constantFrom(...from), { maxLength }).map((all) => all.join(''));
+
+it('matches what the plain definition matches', () => {
+  fc.assert(
+    fc.property(letters('ab*?', 8), letters('ab', 8), (pattern, text) => {
+      expect(matches(pattern, text)).toBe(plainly(pattern, text));
+    }),
+  );
+});
+
+it('can match behind a beginning exactly if some text that begins so matches', () => {
+  const endings = ['a', 'b', 'aa', 'ab', 'ba', 'bb'].flatMap((one) => [one, `${one}a`, `${one}b`, `${one}aa`]);
+  fc.assert(
+    fc.property(letters('ab*?', 4), letters('ab', 2), (pattern, beginning) => {
+      const possible = endings.some((ending) => plainly(pattern, beginning + ending));
+      expect(canMatchBehind(readWildcards(pattern), codePoints(beginning))).toBe(possible);
+    }),
+  );
+});
+
+it('comes to an end for patterns that ruin a matcher which tries everything', () => {
+  expect(matches('*a'.repeat(5_000), 'a'.repeat(4_999))).toBe(false);
+  expect(matches(`${'*a'.repeat(500)}b`, 'a'.repeat(8_000))).toBe(false);
+  expect(matches(`${'?*'.repeat(500)}b`, 'a'.repeat(8_000))).toBe(false);
+  expect(matches('*'.repeat(20_000), 'a'.repeat(1_000))).toBe(true);
+  expect(canMatchBehind(readWildcards('*a'.repeat(5_000)), codePoints('a'.repeat(64)))).toBe(true);
+  expect(readWildcards('a*')).toEqual([97, anyMany]);
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { forAnybody, permissions, permissionsPage } from '../../../bin/permissions-table.ts';
+import { operations } from '../../../functions/operations.ts';
+import { policyActions } from '../../../shared/access/policy-actions.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/permissions.md'), 'utf8');
+
+it('docs/permissions.md is what the operations ask for now', () => {
+  expect(page, 'run: node --import tsx bin/permissions-table.ts > docs/permissions.md').toBe(permissionsPage());
+});
+
+/** Of Stillage's own sub-resources: these are for the bucket's owner, and no policy can give them to others. */
+const ownersAlone = /(Alarms?|AlarmHistory|BucketMonitoring|MetricData|PublicLinks?)$/;
+
+describe('every right that an operation needs', () => {
+  it('is an action of shared/access/policy-actions.ts, about what it is done to', () => {
+    for (const { operation, question } of permissions()) {
+      const { action, bucket, key } = question;
+      if (ownersAlone.test(action)) continue;
+      const level = key !== undefined ? 'object' : bucket !== undefined ? 'bucket' : 'service';
+      const isAboutTheService = bucket === undefined && action === 'CreateBucket';
+      expect({ operation, action, level }).toEqual({
+        operation,
+        action,
+        level: isAboutTheService ? 'service' : policyActions.get(action),
+      });
+    }
+  });
+});
+
+/** Operation and its rights, with the source of a copy marked by `<`: from the S3 API's own pages. */
+const expected: Readonly<Record<string, readonly string[]>> = {
+  AbortMultipartUpload: ['AbortMultipartUpload'],
+  CompleteMultipartUpload: ['PutObject'],
+  CopyObject: [
+    'GetObject <',
+    'GetObjectTagging <',
+    'GetObjectVersion <',
+    'GetObjectVersionTagging <',
+    'PutObject',
+    'PutObjectAcl',
+    'PutObjectTagging',
+  ],
+  CreateBucket: ['CreateBucket'],
+  CreateMultipartUpload: ['PutObject', 'PutObjectAcl', 'PutObjectTagging'],
+  DeleteBucket: ['DeleteBucket'],
+  DeleteBucketLifecycle: ['PutLifecycleConfiguration'],
+  DeleteBucketPolicy: ['DeleteBucketPolicy'],
+  DeleteBucketTagging: ['PutBucketTagging'],
+  DeleteObject: ['DeleteObject', 'DeleteObjectVersion'],
+  DeleteObjectTagging: ['DeleteObjectTagging', 'DeleteObjectVersionTagging'],
+  DeleteObjects: ['DeleteObject', 'DeleteObjectVersion'],
+  GetBucketAccelerateConfiguration: ['GetAccelerateConfiguration'],
+  GetBucketAcl: ['GetBucketAcl'],
+  GetBucketEncryption: ['GetEncryptionConfiguration'],
+  GetBucketLifecycleConfiguration: ['GetLifecycleConfiguration'],
+  GetBucketLocation: ['GetBucketLocation'],
+  GetBucketLogging: ['GetBucketLogging'],
+  GetBucketNotificationConfiguration: ['GetBucketNotification'],
+  GetBucketOwnershipControls: ['GetBucketOwnershipControls'],
+  GetBucketPolicy: ['GetBucketPolicy'],
+  GetBucketPolicyStatus: ['GetBucketPolicyStatus'],
+  GetBucketReplication: ['GetReplicationConfiguration'],
+  GetBucketRequestPayment: ['GetBucketRequestPayment'],
+  GetBucketTagging: ['GetBucketTagging'],
+  GetBucketVersioning: ['GetBucketVersioning'],
+  GetObject: ['GetObject', 'GetObjectVersion'],
+  GetObjectAcl: ['GetObjectAcl', 'GetObjectVersionAcl'],
+  GetObjectAttributes: ['GetObject', 'GetObjectAttributes', 'GetObjectVersion', 'GetObjectVersionAttributes'],
+  GetObjectLockConfiguration: ['GetBucketObjectLockConfiguration'],
+  GetObjectTagging: ['GetObjectTagging', 'GetObjectVersionTagging'],
+  GetPublicAccessBlock: ['GetBucketPublicAccessBlock'],
+  HeadBucket: ['ListBucket'],
+  HeadObject: ['GetObject', 'GetObjectVersion'],
+  ListBuckets: ['ListAllMyBuckets'],
+  ListMultipartUploads: ['ListBucketMultipartUploads'],
+  ListObjectVersions: ['ListBucketVersions'],
+  ListObjects: ['ListBucket'],
+  ListObjectsV2: ['ListBucket'],
+  ListParts: ['ListMultipartUploadParts'],
+  PostObject: ['PutObject', 'PutObjectAcl', 'PutObjectTagging'],
+  PutBucketAcl: ['PutBucketAcl'],
+  PutBucketLifecycleConfiguration: ['PutLifecycleConfiguration'],
+  PutBucketPolicy: ['PutBucketPolicy'],
+  PutBucketTagging: ['PutBucketTagging'],
+  PutBucketVersioning: ['PutBucketVersioning'],
+  PutObject: ['PutObject', 'PutObjectAcl', 'PutObjectTagging'],
+  PutObjectAcl: ['PutObjectAcl', 'PutObjectVersionAcl'],
+  PutObjectTagging: ['PutObjectTagging', 'PutObjectVersionTagging'],
+  RenameObject: ['DeleteObject <', 'GetObject <', 'PutObject'],
+  UploadPart: ['PutObject'],
+  UploadPartCopy: ['GetObject <', 'GetObjectVersion <', 'PutObject'],
+};
+
+it.each([...operations.keys()].filter((name) => Object.hasOwn(expected, name)))('%s needs what S3 says', (name) => {
+  const found = permissions()
+    .filter(({ operation }) => operation === name)
+    .map(({ question: { action, key } }) => (key?.startsWith('source') ? `${action} <` : action));
+  expect(found.toSorted()).toEqual(expected[name]);
+});
+
+it('no operation is without one but those for nobody in particular', () => {
+  const without = [...operations.keys()].filter((name) => !permissions().some(({ operation }) => operation === name));
+  expect(without.filter((name) => !forAnybody.has(name))).toEqual([]);
+});

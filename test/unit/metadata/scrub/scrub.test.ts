@@ -1,0 +1,596 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Bucket } from '../../../../shared/metadata/buckets.ts';
+import { sortableTime, timedId } from '../../../../shared/metadata/ids.ts';
+import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
+import { findingKinds, type FindingKind } from '../../../../shared/metadata/scrub/findings.ts';
+import { uploadIndexKey } from '../../../../shared/metadata/upload-index.ts';
+import { headKey } from '../../../../shared/metadata/version-chain.ts';
+import { encodeContent, noParticulars } from '../../../../shared/metadata/versions.ts';
+import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
+import { ScrubWorld, week } from '../../../support/scrub-world.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const longTags = { ...noParticulars, metadata: { note: 'x'.repeat(1500) } };
+
+let world: ScrubWorld;
+let bucket: Bucket;
+
+beforeEach(async () => {
+  world = new ScrubWorld();
+  bucket = await world.bucket('bucket');
+});
+
+/** Some of everything, so that a mend that goes too far shows. */
+async function furnish(): Promise<void> {
+  const versioned = await world.bucket('versioned');
+  await world.buckets.setVersioning('versioned', 'on');
+  for (const text of ['one', 'two', 'three']) await world.put(versioned, 'key', text, longTags);
+  await world.copy(versioned, 'key', 'copy');
+  await world.complete(versioned, 'large', await world.begin(versioned, 'large', ['part', 'another', '']));
+  await world.begin(versioned, 'open', ['part']);
+  await world.put(bucket, 'plain', 'text');
+  await world.put(bucket, 'empty', '');
+}
+
+const kindsOf = (findings: readonly { kind: FindingKind }[]): FindingKind[] =>
+  [...new Set(findings.map(({ kind }) => kind))].sort();
+
+/** The scrub finds this and nothing else, changes nothing unless told to, mends it, and then finds nothing. */
+async function expectMended(...kinds: FindingKind[]): Promise<void> {
+  const before = await everything();
+  const looked = await world.scrub();
+  expect(kindsOf(looked.findings), JSON.stringify(looked.findings)).toEqual(kinds.toSorted());
+  expect(looked.findings.map(({ state }) => state)).toEqual(looked.findings.map(() => 'found'));
+  expect(await everything()).toEqual(before);
+
+  const mended = await world.scrub({ repair: true });
+  // Followers have counted the damage itself, or its mend: that is set right in the end.
+  const others = mended.findings.filter(({ kind }) => kind !== 'usage' || kinds.includes('usage'));
+  expect(kindsOf(others)).toEqual(kinds.toSorted());
+  expect(mended.findings.map(({ state }) => state)).toEqual(mended.findings.map(() => 'mended'));
+  expect((await world.scrub()).findings).toEqual([]);
+}
+
+/** The scrub tells it as lost, mending or not, and changes nothing. */
+async function expectLost(kind: FindingKind): Promise<void> {
+  const before = await everything();
+  for (const repair of [false, true]) {
+    const { findings, report } = await world.scrub({ repair });
+    expect(findings.map((finding) => [finding.kind, finding.state])).toEqual([[kind, 'lost']]);
+    expect(report.findings).toEqual({ [kind]: { found: 1, mended: 0 } });
+  }
+  expect(await everything()).toEqual(before);
+}
+
+async function everything(): Promise<unknown> {
+  const items: unknown[] = [];
+  for await (const item of world.table.scan()) items.push(item);
+  return { items, blobs: [...world.kept.kept.keys()] };
+}
+
+const liveHistory = async (key: string): Promise<readonly string[]> => {
+  const head = (await world.table.get(headKey(bucket.id, key)))!;
+  const older = await world.table.query(partition.history(bucket.id, key), { reverse: true });
+  return [head, ...older.items.map(({ attributes }) => attributes)].map(({ c }) => String(c));
+};
+
+it('finds nothing where nothing is wrong', async () => {
+  await furnish();
+  await world.drain();
+  const { findings, report } = await world.scrub();
+  expect(findings).toEqual([]);
+  expect(report.leftOut).toEqual([]);
+  expect(report.blobs).toBe(world.kept.kept.size);
+  expect(report.items).toBeGreaterThan(20);
+});
+
+it('finds nothing where content waits to be freed', async () => {
+  await furnish();
+  const id = await world.begin(bucket, 'aborted', ['part']);
+  await world.uploads.abort(bucket, 'aborted', id);
+  const versioned = await world.buckets.load('versioned');
+  for (const key of ['key', 'copy', 'large']) {
+    const head = (await world.objects.find(versioned, key))!;
+    await world.objects.deleteVersion(versioned, key, head.instance);
+  }
+  await world.put(bucket, 'plain', 'other');
+  expect((await world.scrub({ repair: true })).findings).toEqual([]);
+  await world.pass(2 * 3_600_000);
+  expect((await world.scrub({ repair: true })).findings).toEqual([]);
+});
+
+it('says what every kind of finding means', () => {
+  for (const [kind, { means, ...rest }] of Object.entries(findingKinds)) {
+    expect(means, kind).toMatch(/^[a-z].{10,}[a-z]$/);
+    expect('loss' in rest, kind).toBe(!('mending' in rest));
+  }
+});
+
+describe('heads and histories', () => {
+  beforeEach(async () => {
+    await furnish();
+    await world.buckets.setVersioning('bucket', 'on');
+    for (const text of ['one', 'two', 'three', 'four']) await world.put(bucket, 'key', text);
+    await world.pass(2 * hour);
+  });
+
+  const oldest = async (nth: number) => (await world.table.query(partition.history(bucket.id, 'key'))).items[nth]!.key;
+
+  it.each<[string, (head: Attributes) => Attributes]>([
+    ['a wrong count', (head) => ({ ...head, n: 7 })],
+    ['no count', ({ n: _, ...head }) => head],
+    ['wrong bytes', (head) => ({ ...head, nb: 1 })],
+    ['markers that are not there', (head) => ({ ...head, nm: 1 })],
+    ['a null version that is not there', (head) => ({ ...head, z: head['u']! })],
+    ['no link', ({ u: _, ...head }) => head],
+    ['a wrong link', (head) => ({ ...head, u: head['i']! })],
+  ])('%s', async (_, damage) => {
+    const before = await liveHistory('key');
+    await world.force(headKey(bucket.id, 'key'), damage);
+    await expectMended('broken-history');
+    expect(await liveHistory('key')).toEqual(before);
+  });
+
+  it('a broken link', async () => {
+    await world.force(await oldest(1), (version) => ({ ...version, u: version['i']! }));
+    await expectMended('broken-history');
+  });
+
+  it('a version of the history that is gone', async () => {
+    const [, , , lost] = await liveHistory('key');
+    await world.force(await oldest(0), () => undefined);
+    await expectMended('broken-history', 'orphan-blob');
+    expect(world.kept.kept.has(lost!.slice(1))).toBe(false);
+  });
+
+  it('a history without a head', async () => {
+    const [newest, ...older] = await liveHistory('key');
+    await world.force(headKey(bucket.id, 'key'), () => undefined);
+    await expectMended('broken-history', 'orphan-blob');
+    expect(await liveHistory('key')).toEqual(older);
+    expect(world.kept.kept.has(newest!.slice(1))).toBe(false);
+  });
+
+  it('a head that is older than its history', async () => {
+    const before = await liveHistory('key');
+    const second = await oldest(1);
+    const [head, older] = await world.table.getTogether([headKey(bucket.id, 'key'), second]);
+    await world.force(headKey(bucket.id, 'key'), () => ({ ...older, r: 'other' }));
+    await world.force(second, () => undefined);
+    await world.force(itemKey.history(bucket.id, 'key', head!['i'] as string), () => head);
+    await expectMended('broken-history');
+    expect(await liveHistory('key')).toEqual(before);
+  });
+
+  it('a version that is head and history', async () => {
+    const before = await liveHistory('key');
+    const head = (await world.table.get(headKey(bucket.id, 'key')))!;
+    await world.force(itemKey.history(bucket.id, 'key', head['i'] as string), () => ({ ...head, r: 'other' }));
+    await expectMended('broken-history');
+    expect(await liveHistory('key')).toEqual(before);
+  });
+
+  it('two null versions: the older one gets a name, and nothing is lost', async () => {
+    const before = await liveHistory('key');
+    const unnamed = ({ v: _, ...version }: Attributes): Attributes => version;
+    await world.force(await oldest(0), unnamed);
+    await world.force(await oldest(2), unnamed);
+    await expectMended('broken-history');
+    expect(await liveHistory('key')).toEqual(before);
+    const head = await world.table.get(headKey(bucket.id, 'key'));
+    expect(head!['z']).toBe((await oldest(2)).sk);
+    expect((await world.table.get(await oldest(0)))!['v']).toBe(1);
+  });
+
+  it('hundreds of broken links', async () => {
+    for (let n = 0; n < 250; n += 1) await world.put(bucket, 'long', '');
+    await world.drain();
+    const { items } = await world.table.query(partition.history(bucket.id, 'long'));
+    for (const { key } of items) await world.force(key, ({ u: _, ...version }) => version);
+    await expectMended('broken-history');
+  });
+
+  it('leaves alone what others change meanwhile', async () => {
+    await world.force(headKey(bucket.id, 'key'), (head) => ({ ...head, n: 7 }));
+    world.table.beforeWrite = async (changes) => {
+      if (changes[0]?.key.sk !== 'key') return;
+      world.table.beforeWrite = async () => undefined;
+      await world.force(headKey(bucket.id, 'key'), (head) => ({ ...head, r: 'other' }));
+    };
+    const { findings } = await world.scrub({ repair: true });
+    expect(findings.map(({ kind, state }) => [kind, state])).toEqual([['broken-history', 'moved']]);
+  });
+});
+
+describe('what is lost', () => {
+  beforeEach(async () => {
+    await furnish();
+    await world.pass(2 * hour);
+  });
+
+  it('bytes of one blob', async () => {
+    const { content } = (await world.objects.find(bucket, 'plain'))!;
+    world.kept.kept.delete(encodeContent(content!).slice(1));
+    await expectLost('missing-blob');
+  });
+
+  it('some of the bytes', async () => {
+    const ref = encodeContent((await world.objects.find(bucket, 'plain'))!.content!).slice(1);
+    world.kept.kept.set(ref, { ...world.kept.kept.get(ref)!, bytes: Buffer.from('te') });
+    await expectLost('cut-blob');
+  });
+
+  it('bytes of a part', async () => {
+    const versioned = await world.buckets.load('versioned');
+    const { content } = (await world.objects.find(versioned, 'large'))!;
+    const [part] = await world.manifests.parts(encodeContent(content!).slice(1));
+    world.kept.kept.delete(part!.blob);
+    await expectLost('missing-blob');
+  });
+
+  it('a manifest: its blobs are orphans then, and nothing can be done for the version', async () => {
+    const versioned = await world.buckets.load('versioned');
+    const content = encodeContent((await world.objects.find(versioned, 'large'))!.content!);
+    await world.force({ pk: `content/${content}`, sk: '-' }, () => undefined);
+    const { findings } = await world.scrub();
+    expect(findings.map(({ kind, state }) => [kind, state])).toContainEqual(['missing-manifest', 'lost']);
+  });
+
+  it('details', async () => {
+    const versioned = await world.buckets.load('versioned');
+    const { particulars } = (await world.objects.find(versioned, 'key'))!;
+    await world.force(itemKey.details((particulars as { details: string }).details), () => undefined);
+    await expectLost('missing-details');
+  });
+
+  it('a document of a bucket', async () => {
+    await world.buckets.setDocument('bucket', 'tagging', { tags: 'x' });
+    const { documents } = await world.buckets.load('bucket');
+    await world.force(itemKey.bucketDocument(bucket.id, 'tagging', documents.tagging!), () => undefined);
+    await expectLost('missing-document');
+  });
+
+  it('an item that cannot be read: nothing is taken for an orphan then', async () => {
+    await world.blob(bucket, 'nobody', 'bytes');
+    await world.force(itemKey.history(bucket.id, 'odd', 'x'), () => ({ i: 7 }));
+    const { findings, report } = await world.scrub({ repair: true });
+    expect(kindsOf(findings)).toEqual(['unreadable']);
+    expect(report.leftOut).toEqual([expect.stringContaining('orphans were not looked for')]);
+  });
+});
+
+describe('orphans', () => {
+  beforeEach(async () => {
+    await furnish();
+    await world.pass(2 * hour);
+  });
+
+  it('a blob', async () => {
+    await world.blob(bucket, 'plain', 'of a write that was never committed');
+    await expectMended('orphan-blob');
+  });
+
+  it('a manifest, and then its blobs', async () => {
+    const blob = await world.blob(bucket, 'key', 'part');
+    await world.manifests.create([{ blob, size: 4, checksum: undefined }]);
+    const { findings } = await world.scrub();
+    expect(kindsOf(findings)).toContain('orphan-manifest');
+    const mended = await world.scrub({ repair: true });
+    expect(kindsOf(mended.findings)).toEqual(['orphan-blob', 'orphan-manifest']);
+    expect((await world.scrub()).findings).toEqual([]);
+  });
+
+  it('a manifest of parts that are still parts of an upload: these stay', async () => {
+    const id = await world.begin(bucket, 'key', ['part']);
+    const parts = await world.uploads.parts(id);
+    await world.manifests.create([{ blob: parts[0]!.blob!, size: 4, checksum: undefined }]);
+    await world.drain();
+    await expectMended('orphan-manifest');
+    expect(world.kept.kept.has(parts[0]!.blob!)).toBe(true);
+  });
+
+  it('a slice without a directory', async () => {
+    const id = await world.manifests.create([{ blob: '', size: 0, checksum: undefined }]);
+    await world.force({ pk: `content/m${id}`, sk: '-' }, () => undefined);
+    await expectMended('orphan-manifest');
+  });
+
+  it('details', async () => {
+    await world.force(itemKey.details(timedId(world.clock.now(), world.randomness)), () => ({ um: {} }));
+    await expectMended('orphan-details');
+  });
+
+  it('a document that its bucket does not point to', async () => {
+    await world.buckets.setDocument('bucket', 'tagging', { tags: 'x' });
+    const revision = timedId(world.clock.now(), world.randomness);
+    await world.force(itemKey.bucketDocument(bucket.id, 'tagging', revision), () => ({ tags: 'y' }));
+    await expectMended('orphan-document');
+    expect(await world.buckets.document(await world.buckets.load('bucket'), 'tagging')).toEqual({ tags: 'x' });
+  });
+
+  it('younger than it takes to be one is left alone', async () => {
+    const blob = await world.blob(bucket, 'key', 'part');
+    await world.manifests.create([{ blob, size: 4, checksum: undefined }]);
+    world.clock.time += week - 1000;
+    expect((await world.scrub({ repair: true, minAge: week })).findings).toEqual([]);
+    world.clock.time += 2000;
+    const { findings } = await world.scrub({ minAge: week });
+    expect(kindsOf(findings)).toContain('orphan-manifest');
+  });
+});
+
+describe('holders', () => {
+  const refs = async (key: string) => itemKey.holders(encodeContent((await world.objects.find(bucket, key))!.content!));
+
+  beforeEach(async () => {
+    await furnish();
+    await world.put(bucket, 'source', 'shared');
+    await world.copy(bucket, 'source', 'copy');
+    await world.pass(2 * hour);
+  });
+
+  it('a dead one', async () => {
+    const holders = await world.table.get(await refs('copy'));
+    const dead = (await world.put(bucket, 'other', '')).instance;
+    await world.objects.deleteVersion(bucket, 'other', 'null');
+    await world.force(await refs('copy'), () => ({
+      ...holders,
+      holders: new Set([...(holders!['holders'] as ReadonlySet<string>), dead]),
+    }));
+    await expectMended('dead-holder');
+    expect((await world.table.get(await refs('copy')))!['holders']).toEqual(holders!['holders']);
+  });
+
+  it('none but dead ones: the content is freed', async () => {
+    const key = await refs('copy');
+    for (const name of ['source', 'copy']) await world.force(headKey(bucket.id, name), () => undefined);
+    await expectMended('dead-holder', 'usage');
+    expect(await world.table.get(key)).toBeUndefined();
+    expect(world.kept.kept.has(key.pk.slice('content/b'.length))).toBe(false);
+  });
+
+  it('none but dead ones of a manifest: its blobs are freed, too', async () => {
+    await world.complete(bucket, 'large', await world.begin(bucket, 'large', ['one', 'two']));
+    await world.copy(bucket, 'large', 'large copy');
+    await world.drain();
+    const { pk } = await refs('large');
+    const blobs = (await world.manifests.parts(pk.slice('content/m'.length))).map(({ blob }) => blob);
+    for (const name of ['large', 'large copy']) await world.force(headKey(bucket.id, name), () => undefined);
+    const { findings } = await world.scrub({ repair: true });
+    expect(kindsOf(findings)).toEqual(['dead-holder', 'orphan-blob', 'usage']);
+    expect(blobs.some((blob) => world.kept.kept.has(blob))).toBe(false);
+    expect((await world.scrub()).findings).toEqual([]);
+  });
+
+  it('a living one that is missing', async () => {
+    const { instance } = (await world.objects.find(bucket, 'copy'))!;
+    await world.force(await refs('copy'), (item) => ({
+      ...item,
+      holders: new Set([...(item['holders'] as ReadonlySet<string>)].filter((holder) => holder !== instance)),
+    }));
+    await expectMended('missing-holder');
+  });
+
+  it('all of them, with their item', async () => {
+    const key = await refs('copy');
+    const { instance } = (await world.objects.find(bucket, 'copy'))!;
+    await world.force(key, () => undefined);
+    await expectMended('missing-holder');
+    expect((await world.table.get(key))!['holders']).toContain(instance);
+    await world.objects.deleteVersion(bucket, 'source', 'null');
+    await world.pass(day);
+    expect(world.kept.kept.has(key.pk.slice('content/b'.length))).toBe(true);
+  });
+});
+
+describe('uploads', () => {
+  let id: string;
+  beforeEach(async () => {
+    await furnish();
+    id = await world.begin(bucket, 'key', ['one', 'two']);
+    await world.pass(2 * hour);
+  });
+
+  const state = () => ({ pk: `upload/${id}`, sk: '-' });
+
+  it('an open one that is not listed', async () => {
+    await world.force(uploadIndexKey(bucket.id, 'key', id), () => undefined);
+    await expectMended('unlisted-upload');
+    expect((await world.uploads.open(bucket, '')).map((upload) => upload.id)).toEqual([id]);
+  });
+
+  it('a listed one that is not open', async () => {
+    const index = await world.table.get(uploadIndexKey(bucket.id, 'key', id));
+    await world.uploads.abort(bucket, 'key', id);
+    await world.drain();
+    await world.force(uploadIndexKey(bucket.id, 'key', id), () => index);
+    await expectMended('listed-upload');
+  });
+
+  it('a listed one that is not there, and its parts', async () => {
+    await world.force(state(), () => undefined);
+    const { findings } = await world.scrub();
+    expect(kindsOf(findings)).toEqual(['listed-upload', 'orphan-part']);
+    await world.scrub({ repair: true });
+    await world.drain();
+    expect((await world.scrub()).findings).toEqual([]);
+  });
+
+  it('one that ended and was not cleared up', async () => {
+    const index = uploadIndexKey(bucket.id, 'key', id);
+    await world.force(state(), (item) => ({ ...item, state: 'aborted' }));
+    await world.force(index, () => undefined);
+    const blobs = world.kept.kept.size;
+    await world.scrub({ repair: true });
+    await world.drain();
+    expect(world.kept.kept.size).toBe(blobs - 2);
+    expect((await world.scrub()).findings).toEqual([]);
+  });
+
+  it('one that is kept no longer', async () => {
+    await world.uploads.abort(bucket, 'key', id);
+    await world.pass(8 * day);
+    await world.pass(8 * day);
+    expect(await world.table.get(state())).toBeUndefined();
+    await world.force(state(), () => ({ state: 'aborted', bucketId: bucket.id, key: 'key', initiated: 0, r: 'r' }));
+    await expectMended('unfinished-upload');
+  });
+});
+
+describe('buckets', () => {
+  beforeEach(async () => {
+    await furnish();
+    await world.pass(2 * hour);
+  });
+
+  it.each(['ct', 'st'])('a transition that never ended (%s)', async (token) => {
+    const until = { ct: 'cu', st: 'su' }[token]!;
+    await world.force(itemKey.bucket('bucket'), (item) => ({
+      ...item,
+      [token]: 'token',
+      [until]: world.clock.now() - 1000,
+    }));
+    await expectMended('stale-transition');
+  });
+
+  it('one that its project does not list', async () => {
+    await world.force(itemKey.ownedBucket('project', 'bucket'), () => undefined);
+    await expectMended('bucket-count', 'unlisted-bucket');
+  });
+
+  it('one that cannot be found by its id', async () => {
+    await world.force(itemKey.bucketName(bucket.id), () => undefined);
+    await expectMended('unlisted-bucket');
+  });
+
+  it('one with rules that is not listed as such', async () => {
+    await world.buckets.setDocument('bucket', 'lifecycle', { rules: 'x' });
+    await world.force(itemKey.bucketWith('lifecycle', 'bucket'), () => undefined);
+    await expectMended('unlisted-bucket');
+  });
+
+  it('entries for buckets that are not there, or not so', async () => {
+    await world.force(itemKey.ownedBucket('project', 'gone'), () => ({ bucketId: 'x', created: 1 }));
+    await world.force(itemKey.bucketWith('lifecycle', 'bucket'), () => ({ id: bucket.id }));
+    await world.force(itemKey.bucketName('y'), () => ({ name: 'bucket', project: 'project' }));
+    await world.force(itemKey.bucketCount('project'), (item) => ({ ...item, count: 3 }));
+    await world.scrub({ repair: true });
+    expect((await world.scrub()).findings).toEqual([]);
+    expect(await world.table.get(itemKey.bucketCount('project'))).toMatchObject({ count: 2 });
+  });
+
+  it('a wrong count', async () => {
+    await world.force(itemKey.bucketCount('project'), (item) => ({ ...item, count: 7 }));
+    await expectMended('bucket-count');
+  });
+
+  it('remains of one that is gone: they are swept', async () => {
+    const gone = await world.bucket('gone');
+    await world.buckets.setDocument('gone', 'tagging', { tags: 'x' });
+    await world.put(gone, 'key', 'text');
+    await world.begin(gone, 'key', ['part']);
+    await world.drain();
+    for (const key of [
+      itemKey.bucket('gone'),
+      itemKey.bucketName(gone.id),
+      itemKey.ownedBucket('project', 'gone'),
+      itemKey.bucketCount('project'),
+    ]) {
+      await world.force(key, (item) => (key.sk === 'buckets' ? { ...item, count: 2 } : undefined));
+    }
+    await expectMended('lost-bucket');
+    await world.pass(day / 2);
+    await world.pass(day / 2);
+    await world.pass(day);
+    for await (const { key } of world.table.scan()) {
+      if (!key.pk.startsWith('upload/')) expect(`${key.pk} ${key.sk}`).not.toContain(gone.id);
+    }
+    await world.pass(9 * day);
+    await world.pass(day);
+    expect((await world.scrub()).findings).toEqual([]);
+  });
+
+  it('an upload that was begun in a bucket while that was removed', async () => {
+    const gone = await world.bucket('gone');
+    await world.buckets.remove('gone');
+    await world.begin(gone, 'key', ['part']);
+    await world.drain();
+    // The sweep of removed buckets takes it; no scrub needs to.
+    expect((await world.scrub()).findings).toEqual([]);
+    await world.pass(day / 2);
+    await world.pass(2 * day);
+    await world.pass(10 * day);
+    expect((await world.scrub()).findings).toEqual([]);
+    for await (const { key } of world.table.scan()) expect(key.pk).not.toContain(gone.id);
+    expect([...world.kept.kept.values()].filter(({ owner }) => owner.bucketId === gone.id)).toEqual([]);
+  });
+
+  it('counters of one that is gone', async () => {
+    await world.force(itemKey.usage('x'.repeat(22), 'lane'), () => ({ objects: 1, bytes: 1, r: 'r' }));
+    await expectMended('lost-bucket');
+  });
+});
+
+describe('counters', () => {
+  beforeEach(async () => {
+    await furnish();
+    await world.pass(2 * hour);
+  });
+
+  it.each(['objects', 'bytes', 'parts'])('that are wrong: %s', async (counter) => {
+    await world.force(itemKey.usage(bucket.id, 'lane'), (row) => ({ ...row, [counter]: 77 }));
+    const before = await world.usage.held(bucket.id);
+    await expectMended('usage');
+    expect(await world.usage.held(bucket.id)).not.toEqual(before);
+  });
+
+  it('that are not there', async () => {
+    await world.force(itemKey.usage(bucket.id, 'lane'), () => undefined);
+    await expectMended('usage');
+  });
+
+  it('in several rows', async () => {
+    await world.force(itemKey.usage(bucket.id, 'another'), () => ({ objects: 5, bytes: 5, upTo: '1', r: 'r' }));
+    await expectMended('usage');
+    expect(await world.usage.of(bucket.id)).toEqual({ objects: 2, bytes: 4 });
+  });
+
+  it('are left alone where something changes meanwhile', async () => {
+    await world.force(itemKey.usage(bucket.id, 'lane'), (row) => ({ ...row, objects: 77 }));
+    world.table.afterRead = async () => {
+      world.table.afterRead = async () => undefined;
+      await world.put(bucket, 'new', '');
+    };
+    const { findings, report } = await world.scrub({ repair: true });
+    expect(findings).toEqual([]);
+    expect(report.leftOut).toEqual(['counters of buckets that were changed meanwhile']);
+  });
+
+  it('are left alone where nobody knows whether the feed was followed', async () => {
+    await world.force(itemKey.usage(bucket.id, 'lane'), (row) => ({ ...row, objects: 77 }));
+    const { findings, report } = await world.scrub({ drained: false });
+    expect(findings).toEqual([]);
+    expect(report.leftOut).toHaveLength(1);
+  });
+});
+
+describe('work that is overdue', () => {
+  it('garbage', async () => {
+    await world.put(bucket, 'key', 'old');
+    await world.put(bucket, 'key', 'new');
+    await world.drain();
+    world.clock.time += 2 * day;
+    await expectMended('overdue-garbage');
+    expect(world.kept.kept.size).toBe(1);
+  });
+
+  it('a grave', async () => {
+    await world.force(itemKey.grave(sortableTime(world.clock.now()), 'x'.repeat(22)), () => ({
+      name: '',
+      project: '',
+    }));
+    world.clock.time += 3 * day;
+    await expectMended('overdue-grave');
+  });
+});

@@ -1,0 +1,112 @@
+import { lifecycleRooms } from '../../../functions/runtime/lifecycle-rooms.ts';
+import type { LifecycleRooms } from '../../../functions/scheduled/apply-lifecycle.ts';
+import type { Versioning } from '../../../shared/metadata/buckets.ts';
+import { realDays } from '../../../shared/metadata/lifecycle.ts';
+import { noParticulars, type Version } from '../../../shared/metadata/versions.ts';
+import type { Attributes } from '../../../shared/ports/key-value-table.ts';
+import { MemoryBlobs } from '../../model/memory-blobs.ts';
+import { CountedBytes, SetClock } from '../../support/fixed-rooms.ts';
+import { MemoryTable } from '../../support/memory-table.ts';
+
+export const day = 24 * 60 * 60 * 1000;
+
+/** A clock that stands still but for those who wait. */
+class WaitedClock extends SetClock {
+  override async sleep(milliseconds = 0): Promise<void> {
+    this.time += milliseconds;
+    await new Promise(setImmediate);
+  }
+}
+
+/** A deployment in memory with one bucket, and what tests do with it. */
+export class LifecycleWorld {
+  readonly table: MemoryTable;
+  readonly clock = new WaitedClock();
+  readonly rooms: LifecycleRooms;
+  readonly name: string;
+
+  private constructor(table: MemoryTable, name: string) {
+    this.table = table;
+    this.name = name;
+    this.rooms = lifecycleRooms({
+      table,
+      blobs: new MemoryBlobs().of('lifecycle', () => this.clock.now()),
+      clock: this.clock,
+      randomness: new CountedBytes(),
+    });
+  }
+
+  static async create({
+    versioning = 'off' as Versioning,
+    freeChecks = true,
+    name = 'bucket',
+  } = {}): Promise<LifecycleWorld> {
+    const world = new LifecycleWorld(new MemoryTable({ freeChecks }), name);
+    await world.rooms.buckets.create(name, 'project', 100);
+    await world.setVersioning(versioning);
+    return world;
+  }
+
+  async setVersioning(versioning: Versioning): Promise<void> {
+    if (versioning !== 'off') await this.rooms.buckets.setVersioning(this.name, versioning);
+  }
+
+  /** Each rule as it is stored, with what is usual left out. */
+  async setRules(...rules: readonly object[]): Promise<void> {
+    const stored = rules.map((rule, at) => ({
+      id: `rule ${at}`,
+      status: 'Enabled',
+      scope: { form: 'filter' },
+      ...rule,
+    }));
+    await this.rooms.buckets.setDocument(this.name, 'lifecycle', { rules: stored } as unknown as Attributes);
+  }
+
+  async put(key: string, { size = 1, tags = [] as [string, string][], long = false } = {}): Promise<Version> {
+    const bucket = await this.rooms.buckets.load(this.name);
+    const metadata = long ? { long: 'x'.repeat(2000) } : {};
+    return this.rooms.objects.put(bucket, key, {
+      marker: false,
+      size,
+      md5: Buffer.alloc(16),
+      content: { kind: 'blob', ref: `blob-${key}` },
+      owner: 'project',
+      contentType: undefined,
+      checksum: undefined,
+      encryption: undefined,
+      particulars: { ...noParticulars, metadata, tags },
+    });
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.rooms.objects.delete(await this.rooms.buckets.load(this.name), key, 'project');
+  }
+
+  async deleteVersion(key: string, versionId: string): Promise<void> {
+    await this.rooms.objects.deleteVersion(await this.rooms.buckets.load(this.name), key, versionId);
+  }
+
+  async tag(key: string, versionId: string | undefined, tags: readonly (readonly [string, string])[]): Promise<void> {
+    const bucket = await this.rooms.buckets.load(this.name);
+    await this.rooms.objects.revise(bucket, key, versionId, (particulars) => ({ ...particulars, tags }));
+  }
+
+  /** The versions of each key, newest first. */
+  async contents(): Promise<Map<string, readonly Version[]>> {
+    const bucket = await this.rooms.buckets.load(this.name);
+    const { entries } = await this.rooms.objects.scan(bucket, { prefix: '', limit: 10_000 });
+    const found = new Map<string, readonly Version[]>();
+    for (const { key, head } of entries) {
+      found.set(key, await this.rooms.objects.versions(bucket, key, head, 10_000));
+    }
+    return found;
+  }
+
+  /** The keys there are. */
+  async keys(): Promise<readonly string[]> {
+    return [...(await this.contents()).keys()];
+  }
+
+  /** How the service works at real days. */
+  readonly options = { calendar: realDays, bounds: { keysPerPage: 4, pagesPerTurn: 2, enoughSlices: 8 } };
+}

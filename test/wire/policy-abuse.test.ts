@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { expectError } from '../support/expect-error.ts';
+import { put } from '../support/objects.ts';
+import type { RawResponse } from '../support/raw-client.ts';
+import { accounts } from '../support/server.ts';
+import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+
+/** Ways around a policy: what PutBucketPolicy has allowed or denied must hold, however GetObject or another is sent. */
+
+const service = serviceUnderTest();
+const stranger = { key: service.bob };
+
+function send(method: string, path: string, query: string, body?: string): Promise<RawResponse> {
+  return service.send({ method, path, query, ...(body !== undefined && { body }) });
+}
+
+/** A bucket with an object `key`, one `secret`, and a policy of these statements. */
+async function guarded(statements: (bucket: string) => readonly object[], headers = {}): Promise<string> {
+  const bucket = await service.bucket();
+  for (const key of ['key', 'secret']) await put(service.client, bucket, key, 'content');
+  const all = statements(bucket).map((one) => ({
+    ...{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${bucket}/*` },
+    ...one,
+  }));
+  const body = JSON.stringify({ Version: '2012-10-17', Statement: all });
+  const answer = await service.send({ method: 'PUT', path: `/${bucket}`, query: 'policy', body, headers });
+  expect(answer.status, answer.text).toBe(204);
+  return bucket;
+}
+
+describe('a Deny', () => {
+  it('holds against the case of an action, for the owner too', async () => {
+    const bucket = await guarded(() => [{}, { Effect: 'Deny', Action: 'S3:GETOBJECT' }]);
+    expectError(await service.send({ path: `/${bucket}/key` }), 403, 'AccessDenied');
+    expectError(await service.sendUnsigned({ path: `/${bucket}/key` }), 403, 'AccessDenied');
+  });
+
+  it('ends where its star does', async () => {
+    const bucket = await guarded((name) => [{}, { Effect: 'Deny', Resource: `arn:svc:svc:::${name}/sec*` }]);
+    expect((await service.sendUnsigned({ path: `/${bucket}/key` })).text).toBe('content');
+    expectError(await service.sendUnsigned({ path: `/${bucket}/secret` }), 403, 'AccessDenied');
+    expectError(await service.sendUnsigned({ path: `/${bucket}/%73ecret` }), 403, 'AccessDenied');
+  });
+
+  it('of all but one kind of client holds for each value by itself', async () => {
+    const bucket = await guarded(() => [
+      {},
+      { Effect: 'Deny', Condition: { 'ForAnyValue:StringNotEquals': { 'aws:UserAgent': ['good', 'fine'] } } },
+    ]);
+    const as = (agent: string): Promise<RawResponse> =>
+      service.sendUnsigned({ path: `/${bucket}/key`, headers: { 'user-agent': agent } });
+    expect((await as('good')).status).toBe(200);
+    expectError(await as('bad'), 403, 'AccessDenied');
+    expectError(await as('good,bad'), 403, 'AccessDenied');
+  });
+});
+
+describe('an Allow', () => {
+  it('of objects is none of the bucket, nor the other way round', async () => {
+    const objects = await guarded(() => [{ Action: 's3:*' }]);
+    expect((await service.sendUnsigned({ path: `/${objects}/key` })).status).toBe(200);
+    expectError(await service.sendUnsigned({ path: `/${objects}` }), 403, 'AccessDenied');
+    const itself = await guarded((name) => [{ Action: 's3:*', Resource: `arn:aws:s3:::${name}` }]);
+    expect((await service.sendUnsigned({ path: `/${itself}` })).status).toBe(200);
+    expectError(await service.sendUnsigned({ path: `/${itself}/key` }), 403, 'AccessDenied');
+  });
+
+  it('of GetObject is none of a version', async () => {
+    const bucket = await guarded(() => [{}]);
+    expect((await service.sendUnsigned({ path: `/${bucket}/key` })).status).toBe(200);
+    expectError(await service.sendUnsigned({ path: `/${bucket}/key`, query: 'versionId=null' }), 403, 'AccessDenied');
+  });
+
+  it('for a project is for that project only', async () => {
+    const bucket = await guarded(() => [{ Principal: { AWS: `arn:aws:iam::${accounts[1].id}:user/bob` } }]);
+    expect((await service.send({ path: `/${bucket}/key` }, stranger)).text).toBe('content');
+    expectError(await service.sendUnsigned({ path: `/${bucket}/key` }), 403, 'AccessDenied');
+  });
+
+  it('of some deletions allows those, one by one', async () => {
+    const bucket = await guarded((name) => [{ Action: 's3:DeleteObject', Resource: `arn:aws:s3:::${name}/key` }]);
+    const body = '<Delete><Object><Key>key</Key></Object><Object><Key>secret</Key></Object></Delete>';
+    const answer = await service.sendUnsigned({ method: 'POST', path: `/${bucket}`, query: 'delete', body });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.text).toContain('<Deleted><Key>key</Key>');
+    expect(answer.text).toContain('<Error><Key>secret</Key><Code>AccessDenied</Code>');
+    expect((await service.send({ path: `/${bucket}/secret` })).status).toBe(200);
+  });
+
+  it('to write is none to tag what is written', async () => {
+    const bucket = await guarded(() => [{ Action: 's3:PutObject' }]);
+    const write = (headers: Record<string, string>): Promise<RawResponse> =>
+      service.send({ method: 'PUT', path: `/${bucket}/new`, body: 'x', headers }, stranger);
+    expect((await write({})).status).toBe(200);
+    expectError(await write({ 'x-amz-tagging': 'a=b' }), 403, 'AccessDenied');
+  });
+
+  it('to read is none to copy the tags along', async () => {
+    const bucket = await guarded(() => [{ Action: ['s3:GetObject', 's3:PutObject'] }]);
+    const copy = (headers: Record<string, string> = {}): Promise<RawResponse> =>
+      service.send(
+        { method: 'PUT', path: `/${bucket}/copy`, headers: { 'x-amz-copy-source': `${bucket}/key`, ...headers } },
+        stranger,
+      );
+    expect((await copy()).status).toBe(200);
+    const tagging = '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>';
+    expect((await send('PUT', `/${bucket}/key`, 'tagging', tagging)).status).toBe(200);
+    expectError(await copy(), 403, 'AccessDenied');
+    expect((await copy({ 'x-amz-tagging-directive': 'REPLACE' })).status).toBe(200);
+  });
+});
+
+describe('a condition', () => {
+  it('knows what the service knows, and not what a header of its name says', async () => {
+    const bucket = await guarded(() => [
+      { Condition: { IpAddress: { 'aws:SourceIp': '203.0.113.7' } } },
+      { Condition: { StringEquals: { 'aws:username': 'alice' } } },
+      { Condition: { Bool: { 'aws:SecureTransport': 'true' } } },
+    ]);
+    const headers = {
+      'x-forwarded-for': '203.0.113.7',
+      'x-real-ip': '203.0.113.7',
+      'x-forwarded-proto': 'https',
+      forwarded: 'for=203.0.113.7;proto=https',
+      sourceip: '203.0.113.7',
+      username: 'alice',
+      securetransport: 'true',
+    };
+    expectError(await service.sendUnsigned({ path: `/${bucket}/key`, headers }), 403, 'AccessDenied');
+    const query = 'aws:sourceip=203.0.113.7&aws:username=alice&username=alice';
+    expectError(await service.sendUnsigned({ path: `/${bucket}/key`, query }), 403, 'AccessDenied');
+    expectError(await service.send({ path: `/${bucket}/key`, headers }, stranger), 403, 'AccessDenied');
+  });
+
+  it('on a listing is of its parameters', async () => {
+    const bucket = await guarded((name) => [
+      {
+        ...{ Action: 's3:ListBucket', Resource: `arn:aws:s3:::${name}` },
+        Condition: { StringLike: { 's3:prefix': 'home/*' } },
+      },
+    ]);
+    expect((await service.sendUnsigned({ path: `/${bucket}`, query: 'prefix=home/x' })).status).toBe(200);
+    expectError(await service.sendUnsigned({ path: `/${bucket}`, query: 'prefix=' }), 403, 'AccessDenied');
+    expectError(await service.sendUnsigned({ path: `/${bucket}` }), 403, 'AccessDenied');
+  });
+});
+
+describe('whoever locks themselves out', () => {
+  const lock = (name: string): readonly object[] => [
+    { Effect: 'Deny', Action: 's3:*', Resource: [`arn:aws:s3:::${name}`, `arn:aws:s3:::${name}/*`] },
+  ];
+
+  it('can still read and remove the policy', async () => {
+    const bucket = await guarded(lock);
+    expectError(await service.send({ path: `/${bucket}` }), 403, 'AccessDenied');
+    expect((await send('GET', `/${bucket}`, 'policy')).status).toBe(200);
+    expectError(await service.send({ path: `/${bucket}`, query: 'policy' }, stranger), 403, 'AccessDenied');
+    expect((await send('DELETE', `/${bucket}`, 'policy')).status).toBe(204);
+    expect((await service.send({ path: `/${bucket}` })).status).toBe(200);
+  });
+
+  it('cannot, if they have confirmed it', async (context) => {
+    if (isExternal) context.skip('nobody could ever remove the bucket');
+    const bucket = await service.temporaryBucket();
+    const body = JSON.stringify({ Statement: lock(bucket.name).map((one) => ({ ...one, Principal: '*' })) });
+    const headers = { 'x-amz-confirm-remove-self-bucket-access': 'true' };
+    const answer = await service.send({ method: 'PUT', path: `/${bucket.name}`, query: 'policy', body, headers });
+    expect(answer.status, answer.text).toBe(204);
+    for (const method of ['GET', 'DELETE']) {
+      expectError(await send(method, `/${bucket.name}`, 'policy'), 403, 'AccessDenied');
+    }
+    expectError(await send('PUT', `/${bucket.name}`, 'policy', body), 403, 'AccessDenied');
+  });
+});
