@@ -5,27 +5,35 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/**
+ * The programs: their sources, and what is loaded from node_modules rather than bundled. lmdb brings a native library, and the
+ * cloud's SDKs are no use to most who start the service on one machine. A server of the byte lane is one file.
+ */
 const programs = {
-  stillage: 'functions/runtime/local/cli.ts',
+  stillage: { source: 'functions/runtime/local/cli.ts', external: ['lmdb', '@aws-sdk/*'] },
+  'byte-lane': { source: 'functions/runtime/byte-lane.ts', external: [] },
 };
 
-/** Bundles programs into dist/<name>.mjs. lmdb stays outside, because it brings a native library, and so do the cloud's SDKs. */
+/** Bundles programs into dist/<name>.mjs. */
 export async function build(...names) {
   const { build: bundle } = await import('esbuild');
-  await bundle({
-    absWorkingDir: root,
-    entryPoints: names.map((name) => ({ in: programs[name], out: name })),
-    outdir: 'dist',
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    sourcemap: 'linked',
-    external: ['lmdb', '@aws-sdk/*'],
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    logLevel: 'warning',
-  });
+  const bundles = names.map((name) =>
+    bundle({
+      absWorkingDir: root,
+      entryPoints: [{ in: programs[name].source, out: name }],
+      outdir: 'dist',
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      sourcemap: 'linked',
+      external: programs[name].external,
+      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+      logLevel: 'warning',
+    }),
+  );
+  await Promise.all(bundles);
 }
 
 /** In a clone, where the sources are: bundles a program if one of them is newer than its bundle. */
@@ -47,5 +55,5 @@ function modified(path) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const names = process.argv.slice(2);
-  await build(...(names.length > 0 ? names : ['stillage']));
+  await build(...(names.length > 0 ? names : Object.keys(programs)));
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { operations } from '../functions/operations.ts';
 import type { Question } from '../shared/access/authorise.ts';
 import { conditionKeys, tagConditionKeys } from '../shared/access/policy-keys.ts';
+import { needOf, writing } from '../shared/access/rights.ts';
 import { Fields } from '../shared/http/message.ts';
 import { Query } from '../shared/http/query.ts';
 import { defaultLimits } from '../shared/protocol/limits.ts';
@@ -114,7 +115,9 @@ function has(questions: readonly Question[], { action, bucket, key }: Question):
 }
 
 function ask(operation: AnyOperation, { query, headers }: Sample): readonly Question[] {
-  const fields = new Fields(Object.entries(headers));
+  const given = new Fields(Object.entries(headers));
+  // What a form is to store is said by its fields, not by the head of its request.
+  const fields = operation.body === 'form' ? new Fields() : given;
   const head = {
     bucket: 'bucket',
     key: 'key',
@@ -122,7 +125,7 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
     method: 'GET',
     query: Query.parse(query),
     fields,
-    form: { fields: new Fields([['key', 'key']]), headers: fields },
+    form: { fields: new Fields([['key', 'key']]), headers: given },
     secure: true,
     remoteAddress: '192.0.2.1',
     settings: { region: '', xmlNamespace: '', allUsersGroupUri: '', limits: defaultLimits, tokenKey: new Uint8Array() },
@@ -136,7 +139,7 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
 export function permissionsPage(): string {
   const rows = permissions().map(({ operation, question, when }, at, all) => {
     const name = all[at - 1]?.operation === operation ? '' : operation;
-    return `| ${name} | ${question.action} | ${resource(question)} | ${when} |`;
+    return `| ${name} | ${question.action} | ${resource(question)} | ${when} | ${grant(question)} |`;
   });
   return `# Permissions
 
@@ -146,10 +149,11 @@ export function permissionsPage(): string {
 
 In a bucket's policy an action has \`s3:\` or \`svc:\` before it, and a resource \`arn:aws:s3:::\` or \`arn:svc:svc:::\`. An operation
 with several rows needs all that apply. [Who decides](../shared/access/authorise.ts): a statement that denies, else one that
-allows, else who owns the bucket and the object, and their ACLs.
+allows, else who owns the bucket and the object, else their ACLs. The last column says what must be granted to whom neither a policy
+allows it nor ownership; nothing there: for the owner of the bucket alone ([ADR 27](adr/0027-the-authorisation-gate.md)).
 
-| operation | action | resource | when |
-|---|---|---|---|
+| operation | action | resource | when | grant |
+|---|---|---|---|---|
 ${rows.join('\n')}
 
 ## What a condition may ask for
@@ -168,6 +172,27 @@ ${Object.entries(tagConditionKeys)
 function resource({ bucket, key }: Question): string {
   if (bucket === undefined) return '';
   return `\`${bucket}${key === undefined ? '' : `/${key}`}\``;
+}
+
+/** What of an ACL lets somebody do it, or what else. */
+function grant({ action, isNew, unlessDenied }: Question): string {
+  if (unlessDenied) return 'none: a policy must not deny it';
+  const need = isNew ? writing : needOf(action);
+  switch (need.on) {
+    case 'service':
+      return need.by === 'users' ? 'an access key' : 'none needed';
+    case 'privilege':
+      return '';
+    case 'upload':
+      return 'to have begun the upload';
+    case 'bucket':
+      return need.permission === 'none' ? '' : `${need.permission} on the bucket`;
+    case 'object': {
+      if (need.permission === 'none') return 'to own the object';
+      const orBucket = need.orBucket === undefined ? '' : `, or ${need.orBucket} on the bucket`;
+      return `${need.permission} on the object${orBucket}`;
+    }
+  }
 }
 
 function keyRow([key, meaning]: readonly [string, string]): string {

@@ -11,9 +11,9 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { OperationName } from '../shared/protocol/routes.ts';
 import { apiDefinition } from './api-definition.ts';
-import type { OperationBundle } from './bundle.ts';
+import type { FunctionBundle } from './bundle.ts';
+import { environmentOf } from './environment.ts';
 import type { Data } from './grants.ts';
 import { functionTimeout, OperationFunction } from './operation-function.ts';
 import { OperationRoles } from './operation-roles.ts';
@@ -22,59 +22,45 @@ import type { Settings } from './settings.ts';
 export interface ApiStackProps extends StackProps {
   readonly settings: Settings;
   readonly data: Data;
-  readonly operations: readonly OperationBundle[];
+  readonly functions: readonly FunctionBundle[];
 }
 
-/** The REST API, and one function for each operation behind it. */
+/** The control lane: the REST API, and the functions behind it. */
 export class ApiStack extends Stack {
+  readonly api: SpecRestApi;
   readonly #settings: Settings;
 
-  constructor(scope: Construct, id: string, { settings, data, operations, ...props }: ApiStackProps) {
+  constructor(scope: Construct, id: string, { settings, data, functions: bundles, ...props }: ApiStackProps) {
     super(scope, id, props);
     this.#settings = settings;
-    const functions = this.#functions(operations, data);
-    const api = this.#api(functions);
-    for (const [operation, lambda] of functions) {
+    const functions = this.#functions(bundles, data);
+    this.api = this.#api(functions);
+    for (const [name, lambda] of functions) {
       lambda.addPermission('Api', {
         principal: new ServicePrincipal('apigateway.amazonaws.com'),
-        sourceArn: api.arnForExecuteApi('*', `/${operation}*`, settings.stage),
+        sourceArn: this.api.arnForExecuteApi('*', `/${name}`, settings.stage),
       });
     }
   }
 
-  #functions(operations: readonly OperationBundle[], data: Data): ReadonlyMap<OperationName, Function> {
+  #functions(bundles: readonly FunctionBundle[], data: Data): ReadonlyMap<string, Function> {
     const roles = new OperationRoles(this, 'Roles', { data, stage: this.#settings.stage });
-    const environment = this.#environment(data);
+    const environment = environmentOf(this.#settings, data);
     return new Map(
-      operations.map((operation) => {
-        const { function: lambda } = new OperationFunction(this, operation.name, {
-          operation,
-          role: roles.of(operation.needs),
+      bundles.map((bundle) => {
+        const { function: lambda } = new OperationFunction(this, bundle.name, {
+          bundle,
+          role: roles.of(bundle.needs),
           logPrefix: roles.logPrefix,
           logRetention: this.#settings.logRetentionDays,
           environment,
         });
-        return [operation.name, lambda];
+        return [bundle.name, lambda];
       }),
     );
   }
 
-  /** What functions/runtime/cloud-settings.ts reads. */
-  #environment({ table, blobs, secret }: Data): Record<string, string> {
-    const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri } = this.#settings;
-    return {
-      STILLAGE_TABLE: table.tableName,
-      STILLAGE_BLOB_BUCKET: blobs.bucketName,
-      STILLAGE_SECRET: secret.secretArn,
-      STILLAGE_REGION: region,
-      STILLAGE_DOMAIN: domain,
-      STILLAGE_WEBSITE_DOMAIN: websiteDomain,
-      STILLAGE_XML_NAMESPACE: xmlNamespace,
-      STILLAGE_ALL_USERS_GROUP_URI: allUsersGroupUri,
-    };
-  }
-
-  #api(functions: ReadonlyMap<OperationName, Function>): SpecRestApi {
+  #api(functions: ReadonlyMap<string, Function>): SpecRestApi {
     const { stage, requestsPerSecond, burst, logRetentionDays } = this.#settings;
     const accessLog = new LogGroup(this, 'AccessLog', {
       retention: logRetentionDays,
@@ -83,7 +69,7 @@ export class ApiStack extends Stack {
     const definition = apiDefinition({
       title: `stillage-${stage}`,
       timeoutMilliseconds: functionTimeout.toMilliseconds(),
-      invocations: new Map([...functions].map(([operation, lambda]) => [operation, invocationUri(lambda)])),
+      invocations: new Map([...functions].map(([name, lambda]) => [name, invocationUri(lambda)])),
     });
     const api = new SpecRestApi(this, 'Api', {
       apiDefinition: ApiDefinition.fromInline(definition),

@@ -1,14 +1,21 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { join } from 'node:path';
-import { bundleOperations } from './bundle.ts';
+import { bundleBackground } from './background-bundle.ts';
+import { backgroundFunctions } from './background-functions.ts';
+import { bundleFunctions } from './bundle.ts';
 import { Deployment } from './deployment.ts';
-import { describeOperations, root } from './operation-descriptions.ts';
+import { hostNamesOf } from './environment.ts';
+import { describeOperations, otherwise, root } from './operation-descriptions.ts';
+import { routerCode } from './router-code.ts';
 import { readSettings } from './settings.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 const settings = readSettings(app.node);
-const operations = await bundleOperations(await describeOperations(), join(root, 'dist/functions'));
-new Deployment(app, { settings, operations });
+const functions = await bundleFunctions(await describeOperations(), join(root, 'dist/functions'));
+const hasByteLane = settings.byteLane === 'fargate';
+const router = await routerCode({ ...hostNamesOf(settings), functions, otherwise, hasByteLane });
+const background = await bundleBackground(backgroundFunctions, join(root, 'dist/background'));
+new Deployment(app, { settings, functions, background, router, imageDirectory: root });
 app.synth();

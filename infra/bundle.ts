@@ -1,6 +1,14 @@
-import { build, type Plugin } from 'esbuild';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { join } from 'node:path';
-import { type OperationDescription, type OperationSource, root } from './operation-descriptions.ts';
+import { routes, type OperationName } from '../shared/protocol/routes.ts';
+import {
+  type FunctionDescription,
+  functionsOf,
+  type FunctionSource,
+  type OperationSource,
+  otherwise,
+  root,
+} from './operation-descriptions.ts';
 
 /**
  * Ways to credentials that a function never takes, as Lambda puts them into its environment, where the SDK looks first. The
@@ -16,65 +24,79 @@ const unusedCredentialProviders = [
   '@smithy/credential-provider-imds',
 ];
 
-/** An operation with the directory that holds its function: `index.mjs`, and in it `handler`. */
-export interface OperationBundle extends OperationDescription {
+/** How everything is bundled that runs in Lambda: with the SDK, which loads faster from the bundle than from the runtime. */
+export const forLambda = {
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  external: unusedCredentialProviders,
+  minify: true,
+  // So that the stack of an error names what it names in the source.
+  keepNames: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  legalComments: 'none',
+  logLevel: 'warning',
+} satisfies BuildOptions;
+
+/** A function with the directory of its code: `index.mjs`, and in it `handler`. */
+export interface FunctionBundle extends FunctionDescription {
   readonly directory: string;
 }
 
 /**
- * Bundles one function for each operation, all in one call of esbuild: they share nearly all of their sources, which are read
- * and parsed once. Each gets its operation alone, and the SDK, which loads faster from the bundle than from the runtime. What
- * an operation does not use is left out even where it is imported: `sideEffects` in package.json says that may be done.
+ * Bundles the functions of these operations, all in one call of esbuild: they share nearly all of their sources, which are
+ * read and parsed once. Each gets its operations alone, and the SDK, which loads faster from the bundle than from the runtime.
+ * What an operation does not use is left out even where it is imported: `sideEffects` in package.json says that may be done.
  *
  * @param directory where the bundles go, a directory for each
  */
-export async function bundleOperations(
+export async function bundleFunctions(
   operations: readonly OperationSource[],
   directory: string,
-): Promise<readonly OperationBundle[]> {
+): Promise<readonly FunctionBundle[]> {
+  const functions = functionsOf(operations);
   await build({
     absWorkingDir: root,
-    entryPoints: operations.map(({ name }) => ({ in: `operation:${name}`, out: `${name}/index` })),
+    entryPoints: functions.map(({ name }) => ({ in: `function:${name}`, out: `${name}/index` })),
     outdir: directory,
-    outExtension: { '.js': '.mjs' },
-    plugins: [operationEntries(operations)],
-    bundle: true,
-    external: unusedCredentialProviders,
-    minify: true,
-    // So that the stack of an error names what it names in the source.
-    keepNames: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    legalComments: 'none',
-    logLevel: 'warning',
+    plugins: [functionEntries(functions)],
+    ...forLambda,
   });
-  return operations.map(({ name, needs }) => ({ name, needs, directory: join(directory, name) }));
+  return functions.map(({ name, serves, needs }) => ({ name, serves, needs, directory: join(directory, name) }));
 }
 
-/** Resolves `operation:<Name>` to the entry of a function, which is never written to disk. */
-function operationEntries(operations: readonly OperationSource[]): Plugin {
-  const namespace = 'operation';
+/** Resolves `function:<Name>` to the entry of a function, which is never written to disk. */
+function functionEntries(functions: readonly FunctionSource[]): Plugin {
+  const namespace = 'function';
+  const served = new Set(functions.flatMap(({ serves }) => serves));
+  const unbuilt = [...new Set(routes.map(({ operation }) => operation))].filter((operation) => !served.has(operation));
   return {
     name: namespace,
     setup(bundling) {
-      bundling.onResolve({ filter: /^operation:/ }, ({ path }) => ({
+      bundling.onResolve({ filter: /^function:/ }, ({ path }) => ({
         namespace,
         path: path.slice(namespace.length + 1),
       }));
       bundling.onLoad({ filter: /.*/, namespace }, ({ path }) => {
-        const operation = operations.find(({ name }) => name === path);
-        return operation && { contents: entry(operation), loader: 'ts', resolveDir: root };
+        const found = functions.find(({ name }) => name === path);
+        return found && { contents: entry(found, path === otherwise ? unbuilt : []), loader: 'ts', resolveDir: root };
       });
     },
   };
 }
 
-function entry({ name, file, export: exported }: OperationSource): string {
+/** @param unbuilt operations that it says of that they are not there */
+function entry({ name, operations, serves }: FunctionSource, unbuilt: readonly OperationName[]): string {
+  const exports = [...new Map(operations.map((operation) => [operation.export, operation.file]))];
   return [
-    `import { ${exported} as exported } from './${file}';`,
+    ...exports.map(([exported, file]) => `import { ${exported} } from './${file}';`),
     `import { lambdaHandler } from './functions/runtime/lambda.ts';`,
-    `export const handler = lambdaHandler([exported].flat().find(({ name }) => name === '${name}'));`,
+    `const exported = [${exports.map(([exported]) => exported).join(', ')}].flat();`,
+    `const operations = exported.filter(({ name }) => ${JSON.stringify(serves)}.includes(name));`,
+    `export const handler = lambdaHandler({`,
+    `  name: '${name}', operations, unbuilt: ${JSON.stringify(unbuilt)}`,
+    `});`,
   ].join('\n');
 }

@@ -3,21 +3,32 @@ import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } fr
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
+import type { Settings } from './settings.ts';
+
+export interface DataStackProps extends StackProps {
+  readonly settings: Settings;
+}
 
 /**
  * What a deployment keeps: the table, the blobs and the secret that seals access keys. Each is useless without the others, so
- * all of them outlive their stack, which itself refuses to be deleted.
+ * all of them outlive their stack, which itself refuses to be deleted, unless the settings say that nothing is to be kept.
  */
 export class DataStack extends Stack {
   readonly table: TableV2;
   readonly blobs: Bucket;
   readonly secret: Secret;
+  /** By which the distribution proves itself to what lies behind it. */
+  readonly edgeSecret: Secret;
+  readonly #removalPolicy: RemovalPolicy;
 
-  constructor(scope: Construct, id: string, props: StackProps) {
-    super(scope, id, { ...props, terminationProtection: true });
+  constructor(scope: Construct, id: string, { settings, ...props }: DataStackProps) {
+    const isKept = settings.removalPolicy === 'retain';
+    super(scope, id, { ...props, terminationProtection: isKept });
+    this.#removalPolicy = isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.table = this.#table();
     this.blobs = this.#blobs();
     this.secret = this.#secret();
+    this.edgeSecret = this.#edgeSecret();
   }
 
   #table(): TableV2 {
@@ -25,11 +36,13 @@ export class DataStack extends Stack {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
       billing: Billing.onDemand(),
+      // What monitoring and links leave behind; the schedules remove it, too, where that is not switched on.
+      timeToLiveAttribute: 'expires',
       dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       encryption: TableEncryptionV2.awsManagedKey(),
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      deletionProtection: this.#removalPolicy === RemovalPolicy.RETAIN,
+      removalPolicy: this.#removalPolicy,
     });
   }
 
@@ -43,7 +56,7 @@ export class DataStack extends Stack {
       // A blob is never overwritten, and what is released must be gone.
       versioned: false,
       lifecycleRules: [{ id: 'unfinished-blobs', abortIncompleteMultipartUploadAfter: Duration.days(7) }],
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: this.#removalPolicy,
     });
     Validations.of(bucket).acknowledge({
       id: 'AwsSolutions-S1',
@@ -58,11 +71,26 @@ export class DataStack extends Stack {
         'Stillage: seals access keys and binds continuation tokens. Without it no access key can be verified.',
       // 64 letters and digits: 381 bits.
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: this.#removalPolicy,
     });
     Validations.of(secret).acknowledge({
       id: 'AwsSolutions-SMG4',
       reason: 'Every access key is sealed under it: a new value would make all of them unreadable.',
+    });
+    return secret;
+  }
+
+  /** It keeps nothing, and a new one costs a deployment of what reads it. */
+  #edgeSecret(): Secret {
+    const secret = new Secret(this, 'EdgeSecret', {
+      description: 'Stillage: by which the distribution proves itself to the functions and the byte lane.',
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    Validations.of(secret).acknowledge({
+      id: 'AwsSolutions-SMG4',
+      reason:
+        'CloudFront and what lies behind it would have to change at the same moment: docs/cloud.md says how it is renewed.',
     });
     return secret;
   }

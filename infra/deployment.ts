@@ -1,32 +1,71 @@
+import { Tags } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { ApiStack } from './api-stack.ts';
-import type { OperationBundle } from './bundle.ts';
+import type { BackgroundBundle } from './background-bundle.ts';
+import type { FunctionBundle } from './bundle.ts';
 import { DataStack } from './data-stack.ts';
+import { EdgeStack } from './edge-stack.ts';
+import { OperationsStack } from './operations-stack.ts';
+import { ScheduleStack } from './schedule-stack.ts';
 import type { Settings } from './settings.ts';
+import { StreamingStack } from './streaming-stack.ts';
 
 export interface DeploymentProps {
   readonly settings: Settings;
-  readonly operations: readonly OperationBundle[];
+  readonly functions: readonly FunctionBundle[];
+  /** What runs without being asked. */
+  readonly background?: readonly BackgroundBundle[];
+  /** The code of the router. */
+  readonly router: string;
+  /** Where the Dockerfile lies, and what it copies. */
+  readonly imageDirectory: string;
 }
 
 /** One deployment of the service: its stacks, and how they hang together. */
 export class Deployment extends Construct {
   readonly data: DataStack;
   readonly api: ApiStack;
+  /** Undefined: the functions carry the bodies of objects. */
+  readonly streaming: StreamingStack | undefined;
+  readonly edge: EdgeStack;
+  readonly schedule: ScheduleStack;
+  readonly operations: OperationsStack;
 
-  constructor(scope: Construct, { settings, operations }: DeploymentProps) {
+  constructor(scope: Construct, { settings, functions, background = [], router, imageDirectory }: DeploymentProps) {
     const name = `stillage-${settings.stage}`;
     super(scope, name);
     // An environment that is named needs no look-up: the app synthesises without a network.
     const env = { account: settings.account, region: settings.region };
-    this.data = new DataStack(this, 'data', { env, stackName: `${name}-data`, description: 'Stillage: what it keeps' });
-    this.api = new ApiStack(this, 'api', {
-      env,
-      stackName: `${name}-api`,
-      description: 'Stillage: the API and its operations',
-      settings,
-      data: this.data,
-      operations,
+    const stack = (part: string, description: string) => ({
+      ...{ env, settings, stackName: `${name}-${part}`, description: `Stillage: ${description}` },
     });
+    this.data = new DataStack(this, 'data', stack('data', 'what it keeps'));
+    this.api = new ApiStack(this, 'api', {
+      ...stack('api', 'the API and its operations'),
+      data: this.data,
+      functions,
+    });
+    if (settings.byteLane === 'fargate') {
+      this.streaming = new StreamingStack(this, 'streaming', {
+        ...stack('streaming', 'the lane for the bodies of objects'),
+        data: this.data,
+        functions,
+        imageDirectory,
+      });
+    }
+    this.edge = new EdgeStack(this, 'edge', {
+      ...stack('edge', 'the distribution and its router'),
+      ...{ router, api: this.api.api, balancer: this.streaming?.balancer, edgeSecret: this.data.edgeSecret },
+    });
+    this.schedule = new ScheduleStack(this, 'schedule', {
+      ...stack('schedule', 'the change feed, schedules and administration'),
+      data: this.data,
+      functions: background,
+    });
+    this.operations = new OperationsStack(this, 'operations', {
+      ...stack('operations', 'dashboard and alarms'),
+      ...{ data: this.data, schedule: this.schedule, balancer: this.streaming?.balancer },
+    });
+    Tags.of(this).add('stillage:stage', settings.stage);
   }
 }

@@ -1,7 +1,9 @@
+import { Validations } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { IConstruct } from 'constructs';
 import type { Needs } from '../shared/protocol/operation.ts';
 
 /** What grants are of. */
@@ -9,6 +11,7 @@ export interface Data {
   readonly table: TableV2;
   readonly blobs: Bucket;
   readonly secret: Secret;
+  readonly edgeSecret: Secret;
 }
 
 /** Where blobs lie in their bucket, as the blob store names them. */
@@ -32,8 +35,11 @@ const blobActions = {
   write: ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'],
 } as const satisfies Record<NonNullable<Needs['blobs']>, readonly string[]>;
 
-/** What a function may do with the data: nothing but what its operation says it needs, and opening access keys. */
-export function grantsOf(needs: Needs, { table, blobs, secret }: Data): PolicyStatement[] {
+/**
+ * What a function may do with the data: nothing but what its operation says it needs, opening access keys, and knowing the
+ * distribution.
+ */
+export function grantsOf(needs: Needs, { table, blobs, secret, edgeSecret }: Data): PolicyStatement[] {
   return [
     allow('Table', tableActions[needs.table], table.tableArn),
     ...(needs.blobs === undefined
@@ -43,16 +49,34 @@ export function grantsOf(needs: Needs, { table, blobs, secret }: Data): PolicySt
           // Without it S3 says of a missing blob that access is denied; and the health check asks whether the bucket is there.
           allow('BlobBucket', ['s3:ListBucket'], blobs.bucketArn),
         ]),
-    allow('Secret', ['secretsmanager:GetSecretValue'], secret.secretArn),
+    allow('Secrets', ['secretsmanager:GetSecretValue'], secret.secretArn, edgeSecret.secretArn),
   ];
 }
 
-function allow(sid: string, actions: readonly string[], resource: string): PolicyStatement {
-  return new PolicyStatement({ sid, actions: [...actions], resources: [resource] });
+function allow(sid: string, actions: readonly string[], ...resources: string[]): PolicyStatement {
+  return new PolicyStatement({ sid, actions: [...actions], resources });
 }
 
 /** Names a set of grants, `TableReadBlobsRead`: operations with the same needs have the same. */
 export function grantsName({ table, blobs }: Needs): string {
   const word = (access: string): string => access.charAt(0).toUpperCase() + access.slice(1);
   return `Table${word(table)}${blobs === undefined ? '' : `Blobs${word(blobs)}`}`;
+}
+
+/** Says beside a role that has the grants of these needs why it may reach all blobs. */
+export function acknowledgeBlobs(role: IConstruct, needs: Needs, { blobs }: Data): void {
+  if (needs.blobs === undefined) return;
+  const resource = `${exportName(blobs)}/${blobPrefix}*`;
+  acknowledgeWildcard(role, resource, 'The names of blobs are random, and an operation serves all of them.');
+}
+
+/** @param resource as cdk-nag writes it: a value of another stack is the name of its export */
+export function acknowledgeWildcard(role: IConstruct, resource: string, reason: string): void {
+  Validations.of(role).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
+}
+
+/** The name under which the ARN of a bucket comes from its stack. */
+function exportName(bucket: Bucket): string {
+  const imported = bucket.stack.exportValue(bucket.bucketArn);
+  return (bucket.stack.resolve(imported) as { 'Fn::ImportValue': string })['Fn::ImportValue'];
 }

@@ -18,6 +18,43 @@ export interface OperationSource extends OperationDescription {
   readonly file: string;
   /** The export that is the operation, or the list in which it is. */
   readonly export: string;
+  /** The name of the function that serves it: its own, or that of its list. */
+  readonly function: string;
+}
+
+/** A function as the infrastructure knows it. */
+export interface FunctionDescription {
+  readonly name: string;
+  /** The operations it serves. */
+  readonly serves: readonly OperationName[];
+  readonly needs: Needs;
+}
+
+/** A function with the code of its operations. */
+export interface FunctionSource extends FunctionDescription {
+  readonly operations: readonly OperationSource[];
+}
+
+/**
+ * The function that answers every row of the route table that no other function serves: the stubs, what is not built, and
+ * requests that fit no row.
+ */
+export const otherwise = 'Stubs';
+
+/** The functions that serve these operations: one for each, but those that are exported as a list share one. */
+export function functionsOf(operations: readonly OperationSource[]): readonly FunctionSource[] {
+  const names = [...new Set([...operations.map((operation) => operation.function), otherwise])];
+  return names.map((name) => {
+    const own = operations.filter((operation) => operation.function === name);
+    return { name, operations: own, serves: own.map((operation) => operation.name), needs: needsOfAll(own) };
+  });
+}
+
+/** The needs of one who does all of this. Whoever serves nothing reads the table still, to know who asks. */
+export function needsOfAll(all: readonly { readonly needs: Needs }[]): Needs {
+  const table = all.some(({ needs }) => needs.table === 'write') ? 'write' : 'read';
+  const blobs = (['write', 'read'] as const).find((access) => all.some(({ needs }) => needs.blobs === access));
+  return blobs === undefined ? { table } : { table, blobs };
 }
 
 const list = 'functions/operations.ts';
@@ -42,10 +79,17 @@ export async function describeOperations(): Promise<readonly OperationSource[]> 
   return [...operations.values()].map((operation) => {
     for (const [index, file] of files.entries()) {
       const found = Object.entries(modules[index]!).find(([, value]) => [value].flat().includes(operation));
-      if (found) return { name: operation.name, needs: operation.needs, file, export: found[0] };
+      if (found === undefined) continue;
+      const [exported, value] = found;
+      const { name, needs } = operation;
+      return { name, needs, file, export: exported, function: Array.isArray(value) ? pascalCase(exported) : name };
     }
     throw new Error(`${operation.name} is exported by none of the files that ${list} imports`);
   });
+}
+
+function pascalCase(camelCase: string): string {
+  return camelCase.charAt(0).toUpperCase() + camelCase.slice(1);
 }
 
 /** The files that the list imports, of which all but types is left by the bundler. */

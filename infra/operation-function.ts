@@ -3,14 +3,14 @@ import type { Role } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Code, Function, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { OperationBundle } from './bundle.ts';
+import type { FunctionBundle } from './bundle.ts';
 
 /** API Gateway waits no longer, and Lambda need not outlive it. */
 export const functionTimeout = Duration.seconds(29);
 
 export interface OperationFunctionProps {
-  readonly operation: OperationBundle;
-  /** Grants what the operation needs. */
+  readonly bundle: FunctionBundle;
+  /** Grants what its operations need. */
   readonly role: Role;
   /** What the name of its log group begins with. */
   readonly logPrefix: string;
@@ -18,23 +18,23 @@ export interface OperationFunctionProps {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** THE construct for a function: every operation is deployed as one of these. */
+/** THE construct for a function: every operation is deployed in one of these. */
 export class OperationFunction extends Construct {
   readonly function: Function;
 
   constructor(scope: Construct, id: string, props: OperationFunctionProps) {
     super(scope, id);
-    const { operation, role, logPrefix, logRetention, environment } = props;
+    const { bundle, role, logPrefix, logRetention, environment } = props;
     const logGroup = new LogGroup(this, 'Log', {
-      logGroupName: `${logPrefix}/${operation.name}`,
+      logGroupName: `${logPrefix}/${bundle.name}`,
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.function = new Function(this, 'Function', {
-      description: `Stillage: ${operation.name}`,
+      description: `Stillage: ${bundle.name}`,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      code: Code.fromAsset(operation.directory),
+      code: Code.fromAsset(bundle.directory),
       handler: 'index.handler',
       // Memory buys processor time: below this, loading the bundle takes longer than answering.
       memorySize: 1024,

@@ -1,9 +1,8 @@
-import { ArnFormat, Stack, Validations } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import type { Needs } from '../shared/protocol/operation.ts';
-import { blobPrefix, type Data, grantsName, grantsOf } from './grants.ts';
+import { acknowledgeBlobs, acknowledgeWildcard, type Data, grantsName, grantsOf } from './grants.ts';
 
 /**
  * The roles of the functions of one deployment. Operations that need the same share one: a role each would take a hundred of
@@ -44,10 +43,7 @@ export class OperationRoles extends Construct {
     });
     acknowledgeWildcard(role, logGroups, 'The functions that share a role have a log group each.');
     acknowledgeWildcard(role, '*', 'X-Ray has no resources to name.');
-    if (needs.blobs !== undefined) {
-      const blobs = `${exportName(this.#data.blobs)}/${blobPrefix}*`;
-      acknowledgeWildcard(role, blobs, 'The names of blobs are random, and an operation serves all of them.');
-    }
+    acknowledgeBlobs(role, needs, this.#data);
     return role;
   }
 }
@@ -60,15 +56,4 @@ function logging(logGroups: string): PolicyStatement {
 function tracing(): PolicyStatement {
   const actions = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'];
   return new PolicyStatement({ sid: 'Trace', actions, resources: ['*'] });
-}
-
-/** @param resource as cdk-nag writes it: a value of another stack is the name of its export */
-function acknowledgeWildcard(role: Role, resource: string, reason: string): void {
-  Validations.of(role).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
-}
-
-/** The name under which the ARN of a bucket comes from its stack. */
-function exportName(bucket: Bucket): string {
-  const imported = bucket.stack.exportValue(bucket.bucketArn);
-  return (bucket.stack.resolve(imported) as { 'Fn::ImportValue': string })['Fn::ImportValue'];
 }

@@ -1,19 +1,52 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import { z } from 'zod';
+import { defaultLimits, type Limits } from '../shared/protocol/limits.ts';
 
 /** From the command line (`-c name=value`) everything comes as text. */
 const wholeNumber = z.coerce.number().int().positive();
 
-const settings = z.object({
+const hostName = z.string().regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/, 'must be a host name in lower case');
+
+/** A setting that need not be there; on the command line, an empty one is none. */
+const optional = <Setting extends z.ZodType>(setting: Setting): z.ZodType<z.output<Setting> | undefined> =>
+  z
+    .literal('')
+    .optional()
+    .transform(() => undefined)
+    .or(setting);
+
+const limits = z.partialRecord(z.enum(Object.keys(defaultLimits) as [keyof Limits, ...(keyof Limits)[]]), wholeNumber);
+
+const fields = z.object({
   /** Names the deployment: several can live in one account. */
   stage: z.string().regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short lower-case word'),
   account: z.string().regex(/^\d{12}$/, 'must be the 12 digits of an account'),
   /** Where it runs, and the region it says it is. */
   region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be a region of AWS'),
-  /** Buckets are addressed below it. */
-  domain: z.string().min(1),
-  websiteDomain: z.string().min(1),
+  /** Buckets are addressed below it. Without it, they are addressed by path, on the distribution's own name. */
+  domain: optional(hostName),
+  /** Websites are served below it. */
+  websiteDomain: optional(hostName),
+  /** The certificate of all these names, as CloudFront wants it: in us-east-1. */
+  certificate: optional(
+    z
+      .string()
+      .regex(
+        /^arn:aws[a-z-]*:acm:us-east-1:\d{12}:certificate\/[\w-]+$/,
+        'must be the ARN of a certificate in us-east-1',
+      ),
+  ),
+  /** The hosted zone of Route 53 that gets the names. Without it, whoever keeps the DNS enters them. */
+  hostedZone: optional(z.string().regex(/^Z[A-Z0-9]+$/, 'must be the id of a hosted zone')),
+  /** What carries the bodies of objects: a service on Fargate, or the functions of the operations within their limits. */
+  byteLane: z.enum(['fargate', 'functions']),
+  byteLaneMinimumTasks: wholeNumber,
+  byteLaneMaximumTasks: wholeNumber,
+  /** What becomes of table, blobs and secrets when their stack goes. */
+  removalPolicy: z.enum(['retain', 'destroy']),
+  /** What differs from the default limits, quotas among them; on the command line, as JSON. */
+  limits: z.preprocess((value) => (typeof value === 'string' ? parseJson(value) : value), limits),
   xmlNamespace: z.url(),
   allUsersGroupUri: z.url(),
   logRetentionDays: wholeNumber.refine(
@@ -25,13 +58,33 @@ const settings = z.object({
   burst: wholeNumber,
 });
 
+const settings = fields.superRefine((given, context) => {
+  const wrong = (path: keyof typeof given, message: string): void => {
+    context.addIssue({ code: 'custom', path: [path], message });
+  };
+  if (given.websiteDomain && !given.domain) wrong('websiteDomain', 'needs a domain as well');
+  if (given.domain && !given.certificate) wrong('certificate', 'a domain needs one');
+  if (given.websiteDomain && given.byteLane === 'functions') wrong('websiteDomain', 'websites need the byte lane');
+  if (given.hostedZone && !given.domain) wrong('hostedZone', 'is of no use without a domain');
+  if (given.byteLaneMinimumTasks > given.byteLaneMaximumTasks)
+    wrong('byteLaneMinimumTasks', 'is more than the maximum');
+});
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /** What a deployment may choose. The values in `cdk.json` hold unless the command line says otherwise. */
 export type Settings = Readonly<z.infer<typeof settings>>;
 
 /** Reads the settings from the context of an app. @throws Error that names every wrong one */
 export function readSettings(node: Node): Settings {
   const context = Object.fromEntries(
-    Object.keys(settings.shape).map((name) => [name, node.tryGetContext(name) as unknown]),
+    Object.keys(fields.shape).map((name) => [name, node.tryGetContext(name) as unknown]),
   );
   const parsed = settings.safeParse(context);
   if (parsed.success) return parsed.data;

@@ -64,7 +64,7 @@ export const copyObject = defineOperation({
 
   authorise: ({ copy, upload, taggingDirective }, request) => [
     sourceQuestion(copy.source),
-    ...uploadQuestions(request, request.fields, taggingDirective === 'REPLACE' ? upload.tags : []),
+    ...uploadQuestions(request, request.fields, taggingDirective === 'REPLACE' ? upload.tags : [], { isCopy: true }),
   ],
   requestTags: ({ upload }) => upload.tags,
 

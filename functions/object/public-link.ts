@@ -1,14 +1,12 @@
+import type { Question } from '../../shared/access/authorise.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import type { Query } from '../../shared/http/query.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
-import type { PublicLink } from '../../shared/metadata/public-links.ts';
+import { longestLink, type PublicLink } from '../../shared/metadata/public-links.ts';
 import { defineOperation, type RequestHead } from '../../shared/protocol/operation.ts';
 import { baseUrl, publicLinkUrl } from '../../shared/protocol/public-link.ts';
 import { parseVersionId } from '../../shared/protocol/version-id.ts';
 import { listPublicLinksResult, publicLinkDocument } from '../../shared/xml/public-links.ts';
-
-/** Seconds that a link lasts: by default, and at most. */
-const longest = 24 * 60 * 60;
 
 const idForm = /^[-0-9A-Z_a-z]{28}$/;
 
@@ -23,18 +21,17 @@ function named({ bucket, key, query }: RequestHead<'object'>): Named {
 }
 
 /** No policy knows these actions: they are for the owners of the version and of the bucket. */
-function question(action: string) {
-  return ({ bucket, key, versionId }: Named) => [
-    { action, bucket, key, ...(versionId !== undefined && { versionId }) },
-  ];
+function ask(action: string, { bucket, key, versionId }: Named): readonly Question[] {
+  return [{ action, bucket, key, ...(versionId !== undefined && { versionId }) }];
 }
 
-/** @throws S3Error InvalidArgument */
+/** In milliseconds. @throws S3Error InvalidArgument */
 function parseLifetime(query: Query): number {
   const value = query.get('expires');
-  if (value === undefined) return longest;
-  if (/^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= longest) return Number(value);
-  throw invalidArgument('expires', value, `A link lasts 1 to ${longest} seconds.`);
+  if (value === undefined) return longestLink;
+  const lifetime = Number(value) * 1000;
+  if (/^\d{1,5}$/.test(value) && lifetime > 0 && lifetime <= longestLink) return lifetime;
+  throw invalidArgument('expires', value, `A link lasts 1 to ${longestLink / 1000} seconds.`);
 }
 
 /** Makes a link by which anybody can read a version of an object for some time. docs/public-links.md */
@@ -43,20 +40,16 @@ export const createPublicLink = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'write' },
-  parse: (request) => ({ ...named(request), seconds: parseLifetime(request.query), base: baseUrl(request) }),
-  authorise: question('CreatePublicLink'),
-  act: async ({ key, versionId, seconds }, { bucket, view, publicLinks }) => {
+  parse: (request) => ({ ...named(request), lifetime: parseLifetime(request.query), base: baseUrl(request) }),
+  authorise: (input) => ask('CreatePublicLink', input),
+  act: async ({ key, versionId, lifetime }, { bucket, view, publicLinks }) => {
     const version = await view.find(bucket, key, versionId);
     if (version === undefined || (version.marker && versionId === undefined)) {
       throw new S3Error('NoSuchKey', { details: { Key: key } });
     }
-    if (version.marker) throw new S3Error('MethodNotAllowed', { details: { Method: 'POST', ResourceType: 'DeleteMarker' } });
-    if (version.encryption?.kind === 'customer') {
-      throw new S3Error('InvalidRequest', {
-        message: 'An object that is encrypted with a key of its owner cannot be read through a link.',
-      });
-    }
-    return publicLinks.create(bucket, key, version, seconds * 1000);
+    if (version.marker)
+      throw new S3Error('MethodNotAllowed', { details: { Method: 'POST', ResourceType: 'DeleteMarker' } });
+    return publicLinks.create(bucket, key, version, lifetime);
   },
   render: ({ link, token }, { base }, { settings }) => ({
     status: 201,
@@ -79,7 +72,7 @@ export const listPublicLinks = defineOperation({
       maxLinks: parsePageSize(request.query, 'max-links', request.settings.limits.keysPerPage),
     };
   },
-  authorise: question('ListPublicLinks'),
+  authorise: (input) => ask('ListPublicLinks', input),
   act: async ({ key, versionId, marker, maxLinks }, { bucket, caller, view, publicLinks }) => {
     const { links, more } = await publicLinks.list(bucket.id, key, { after: marker, limit: maxLinks });
     const project = caller.kind === 'user' ? caller.project.id : undefined;
@@ -106,7 +99,7 @@ export const deletePublicLink = defineOperation({
     if (id === undefined || id === '') throw invalidArgument('id', '', 'The id of the link is missing.');
     return { ...named(request), id };
   },
-  authorise: question('DeletePublicLink'),
+  authorise: (input) => ask('DeletePublicLink', input),
   act: async ({ bucket: name, key, id }, { bucket, authorise, publicLinks }) => {
     const link = idForm.test(id) ? await publicLinks.find(bucket.id, key, id) : undefined;
     if (link === undefined) throw new S3Error('NoSuchPublicLink');

@@ -1,17 +1,21 @@
-/** What a function of a deployment is told of it, by its environment. */
+import type { Limits } from '../../shared/protocol/limits.ts';
+
+/** What a function, or a server of the byte lane, is told of its deployment, by its environment. */
 export interface CloudSettings {
   readonly table: string;
   readonly blobBucket: string;
   /** The id of the secret that the deployment's keys are derived from. */
   readonly secret: string;
-  /** The id of the secret by which the router proves itself, if there is a router. */
-  readonly edgeSecret: string | undefined;
+  /** The id of the secret by which the distribution proves itself. */
+  readonly edgeSecret: string;
   /** The region the service says it is, whichever it runs in. */
   readonly region: string;
   readonly domain: string;
   readonly websiteDomain: string;
   readonly xmlNamespace: string;
   readonly allUsersGroupUri: string;
+  /** What differs from the default limits. */
+  readonly limits: Partial<Limits>;
 }
 
 /** @throws Error that names what is missing */
@@ -25,11 +29,12 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     table: required('STILLAGE_TABLE'),
     blobBucket: required('STILLAGE_BLOB_BUCKET'),
     secret: required('STILLAGE_SECRET'),
-    edgeSecret: environment['STILLAGE_EDGE_SECRET'],
+    edgeSecret: required('STILLAGE_EDGE_SECRET'),
     region: required('STILLAGE_REGION'),
     domain: required('STILLAGE_DOMAIN').toLowerCase(),
     websiteDomain: required('STILLAGE_WEBSITE_DOMAIN').toLowerCase(),
     xmlNamespace: required('STILLAGE_XML_NAMESPACE'),
     allUsersGroupUri: required('STILLAGE_ALL_USERS_GROUP_URI'),
+    limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
   };
 }

@@ -19,8 +19,12 @@ import { composeServices } from './services.ts';
 export interface CloudService {
   readonly pipeline: Pipeline;
   readonly log: Log;
-  /** By which the router proves itself, if there is one. */
-  readonly edgeSecret: string | undefined;
+  /** By which the distribution proves itself. */
+  readonly edgeSecret: string;
+  /** A fresh id for a request. */
+  readonly requestId: () => string;
+  /** Lets go of the connections to table and blobs. */
+  close(): Promise<void>;
 }
 
 /** Alarms can do everything in the cloud. */
@@ -33,7 +37,7 @@ export async function startCloudService(
 ): Promise<CloudService> {
   const [secret, edgeSecret] = await Promise.all([
     readManagedSecret(settings.secret),
-    settings.edgeSecret === undefined ? undefined : readManagedSecret(settings.edgeSecret),
+    readManagedSecret(settings.edgeSecret),
   ]);
   const keys = deploymentKeys(secret);
   const log = new Log(process.stdout);
@@ -45,12 +49,19 @@ export async function startCloudService(
   const accounts = new Accounts({ table, secrets, clock });
   const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri } = settings;
 
+  const requestId = requestIds(randomness);
   const pipeline = new Pipeline({
     services: composeServices(
       { table, blobs, clock, randomness, managedKey: undefined, secrets, actionKinds },
       {
         projects: accounts,
-        settings: { region, xmlNamespace, allUsersGroupUri, limits: defaultLimits, tokenKey: keys.tokens },
+        settings: {
+          region,
+          xmlNamespace,
+          allUsersGroupUri,
+          limits: { ...defaultLimits, ...settings.limits },
+          tokenKey: keys.tokens,
+        },
       },
     ),
     operations,
@@ -58,8 +69,12 @@ export async function startCloudService(
     telemetry: log,
     hostNames: { domain, websiteDomain },
     signing: {},
-    requestId: requestIds(randomness),
+    requestId,
     hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
   });
-  return { pipeline, log, edgeSecret };
+  const close = async (): Promise<void> => {
+    await table.close();
+    blobs.close();
+  };
+  return { pipeline, log, edgeSecret, requestId, close };
 }

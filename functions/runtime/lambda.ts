@@ -1,31 +1,32 @@
-import type { AnyOperation } from '../../shared/protocol/operation.ts';
 import { toProxyResult, toRequestMessage, type ProxyEvent, type ProxyResult } from './api-gateway.ts';
 import { startCloudService, type CloudService } from './cloud.ts';
 import { readCloudSettings } from './cloud-settings.ts';
 import { maximumAnswerBytes, withinFunctionLimits } from './function-limits.ts';
-import { onlyOperation } from './only-operation.ts';
+import { onlyOperations, type Served } from './only-operations.ts';
+import { refusalOfOthers } from './through-router.ts';
 
 /** What Lambda calls. */
 export type LambdaHandler = (event: ProxyEvent) => Promise<ProxyResult>;
 
 /**
- * The function that serves one operation behind API Gateway. It is composed while Lambda initialises it; should that fail,
- * the next request tries again.
+ * The function that serves one operation, or a list of them, behind API Gateway. It is composed while Lambda initialises it;
+ * should that fail, the next request tries again.
  */
-export function lambdaHandler(operation: AnyOperation): LambdaHandler {
+export function lambdaHandler(served: Served): LambdaHandler {
   let service: Promise<CloudService> | undefined;
   const start = (): Promise<CloudService> =>
-    (service ??= compose(operation).catch((error: unknown) => {
+    (service ??= compose(served).catch((error: unknown) => {
       service = undefined;
       throw error;
     }));
   start().catch(() => undefined);
 
   return async (event) => {
-    const { pipeline, log, edgeSecret } = await start();
+    const { pipeline, log, edgeSecret, requestId } = await start();
     try {
-      const request = toRequestMessage(event, { operation: operation.name, edgeSecret });
-      return await toProxyResult(await pipeline.handle(request), maximumAnswerBytes);
+      const request = toRequestMessage(event, edgeSecret);
+      const answer = request ? await pipeline.handle(request) : refusalOfOthers(requestId());
+      return await toProxyResult(answer, maximumAnswerBytes);
     } finally {
       // Lambda stops the process as soon as it has the answer.
       log.flush();
@@ -33,6 +34,7 @@ export function lambdaHandler(operation: AnyOperation): LambdaHandler {
   };
 }
 
-async function compose(operation: AnyOperation): Promise<CloudService> {
-  return startCloudService(readCloudSettings(process.env), onlyOperation(withinFunctionLimits(operation)));
+async function compose(served: Served): Promise<CloudService> {
+  const operations = onlyOperations({ ...served, operations: served.operations.map(withinFunctionLimits) });
+  return startCloudService(readCloudSettings(process.env), operations);
 }

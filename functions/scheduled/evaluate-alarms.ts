@@ -74,7 +74,8 @@ async function evaluateBucket(
   if (entry.status === 'off' || entry.alarms === 0) return { alarms: 0, changed: 0 };
   // The alarms of a removed bucket are silent until they are swept.
   if ((await buckets.find(entry.bucket))?.id !== entry.bucketId) return { alarms: 0, changed: 0 };
-  const { alarms } = await monitoring.alarms.list(entry.bucketId, { limit: entry.alarms });
+  const alarms: Alarm[] = [];
+  for await (const alarm of monitoring.alarms.all(entry.bucketId)) alarms.push(alarm);
   const end = await evaluationEnd(rooms, entry.bucketId);
   const points = await samplesFor(monitoring, entry.bucketId, alarms, end);
   let changed = 0;

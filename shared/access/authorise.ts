@@ -13,6 +13,8 @@ export interface Question {
   readonly uploadId?: string;
   /** It is about the object that this request makes, not about one that is there: whoever may put it may say what it is to be. */
   readonly isNew?: true;
+  /** Whoever has got this far may do it, unless a policy denies it. */
+  readonly unlessDenied?: true;
 }
 
 /** Who owns something, by canonical id, and whom they let do what with it. */
@@ -65,7 +67,7 @@ export async function mayDo(
   if (need.on === 'privilege') return owns && hasPrivilege(caller, need.privilege);
   const verdict = await evidence.policy();
   if (verdict === 'deny') return owns && policyActions.has(question.action) && (await evidence.sparesOwner());
-  if (owns) return true;
+  if (owns || question.unlessDenied) return true;
 
   const isAllowed = verdict === 'allow';
   switch (need.on) {

@@ -26,18 +26,14 @@ export function baseName(path: string): string | undefined {
  * that is not the whole name, in UTF-8 (RFC 6266 §4.3, RFC 8187).
  */
 export function attachment(name: string): string {
-  const wellFormed = name.toWellFormed();
-  const ascii = wellFormed.replace(/[^ -~]|["\\%]/gu, '_');
+  const ascii = name.replace(/[^ -~]|["\\%]/gu, '_');
   const fallback = `attachment; filename="${ascii}"`;
-  return ascii === wellFormed ? fallback : `${fallback}; filename*=UTF-8''${extendedValue(wellFormed)}`;
+  return ascii === name ? fallback : `${fallback}; filename*=UTF-8''${extendedValue(name)}`;
 }
 
 /** Percent-encodes all but the `attr-char` of RFC 8187. */
 function extendedValue(text: string): string {
-  return encodeURIComponent(text).replace(
-    /['()*]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  return encodeURIComponent(text).replace(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function decoded(value: string | undefined): string | undefined {

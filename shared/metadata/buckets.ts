@@ -18,7 +18,7 @@ interface Transition {
 }
 
 /** The documents a bucket may have. */
-export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle' | 'monitoring';
+export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle';
 
 /** Kinds whose buckets are listed, for scheduled work that must not look at every bucket there is. */
 export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['lifecycle']);
@@ -52,6 +52,8 @@ export interface OwnedBucketEntry {
   readonly created: number;
 }
 
+/** No bucket has a longer name; what is asked for may be longer than the name of an item. */
+const longestName = 63;
 /** How old a bucket's image may be when a commit begins. */
 const freshness = 1000;
 const closingTime = 5000;
@@ -83,7 +85,7 @@ export class Buckets {
 
   /** The bucket of this name as it is now, or undefined. Requests that arrive together share one read. */
   async find(name: string): Promise<Bucket | undefined> {
-    return this.#reads.get(name);
+    return name.length > longestName ? undefined : this.#reads.get(name);
   }
 
   /** Rejects if the table does not answer. */

@@ -31,13 +31,17 @@ export class Graves {
   /** Sweeps the graves that are due; those swept for the last time are dropped. */
   async sweep(): Promise<void> {
     const now = this.#clock.now();
-    const { items } = await this.#table.query(partition.graves, { limit: 100 });
-    for (const { key, attributes } of items) {
-      const [time, bucketId] = key.sk.split('/') as [string, string];
-      const age = now - timeOf(time);
-      if (age < firstSweep) return;
-      await this.#sweepBucket(bucketId, attributes['project'] as string);
-      if (age > lastSweep) await this.#table.write([{ key, delete: true }]);
+    for (let after: string | undefined, more = true; more;) {
+      const page = await this.#table.query(partition.graves, { limit: 100, ...(after !== undefined && { after }) });
+      for (const { key, attributes } of page.items) {
+        const [time, bucketId] = key.sk.split('/') as [string, string];
+        const age = now - timeOf(time);
+        if (age < firstSweep) return;
+        await this.#sweepBucket(bucketId, attributes['project'] as string);
+        if (age > lastSweep) await this.#table.write([{ key, delete: true }]);
+      }
+      after = page.items.at(-1)?.key.sk;
+      more = page.more;
     }
   }
 

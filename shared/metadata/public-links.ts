@@ -26,6 +26,9 @@ export interface PublicLink {
   readonly hash: string;
 }
 
+/** Milliseconds that a link lasts: by default, and at most. */
+export const longestLink = 24 * 60 * 60 * 1000;
+
 const tokenBytes = 32;
 const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
 const sweepPage = 100;
@@ -66,7 +69,7 @@ export class PublicLinks {
    * Makes a link to a version.
    * @param lifetime in milliseconds
    * @returns the link, and its token, which is told this once
-   * @throws S3Error ServiceUnavailable
+   * @throws S3Error InvalidRequest (encrypted with a key of the customer's), ServiceUnavailable
    */
   async create(
     bucket: Bucket,
@@ -74,6 +77,11 @@ export class PublicLinks {
     version: Version,
     lifetime: number,
   ): Promise<{ readonly link: PublicLink; readonly token: string }> {
+    if (version.encryption?.kind === 'customer') {
+      throw new S3Error('InvalidRequest', {
+        message: 'An object that is encrypted with a key of its owner cannot be read through a link.',
+      });
+    }
     const token = Buffer.from(this.#randomness.bytes(tokenBytes)).toString('base64url');
     const created = this.#clock.now();
     const link: PublicLink = {

@@ -21,6 +21,19 @@ export function uploadIndexKey(bucketId: string, key: string, id: string): ItemK
   return { pk: uploadIndexPartition(bucketId), sk: `${cutKey(key)}\0${id}` };
 }
 
+/** Where the entries of uploads begin whose keys are `from` or behind it, or behind `after`: no key has a NUL, which ends one there. */
+export function indexStart(from: string | undefined, after: string | undefined): { readonly from?: string } {
+  const key = from ?? after;
+  if (key === undefined) return {};
+  const cut = cutKey(key);
+  return { from: after === cut ? `${cut}\u0001` : cut };
+}
+
+/** The key of an entry as far as it was kept: entries of keys that were cut alike stand together. */
+export function cutOf({ key }: { readonly key: ItemKey }): string {
+  return key.sk.slice(0, key.sk.indexOf('\0'));
+}
+
 /** The first characters of a key, at most 980 bytes of UTF-8 and never half a character. */
 export function cutKey(key: string): string {
   const bytes = Buffer.from(key);

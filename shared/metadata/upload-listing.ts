@@ -3,7 +3,6 @@ import type { Bucket } from './buckets.ts';
 import { markerOf, positionOf } from './listing-marker.ts';
 import { listPage, type ListingEntry, type ListingPage } from './listing.ts';
 import type { ListedUpload, Uploads } from './uploads.ts';
-import { compareUtf8 } from './utf8-order.ts';
 
 /** What ListMultipartUploads asks for. `''` means no marker. */
 export interface UploadListingRequest {
@@ -22,10 +21,7 @@ interface Entry extends ListingEntry {
   readonly uploads: readonly ListedUpload[];
 }
 
-/**
- * One page of the open uploads of a bucket, by key and age. A bucket has few of them at a time (the limit is 10,000), so
- * they are read whole: cut keys could not be paged otherwise.
- */
+/** One page of the open uploads of a bucket, by key and age. */
 export async function listUploads(
   rooms: { readonly uploads: Uploads; readonly clock: Clock },
   bucket: Bucket,
@@ -34,19 +30,14 @@ export async function listUploads(
 ): Promise<UploadListingPage> {
   const { prefix, delimiter, keyMarker, uploadIdMarker, limit } = request;
   const until = rooms.clock.now() + effort;
-  const entries = byKey(await rooms.uploads.open(bucket, prefix));
   const from = positionOf(keyMarker, prefix, delimiter);
   const position = from && uploadIdMarker !== '' ? { ...from, row: uploadIdMarker } : from;
   const page = await listPage<Entry, ListedUpload>(
     { prefix, delimiter, position, limit },
     {
       fetch: async (query) => {
-        const behind = entries.filter(
-          ({ key }) =>
-            (query.from === undefined || compareUtf8(key, query.from) >= 0) &&
-            (query.after === undefined || compareUtf8(key, query.after) > 0),
-        );
-        return { entries: behind.slice(0, query.limit), more: behind.length > query.limit };
+        const { uploads, more } = await rooms.uploads.openFrom(bucket, query);
+        return { entries: byKey(uploads), more };
       },
       rows: async (some, _limit, after) =>
         some.map(({ uploads }, at) =>

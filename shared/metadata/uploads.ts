@@ -9,8 +9,8 @@ import type { Bucket } from './buckets.ts';
 import { timedId, writeToken } from './ids.ts';
 import type { Manifests } from './manifests.ts';
 import type { Companions, NewVersion } from './objects.ts';
-import { cutKey, uploadIndexKey, uploadIndexPartition, uploadPartition } from './upload-index.ts';
-import { compareUtf8 } from './utf8-order.ts';
+import { cutKey, cutOf, indexStart, uploadIndexKey, uploadIndexPartition, uploadPartition } from './upload-index.ts';
+import { compareUtf8, type Start } from './utf8-order.ts';
 import { decodeChecksum, decodeParticulars, encodeChecksum, encodeParticulars, type Particulars } from './versions.ts';
 
 /** What CreateMultipartUpload says about the object to come. */
@@ -84,6 +84,9 @@ const partKey = (upload: string, part: Pick<Part, 'number' | 'id'>): ItemKey => 
   sk: `p/${paddedNumber(part.number)}/${part.id}`,
 });
 
+/** No upload has a longer id; what is asked for may be longer than the name of an item. */
+const longestId = 64;
+
 /** How long a finished upload is kept, so that a repeated Complete gets the same answer. */
 export const finishedUploadTime = 7 * 24 * 60 * 60 * 1000;
 
@@ -138,6 +141,7 @@ export class Uploads {
 
   /** As {@link find}, or undefined if there is none. */
   async look(bucket: Bucket, key: string, id: string): Promise<Upload | undefined> {
+    if (id.length > longestId) return undefined;
     const item = await this.#table.get(stateKey(id));
     const upload = item && decodeState(id, item);
     return upload?.bucketId === bucket.id && upload.key === key ? upload : undefined;
@@ -173,6 +177,7 @@ export class Uploads {
   /** All parts in the order of their numbers, and of their age within a number. */
   async parts(id: string): Promise<readonly Part[]> {
     const parts: Part[] = [];
+    if (id.length > longestId) return parts;
     for (let after: string | undefined, more = true; more;) {
       const page = await this.#table.query(uploadPartition(id), {
         prefix: 'p/',
@@ -207,21 +212,35 @@ export class Uploads {
     };
   }
 
-  /** All open uploads of a bucket whose keys begin with a prefix, by key and, within a key, by age. */
-  async open(bucket: Bucket, prefix: string): Promise<readonly ListedUpload[]> {
-    const uploads: ListedUpload[] = [];
-    for (let after: string | undefined, more = true; more;) {
+  /**
+   * The next open uploads of a bucket, by key and, within a key, by age: those of whole keys, about `limit` of them, and none only
+   * if there are no more. Keys that were cut alike lie in the order of their ids, so they are read to the last of them.
+   */
+  async openFrom(
+    bucket: Bucket,
+    { prefix, limit, from, after }: { readonly prefix: string; readonly limit: number } & Start,
+  ): Promise<{ readonly uploads: readonly ListedUpload[]; readonly more: boolean }> {
+    const found: Item[] = [];
+    for (let start: Start = indexStart(from, after); ; start = { after: found.at(-1)!.key.sk }) {
       const page = await this.#table.query(uploadIndexPartition(bucket.id), {
-        prefix: cutKey(prefix),
-        ...(after !== undefined && { after }),
+        ...{ prefix: cutKey(prefix), limit: limit + 1 },
+        ...start,
       });
-      uploads.push(...page.items.map(({ attributes }) => attributes as unknown as ListedUpload));
-      after = page.items.at(-1)?.key.sk;
-      more = page.more;
+      found.push(...page.items);
+      const { more } = page;
+      const unfinished = more ? cutOf(found.at(-1)!) : undefined;
+      const uploads = found
+        .filter((item) => cutOf(item) !== unfinished)
+        .map(({ attributes }) => attributes as unknown as ListedUpload)
+        .filter(
+          ({ key }) =>
+            key.startsWith(prefix) &&
+            (from === undefined || compareUtf8(key, from) >= 0) &&
+            (after === undefined || compareUtf8(key, after) > 0),
+        )
+        .sort((a, b) => compareUtf8(a.key, b.key) || (a.id < b.id ? -1 : 1));
+      if (uploads.length > 0 || !more) return { uploads, more };
     }
-    return uploads
-      .filter(({ key }) => key.startsWith(prefix))
-      .sort((a, b) => compareUtf8(a.key, b.key) || (a.id < b.id ? -1 : 1));
   }
 
   /** A page of the open uploads of a bucket whose keys begin with a prefix, behind `after`, which is the `next` of the page before. */

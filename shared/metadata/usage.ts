@@ -1,5 +1,8 @@
 import type { Attributes, FeedRecord, Item, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import { dayOf } from './billing/days.ts';
+import type { Step } from './billing/storage-day.ts';
+import { StorageMeter } from './billing/storage-meter.ts';
 import { writeToken } from './ids.ts';
 import { itemKey, objectOf, partition } from './keys.ts';
 import { decodeHead } from './versions.ts';
@@ -15,25 +18,33 @@ export interface UsageCounters {
   of(bucketId: string): Promise<BucketUsage>;
 }
 
-/** How a batch of one lane's records changes one bucket's usage. */
+/** How a record changes its bucket's usage. */
 interface Delta extends BucketUsage {
   /** Bytes of parts. */
   readonly parts: number;
-  readonly upTo: string;
+}
+
+/** A record that has not been counted, and when it counts. */
+interface Fresh {
+  readonly record: FeedRecord;
+  readonly delta: Delta;
+  readonly at: number;
 }
 
 /**
  * The usage counters, kept by a follower of the change feed. One record of a head is the whole change of its key, since a
  * head knows the count and bytes of its history. A high-water mark per bucket and lane makes the counts exact however often
- * and in whatever batches records are delivered again.
+ * and in whatever batches records are delivered again. So does it the days of the bill, which are written along with them.
  */
 export class Usage implements UsageCounters {
   readonly #table: KeyValueTable;
   readonly #randomness: Randomness;
+  readonly #storage: StorageMeter;
 
   constructor(rooms: { table: KeyValueTable; randomness: Randomness }) {
     this.#table = rooms.table;
     this.#randomness = rooms.randomness;
+    this.#storage = new StorageMeter(rooms.table);
   }
 
   /** The sum over all lanes. */
@@ -65,48 +76,83 @@ export class Usage implements UsageCounters {
     for (const { bucketId, lane, records: own } of groups.values()) await this.#count(bucketId, lane, own);
   }
 
+  /** Counts day by day, so that each write changes one day of the bill. */
   async #count(bucketId: string, lane: string, records: readonly FeedRecord[]): Promise<void> {
     const key = itemKey.usage(bucketId, lane);
     for (;;) {
       const row = await this.#table.get(key);
-      const delta = deltaOf(records, (row?.['upTo'] as string | undefined) ?? '-1');
-      if (delta === undefined) return;
-      const written = await this.#table.write([
+      const fresh = firstDay(records, row);
+      const last = fresh.at(-1);
+      if (last === undefined) return;
+      const project = await this.#payer(bucketId, row, fresh);
+      const before = row && {
+        bytes: numberOf(row['bytes']) + numberOf(row['parts']),
+        objects: numberOf(row['objects']),
+      };
+      const billed =
+        project === undefined
+          ? []
+          : [await this.#storage.change({ project, bucketId, lane }, fresh.map(stepOf), before)];
+      await this.#table.write([
         {
           key,
           put: {
-            objects: numberOf(row?.['objects']) + delta.objects,
-            bytes: numberOf(row?.['bytes']) + delta.bytes,
-            parts: numberOf(row?.['parts']) + delta.parts,
-            upTo: delta.upTo,
+            objects: fresh.reduce((sum, { delta }) => sum + delta.objects, numberOf(row?.['objects'])),
+            bytes: fresh.reduce((sum, { delta }) => sum + delta.bytes, numberOf(row?.['bytes'])),
+            parts: fresh.reduce((sum, { delta }) => sum + delta.parts, numberOf(row?.['parts'])),
+            at: last.at,
+            upTo: last.record.position,
+            ...(project !== undefined && { project }),
             r: writeToken(this.#randomness),
           },
           expect: row === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: row['r'] as string },
         },
+        ...billed,
       ]);
-      if (written.outcome === 'written') return;
     }
+  }
+
+  /** The project that pays for what a bucket holds: its own, also when it is gone. */
+  async #payer(bucketId: string, row: Attributes | undefined, fresh: readonly Fresh[]): Promise<string | undefined> {
+    if (typeof row?.['project'] === 'string') return row['project'];
+    const named = await this.#table.get(itemKey.bucketName(bucketId));
+    if (named) return named['project'] as string;
+    for (const { record } of fresh) {
+      const image = record.new ?? record.old;
+      if (image && partBucket(record) === undefined) {
+        const { owner, foreign } = decodeHead(image);
+        if (!foreign) return owner;
+      }
+    }
+    return undefined;
   }
 }
 
-function deltaOf(records: readonly FeedRecord[], upTo: string): Delta | undefined {
-  const fresh = records.filter(({ position }) => BigInt(position) > BigInt(upTo));
-  const last = fresh.at(-1);
-  if (last === undefined) return undefined;
-  let objects = 0;
-  let bytes = 0;
-  let parts = 0;
-  for (const record of fresh) {
-    if (partBucket(record) !== undefined) {
-      parts += numberOf(record.new?.['size']) - numberOf(record.old?.['size']);
-      continue;
-    }
-    const before = held(record.old);
-    const after = held(record.new);
-    objects += after.objects - before.objects;
-    bytes += after.bytes - before.bytes;
+/** What has not been counted of the first day of these records. Time never goes back for the counters of a bucket. */
+function firstDay(records: readonly FeedRecord[], row: Attributes | undefined): readonly Fresh[] {
+  const upTo = BigInt((row?.['upTo'] as string | undefined) ?? '-1');
+  const fresh: Fresh[] = [];
+  let at = numberOf(row?.['at']);
+  for (const record of records) {
+    if (BigInt(record.position) <= upTo) continue;
+    at = Math.max(at, record.at);
+    if (fresh.length > 0 && dayOf(at) !== dayOf(fresh[0]!.at)) break;
+    fresh.push({ record, delta: deltaOf(record), at });
   }
-  return { objects, bytes, parts, upTo: last.position };
+  return fresh;
+}
+
+function deltaOf(record: FeedRecord): Delta {
+  if (partBucket(record) !== undefined) {
+    return { objects: 0, bytes: 0, parts: numberOf(record.new?.['size']) - numberOf(record.old?.['size']) };
+  }
+  const before = held(record.old);
+  const after = held(record.new);
+  return { objects: after.objects - before.objects, bytes: after.bytes - before.bytes, parts: 0 };
+}
+
+function stepOf({ at, delta }: Fresh): Step {
+  return { at, objects: delta.objects, bytes: delta.bytes + delta.parts };
 }
 
 /** The bucket whose counters a record changes, if it does. */

@@ -106,6 +106,8 @@ export interface FeedRecord {
   readonly lane: string;
   /** A decimal number of up to 40 digits: compare as BigInt. */
   readonly position: string;
+  /** When it was committed, in milliseconds since the epoch, perhaps only to the second. The same whenever the record comes. */
+  readonly at: number;
   readonly key: ItemKey;
   readonly old: Attributes | undefined;
   readonly new: Attributes | undefined;

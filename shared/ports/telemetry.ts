@@ -8,6 +8,8 @@ export interface RequestRecord {
   readonly project?: string;
   readonly user?: string;
   readonly bucket?: string;
+  /** The canonical id of the project that pays: the bucket's, or else the caller's. For the bill, not for the log. */
+  readonly payer?: string;
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly milliseconds: number;

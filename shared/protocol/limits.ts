@@ -11,7 +11,6 @@ export interface Limits {
   /** Every part but the last. */
   readonly minimumPartBytes: number;
   readonly partsPerUpload: number;
-  readonly openUploadsPerBucket: number;
   readonly userMetadataBytes: number;
   /** Names and values of all header fields together. */
   readonly headerSectionBytes: number;
@@ -53,7 +52,6 @@ export const defaultLimits: Limits = {
   objectBytes: 5 * TiB,
   minimumPartBytes: 5 * MiB,
   partsPerUpload: 10_000,
-  openUploadsPerBucket: 10_000,
   userMetadataBytes: 2 * KiB,
   headerSectionBytes: 8 * KiB,
   requestTargetBytes: 16 * KiB,

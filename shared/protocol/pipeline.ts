@@ -249,6 +249,7 @@ export class Pipeline {
   #log(request: RequestMessage, journey: Journey, status: number, bytesOut: number): void {
     const { caller, code } = journey;
     const bucket = bucketNameOf(journey);
+    const payer = journey.bucket?.project ?? (caller.kind === 'user' ? caller.project.id : undefined);
     this.#rooms.telemetry.request({
       requestId: journey.requestId,
       operation: journey.operation,
@@ -257,6 +258,7 @@ export class Pipeline {
       ...(code !== undefined && { code }),
       ...(caller.kind === 'user' && { project: caller.project.email, user: caller.name }),
       ...(bucket !== undefined && { bucket }),
+      ...(payer !== undefined && { payer }),
       bytesIn: request.received?.() ?? 0,
       bytesOut,
       milliseconds: this.#rooms.services.clock.now() - journey.startedAt,

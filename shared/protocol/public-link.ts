@@ -51,8 +51,5 @@ export function publicFields(fields: Iterable<Field>, key: string, contentType: 
 function saved(fields: readonly Field[], key: string): readonly Field[] {
   const given = fields.find(([name]) => name === 'content-disposition')?.[1] ?? '';
   const name = fileNameOf(given) ?? baseName(key) ?? 'download';
-  return [
-    ...fields.filter(([field]) => field !== 'content-disposition'),
-    ['content-disposition', attachment(name)],
-  ];
+  return [...fields.filter(([field]) => field !== 'content-disposition'), ['content-disposition', attachment(name)]];
 }

@@ -1,8 +1,12 @@
 import {
+  CopyObjectCommand,
+  type CopyObjectCommandInput,
   DeleteBucketPolicyCommand,
   GetBucketPolicyCommand,
   GetBucketPolicyStatusCommand,
   PutBucketPolicyCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { s3Error } from '../support/expect-error.ts';
@@ -67,6 +71,29 @@ describe('the policy of a bucket', () => {
       );
     }
     expect(await policyOf(bucket)).toBe(policyFor(bucket));
+  });
+
+  it('that allows uploads allows them with tags and an ACL, unless it denies these', async () => {
+    const bucket = await service.bucket();
+    const allowed = { Effect: 'Allow', Principal: '*', Action: 's3:PutObject', Resource: `arn:aws:s3:::${bucket}/*` };
+    const denied = { ...allowed, Effect: 'Deny', Action: ['s3:PutObjectTagging', 's3:PutObjectAcl'] };
+    const upload = (more: Partial<PutObjectCommandInput>) =>
+      service.stranger.send(new PutObjectCommand({ Bucket: bucket, Key: 'key', Body: 'content', ...more }));
+    const copy = (more: Partial<CopyObjectCommandInput>) =>
+      service.stranger.send(
+        new CopyObjectCommand({ Bucket: bucket, Key: 'copy', CopySource: `${bucket}/key`, ...more }),
+      );
+
+    await put(bucket, JSON.stringify({ Version: '2012-10-17', Statement: [allowed] }));
+    await upload({ Tagging: 'a=b' });
+    await upload({ ACL: 'public-read' });
+    // The copy is of the stranger's own object, but its tags and ACL are actions of their own.
+    await copy({});
+    await put(bucket, JSON.stringify({ Version: '2012-10-17', Statement: [allowed, denied] }));
+    await upload({});
+    await expect(upload({ Tagging: 'a=b' })).rejects.toEqual(s3Error('AccessDenied', 403));
+    await expect(upload({ ACL: 'public-read' })).rejects.toEqual(s3Error('AccessDenied', 403));
+    await expect(copy({ ACL: 'public-read' })).rejects.toEqual(s3Error('AccessDenied', 403));
   });
 
   it('that is refused leaves the former one', async () => {

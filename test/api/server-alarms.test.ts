@@ -143,6 +143,34 @@ describe('an alarm with a webhook', () => {
     }
   });
 
+  it('that takes its time does not keep the service from collecting or from stopping', async () => {
+    receiver.calls.length = 0;
+    const { answer } = receiver;
+    receiver.answer = () => undefined;
+    const { service, send, client, bucket, fill } = await start([
+      '--alarm-webhook-allow',
+      `127.0.0.1:${receiver.port}`,
+    ]);
+    try {
+      await client.put(bucket, 'too much', { ...alarm, OKAction: [target()] });
+      await eventually(async () => (receiver.calls.length === 1 ? true : undefined));
+      await fill(5);
+      const query =
+        'end=2999-01-01&metric=BucketSizeBytes&metric-data&period=86400000&start=1970-01-01&statistic=Maximum';
+      await eventually(async () => {
+        const { text } = await send({ path: `/${bucket}`, query });
+        return textsOf(text, 'Value').at(-1) === '500' && text.includes('<Datapoint>') ? true : undefined;
+      });
+    } finally {
+      const before = Date.now();
+      expect(await service.stop()).toBe(0);
+      receiver.answer = answer;
+      // Four attempts of five seconds each would take longer.
+      expect(Date.now() - before).toBeLessThan(15_000);
+    }
+    expect(service.output.stdout).not.toContain('"level":"error"');
+  });
+
   it('calls nobody on this machine or in its network unless it is allowed to', async () => {
     receiver.calls.length = 0;
     const { service, client, bucket } = await start([]);

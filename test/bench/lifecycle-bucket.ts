@@ -1,5 +1,4 @@
 import type { LifecycleRooms } from '../../functions/scheduled/apply-lifecycle.ts';
-import type { Attributes } from '../../shared/ports/key-value-table.ts';
 import { noParticulars } from '../../shared/metadata/versions.ts';
 
 const together = 64;
@@ -18,7 +17,7 @@ export async function seedBucket(rooms: LifecycleRooms, name: string, objects: n
       expiration: { date: Date.UTC(2020, 0, 1) },
     },
   ];
-  await rooms.buckets.setDocument(name, 'lifecycle', { rules } as unknown as Attributes);
+  await rooms.buckets.setDocument(name, 'lifecycle', { rules });
   let next = 0;
   const worker = async (): Promise<void> => {
     let bucket = await rooms.buckets.load(name);

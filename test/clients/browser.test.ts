@@ -84,7 +84,7 @@ describe.runIf(!isExternal)('Chromium', () => {
       await client.send(new PutBucketWebsiteCommand({ Bucket: site, WebsiteConfiguration: { IndexDocument } }));
 
       const url = (command: GetObjectCommand | PutObjectCommand): Promise<string> =>
-        getSignedUrl(client, command as GetObjectCommand, {
+        getSignedUrl(client, command, {
           expiresIn: 600,
           unhoistableHeaders: new Set(['x-amz-meta-colour']),
         });

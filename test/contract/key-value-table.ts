@@ -448,7 +448,9 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
         const pks = ['a', 'ab', 'abc', 'b', 'c'].map((rest) => `${kind}/${rest}`);
         for (const pk of pks) await seed(pk, ['-']);
         const names = async (...rests: string[]): Promise<string[]> =>
-          (await scan(...rests.map((rest) => `${kind}/${rest}`))).map(({ key }) => key.pk.slice(kind.length + 1)).sort();
+          (await scan(...rests.map((rest) => `${kind}/${rest}`)))
+            .map(({ key }) => key.pk.slice(kind.length + 1))
+            .sort();
         expect(await names('ab', 'a')).toEqual(['a', 'ab', 'abc']);
         expect(await names('c', 'ab')).toEqual(['ab', 'abc', 'c']);
         expect(await names('d')).toEqual([]);
@@ -465,7 +467,10 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
       it('shows as many items, and as large, as there are', async () => {
         const pk = fresh();
         const count = times(2500);
-        await seed(pk, Array.from({ length: count }, (_, n) => `small ${n}`));
+        await seed(
+          pk,
+          Array.from({ length: count }, (_, n) => `small ${n}`),
+        );
         for (const n of [1, 2, 3, 4]) await put({ pk, sk: `large ${n}` }, { bytes: new Uint8Array(350_000) });
         const found = await scan(pk);
         expect(new Set(found.map(place)).size).toBe(found.length);

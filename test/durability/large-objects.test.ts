@@ -24,6 +24,9 @@ const partCount = 16;
 /** MiB that the service may use, whatever it is sent. */
 const bound = 200;
 const Bucket = 'bucket';
+/** The headers of encryption with a key of the client's, as the SDK is told them. */
+const encrypted = { SSECustomerAlgorithm: 'AES256', SSECustomerKey: 'a key of exactly 32 characters!!' } as const;
+type Encryption = Partial<typeof encrypted>;
 
 /** The service streams: what it needs does not grow with what it is sent. */
 describe(`${size / MiB} MiB`, { timeout: 300_000 }, () => {
@@ -49,31 +52,35 @@ describe(`${size / MiB} MiB`, { timeout: 300_000 }, () => {
     if (memory) expect(memory.highWaterMark()).toBeLessThan(bound);
   }
 
-  async function download(key: string): Promise<void> {
+  async function download(key: string, encryption: Encryption = {}): Promise<void> {
     const started = Date.now();
-    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key, ...encryption }));
     expect(await expectKeystream(Body as Readable)).toBe(size);
     report(`${key}, down`, started);
   }
 
-  it('go up and down in one piece', async () => {
+  it.each<[key: string, Encryption]>([
+    ['whole', {}],
+    ['whole-encrypted', encrypted],
+  ])('go up and down in one piece: %s', async (Key, encryption) => {
     const started = Date.now();
     const Body = keystream(0, size);
-    await client.send(new PutObjectCommand({ Bucket, Key: 'whole', Body, ContentLength: size }));
-    report('whole, up', started);
-    await download('whole');
+    await client.send(new PutObjectCommand({ Bucket, Key, Body, ContentLength: size, ...encryption }));
+    report(`${Key}, up`, started);
+    await download(Key, encryption);
   });
 
-  it(`go up in ${partCount} parts at the same time, and come down as one`, async () => {
+  it.each<[key: string, Encryption]>([
+    ['parts', {}],
+    ['parts-encrypted', encrypted],
+  ])(`go up in ${partCount} parts at the same time, and come down as one: %s`, async (Key, encryption) => {
     const started = Date.now();
-    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'parts' }));
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...encryption }));
     const ContentLength = size / partCount;
     const upload = async (_: unknown, index: number) => {
       const { ETag } = await client.send(
         new UploadPartCommand({
-          Bucket,
-          Key: 'parts',
-          UploadId,
+          ...{ Bucket, Key, UploadId, ...encryption },
           PartNumber: index + 1,
           Body: keystream(index * ContentLength, ContentLength),
           ContentLength,
@@ -82,10 +89,9 @@ describe(`${size / MiB} MiB`, { timeout: 300_000 }, () => {
       return { ETag, PartNumber: index + 1 };
     };
     const Parts = await Promise.all(Array.from({ length: partCount }, upload));
-    const whole = { Bucket, Key: 'parts', UploadId, MultipartUpload: { Parts } };
-    await client.send(new CompleteMultipartUploadCommand(whole));
-    report('parts, up', started);
-    await download('parts');
+    await client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+    report(`${Key}, up`, started);
+    await download(Key, encryption);
   });
 
   it('cost nothing while their readers stand still', async () => {

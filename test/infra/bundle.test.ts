@@ -2,17 +2,17 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../functions/operations.ts';
-import { bundleOperations, type OperationBundle } from '../../infra/bundle.ts';
-import { describeOperations, root, type OperationSource } from '../../infra/operation-descriptions.ts';
+import { bundleFunctions, type FunctionBundle } from '../../infra/bundle.ts';
+import { describeOperations, otherwise, root, type OperationSource } from '../../infra/operation-descriptions.ts';
 import { temporaryDirectory } from './synthesis.ts';
 
 let directory: string;
 let described: readonly OperationSource[];
-let bundles: readonly OperationBundle[];
+let bundles: readonly FunctionBundle[];
 beforeAll(async () => {
   directory = await temporaryDirectory();
   described = await describeOperations();
-  bundles = await bundleOperations(described, directory);
+  bundles = await bundleFunctions(described, directory);
 }, 180_000);
 afterAll(() => rm(directory, { recursive: true }));
 
@@ -31,11 +31,11 @@ describe('the descriptions of operations', () => {
 });
 
 describe('the bundles', () => {
-  const codeOf = async (bundle: OperationBundle): Promise<string> =>
+  const codeOf = async (bundle: FunctionBundle): Promise<string> =>
     readFile(join(bundle.directory, 'index.mjs'), 'utf8');
 
-  it('are one for each operation, a single file of less than 600 KB', async () => {
-    expect(bundles.map(({ name }) => name).toSorted()).toEqual([...operations.keys()].toSorted());
+  it('serve each operation once, and are a single file of less than 600 KB each', async () => {
+    expect(bundles.flatMap(({ serves }) => serves).toSorted()).toEqual([...operations.keys()].toSorted());
     const sizes: number[] = [];
     for (const bundle of bundles) {
       expect(await readdir(bundle.directory)).toEqual(['index.mjs']);
@@ -51,12 +51,20 @@ describe('the bundles', () => {
     expect(holders).toEqual(['HeadBucket']);
   });
 
+  it('know what is not built, where that is said', async () => {
+    const holders: string[] = [];
+    for (const bundle of bundles)
+      if ((await codeOf(bundle)).includes('"SelectObjectContent"]')) holders.push(bundle.name);
+    expect(holders.filter((name) => name !== otherwise)).toEqual([]);
+    expect(await codeOf(bundles.find(({ name }) => name === otherwise)!)).toContain('unbuilt:');
+  });
+
   it('are the same whatever is bundled beside them, so that one more operation deploys one more function', async () => {
     const [alone, beside] = [join(directory, 'alone'), join(directory, 'beside')];
     const [first, second] = described;
     const [[one], [other]] = await Promise.all([
-      bundleOperations([first!], alone),
-      bundleOperations([first!, second!], beside),
+      bundleFunctions([first!], alone),
+      bundleFunctions([first!, second!], beside),
     ]);
     const same = (await codeOf(one!)) === (await codeOf(other!));
     expect(same).toBe(true);

@@ -14,7 +14,9 @@ describe('the data stack', () => {
 
   it('refuses to be deleted, and leaves everything behind if it is', () => {
     expect(synthesis.deployment.data.terminationProtection).toBe(true);
-    const kept = resources(synthesis.data).filter(([, { Type }]) => Type !== 'AWS::S3::BucketPolicy');
+    const kept = resources(synthesis.data).filter(
+      ([id, { Type }]) => Type !== 'AWS::S3::BucketPolicy' && !id.startsWith('EdgeSecret'),
+    );
     expect(kept.map(([, { Type }]) => Type).toSorted()).toEqual([
       'AWS::DynamoDB::GlobalTable',
       'AWS::S3::Bucket',
@@ -23,6 +25,13 @@ describe('the data stack', () => {
     for (const [, resource] of kept) {
       expect(resource).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
     }
+  });
+
+  it('leaves nothing behind where that is asked for', async () => {
+    const { deployment, data } = await synthesise([], { context: { removalPolicy: 'destroy' } });
+    expect(deployment.data.terminationProtection).toBe(false);
+    for (const [, resource] of resources(data)) expect(resource.DeletionPolicy).not.toBe('Retain');
+    data.hasResourceProperties('AWS::DynamoDB::GlobalTable', { Replicas: [{ DeletionProtectionEnabled: false }] });
   });
 
   it('has one table, on demand, with a feed, encrypted, protected, and restorable to any second', () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Needs } from '../../shared/protocol/operation.ts';
-import { resources, synthesise, type Resource, type Synthesis } from './synthesis.ts';
+import { functionForEach, resources, synthesise, type Resource, type Synthesis } from './synthesis.ts';
 
 /** One operation for each set of needs there can be. */
 const operations = [
@@ -20,7 +20,7 @@ interface Statement {
 
 let synthesis: Synthesis;
 beforeAll(async () => {
-  synthesis = await synthesise(operations);
+  synthesis = await synthesise(functionForEach(operations));
 });
 
 const functionOf = (name: string): Resource =>
@@ -45,7 +45,7 @@ function grants(name: (typeof operations)[number]['name']): Map<string, { action
   );
 }
 
-const always = ['Log', 'Secret', 'Trace'];
+const always = ['Log', 'Secrets', 'Trace'];
 const readTable = ['dynamodb:GetItem', 'dynamodb:Query'];
 const writeTable = ['dynamodb:ConditionCheckItem', 'dynamodb:DeleteItem', ...readTable, 'dynamodb:PutItem'].toSorted();
 const writeBlobs = ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:PutObject'];
@@ -74,7 +74,8 @@ describe('the grants of a function', () => {
     expect(resource('BlobBucket')).toMatch(
       /^\{"Fn::ImportValue":"stillage-prod-data:ExportsOutputFnGetAttBlobs\w+"\}$/,
     );
-    expect(resource('Secret')).toMatch(/^\{"Fn::ImportValue":"stillage-prod-data:ExportsOutputRefSecret\w+"\}$/);
+    const secret = (name: string): string => `\\{"Fn::ImportValue":"stillage-prod-data:ExportsOutputRef${name}\\w+"\\}`;
+    expect(resource('Secrets')).toMatch(new RegExp(`^\\[${secret('EdgeSecret')},${secret('Secret')}\\]$`));
     expect(resource('Log')).toBe('"arn:aws:logs:us-east-1:000000000000:log-group:/stillage/prod/*"');
   });
 
@@ -89,7 +90,7 @@ describe('the grants of a function', () => {
 
   it('are shared by operations of the same needs, and by no others', async () => {
     const same = ['HeadBucket', 'ListBuckets', 'ListObjects'] as const;
-    const { api } = await synthesise(same.map((name) => ({ name, needs: { table: 'read' } as const })));
+    const { api } = await synthesise(functionForEach(same.map((name) => ({ name, needs: { table: 'read' } }))));
     const roles = resources(api, 'AWS::Lambda::Function').map(([, { Properties }]) =>
       JSON.stringify(Properties['Role']),
     );

@@ -4,26 +4,31 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { describeOperations } from '../../infra/operation-descriptions.ts';
-import { synthesise, temporaryDirectory } from './synthesis.ts';
+import { describeOperations, functionsOf } from '../../infra/operation-descriptions.ts';
+import { synthesise, templates, temporaryDirectory, withDomain } from './synthesis.ts';
 
 // The rules of the CDK take seconds to load, and cfn-lint is written in Python.
 vi.setConfig({ testTimeout: 180_000 });
 
-const operations = await describeOperations();
+const functions = functionsOf(await describeOperations());
 
 describe('cdk-nag, and the rules of the CDK', () => {
   it('find nothing that is not acknowledged beside its resource', async () => {
-    await synthesise(operations, { validated: true });
+    await synthesise(functions, { validated: true });
   });
 
   it('find nothing in a deployment of another name', async () => {
-    const context = { stage: 'dev', account: '123456789012', region: 'eu-central-1' };
-    await synthesise(operations, { validated: true, context });
+    const context = { stage: 'dev', account: '123456789012', region: 'eu-central-1', removalPolicy: 'destroy' };
+    await synthesise(functions, { validated: true, context });
+  });
+
+  it('find nothing in one with a domain, nor in one without a byte lane', async () => {
+    await synthesise(functions, { validated: true, context: withDomain });
+    await synthesise(functions, { validated: true, context: { byteLane: 'functions' } });
   });
 
   it('would find something', async () => {
-    const careless = synthesise(operations, {
+    const careless = synthesise(functions, {
       validated: true,
       spoil: ({ data }) => void new Bucket(data, 'Careless'),
     });
@@ -35,9 +40,8 @@ describe('cfn-lint', () => {
   it('finds nothing in the templates', async (context) => {
     const directory = await temporaryDirectory();
     try {
-      const { data, api } = await synthesise(operations);
       const files = await Promise.all(
-        Object.entries({ data, api }).map(async ([name, template]) => {
+        templates(await synthesise(functions, { context: withDomain })).map(async ([name, template]) => {
           const file = join(directory, `${name}.template.json`);
           await writeFile(file, JSON.stringify(template.toJSON(), undefined, 1));
           return file;

@@ -1,7 +1,7 @@
 import { App } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { readSettings, type Settings } from '../../infra/settings.ts';
-import { cdkContext } from './synthesis.ts';
+import { cdkContext, withDomain } from './synthesis.ts';
 
 const context = await cdkContext();
 const settings = (given: Record<string, unknown> = {}): Settings =>
@@ -12,26 +12,53 @@ describe('the settings of a deployment', () => {
     expect(settings()).toMatchObject({
       stage: 'prod',
       region: 'us-east-1',
-      domain: 's3.example.com',
+      byteLane: 'fargate',
+      removalPolicy: 'retain',
+      limits: {},
       logRetentionDays: 30,
     });
+    expect(settings().domain).toBeUndefined();
   });
 
   it('can be given on the command line, as text', () => {
     expect(settings({ stage: 'dev', logRetentionDays: '7' })).toMatchObject({ stage: 'dev', logRetentionDays: 7 });
+    expect(settings({ limits: '{"bucketBytes":1000}' }).limits).toEqual({ bucketBytes: 1000 });
+    expect(settings({ ...withDomain, hostedZone: '' })).toMatchObject({
+      domain: 's3.example.com',
+      hostedZone: undefined,
+    });
   });
 
   it.each([
     ['stage', 'Prod!'],
     ['account', '123'],
     ['region', 'nowhere'],
-    ['domain', ''],
+    ['domain', 'S3.Example.com'],
+    ['domain', 'localhost'],
+    ['certificate', 'arn:aws:acm:eu-west-1:000000000000:certificate/1'],
+    ['hostedZone', 'example.com'],
+    ['byteLane', 'none'],
+    ['byteLaneMinimumTasks', '0'],
+    ['byteLaneMinimumTasks', '21'],
+    ['removalPolicy', 'keep'],
+    ['limits', '{"buckets":1}'],
+    ['limits', '{"bucketBytes":0}'],
+    ['limits', 'bucketBytes=1'],
     ['xmlNamespace', 'no url'],
     ['logRetentionDays', '31'],
     ['logRetentionDays', 'ONE_DAY'],
     ['requestsPerSecond', '0'],
   ])('refuse %s=%s by name', (name, value) => {
-    expect(() => settings({ [name]: value })).toThrow(new RegExp(`cdk.json.*${name}: `));
+    expect(() => settings({ [name]: value })).toThrow(new RegExp(`cdk.json.*${name}[.:]`));
+  });
+
+  it.each([
+    ['a domain without a certificate', { domain: 's3.example.com' }, 'certificate'],
+    ['websites without a domain', { websiteDomain: 'website.example.com' }, 'websiteDomain'],
+    ['websites without a byte lane', { ...withDomain, byteLane: 'functions' }, 'websiteDomain'],
+    ['a zone without a domain', { hostedZone: 'Z012345' }, 'hostedZone'],
+  ])('refuse %s', (_, given, name) => {
+    expect(() => settings(given)).toThrow(new RegExp(`cdk.json.*${name}: `));
   });
 
   it('name all that is wrong at once', () => {

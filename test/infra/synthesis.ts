@@ -4,9 +4,9 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OperationBundle } from '../../infra/bundle.ts';
+import type { FunctionBundle } from '../../infra/bundle.ts';
 import { Deployment } from '../../infra/deployment.ts';
-import type { OperationDescription } from '../../infra/operation-descriptions.ts';
+import type { FunctionDescription, OperationDescription } from '../../infra/operation-descriptions.ts';
 import { readSettings } from '../../infra/settings.ts';
 
 /** The context of `cdk.json`, as the CLI gives it to the app. */
@@ -23,6 +23,38 @@ export interface Synthesis {
   readonly deployment: Deployment;
   readonly data: Template;
   readonly api: Template;
+  /** Undefined without a byte lane. */
+  readonly streaming: Template | undefined;
+  readonly edge: Template;
+}
+
+/** The templates of a synthesis, by the names of their stacks. */
+export function templates({ data, api, streaming, edge }: Synthesis): [name: string, template: Template][] {
+  return Object.entries({ data, api, ...(streaming && { streaming }), edge });
+}
+
+/** Settings of a deployment that has a domain and websites. */
+export const withDomain = {
+  domain: 's3.example.com',
+  websiteDomain: 'website.s3.example.com',
+  certificate: 'arn:aws:acm:us-east-1:000000000000:certificate/01234567-89ab-cdef-0123-456789abcdef',
+  hostedZone: 'Z0123456789ABCDEFGHIJ',
+} as const;
+
+/** One function for each of these operations. */
+export function functionForEach(operations: readonly OperationDescription[]): readonly FunctionDescription[] {
+  return operations.map(({ name, needs }) => ({ name, serves: [name], needs }));
+}
+
+/** A template without what changes whenever the code does. */
+export function withoutAssets(template: Template): unknown {
+  const text = JSON.stringify(template.toJSON());
+  return JSON.parse(
+    text
+      .replace(/"[0-9a-f]{64}\.zip"/g, '"asset.zip"')
+      .replace(/(container-assets-[^"]*?):[0-9a-f]{64}/g, '$1:asset')
+      .replace(/"FunctionCode":"(?:[^"\\]|\\.)*"/g, '"FunctionCode":"code"'),
+  );
 }
 
 export interface SynthesisOptions {
@@ -32,15 +64,17 @@ export interface SynthesisOptions {
   readonly context?: Readonly<Record<string, string>>;
   /** Gets the deployment before it is synthesised. */
   readonly spoil?: (deployment: Deployment) => void;
+  /** The code of the router, where somebody looks at it. */
+  readonly router?: string;
 }
 
 /**
- * Synthesises the deployment of these operations, with an empty function for each: what is in a bundle is no concern of a
- * template.
+ * Synthesises the deployment of these functions, with nothing in them: what is in a bundle, or in an image, is no concern of
+ * a template.
  */
 export async function synthesise(
-  operations: readonly OperationDescription[],
-  { validated = false, context = {}, spoil = () => undefined }: SynthesisOptions = {},
+  functions: readonly FunctionDescription[],
+  { validated = false, context = {}, spoil = () => undefined, router = 'code' }: SynthesisOptions = {},
 ): Promise<Synthesis> {
   const directory = await temporaryDirectory();
   const app = new App({
@@ -51,28 +85,44 @@ export async function synthesise(
   if (validated) Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const deployment = new Deployment(app, {
     settings: readSettings(app.node),
-    operations: await emptyBundles(operations, directory),
+    functions: await emptyBundles(functions, directory),
+    router,
+    imageDirectory: await emptyImage(directory),
   });
   spoil(deployment);
   try {
-    return { deployment, data: Template.fromStack(deployment.data), api: Template.fromStack(deployment.api) };
+    const { data, api, streaming, edge } = deployment;
+    return {
+      deployment,
+      data: Template.fromStack(data),
+      api: Template.fromStack(api),
+      streaming: streaming && Template.fromStack(streaming),
+      edge: Template.fromStack(edge),
+    };
   } finally {
     await rm(directory, { recursive: true });
   }
 }
 
 async function emptyBundles(
-  operations: readonly OperationDescription[],
+  functions: readonly FunctionDescription[],
   directory: string,
-): Promise<readonly OperationBundle[]> {
+): Promise<readonly FunctionBundle[]> {
   return Promise.all(
-    operations.map(async (operation) => {
-      const own = join(directory, operation.name);
+    functions.map(async (description) => {
+      const own = join(directory, description.name);
       await mkdir(own, { recursive: true });
-      await writeFile(join(own, 'index.mjs'), `export const handler = '${operation.name}';\n`);
-      return { ...operation, directory: own };
+      await writeFile(join(own, 'index.mjs'), `export const handler = '${description.name}';\n`);
+      return { ...description, directory: own };
     }),
   );
+}
+
+async function emptyImage(directory: string): Promise<string> {
+  const own = join(directory, 'image');
+  await mkdir(own);
+  await writeFile(join(own, 'Dockerfile'), 'FROM scratch\n');
+  return own;
 }
 
 export interface Resource {

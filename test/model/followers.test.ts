@@ -56,7 +56,8 @@ describe('H 2: no name of one kind of item can be the name of another', () => {
   async function openUploads(table: KeyValueTable): Promise<number> {
     const services = servicesOver(table);
     await bucketOf(services, ['uploads']);
-    return (await services.uploads.open(await services.buckets.load('bucket'), '')).length;
+    return (await services.uploads.openFrom(await services.buckets.load('bucket'), { prefix: '', limit: 10 })).uploads
+      .length;
   }
 
   it('an object named "uploads" among the open uploads: opens', async () => {
@@ -73,7 +74,8 @@ describe('H 11: records that come again are not counted again', () => {
   async function objectsCounted(table: KeyValueTable): Promise<number> {
     const id = await bucketOf(servicesOver(memory), ['one', 'two']);
     const usage = new Usage({ table, randomness: new CountedBytes() });
-    const batches: readonly (readonly FeedRecord[])[] = [memory.feed.slice(0, 5), memory.feed.slice(3)];
+    const heads = memory.feed.filter(({ key }) => key.pk.startsWith('head/'));
+    const batches: readonly (readonly FeedRecord[])[] = [heads.slice(0, 3), heads.slice(1)];
     for (const batch of batches) await usage.follow(batch);
     return (await usage.of(id)).objects;
   }

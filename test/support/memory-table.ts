@@ -17,6 +17,8 @@ import type {
 export class MemoryTable implements KeyValueTable {
   readonly freeChecks: boolean;
   readonly feed: FeedRecord[] = [];
+  /** The time of its records. */
+  now: () => number = () => 0;
   readonly calls = { get: 0, getTogether: 0, query: 0, write: 0 };
   /** Called before a write is judged: what it does comes in between. */
   beforeWrite: (changes: readonly Change[]) => Promise<void> = async () => undefined;
@@ -78,7 +80,7 @@ export class MemoryTable implements KeyValueTable {
       if (present) items.set(change.key.sk, present);
       else items.delete(change.key.sk);
       const position = String(this.feed.length + 1);
-      this.feed.push({ lane: 'lane', position, key: change.key, old: old[at], new: present });
+      this.feed.push({ lane: 'lane', position, at: this.now(), key: change.key, old: old[at], new: present });
     }
     return { outcome: 'written', old };
   }

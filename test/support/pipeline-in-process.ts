@@ -22,7 +22,7 @@ export interface Person {
 /** A user named after their project, which has the e-mail form `<name>@example.test` and the id `<name>-id`. */
 export function person(name: string, project = name, suspended = false): Person {
   return {
-    project: { id: `${project}-id`, email: `${project}@example.test`, displayName: project } as Project,
+    project: { id: `${project}-id`, email: `${project}@example.test`, displayName: project },
     key: { accessKeyId: `key-of-${name}`, secretAccessKey: `secret-of-${name}` },
     suspended,
   };
@@ -92,7 +92,7 @@ export class PipelineInProcess {
       signing: {},
       requestId: () => `tx${(requests += 1)}`,
       hostId: 'host',
-    } as ConstructorParameters<typeof Pipeline>[0]);
+    });
   }
 
   /** Sends a request, signed by somebody or, without a name, by nobody. */

@@ -7,16 +7,22 @@ import {
   HeadBucketCommand,
   ListMultipartUploadsCommand,
 } from '@aws-sdk/client-s3';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { s3Error } from '../support/expect-error.ts';
 import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
 import { runs } from '../support/runs.ts';
+import { expectScrubClean } from '../support/scrub-clean.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { TestUpload } from '../support/uploads.ts';
 
 /** What many clients do at once comes out as if they had done it one after another. */
 
 const service = serviceUnderTest();
+
+// Before the service stops: nothing was lost, and nothing is left of what lost.
+afterAll(async () => {
+  if (service.started) await expectScrubClean(service.started.data);
+}, 120_000);
 
 /** Does something many times at once, and counts how it ended: `ok`, or the code of the error. */
 async function outcomes(tasks: readonly Promise<unknown>[]): Promise<Record<string, number>> {

@@ -144,7 +144,7 @@ describe('a header that asks for what is not built', () => {
 
   it('is fine if it asks for what is the case anyway', async () => {
     const bucket = service.freeName();
-    const headers = { 'x-amz-acl': 'private', 'x-amz-bucket-object-lock-enabled': 'false' };
+    const headers = { 'x-amz-object-ownership': 'ObjectWriter', 'x-amz-bucket-object-lock-enabled': 'false' };
     expect((await service.send({ method: 'PUT', path: `/${bucket}`, headers })).status).toBe(200);
     const request = { method: 'PUT', path: `/${bucket}/key`, headers: { 'x-amz-acl': 'private' }, body: 'x' };
     expect((await service.send(request)).status).toBe(200);

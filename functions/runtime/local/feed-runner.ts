@@ -1,9 +1,7 @@
 import { SharedReads } from '../../../shared/metadata/shared-reads.ts';
-import type { ChangeFeed, FeedRecord } from '../../../shared/ports/key-value-table.ts';
+import type { ChangeFeed } from '../../../shared/ports/key-value-table.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-
-/** Something that follows the change feed. Records may come again; it must not matter. */
-export type Follower = (records: readonly FeedRecord[]) => Promise<void>;
+import type { Follower } from '../../feed/follow-changes.ts';
 
 const batchSize = 500;
 /** Changes that come close together are followed together. */

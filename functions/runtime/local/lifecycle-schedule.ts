@@ -3,11 +3,11 @@ import { realDays, shortDays, type Calendar } from '../../../shared/metadata/lif
 import type { LifecyclePass } from '../../../shared/metadata/lifecycle-passes.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { applyLifecycle, type LifecycleRooms } from '../../scheduled/apply-lifecycle.ts';
+import { isPassDue } from '../../scheduled/plan-lifecycle.ts';
 import { repeat } from './schedule.ts';
 import { setting } from './setting.ts';
 
 const minute = 60 * 1000;
-const day = 24 * 60 * minute;
 /** Leaves room for requests: each worker scans without a break. */
 const workers = 2;
 
@@ -36,8 +36,7 @@ export function calendarOf(seconds: number | undefined): Calendar {
  * real day. Within a short one everything may, so there are four passes in it.
  */
 export function passIsDue(latest: LifecyclePass | undefined, now: number, seconds: number | undefined): boolean {
-  if (latest?.finishedAt === undefined) return true;
-  if (seconds === undefined) return Math.floor(now / day) > Math.floor(latest.startedAt / day);
+  if (seconds === undefined || latest?.finishedAt === undefined) return isPassDue(latest, now);
   return now - latest.startedAt >= (seconds * 1000) / 4;
 }
 

@@ -3,6 +3,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { Accounts } from '../../../shared/access/accounts.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
 import { ExactQuotas } from '../../../shared/metadata/exact-quotas.ts';
 import { Graves } from '../../../shared/metadata/graves.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
@@ -16,6 +17,7 @@ import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import { Pipeline } from '../../../shared/protocol/pipeline.ts';
 import { operations } from '../../operations.ts';
 import { Log } from '../log.ts';
+import { MeteredTelemetry } from '../metered-telemetry.ts';
 import { nodeHttpListener } from '../node-http.ts';
 import { requestIds } from '../request-ids.ts';
 import { composeServices } from '../services.ts';
@@ -27,7 +29,7 @@ import { FeedRunner } from './feed-runner.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
 import { scheduleLifecycle } from './lifecycle-schedule.ts';
 import { closing, listen } from './listening.ts';
-import { localActionKinds, localNotifier, scheduleMonitoring } from './monitoring-schedule.ts';
+import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
 import { repeat } from './schedule.ts';
 import { readTls, type StartOptions } from './settings.ts';
 
@@ -43,6 +45,8 @@ export interface LocalServer {
 
 const hour = 60 * 60 * 1000;
 const minute = 60 * 1000;
+/** How long counted requests lie in memory alone: a crash loses those, and no more. */
+const meterTime = 5000;
 /** How long replaced content may still be read by requests that found it before. */
 export const grace = hour;
 /** After so long a stop cuts what still runs. */
@@ -111,16 +115,12 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   // On one machine the counters are exact: what is still in the feed is counted first.
   const exactUsage = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
   const monitoring = scheduleMonitoring(
-    {
-      ...services,
-      usage: exactUsage,
-      notifier: localNotifier(log, options.alarmWebhookAllow),
-      telemetry: log,
-      region: options.region,
-    },
-    options.monitoringSeconds,
+    { ...services, usage: exactUsage, telemetry: log, region: options.region },
+    options,
   );
   const gravedigger = repeat(minute, () => graves.sweep(), log, 'sweeping removed buckets failed');
+  const meter = new RequestMeter({ table, clock, randomness });
+  const meterReader = repeat(meterTime, () => meter.flush(), log, 'writing down the requests for the bill failed');
   const linkSweeper = repeat(minute, () => services.publicLinks.sweep(), log, 'sweeping public links failed');
 
   const requestId = requestIds(randomness);
@@ -129,7 +129,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     services: { ...services, usage: exactUsage, quotas },
     operations,
     accessKeys: accounts,
-    telemetry: log,
+    telemetry: new MeteredTelemetry(log, meter),
     hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
     signing: { version2: options.signatureV2 },
     requestId,
@@ -165,7 +165,9 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
 
   const close = async (): Promise<void> => {
     await closeServer(stopTime);
-    await Promise.all([monitoring.stop(), lifecycle.stop(), sweeper.stop(), gravedigger.stop(), linkSweeper.stop()]);
+    const schedules = [monitoring, lifecycle, sweeper, gravedigger, linkSweeper, meterReader];
+    await Promise.all(schedules.map((schedule) => schedule.stop()));
+    await meter.flush();
     await feed.stop();
     await Promise.all([table.close(), blobs.close()]);
     log.note('stopped');

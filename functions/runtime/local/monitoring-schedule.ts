@@ -8,6 +8,7 @@ import { evaluateAlarms, type EvaluationRooms } from '../../scheduled/evaluate-a
 import { LogNotifier, NotifierByScheme } from '../notifiers.ts';
 import { onTheClock } from './schedule.ts';
 import { setting } from './setting.ts';
+import type { StartOptions } from './settings.ts';
 
 /** What alarms can do on one machine. */
 export const localActionKinds = new Set(['log', 'webhook'] as const);
@@ -30,8 +31,8 @@ export function monitoringIntervalOption(): Option {
     'MONITORING_SECONDS',
   ).argParser((value: string) => {
     const seconds = Number(value);
-    if (Number.isFinite(seconds) && seconds > 0) return seconds;
-    throw new InvalidArgumentError('The interval is a positive number of seconds.');
+    if (seconds > 0 && seconds <= 86_400) return seconds;
+    throw new InvalidArgumentError('The interval is a number of seconds, at most a day.');
   });
 }
 
@@ -42,22 +43,44 @@ function hostAndPort(text: string): string {
 }
 
 /** How alarms tell somebody on one machine. */
-export function localNotifier(telemetry: Telemetry, allowed: readonly string[]): Notifier {
+export function localNotifier(telemetry: Telemetry, allowed: readonly string[], stopping?: AbortSignal): Notifier {
   return new NotifierByScheme({
     log: new LogNotifier(telemetry),
-    https: new Webhooks({ allowed: new Set(allowed) }),
+    https: new Webhooks({ allowed: new Set(allowed), ...(stopping && { stopping }) }),
   });
 }
 
-/** Collects metrics and then evaluates alarms inside the service: at its start, and whenever five minutes are over. */
+/**
+ * Collects metrics and then evaluates alarms inside the service: at its start, and whenever five minutes are over. A webhook that
+ * takes its time keeps nobody from collecting, nor the service from stopping: what was broken off is delivered later.
+ */
 export function scheduleMonitoring(
-  rooms: CollectionRooms & EvaluationRooms,
-  seconds: number | undefined,
+  rooms: CollectionRooms & Omit<EvaluationRooms, 'notifier'>,
+  { monitoringSeconds: seconds, alarmWebhookAllow }: Pick<StartOptions, 'monitoringSeconds' | 'alarmWebhookAllow'>,
 ): { stop(): Promise<void> } {
+  const { telemetry } = rooms;
+  const stopping = new AbortController();
+  const notifier = localNotifier(telemetry, alarmWebhookAllow, stopping.signal);
+  let evaluation: Promise<void> | undefined;
+  const evaluate = async (): Promise<void> => {
+    try {
+      await evaluateAlarms({ ...rooms, notifier });
+    } catch (error) {
+      if (!stopping.signal.aborted) telemetry.problem('evaluating alarms failed', error);
+    }
+    evaluation = undefined;
+  };
   const run = async (): Promise<void> => {
     await collectMetrics(rooms);
-    await evaluateAlarms(rooms);
+    evaluation ??= evaluate();
   };
   const every = seconds === undefined ? samplingTime : seconds * 1000;
-  return onTheClock(every, rooms.clock, run, rooms.telemetry, 'collecting metrics failed');
+  const schedule = onTheClock(every, rooms.clock, run, telemetry, 'collecting metrics failed');
+  return {
+    stop: async () => {
+      stopping.abort();
+      await schedule.stop();
+      await evaluation;
+    },
+  };
 }

@@ -8,6 +8,8 @@ import { type StoredImage, unmarshalIfAny, unmarshalKey } from './attribute-valu
 export interface StreamRecord {
   readonly dynamodb?: {
     readonly SequenceNumber?: string;
+    /** Seconds since the epoch. */
+    readonly ApproximateCreationDateTime?: number;
     readonly Keys?: StoredImage;
     readonly OldImage?: StoredImage;
     readonly NewImage?: StoredImage;
@@ -16,11 +18,14 @@ export interface StreamRecord {
 
 /** A record of the stream as the change feed tells it. @param lane the shard the record came by */
 export function feedRecord(lane: string, { dynamodb }: StreamRecord): FeedRecord {
-  if (dynamodb?.Keys === undefined || dynamodb.SequenceNumber === undefined) {
+  const { Keys, SequenceNumber: position, ApproximateCreationDateTime: time, OldImage, NewImage } = dynamodb ?? {};
+  if (Keys === undefined || position === undefined) {
     throw new TypeError('a stream record without keys or sequence number');
   }
-  const { SequenceNumber: position, Keys, OldImage, NewImage } = dynamodb;
   // An item always has its keys, so a change without images can only be a stream of the wrong view.
   if (OldImage === undefined && NewImage === undefined) throw new TypeError('the stream carries no images');
-  return { lane, position, key: unmarshalKey(Keys), old: unmarshalIfAny(OldImage), new: unmarshalIfAny(NewImage) };
+  const images = { old: unmarshalIfAny(OldImage), new: unmarshalIfAny(NewImage) };
+  // DynamoDB does not promise the time.
+  const at = time === undefined ? Date.now() : Math.round(time * 1000);
+  return { lane, position, at, key: unmarshalKey(Keys), ...images };
 }

@@ -6,7 +6,7 @@ import { Decoder, Encoder } from './item-encoding.ts';
 /**
  * The log of changes, in the same file as the items and written in the same transactions. A key is the position, 8 bytes,
  * big-endian; position 0 is no record but holds the newest position ever given, so that none is given twice after a trim.
- * A record: partition key, sort key, what images follow (1 old, 2 new), the old item, the new one, as stored.
+ * A record: partition key, sort key, what follows (1 old, 2 new, 4 time), the time in digits, the old item, the new one, as stored.
  */
 export class FeedLog implements Frame {
   readonly #records: Database<Buffer, Buffer>;
@@ -33,7 +33,7 @@ export class FeedLog implements Frame {
   /** Within a transaction: logs a change. */
   append(key: ItemKey, old: Uint8Array | undefined, now: Uint8Array | undefined): void {
     const record = this.#encoder.begin().text(key.pk).text(key.sk);
-    record.byte((old ? image.old : 0) | (now ? image.new : 0));
+    record.byte(part.time | (old ? part.old : 0) | (now ? part.new : 0)).text(String(Date.now()));
     if (old) record.raw(old);
     if (now) record.raw(now);
     this.#given += 1;
@@ -61,16 +61,19 @@ export class FeedLog implements Frame {
   }
 }
 
-const image = { old: 1, new: 2 } as const;
+const part = { old: 1, new: 2, time: 4 } as const;
 const newestMark = writePosition(0);
 const afterAll = Buffer.alloc(8, 0xff);
 
 function decodeRecord(position: number, bytes: Buffer): FeedRecord {
   const record = new Decoder(bytes);
   const key = { pk: record.text(), sk: record.text() };
-  const images = record.byte();
-  const old = images & image.old ? record.item() : undefined;
-  return { lane: 'table', position: String(position), key, old, new: images & image.new ? record.item() : undefined };
+  const parts = record.byte();
+  // Records of earlier versions have no time: they are as old as the service has been stopped.
+  const at = parts & part.time ? Number(record.text()) : Date.now();
+  const old = parts & part.old ? record.item() : undefined;
+  const present = parts & part.new ? record.item() : undefined;
+  return { lane: 'table', position: String(position), at, key, old, new: present };
 }
 
 function writePosition(position: number): Buffer {

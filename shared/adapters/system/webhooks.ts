@@ -15,6 +15,8 @@ export interface WebhookOptions {
   readonly pause?: number;
   /** Certificates (PEM) that vouch for those of hosts, in place of the well-known authorities. */
   readonly authority?: string;
+  /** When it is aborted, whatever is under way is broken off, and {@link Webhooks.send} rejects: nobody knows how it ended. */
+  readonly stopping?: AbortSignal;
   /** All addresses of a name. */
   readonly resolve?: (name: string) => Promise<readonly LookupAddress[]>;
 }
@@ -40,10 +42,12 @@ export class Webhooks implements Notifier {
   readonly #timeout: number;
   readonly #pause: number;
   readonly #authority: string | undefined;
+  readonly #stopping: AbortSignal;
   readonly #resolve: (name: string) => Promise<readonly LookupAddress[]>;
 
-  constructor({ allowed, timeout = 5000, pause = 1000, authority, resolve }: WebhookOptions) {
+  constructor({ allowed, timeout = 5000, pause = 1000, authority, stopping, resolve }: WebhookOptions) {
     this.#authority = authority;
+    this.#stopping = stopping ?? new AbortController().signal;
     this.#allowed = allowed;
     this.#timeout = timeout;
     this.#pause = pause;
@@ -53,8 +57,9 @@ export class Webhooks implements Notifier {
   async send(notification: Notification): Promise<Delivery> {
     let reason = '';
     for (let attempt = 0; attempt <= retries; attempt += 1) {
-      if (attempt > 0) await sleep(this.#pause * 2 ** (attempt - 1));
+      if (attempt > 0) await sleep(this.#pause * 2 ** (attempt - 1), undefined, { signal: this.#stopping });
       const result = await this.#attempt(notification);
+      this.#stopping.throwIfAborted();
       if ('end' in result) return result.end;
       reason = result.again;
     }
@@ -64,7 +69,7 @@ export class Webhooks implements Notifier {
   async #attempt(notification: Notification): Promise<Attempt> {
     const url = URL.canParse(notification.target) ? new URL(notification.target) : undefined;
     if (url?.protocol !== 'https:') return { end: { outcome: 'refused', reason: 'only https is called' } };
-    const deadline = AbortSignal.timeout(this.#timeout);
+    const deadline = AbortSignal.any([AbortSignal.timeout(this.#timeout), this.#stopping]);
     let addresses: readonly LookupAddress[];
     try {
       addresses = await within(deadline, this.#resolve(url.hostname.replace(/^\[|\]$/g, '')));

@@ -155,14 +155,16 @@ function readActions(field: string, actions: readonly string[], kinds: ReadonlyS
 
 function readDescription(description: string | undefined): string | undefined {
   if (description === undefined || description === '') return undefined;
-  if ([...description].length > descriptionLength) {
-    throw bad('Description', description, `must have at most ${descriptionLength} characters`);
+  if (!isText(description.replaceAll(/[\t\r\n]/g, ' '), descriptionLength)) {
+    const rule = `must have at most ${descriptionLength} characters, and no control characters but line breaks`;
+    throw bad('Description', description, rule);
   }
   return description;
 }
 
 function readThreshold(text: string | undefined): number {
-  const number = text !== undefined && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : NaN;
+  const number =
+    text !== undefined && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : NaN;
   const size = Math.abs(number);
   if (!(size === 0 || (size >= smallestNumber && size <= largestNumber))) {
     throw bad('Threshold', text, 'must be a number');

@@ -55,7 +55,8 @@ export class AlarmHistory {
     { after, limit, now }: { after: string | undefined; limit: number; now: number },
   ): Promise<HistoryPage> {
     const prefix = `${alarmId}/`;
-    const { items } = await this.#table.query(monitoringPartition.history(bucketId), {
+    if (limit === 0) return { entries: [], next: undefined };
+    const { items, more } = await this.#table.query(monitoringPartition.history(bucketId), {
       prefix,
       reverse: true,
       limit: limit + 1,
@@ -70,7 +71,7 @@ export class AlarmHistory {
         type: attributes['type'] as HistoryType,
         summary: attributes['summary'] as string,
       })),
-      next: items.length > page.length && last ? last.key.sk.slice(prefix.length) : undefined,
+      next: (more || items.length > page.length) && last ? last.key.sk.slice(prefix.length) : undefined,
     };
   }
 
@@ -84,11 +85,7 @@ export class AlarmHistory {
     await this.#removeWhere(bucketId, undefined, (expires) => expires * 1000 <= now);
   }
 
-  async #removeWhere(
-    bucketId: string,
-    prefix: string | undefined,
-    goes: (expires: number) => boolean,
-  ): Promise<void> {
+  async #removeWhere(bucketId: string, prefix: string | undefined, goes: (expires: number) => boolean): Promise<void> {
     let after: string | undefined;
     for (;;) {
       const { items, more } = await this.#table.query(monitoringPartition.history(bucketId), {

@@ -31,6 +31,7 @@ export interface Alarm {
 
 const attempts = 8;
 const secretBytes = 32;
+const pageSize = 100;
 
 /** The context that the secret of an alarm is sealed under. */
 export function secretContext(bucketId: string, alarmId: string): string {
@@ -81,15 +82,29 @@ export class Alarms {
     { after, limit }: { after?: string | undefined; limit: number },
   ): Promise<{ alarms: readonly Alarm[]; more: boolean }> {
     if (limit === 0) return { alarms: [], more: false };
-    const { items } = await this.#table.query(monitoringPartition.alarms(bucketId), {
-      limit: limit + 1,
+    const { items, more } = await this.#table.query(monitoringPartition.alarms(bucketId), {
+      limit,
       ...(after !== undefined && after !== '' && { after }),
     });
-    const page = items.slice(0, limit);
-    return {
-      alarms: page.map(({ key, attributes }) => decodeAlarm(key.sk, attributes)),
-      more: items.length > page.length,
-    };
+    const alarms = items.map(({ key, attributes }) => decodeAlarm(key.sk, attributes));
+    if (!more || alarms.length < limit) return { alarms, more };
+    // There may be more: whether there is, only the next one can tell.
+    const next = await this.#table.query(monitoringPartition.alarms(bucketId), {
+      limit: 1,
+      after: alarms.at(-1)!.name,
+    });
+    return { alarms, more: next.items.length > 0 };
+  }
+
+  /** Every alarm of a bucket. */
+  async *all(bucketId: string): AsyncGenerator<Alarm> {
+    let after: string | undefined;
+    for (let more = true; more;) {
+      const page = await this.list(bucketId, { after, limit: pageSize });
+      yield* page.alarms;
+      after = page.alarms.at(-1)?.name;
+      more = page.more && after !== undefined;
+    }
   }
 
   /**
@@ -106,7 +121,8 @@ export class Alarms {
   ): Promise<{ readonly webhookSecret: string | undefined }> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const { entry, alarm, holder } = await this.#look(bucket, name);
-      if (entry?.status !== 'on') throw new S3Error('InvalidBucketState', { message: 'Monitoring of the bucket is off.' });
+      if (entry?.status !== 'on')
+        throw new S3Error('InvalidBucketState', { message: 'Monitoring of the bucket is off.' });
       if (alarm === undefined && entry.alarms >= limit) throw new S3Error('TooManyAlarms');
       if (alarm === undefined) await this.#checkFree(bucket, name, holder);
       const now = this.#clock.now();
@@ -126,10 +142,7 @@ export class Alarms {
           summary: alarm === undefined ? `Alarm "${name}" created.` : `Alarm "${name}" updated.`,
         }),
         ...(alarm === undefined
-          ? [
-              this.#reserve(bucket, name, holder),
-              this.#monitored.change(entry, { ...entry, alarms: entry.alarms + 1 }),
-            ]
+          ? [this.#reserve(bucket, name, holder), this.#monitored.change(entry, { ...entry, alarms: entry.alarms + 1 })]
           : []),
       ];
       const conditions = alarm === undefined ? [] : [isMonitored(bucket.id)];
@@ -182,8 +195,7 @@ export class Alarms {
 
   /** Tells every alarm of a bucket that monitoring is off. Nobody is notified. */
   async pause(entry: MonitoredBucket): Promise<void> {
-    const { alarms } = await this.list(entry.bucketId, { limit: Number.MAX_SAFE_INTEGER - 1 });
-    for (const { name } of alarms) await this.#pauseOne(entry, name);
+    for await (const { name } of this.all(entry.bucketId)) await this.#pauseOne(entry, name);
     await this.#monitored.paused(entry);
   }
 
@@ -256,7 +268,10 @@ export class Alarms {
   }
 
   /** The first change is of the alarm: by its token a write is known whose answer was lost. */
-  async #isWritten(changes: readonly Change[], conditions: Parameters<KeyValueTable['write']>[1] = []): Promise<boolean> {
+  async #isWritten(
+    changes: readonly Change[],
+    conditions: Parameters<KeyValueTable['write']>[1] = [],
+  ): Promise<boolean> {
     const { outcome } = await this.#table.write(changes, conditions);
     if (outcome !== 'unknown') return outcome === 'written';
     const [first] = changes;

@@ -68,7 +68,11 @@ export class Notifications {
     this.#history = rooms.history;
   }
 
-  /** Delivers everything that nobody else is delivering. @returns how many deliveries there were, refused ones included */
+  /**
+   * Delivers everything that nobody else is delivering. What could not be noted, or was broken off, is delivered again when its
+   * lease is over.
+   * @returns how many deliveries there were, refused ones included
+   */
   async deliver(notifier: Notifier): Promise<number> {
     let deliveries = 0;
     let after: string | undefined;
@@ -77,8 +81,11 @@ export class Notifications {
         limit: pageSize,
         ...(after !== undefined && { after }),
       });
-      const counts = await Promise.all(items.map((item) => this.#deliverOne(decodePending(item), notifier)));
-      deliveries += counts.reduce((sum, count) => sum + count, 0);
+      const ends = await Promise.allSettled(items.map((item) => this.#deliverOne(decodePending(item), notifier)));
+      for (const end of ends) {
+        if (end.status === 'rejected') throw end.reason;
+        deliveries += end.value;
+      }
       after = items.at(-1)?.key.sk;
       if (!more || after === undefined) return deliveries;
     }

@@ -110,8 +110,7 @@ export class Samples {
         ...expiry(expiresAt(resolution, samplesBegin(key))),
         r: writeToken(this.#randomness),
       },
-      expect:
-        before === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: before['r'] as string },
+      expect: before === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: before['r'] as string },
     };
   }
 }

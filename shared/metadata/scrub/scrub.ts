@@ -99,8 +99,9 @@ class ScrubWalk {
       this.#progress('blobs', 'blobs');
       await blobScrub.blob(blob);
     });
-    await buckets.end(await StandingBuckets.read(table));
-    if (drain) await usage.recount(standing, drain, versions.miscounting);
+    const standingNow = await StandingBuckets.read(table);
+    await buckets.end(standingNow);
+    if (drain) await usage.recount(standingNow, drain, versions.miscounting);
     else this.#findings.leaveOut('counters of buckets, since the change feed cannot be waited for');
     return this.#findings.report();
   }

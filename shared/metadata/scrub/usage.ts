@@ -1,4 +1,4 @@
-import type { Attributes, Condition, Item } from '../../ports/key-value-table.ts';
+import type { Condition, Item } from '../../ports/key-value-table.ts';
 import { writeToken } from '../ids.ts';
 import { itemKey, objectOf, partition } from '../keys.ts';
 import { held } from '../usage.ts';
@@ -54,6 +54,9 @@ export class UsageScrub {
     const said = sum(rows);
     const wrong = counters.filter((counter) => said[counter] !== counts[counter]);
     if (wrong.length === 0) return;
+    // The counters of a bucket that was removed meanwhile are swept; what is left of it is still taken off them.
+    const bucket = await this.#rooms.table.get(itemKey.bucket(name));
+    if (bucket?.['id'] !== bucketId) return;
     const what = wrong.map((counter) => `${said[counter]} ${counter} instead of ${counts[counter]}`).join(', ');
     await this.#findings.note('usage', `bucket ${name}`, what, async () => {
       const [first, ...others] = rows;

@@ -5,6 +5,7 @@ const environment = {
   STILLAGE_TABLE: 'table',
   STILLAGE_BLOB_BUCKET: 'blobs',
   STILLAGE_SECRET: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Secret-abc',
+  STILLAGE_EDGE_SECRET: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:EdgeSecret-abc',
   STILLAGE_REGION: 'eu-1',
   STILLAGE_DOMAIN: 'S3.Example.com',
   STILLAGE_WEBSITE_DOMAIN: 'Website.Example.com',
@@ -12,20 +13,22 @@ const environment = {
   STILLAGE_ALL_USERS_GROUP_URI: 'http://example.com/AllUsers',
 };
 
-describe('the settings of a function', () => {
+describe('the settings of a process in the cloud', () => {
   it('come from its environment', () => {
     expect(readCloudSettings(environment)).toEqual({
       table: 'table',
       blobBucket: 'blobs',
       secret: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Secret-abc',
-      edgeSecret: undefined,
+      edgeSecret: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:EdgeSecret-abc',
       region: 'eu-1',
       domain: 's3.example.com',
       websiteDomain: 'website.example.com',
       xmlNamespace: 'http://example.com/doc/',
       allUsersGroupUri: 'http://example.com/AllUsers',
+      limits: {},
     });
-    expect(readCloudSettings({ ...environment, STILLAGE_EDGE_SECRET: 'edge' }).edgeSecret).toBe('edge');
+    const { limits } = readCloudSettings({ ...environment, STILLAGE_LIMITS: '{"bucketBytes":1000}' });
+    expect(limits).toEqual({ bucketBytes: 1000 });
   });
 
   it.each(Object.keys(environment))('need %s', (name) => {

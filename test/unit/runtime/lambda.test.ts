@@ -9,7 +9,7 @@ afterEach(() => {
 
 it('a function that could not be composed says why, and tries again with the next request', async () => {
   vi.stubEnv('STILLAGE_TABLE', '');
-  const handler = lambdaHandler(headBucket);
+  const handler = lambdaHandler({ name: 'HeadBucket', operations: [headBucket] });
   const event = {} as ProxyEvent;
   await expect(handler(event)).rejects.toThrow('STILLAGE_TABLE is missing');
   vi.stubEnv('STILLAGE_TABLE', 'table');

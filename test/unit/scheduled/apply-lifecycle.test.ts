@@ -151,7 +151,10 @@ describe('a pass', () => {
     world.clock.time += day;
     const { pass } = await apply(world);
     expect(pass.tally).toMatchObject({ aborted: 10, keys: 0 });
-    expect((await uploads.open(bucket, '')).map(({ key }) => key)).toEqual(['big/young', 'small']);
+    expect((await uploads.openFrom(bucket, { prefix: '', limit: 100 })).uploads.map(({ key }) => key)).toEqual([
+      'big/young',
+      'small',
+    ]);
     await uploads.abort(bucket, 'big/young', young);
     world.clock.time += 3 * day;
     expect((await apply(world)).pass.tally).toMatchObject({ aborted: 0, changed: 0 });
@@ -425,7 +428,8 @@ function settled(
     ...version,
     tags: 'details' in version.particulars ? [] : version.particulars.tags,
   });
-  let [current, ...older] = versions as [Version, ...Version[]];
+  const current = versions[0]!;
+  let older = versions.slice(1);
   let expired = false;
   if (expiryRule(rules, key, aging(current), time)) {
     if (versioning === 'off') return [];

@@ -3,7 +3,6 @@ import type { LifecycleRooms } from '../../../functions/scheduled/apply-lifecycl
 import type { Versioning } from '../../../shared/metadata/buckets.ts';
 import { realDays } from '../../../shared/metadata/lifecycle.ts';
 import { noParticulars, type Version } from '../../../shared/metadata/versions.ts';
-import type { Attributes } from '../../../shared/ports/key-value-table.ts';
 import { MemoryBlobs } from '../../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from '../../support/fixed-rooms.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
@@ -37,9 +36,13 @@ export class LifecycleWorld {
   }
 
   static async create({
-    versioning = 'off' as Versioning,
+    versioning = 'off',
     freeChecks = true,
     name = 'bucket',
+  }: {
+    readonly versioning?: Versioning;
+    readonly freeChecks?: boolean;
+    readonly name?: string;
   } = {}): Promise<LifecycleWorld> {
     const world = new LifecycleWorld(new MemoryTable({ freeChecks }), name);
     await world.rooms.buckets.create(name, 'project', 100);
@@ -59,7 +62,7 @@ export class LifecycleWorld {
       scope: { form: 'filter' },
       ...rule,
     }));
-    await this.rooms.buckets.setDocument(this.name, 'lifecycle', { rules: stored } as unknown as Attributes);
+    await this.rooms.buckets.setDocument(this.name, 'lifecycle', { rules: stored });
   }
 
   async put(key: string, { size = 1, tags = [] as [string, string][], long = false } = {}): Promise<Version> {

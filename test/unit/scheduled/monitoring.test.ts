@@ -45,8 +45,8 @@ beforeEach(async () => {
   bucket = await monitored('bucket');
 });
 
-async function monitored(name: string): Promise<Bucket> {
-  await buckets.create(name, 'project', 10);
+async function monitored(name: string, project = 'project'): Promise<Bucket> {
+  await buckets.create(name, project, 10);
   const made = await buckets.load(name);
   await monitoring.buckets.turn(made, 'on');
   return made;
@@ -159,16 +159,11 @@ describe('a collection', () => {
   });
 
   it('of hundreds of buckets samples each', async () => {
-    const many = await Promise.all(Array.from({ length: 250 }, (_, at) => `bucket-${at}`).map(many250));
+    const many: Bucket[] = [];
+    for (let at = 0; at < 250; at += 1) many.push(await monitored(`bucket-${at}`, `project-${at}`));
     expect((await collect()).sampled).toBe(251);
     for (const one of many) expect(await pointsOf(one)).toEqual([0]);
   });
-  const many250 = async (name: string): Promise<Bucket> => {
-    await buckets.create(name, name, 10);
-    const made = await buckets.load(name);
-    await monitoring.buckets.turn(made, 'on');
-    return made;
-  };
 
   it('lets go of what is too old, also where monitoring was turned off', async () => {
     await collect();
@@ -348,6 +343,24 @@ describe('a delivery', () => {
         'Action: Action https://hooks.test/refused was refused: it is so.',
       ]),
     );
+  });
+});
+
+describe('a history', () => {
+  it('tells of 30 days, and then forgets', async () => {
+    await alarm();
+    await pass(0);
+    const entries = (): number => table.keysOf(monitoringPartition.history(bucket.id)).length;
+    expect(await history()).toHaveLength(3);
+    clock.time += 30 * day - samplingTime + 1;
+    expect(await history()).toHaveLength(2);
+    clock.time += 2 * samplingTime;
+    expect(await history()).toEqual([]);
+    expect(entries()).toBe(3);
+    // The sample begins a new item, which is the time to clear up.
+    await collect();
+    expect(entries()).toBe(0);
+    expect((await state()).state).toBe('OK');
   });
 });
 

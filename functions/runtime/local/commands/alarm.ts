@@ -42,8 +42,9 @@ export function alarmFamily(): Command {
       examples: ['alarm list photos', 'alarm list photos --json'],
       act: async (rooms, [name]) => {
         const { bucket, monitoring } = await withBucket(rooms, name!);
-        const { alarms } = await monitoring.alarms.list(bucket.id, { limit: defaultLimits.keysPerPage });
-        const { data, text } = tableReport(
+        const alarms: Alarm[] = [];
+        for await (const alarm of monitoring.alarms.all(bucket.id)) alarms.push(alarm);
+        const { text } = tableReport(
           alarms,
           [
             ['ALARM', (alarm) => alarm.name],
@@ -53,7 +54,7 @@ export function alarmFamily(): Command {
           ],
           'no alarms',
         );
-        return { data: (data as readonly Alarm[]).map(shown), text };
+        return { data: alarms.map(shown), text };
       },
     }),
     verb({

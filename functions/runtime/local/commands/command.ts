@@ -31,7 +31,7 @@ export interface Verb<Options> {
   /** What one would type behind `stillage`. */
   readonly examples: readonly string[];
   /** @throws OperatorError, S3Error and what the rooms refuse: each is shown as one line */
-  act(rooms: Rooms, operands: readonly string[], options: Options): Promise<Report | string>;
+  readonly act: (rooms: Rooms, operands: readonly string[], options: Options) => Promise<Report | string>;
 }
 
 interface Shared {
@@ -41,7 +41,7 @@ interface Shared {
 
 /** `stillage <name>` with its verbs. */
 export function family(name: string, description: string, verbs: readonly Command[]): Command {
-  const command = new Command(name).description(description);
+  const command = new Command(name).description(description).helpCommand(false);
   for (const verb of verbs) command.addCommand(verb);
   return command;
 }

@@ -39,7 +39,7 @@ export function customerFamily(): Command {
       examples: ['customer show acme'],
       act: async ({ accounts }, [name]) => {
         const customer = await accounts.customer(name!);
-        const projects = await accounts.projects(name!);
+        const projects = await accounts.projects(name);
         return recordReport({ ...customer, projects }, [
           ['customer', customer.customer],
           ['status', statusOf(customer)],

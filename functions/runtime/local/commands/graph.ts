@@ -41,7 +41,9 @@ export function graph(
   });
   const [from, to] = [start, end].map((time) => new Date(time).toISOString().slice(0, 16).replace('T', ' '));
   const gap = Math.max(2, columns - from!.length - to!.length);
-  return [...lines, `${' '.repeat(width)} └${'─'.repeat(columns)}`, `${' '.repeat(width + 2)}${from}${' '.repeat(gap)}${to}`].join(
-    '\n',
-  );
+  return [
+    ...lines,
+    `${' '.repeat(width)} └${'─'.repeat(columns)}`,
+    `${' '.repeat(width + 2)}${from}${' '.repeat(gap)}${to}`,
+  ].join('\n');
 }

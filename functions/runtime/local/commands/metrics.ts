@@ -77,13 +77,16 @@ async function show(rooms: Rooms, name: string, options: ShowOptions): Promise<R
   const points: Point[] = [];
   const until = Math.min(end, now + 1);
   if (start < until) {
-    for await (const point of monitoring.samples.read(bucket.id, resolutionFor(period), start, until)) points.push(point);
+    for await (const point of monitoring.samples.read(bucket.id, resolutionFor(period), start, until))
+      points.push(point);
   }
   const found = datapoints(points, { metric, statistic, period, origin: 0 });
   const label = (value: number): string =>
     metric === 'BucketSizeBytes' && statistic !== 'SampleCount' ? sizeText(value) : value.toLocaleString('en');
   const head = `${bucket.name}: ${metric}, ${statistic} of ${period / minute} minutes; now ${label(current)}`;
-  const hint = (await monitoring.buckets.isOn(bucket.id)) ? '' : `; turn it on: stillage monitoring enable ${bucket.name}`;
+  const hint = (await monitoring.buckets.isOn(bucket.id))
+    ? ''
+    : `; turn it on: stillage monitoring enable ${bucket.name}`;
   const nothing = `no samples of this time${hint}`;
   return {
     data: {

@@ -1,12 +1,94 @@
 import type { Command } from 'commander';
-import { Usage } from '../../../../shared/metadata/usage.ts';
+import { Manifests } from '../../../../shared/metadata/manifests.ts';
+import { Release } from '../../../../shared/metadata/release.ts';
+import { Uploads } from '../../../../shared/metadata/uploads.ts';
 import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
 import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
 import { Log } from '../../log.ts';
 import { FeedRunner } from '../feed-runner.ts';
+import { grace } from '../local-server.ts';
 import { localNotifier, webhookAllowOption } from '../monitoring-schedule.ts';
 import { setting } from '../setting.ts';
 import { defaultOptions } from '../settings.ts';
-import { verb } from './command.ts';
+import { verb, type Rooms } from './command.ts';
 import { monitoringRooms } from './monitoring-rooms.ts';
-import { count, recordReport } from './report.ts';
+import { count, recordReport, type Report } from './report.ts';
+
+/** Milliseconds between two lines of progress on standard error. */
+const tellEvery = 1000;
+
+/** `stillage run collect-metrics` */
+export function collectMetricsCommand(): Command {
+  return verb({
+    name: 'collect-metrics',
+    does: 'Sample the size of every bucket that has monitoring, in place of the sample of the same five minutes.',
+    examples: ['run collect-metrics'],
+    act: collect,
+  });
+}
+
+async function collect(rooms: Rooms): Promise<Report> {
+  const { monitoring, buckets, usage } = monitoringRooms(rooms);
+  const telemetry = new Log(process.stderr);
+  const manifests = new Manifests(rooms);
+  const uploads = new Uploads({ ...rooms, manifests });
+  const release = new Release({ ...rooms, manifests, uploads, grace });
+  const feed = new FeedRunner(rooms.table, [usage.follow.bind(usage), release.follow.bind(release)], telemetry);
+  const tell = sparingly(({ sampled }: { readonly sampled: number }) => `${count(sampled, 'bucket')} so far`);
+  try {
+    const exact = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
+    const done = await collectMetrics({ monitoring, buckets, usage: exact, clock: rooms.clock, telemetry }, tell);
+    return recordReport(done, [
+      ['sampled', count(done.sampled, 'bucket')],
+      ['failed', done.failed === 0 ? undefined : count(done.failed, 'bucket')],
+    ]);
+  } finally {
+    await feed.stop();
+    telemetry.flush();
+  }
+}
+
+/** `stillage run evaluate-alarms` */
+export function evaluateAlarmsCommand(): Command {
+  return verb<{ region: string; alarmWebhookAllow: readonly string[] }>({
+    name: 'evaluate-alarms',
+    does: 'Evaluate the alarms of every bucket that has monitoring, and deliver what they have to tell.',
+    options: [
+      webhookAllowOption(),
+      setting('--region <r>', 'region that notifications name', 'REGION', defaultOptions.region),
+    ],
+    examples: ['run evaluate-alarms'],
+    act: (rooms, _, options) => evaluate(rooms, options),
+  });
+}
+
+async function evaluate(
+  rooms: Rooms,
+  { region, alarmWebhookAllow }: { readonly region: string; readonly alarmWebhookAllow: readonly string[] },
+): Promise<Report> {
+  const { monitoring, buckets } = monitoringRooms(rooms);
+  const telemetry = new Log(process.stderr);
+  const notifier = localNotifier(telemetry, alarmWebhookAllow);
+  const tell = sparingly(({ alarms }: { readonly alarms: number }) => `${count(alarms, 'alarm')} so far`);
+  try {
+    const done = await evaluateAlarms({ monitoring, buckets, notifier, clock: rooms.clock, telemetry, region }, tell);
+    return recordReport(done, [
+      ['evaluated', count(done.alarms, 'alarm')],
+      ['changed', count(done.changed, 'alarm')],
+      ['actions', String(done.deliveries)],
+      ['failed', done.failed === 0 ? undefined : count(done.failed, 'bucket')],
+    ]);
+  } finally {
+    telemetry.flush();
+  }
+}
+
+/** Writes what there is to say on standard error, once a second at most. */
+function sparingly<Progress>(line: (progress: Progress) => string): (progress: Progress) => void {
+  let toldAt = Date.now();
+  return (progress) => {
+    if (Date.now() - toldAt < tellEvery) return;
+    toldAt = Date.now();
+    process.stderr.write(`${line(progress)}\n`);
+  };
+}

@@ -5,10 +5,15 @@ import { lifecycleRooms } from '../../lifecycle-rooms.ts';
 import { calendarOf, lifecycleDayOption } from '../lifecycle-schedule.ts';
 import { family, verb, type Rooms } from './command.ts';
 import { count, recordReport, time, type Report } from './report.ts';
+import { collectMetricsCommand, evaluateAlarmsCommand } from './run-monitoring.ts';
 
 /** `stillage run`: what a service does on a schedule, done now. */
 export function runFamily(): Command {
-  return family('run', 'Do now what the service does on a schedule.', [applyLifecycleCommand()]);
+  return family('run', 'Do now what the service does on a schedule.', [
+    applyLifecycleCommand(),
+    collectMetricsCommand(),
+    evaluateAlarmsCommand(),
+  ]);
 }
 
 interface ApplyLifecycleOptions {
@@ -75,7 +80,7 @@ const tellEvery = 1000;
 
 /** One line a second on standard error; on a terminal, always the same line. */
 class Progress {
-  readonly #began = Date.now();
+  #began = Date.now();
   #told = Date.now();
   #line = '';
 
@@ -93,6 +98,7 @@ class Progress {
     if (this.#line === '') return;
     this.#write(process.stderr.isTTY ? `\r\u001b[K${this.#line}\n` : `${this.#line}\n`);
     this.#line = '';
+    this.#began = Date.now();
   }
 
   #write(text: string): void {

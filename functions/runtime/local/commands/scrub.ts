@@ -21,7 +21,7 @@ import { count } from './report.ts';
 
 interface ScrubCommandOptions {
   readonly data: string;
-  readonly repair?: true;
+  readonly repair?: boolean;
   readonly minAge: number;
   readonly json?: true;
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Webhooks, webhookSignature, type WebhookOptions } from '../../../../shared/adapters/system/webhooks.ts';
 import type { Delivery } from '../../../../shared/ports/notifier.ts';
 import { issueCertificate, type Certificates } from '../../../support/certificates.ts';
@@ -113,6 +113,22 @@ describe('a webhook', () => {
       outcome: 'failed',
       reason: 'the host did not answer in time',
     });
+  });
+
+  it('is broken off when the service stops, also between two attempts', async () => {
+    receiver.answer = () => undefined;
+    const stopping = new AbortController();
+    const first = send(target(), { stopping: stopping.signal });
+    await vi.waitFor(() => expect(receiver.calls).toHaveLength(1));
+    stopping.abort();
+    await expect(first).rejects.toThrow('aborted');
+    receiver.answer = (response) => response.writeHead(500).end();
+    const again = new AbortController();
+    const second = send(target(), { stopping: again.signal, pause: 1_000_000 });
+    await vi.waitFor(() => expect(receiver.calls).toHaveLength(2));
+    again.abort();
+    await expect(second).rejects.toThrow('aborted');
+    expect(receiver.calls).toHaveLength(2);
   });
 
   it('may answer without end, and nobody listens', async () => {

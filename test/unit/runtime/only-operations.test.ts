@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { onlyOperation } from '../../../functions/runtime/only-operation.ts';
+import { onlyOperations } from '../../../functions/runtime/only-operations.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
 import { routes } from '../../../shared/protocol/routes.ts';
 
@@ -15,7 +15,7 @@ const own: AnyOperation = {
 };
 
 it('a function has its own operation, and refuses every other one of the route table by name', () => {
-  const operations = onlyOperation(own);
+  const operations = onlyOperations({ name: 'HeadBucket', operations: [own] });
   expect(operations.get('HeadBucket')).toBe(own);
   const others = routes.map(({ operation }) => operation).filter((name) => name !== own.name);
   for (const name of others) {
@@ -25,4 +25,10 @@ it('a function has its own operation, and refuses every other one of the route t
     }) as Error;
     expect(() => void operations.get(name)!.parse({} as never)).toThrow(refused);
   }
+});
+
+it('one that answers for what is not built has no operation there, which the pipeline says', () => {
+  const operations = onlyOperations({ name: 'Stubs', operations: [own], unbuilt: ['SelectObjectContent'] });
+  expect(operations.has('SelectObjectContent')).toBe(false);
+  expect(operations.has('GetObject')).toBe(true);
 });

@@ -1,0 +1,26 @@
+# One image, two services: a server of the byte lane in a cloud account (docs/cloud.md), and the whole service on one machine
+#   docker build -t stillage . && docker run -p 9000:9000 -v stillage:/data stillage
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY bin ./bin
+COPY shared ./shared
+COPY functions ./functions
+# Bundles the programs as it installs, and then forgets what is needed for that alone.
+RUN npm ci && npm prune --omit=dev --ignore-scripts
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY bin/stillage.cjs bin/byte-lane.mjs ./bin/
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 9000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:9000/_stillage/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node"]
+CMD ["bin/stillage.cjs", "start", "--host", "0.0.0.0", "--port", "9000", "--data", "/data"]

@@ -1,0 +1,140 @@
+import { keptHeaders } from '../../shared/protocol/kept-headers.ts';
+import type { CompiledRoutes, CompiledRow } from './compiled-routes.ts';
+
+/*
+ * The router at the edge: a CloudFront Function that finds the operation of a request and sends it the way that leads there.
+ * It does what `resolveTarget` and `findRoute` do, and a test holds it to them; whatever they would refuse goes to a function
+ * that refuses it likewise, as every function finds its operation anew from what the client signed.
+ *
+ * Written in what its runtime knows: no classes, no destructuring, no for…of, no Map, no Set.
+ * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-javascript-runtime-20.html
+ */
+
+/** The event of a viewer's request. Names of headers are lower case. */
+export interface ViewerRequestEvent {
+  readonly viewer: { readonly ip: string };
+  readonly request: ViewerRequest;
+}
+
+export interface ViewerRequest {
+  readonly method: string;
+  /** The raw path. */
+  uri: string;
+  querystring: Readonly<Record<string, unknown>>;
+  readonly headers: Record<string, { value: string } | undefined>;
+  /** The query as sent, undecoded and without the `?`. */
+  rawQueryString(): string | undefined;
+}
+
+/** How the origin of a request is chosen: `selectRequestOriginById` of the runtime. */
+export type SelectOrigin = (id: 'control' | 'byte') => void;
+
+/** Makes the handler of viewers' requests. */
+export function router(
+  routes: CompiledRoutes,
+  selectOrigin: SelectOrigin,
+): (event: ViewerRequestEvent) => ViewerRequest {
+  return (event) => {
+    const request = event.request;
+    const rawQuery = request.rawQueryString() || '';
+    const operation = operationOf(routes, request, rawQuery);
+    const wanted = own(routes.byteLane, operation);
+    selectOrigin(wanted && (wanted.length === 0 || wanted.some((name) => request.headers[name])) ? 'byte' : 'control');
+    keepOriginals(request, rawQuery, event.viewer.ip);
+    // What API Gateway would decode, collapse or refuse stays out of its sight.
+    request.uri = '/' + operation;
+    request.querystring = {};
+    return request;
+  };
+}
+
+function keepOriginals(request: ViewerRequest, rawQuery: string, address: string): void {
+  const headers = request.headers;
+  const keep = (name: string, value: string | undefined): void => {
+    if (value === undefined) delete headers[name];
+    else headers[name] = { value: value };
+  };
+  const valueOf = (name: string): string | undefined => headers[name] && headers[name].value;
+  keep(keptHeaders.proof, undefined);
+  keep(keptHeaders.target, request.uri + (rawQuery === '' ? '' : '?' + rawQuery));
+  keep(keptHeaders.host, valueOf('host') || '');
+  keep(keptHeaders.authorization, valueOf('authorization'));
+  keep(keptHeaders.length, valueOf('content-length'));
+  keep(keptHeaders.address, address);
+  delete headers['authorization'];
+}
+
+function operationOf(routes: CompiledRoutes, request: ViewerRequest, rawQuery: string): string {
+  const on = levelOf(routes, request);
+  const parameters = on === 'website' ? [] : parse(rawQuery);
+  const resource = parameters && resourceOf(routes, on, request, parameters);
+  if (!parameters || resource === undefined) return routes.otherwise;
+  const rows = own(routes.rows, on + ' ' + request.method + ' ' + resource) || [];
+  const row = rows.find((candidate) => matches(candidate, request, parameters));
+  return row ? row[0] : routes.otherwise;
+}
+
+function matches(row: CompiledRow, request: ViewerRequest, parameters: readonly Parameter[]): boolean {
+  const header = row[1];
+  const parameter = row[2];
+  if (header && !request.headers[header]) return false;
+  if (!parameter) return true;
+  const first = parameters.find((candidate) => candidate[0] === parameter[0]);
+  return first !== undefined && first[1] === parameter[1];
+}
+
+/** What a request speaks of, from its host and path alone. */
+function levelOf(routes: CompiledRoutes, request: ViewerRequest): string {
+  const host = request.headers['host'];
+  const name = (host ? host.value : '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+  if (isBelow(name, routes.websiteDomain)) return 'website';
+  const path = request.uri;
+  if (/^\/_(?:stillage|public)(?:\/|$)/.test(path)) return 'own';
+  if (isBelow(name, routes.domain)) return path === '/' ? 'bucket' : 'object';
+  if (path === '/') return 'service';
+  const slash = path.indexOf('/', 1);
+  return slash < 0 || slash === path.length - 1 ? 'bucket' : 'object';
+}
+
+function isBelow(name: string, domain: string): boolean {
+  return name.length > domain.length + 1 && name.endsWith('.' + domain);
+}
+
+/** The sub-resource or reserved path ('': none); undefined if there are two. */
+function resourceOf(
+  routes: CompiledRoutes,
+  on: string,
+  request: ViewerRequest,
+  parameters: readonly Parameter[],
+): string | undefined {
+  if (on === 'own') return request.uri.startsWith('/_public/') ? '/_public/*' : request.uri;
+  if (on === 'website' || request.method === 'OPTIONS') return '';
+  const found = parameters.map((parameter) => parameter[0]).filter((name) => own(routes.subresources, name));
+  return found.every((name) => name === found[0]) ? found[0] || '' : undefined;
+}
+
+type Parameter = readonly [name: string, value: string];
+
+/** The decoded parameters of a query; undefined if one cannot be decoded. */
+function parse(rawQuery: string): readonly Parameter[] | undefined {
+  try {
+    return rawQuery
+      .split('&')
+      .filter((pair) => pair !== '')
+      .map((pair) => {
+        const equals = pair.indexOf('=');
+        return equals < 0 ? [decode(pair), ''] : [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
+      });
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(raw: string): string {
+  return decodeURIComponent(raw.replace(/\+/g, ' '));
+}
+
+/** What a table holds itself: names come from clients, and `constructor` is none of its entries. */
+function own<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.prototype.hasOwnProperty.call(table, name) ? table[name] : undefined;
+}

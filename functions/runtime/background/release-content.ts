@@ -1,0 +1,9 @@
+import { backgroundHandler } from './background-handler.ts';
+import { releaseRooms } from './release-rooms.ts';
+import { followBatches } from './stream-batches.ts';
+
+/** Follows the change feed: queues what versions let go of, and tidies up after uploads that ended. */
+export const handler = backgroundHandler('release-content', (rooms) => {
+  const { release } = releaseRooms(rooms);
+  return followBatches([(batch) => release.follow(batch)], rooms.log);
+});

@@ -1,0 +1,8 @@
+import { PublicLinks } from '../../../shared/metadata/public-links.ts';
+import { backgroundHandler } from './background-handler.ts';
+
+/** Removes public links whose time is over. */
+export const handler = backgroundHandler('sweep-public-links', (rooms) => {
+  const links = new PublicLinks(rooms);
+  return () => links.sweep().then(() => undefined);
+});

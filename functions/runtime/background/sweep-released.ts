@@ -1,0 +1,8 @@
+import { backgroundHandler } from './background-handler.ts';
+import { releaseRooms } from './release-rooms.ts';
+
+/** Frees content whose grace is over. */
+export const handler = backgroundHandler('sweep-released', (rooms) => {
+  const { release } = releaseRooms(rooms);
+  return async () => ({ freed: await release.sweep() });
+});

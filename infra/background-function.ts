@@ -1,0 +1,144 @@
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { BackgroundBundle } from './background-bundle.ts';
+import type { BackgroundNeeds } from './background-functions.ts';
+import { acknowledgeBlobs, acknowledgeWildcard, blobPrefix, type Data } from './grants.ts';
+
+export interface BackgroundFunctionProps {
+  readonly bundle: BackgroundBundle;
+  readonly stage: string;
+  readonly data: Data;
+  readonly logRetention: RetentionDays;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Takes the events at which the function failed. Undefined: whoever invokes it sees that it fails. */
+  readonly deadLetters?: Queue;
+  readonly lifecycleQueue?: Queue;
+  /** Statements for what triggers it. */
+  readonly statements?: readonly PolicyStatement[];
+}
+
+/** THE construct for a function in the background: with a role of its own, which grants what the function needs. */
+export class BackgroundFunctionConstruct extends Construct {
+  readonly function: Function;
+
+  constructor(scope: Construct, id: string, props: BackgroundFunctionProps) {
+    super(scope, id);
+    const { bundle, stage, logRetention, environment, deadLetters } = props;
+    const { name, does, trigger, timeoutMinutes, directory } = bundle;
+    const logGroup = new LogGroup(this, 'Log', {
+      logGroupName: `/stillage/${stage}/${name}`,
+      retention: logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.function = new Function(this, 'Function', {
+      // Whoever invokes one by hand should not have to look for it.
+      ...(trigger.by === 'invocation' && { functionName: `stillage-${stage}-${kebabCase(name)}` }),
+      description: `Stillage: ${does}`,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      code: Code.fromAsset(directory),
+      handler: 'index.handler',
+      memorySize: 512,
+      timeout: Duration.minutes(timeoutMinutes),
+      environment: { ...environment },
+      tracing: Tracing.ACTIVE,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      role: this.#role(props, logGroup).withoutPolicyUpdates(),
+      // The schedule comes round again: what failed twice is told to the operator.
+      ...(deadLetters && { onFailure: new SqsDestination(deadLetters), retryAttempts: 1 }),
+    });
+  }
+
+  #role({ bundle, data, deadLetters, lifecycleQueue, statements = [] }: BackgroundFunctionProps, log: LogGroup): Role {
+    const { name, needs } = bundle;
+    const all = [
+      ...needed(needs, data, Stack.of(this).account),
+      ...(needs.lifecycleQueue && lifecycleQueue ? [allow('Queue', ['sqs:SendMessage'], lifecycleQueue)] : []),
+      ...(deadLetters ? [allow('DeadLetters', ['sqs:SendMessage'], deadLetters)] : []),
+      ...statements,
+      new PolicyStatement({
+        sid: 'Log',
+        actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        resources: [log.logGroupArn],
+      }),
+      new PolicyStatement({
+        sid: 'Trace',
+        actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
+        resources: ['*'],
+      }),
+    ];
+    const role = new Role(this, 'Role', {
+      description: `Stillage: ${name}`,
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: { Background: new PolicyDocument({ statements: all }) },
+    });
+    acknowledgeWildcard(role, '*', 'X-Ray and the list of streams have no resources to name.');
+    if (needs.blobs) acknowledgeBlobs(role, { table: 'write', blobs: 'write' }, data);
+    if (needs.topics) {
+      acknowledgeWildcard(
+        role,
+        topicsOfUsers,
+        'The topics of users lie in their accounts, and have policies of their own.',
+      );
+    }
+    return role;
+  }
+}
+
+const topicsOfUsers = 'arn:aws:sns:*:*:*';
+
+/** A statement that allows these actions on a queue. */
+export function allow(sid: string, actions: readonly string[], queue: IQueue): PolicyStatement {
+  return new PolicyStatement({ sid, actions: [...actions], resources: [queue.queueArn] });
+}
+
+/** What a function must be allowed for its stream: Lambda reads it in the function's name. */
+export function mayFollow(streamArn: string): PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      sid: 'Feed',
+      actions: ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
+      resources: [streamArn],
+    }),
+    new PolicyStatement({ sid: 'Feeds', actions: ['dynamodb:ListStreams'], resources: ['*'] }),
+  ];
+}
+
+/** What a function must be allowed for its queue: Lambda receives in the function's name. */
+export function mayReceive(queue: IQueue): PolicyStatement {
+  return allow('Messages', ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], queue);
+}
+
+function needed(needs: BackgroundNeeds, { table, blobs, secret }: Data, account: string): PolicyStatement[] {
+  const statement = (sid: string, actions: readonly string[], resource: string): PolicyStatement =>
+    new PolicyStatement({ sid, actions: [...actions], resources: [resource] });
+  return [
+    statement('Table', needs.table, table.tableArn),
+    ...(needs.blobs ? [statement('Blobs', needs.blobs, blobs.arnForObjects(`${blobPrefix}*`))] : []),
+    ...(needs.secret ? [statement('Secret', ['secretsmanager:GetSecretValue'], secret.secretArn)] : []),
+    ...(needs.feed
+      ? [statement('FeedAgain', ['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], table.tableStreamArn!)]
+      : []),
+    ...(needs.topics
+      ? [
+          new PolicyStatement({
+            sid: 'TopicsOfUsers',
+            actions: ['sns:Publish'],
+            resources: [topicsOfUsers],
+            // Else an alarm of a user could speak in the topics of the operator.
+            conditions: { StringNotEquals: { 'aws:ResourceAccount': account } },
+          }),
+        ]
+      : []),
+  ];
+}
+
+function kebabCase(name: string): string {
+  return name.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
+}

@@ -1,0 +1,132 @@
+import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import {
+  Alarm,
+  AlarmStatusWidget,
+  ComparisonOperator,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { type ApplicationLoadBalancer, HttpCodeElb, HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import type { Data } from './grants.ts';
+import { apiMetric, lambdaMetric, operatorAlarms, tableMetric, type WatchedDeployment } from './operator-alarms.ts';
+import type { ScheduleStack } from './schedule-stack.ts';
+import type { Settings } from './settings.ts';
+
+export interface OperationsStackProps extends StackProps {
+  readonly settings: Settings;
+  readonly data: Data;
+  readonly schedule: ScheduleStack;
+  /** Before the byte lane, if there is one. */
+  readonly balancer: ApplicationLoadBalancer | undefined;
+}
+
+const five = Duration.minutes(5);
+
+/** What an operator looks at, and what calls them: a dashboard, alarms, and the topic of the alarms. */
+export class OperationsStack extends Stack {
+  constructor(scope: Construct, id: string, { settings, data, schedule, balancer, ...props }: OperationsStackProps) {
+    super(scope, id, props);
+    const { stage } = settings;
+    const { tableName } = data.table;
+    const topic = new Topic(this, 'Alarms', { displayName: `Stillage ${stage}`, enforceSSL: true });
+    new CfnOutput(this, 'AlarmTopic', {
+      value: topic.topicArn,
+      description: 'Subscribe to it: docs/cloud-operations.md',
+    });
+    const action = new SnsAction(topic);
+    const alarms = operatorAlarms({ stage, tableName, schedule, balancer }).map(
+      ({ name, means, metric, above, periods }) => {
+        const alarm = new Alarm(this, name, {
+          alarmName: `stillage-${stage}-${name}`,
+          alarmDescription: means,
+          metric,
+          threshold: above,
+          comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+          evaluationPeriods: periods,
+          // A metric that says nothing says that nothing happened.
+          treatMissingData: TreatMissingData.NOT_BREACHING,
+        });
+        alarm.addAlarmAction(action);
+        alarm.addOkAction(action);
+        return alarm;
+      },
+    );
+    const dashboard = new Dashboard(this, 'Dashboard', {
+      dashboardName: `stillage-${stage}`,
+      defaultInterval: Duration.hours(12),
+    });
+    dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 }));
+    for (const row of rows({ stage, tableName, schedule, balancer })) dashboard.addWidgets(...row);
+  }
+}
+
+function rows({ stage, tableName, schedule, balancer }: WatchedDeployment): GraphWidget[][] {
+  const { functions, deadLetters, lifecycleQueue } = schedule;
+  const every = [...functions];
+  const followers = every.filter(([name]) => name === 'CountUsage' || name === 'ReleaseContent');
+  return [
+    [
+      graph('Requests', [apiMetric(stage, 'Count', Stats.SUM)]),
+      graph('Errors', [apiMetric(stage, '4XXError', Stats.SUM), apiMetric(stage, '5XXError', Stats.SUM)]),
+      graph('Time to answer, ms', [apiMetric(stage, 'Latency', Stats.p(50)), apiMetric(stage, 'Latency', Stats.p(99))]),
+    ],
+    [
+      graph('Table units', [
+        tableMetric(tableName, 'ConsumedReadCapacityUnits'),
+        tableMetric(tableName, 'ConsumedWriteCapacityUnits'),
+      ]),
+      graph('Table throttles', [
+        tableMetric(tableName, 'ReadThrottleEvents'),
+        tableMetric(tableName, 'WriteThrottleEvents'),
+      ]),
+      graph('Functions at once, throttles', [lambdaMetric('ConcurrentExecutions'), lambdaMetric('Throttles')]),
+    ],
+    [
+      graph(
+        'Feed lag, ms',
+        followers.map(([name, one]) =>
+          one.metric('IteratorAge', { statistic: Stats.MAXIMUM, period: five, label: name }),
+        ),
+      ),
+      graph(
+        'Dead letters',
+        Object.entries(deadLetters).map(([label, queue]) =>
+          queue.metricApproximateNumberOfMessagesVisible({ period: five, label }),
+        ),
+      ),
+      graph('Lifecycle queue, age in s', [lifecycleQueue.metricApproximateAgeOfOldestMessage({ period: five })]),
+    ],
+    [
+      graph(
+        'Background: errors',
+        every.map(([label, one]) => one.metricErrors({ period: five, label })),
+      ),
+      graph(
+        'Background: time, ms',
+        every.map(([label, one]) => one.metricDuration({ period: five, label })),
+      ),
+    ],
+    ...(balancer
+      ? [
+          [
+            graph('Byte lane: requests', [balancer.metrics.requestCount({ period: five })]),
+            graph('Byte lane: errors', [
+              balancer.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: five }),
+              balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period: five }),
+            ]),
+            graph('Byte lane: bytes', [balancer.metrics.processedBytes({ period: five })]),
+          ],
+        ]
+      : []),
+  ];
+}
+
+function graph(title: string, left: IMetric[]): GraphWidget {
+  return new GraphWidget({ title, left, width: 8, height: 6 });
+}

@@ -1,0 +1,108 @@
+import { build } from 'esbuild';
+import type { CompiledRoutes, CompiledRow } from '../functions/edge/compiled-routes.ts';
+import { byteLane } from '../shared/protocol/lanes.ts';
+import { routes, specificity, type OperationName, type Route } from '../shared/protocol/routes.ts';
+import { type FunctionDescription, root } from './operation-descriptions.ts';
+
+/** The most code that a CloudFront Function may have: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/cloudfront-limits.html */
+export const maximumRouterBytes = 10_240;
+
+export interface RouterProps {
+  readonly domain: string;
+  readonly websiteDomain: string;
+  readonly functions: readonly FunctionDescription[];
+  /** The function for whatever no other one serves. */
+  readonly otherwise: string;
+  /** Whether there is a byte lane. */
+  readonly hasByteLane: boolean;
+}
+
+/** The routes as the router knows them. Rows that end where everything ends that has no row are left out. */
+export function compileRoutes({
+  domain,
+  websiteDomain,
+  functions,
+  otherwise,
+  hasByteLane,
+}: RouterProps): CompiledRoutes {
+  const servedBy = new Map(
+    functions.flatMap(({ name, serves }) => serves.map((operation) => [operation, name] as const)),
+  );
+  const functionOf = ({ operation }: Route): string => servedBy.get(operation as OperationName) ?? otherwise;
+  const all: readonly Route[] = routes;
+  const placeOf = ({ on, method, query, path }: Route): string => `${on} ${method} ${query ?? path ?? ''}`;
+  const compiled = [...new Set(all.map(placeOf))]
+    .map((place) => [place, all.filter((row) => placeOf(row) === place)] as const)
+    .filter(([, rows]) => rows.some((row) => functionOf(row) !== otherwise))
+    .map(([place, rows]) => {
+      const specificFirst = rows.toSorted((a, b) => specificity(b) - specificity(a));
+      return [place, specificFirst.map((row) => compileRow(functionOf(row), row))] as const;
+    });
+  const present = new Set(functions.map(({ name }) => name));
+  return {
+    domain,
+    websiteDomain,
+    subresources: Object.fromEntries(all.flatMap(({ query }) => (query === undefined ? [] : [[query, 1] as const]))),
+    rows: Object.fromEntries(compiled),
+    otherwise,
+    byteLane: hasByteLane
+      ? Object.fromEntries(Object.entries(byteLane).filter(([operation]) => present.has(operation)))
+      : {},
+  };
+}
+
+function compileRow(name: string, { header, parameter }: Route): CompiledRow {
+  if (parameter) return [name, header ?? 0, parameter];
+  return header === undefined ? [name] : [name, header];
+}
+
+/**
+ * What the runtime of CloudFront Functions lacks and esbuild would otherwise let stand. It rewrites what it can, and fails on
+ * the rest.
+ * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-javascript-runtime-20.html
+ */
+const missing = [
+  'array-spread',
+  'class',
+  'default-argument',
+  'destructuring',
+  'for-of',
+  'generator',
+  'object-extensions',
+];
+
+/**
+ * Compiles the router with its routes into the code of a CloudFront Function.
+ * @throws Error if it uses what the runtime has not, or is too long
+ */
+export async function routerCode(props: RouterProps): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    stdin: { contents: entry(compileRoutes(props)), resolveDir: root, loader: 'ts' },
+    bundle: true,
+    write: false,
+    external: ['cloudfront'],
+    minify: true,
+    target: 'es2015',
+    supported: Object.fromEntries(missing.map((feature) => [feature, false])),
+    format: 'esm',
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  // A function of CloudFront is no module that exports: it is a script with a function `handler`.
+  const exported = /export\{(\w+) as handler\};\s*$/;
+  const code = outputFiles[0]!.text.replace(exported, 'function handler(event){return $1(event)}\n');
+  const size = Buffer.byteLength(code);
+  if (!code.includes('function handler(') || size >= maximumRouterBytes) {
+    throw new Error(`the router has ${size} bytes; a CloudFront Function has fewer than ${maximumRouterBytes}`);
+  }
+  return code;
+}
+
+function entry(compiled: CompiledRoutes): string {
+  return [
+    `import cf from 'cloudfront';`,
+    `import { router } from './functions/edge/router.ts';`,
+    `export const handler = router(${JSON.stringify(compiled)}, (id) => cf.selectRequestOriginById(id));`,
+  ].join('\n');
+}

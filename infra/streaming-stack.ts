@@ -1,0 +1,213 @@
+import { Duration, Fn, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import {
+  FlowLogDestination,
+  FlowLogTrafficType,
+  GatewayVpcEndpointAwsService,
+  type IVpc,
+  IpAddresses,
+  Peer,
+  Port,
+  SecurityGroup,
+  SubnetType,
+  Vpc,
+} from 'aws-cdk-lib/aws-ec2';
+import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import {
+  Cluster,
+  ContainerImage,
+  ContainerInsights,
+  CpuArchitecture,
+  FargateService,
+  FargateTaskDefinition,
+  type ICluster,
+  LogDrivers,
+  OperatingSystemFamily,
+} from 'aws-cdk-lib/aws-ecs';
+import { ApplicationLoadBalancer, ApplicationProtocol } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { byteLane } from '../shared/protocol/lanes.ts';
+import type { OperationName } from '../shared/protocol/routes.ts';
+import { environmentOf } from './environment.ts';
+import { acknowledgeBlobs, type Data, grantsOf } from './grants.ts';
+import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
+import type { Settings } from './settings.ts';
+
+export interface StreamingStackProps extends StackProps {
+  readonly settings: Settings;
+  readonly data: Data;
+  /** The functions that the lane spares: it does for some of their operations what they would do. */
+  readonly functions: readonly FunctionDescription[];
+  readonly imageDirectory: string;
+}
+
+/** What a server listens on, and the load balancer too: only the distribution reaches it, inside the network of the cloud. */
+const port = 9000;
+const balancerPort = 80;
+
+/**
+ * The byte lane: servers that stream, behind a load balancer without an address of its own on the internet. The distribution
+ * reaches it as a VPC origin. Table and blobs are reached by gateway endpoints, which cost nothing.
+ */
+export class StreamingStack extends Stack {
+  readonly balancer: ApplicationLoadBalancer;
+  readonly #settings: Settings;
+
+  constructor(scope: Construct, id: string, props: StreamingStackProps) {
+    const { settings, data, functions, imageDirectory, ...stackProps } = props;
+    super(scope, id, stackProps);
+    this.#settings = settings;
+    const vpc = this.#network();
+    const service = this.#service(vpc, this.#task(data, functions, imageDirectory));
+    this.balancer = this.#balancer(vpc, service);
+    this.#scale(service);
+  }
+
+  /** Two zones, by position: their names would have to be looked up. */
+  override get availabilityZones(): string[] {
+    return [0, 1].map((index) => Fn.select(index, Fn.getAzs()));
+  }
+
+  /**
+   * Servers have addresses of their own, which cost less than a gateway for address translation or endpoints for images, logs
+   * and secrets, and let nobody in: their security group takes connections of the load balancer alone.
+   */
+  #network(): IVpc {
+    const vpc = new Vpc(this, 'Network', {
+      ipAddresses: IpAddresses.cidr('10.72.0.0/16'),
+      natGateways: 0,
+      subnetConfiguration: [
+        { name: 'servers', subnetType: SubnetType.PUBLIC, cidrMask: 20 },
+        { name: 'balancer', subnetType: SubnetType.PRIVATE_ISOLATED, cidrMask: 24 },
+      ],
+      gatewayEndpoints: {
+        Blobs: { service: GatewayVpcEndpointAwsService.S3 },
+        Table: { service: GatewayVpcEndpointAwsService.DYNAMODB },
+      },
+    });
+    vpc.addFlowLog('Refused', {
+      destination: FlowLogDestination.toCloudWatchLogs(this.#logGroup('RefusedLog')),
+      trafficType: FlowLogTrafficType.REJECT,
+    });
+    // Under exactOptionalPropertyTypes the library's class is not of its interface.
+    return vpc as IVpc;
+  }
+
+  #task(data: Data, functions: readonly FunctionDescription[], imageDirectory: string): FargateTaskDefinition {
+    const task = new FargateTaskDefinition(this, 'Task', {
+      cpu: 1024,
+      memoryLimitMiB: 2048,
+      runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
+    });
+    const own = functions.filter(({ serves }) => serves.some(isOfTheLane));
+    const needs = needsOfAll(own);
+    for (const statement of grantsOf(needs, data)) task.addToTaskRolePolicy(statement);
+    acknowledgeBlobs(task.taskRole, needs, data);
+    task.addContainer('Server', {
+      image: ContainerImage.fromAsset(imageDirectory, { platform: Platform.LINUX_ARM64 }),
+      command: ['bin/byte-lane.mjs'],
+      environment: { ...environmentOf(this.#settings, data), PORT: String(port) },
+      portMappings: [{ containerPort: port }],
+      logging: LogDrivers.awsLogs({ streamPrefix: 'byte-lane', logGroup: this.#logGroup('Log') }),
+      readonlyRootFilesystem: true,
+      // Requests that are running when a task is stopped may end: functions/runtime/byte-lane.ts waits a little less.
+      stopTimeout: Duration.seconds(120),
+      healthCheck: {
+        command: ['CMD', 'node', '-e', askForHealth],
+        interval: Duration.seconds(30),
+        timeout: Duration.seconds(10),
+        retries: 5,
+        startPeriod: Duration.seconds(30),
+      },
+    });
+    Validations.of(task).acknowledge(
+      {
+        id: 'AwsSolutions-ECS2',
+        reason: 'The environment names what is to be used; what is secret is read by its name.',
+      },
+      {
+        id: 'AwsSolutions-IAM5[Resource::*]',
+        reason: 'To log in to the registry of images is a right on no resource (ecr:GetAuthorizationToken).',
+      },
+    );
+    return task;
+  }
+
+  #service(vpc: IVpc, taskDefinition: FargateTaskDefinition): FargateService {
+    const { byteLaneMinimumTasks } = this.#settings;
+    const cluster = new Cluster(this, 'Cluster', { vpc, containerInsightsV2: ContainerInsights.ENABLED });
+    return new FargateService(this, 'Service', {
+      cluster: cluster as ICluster,
+      taskDefinition,
+      desiredCount: byteLaneMinimumTasks,
+      minHealthyPercent: 100,
+      maxHealthyPercent: 200,
+      circuitBreaker: { rollback: true },
+      assignPublicIp: true,
+      vpcSubnets: { subnetType: SubnetType.PUBLIC },
+      healthCheckGracePeriod: Duration.seconds(60),
+    });
+  }
+
+  #balancer(vpc: IVpc, service: FargateService): ApplicationLoadBalancer {
+    const securityGroup = new SecurityGroup(this, 'BalancerAccess', {
+      vpc,
+      description: 'Stillage: the load balancer of the byte lane',
+      allowAllOutbound: false,
+    });
+    // The distribution arrives from network interfaces inside. Whoever else gets here lacks its secret.
+    securityGroup.addIngressRule(Peer.ipv4(vpc.vpcCidrBlock), Port.tcp(balancerPort), 'the distribution');
+    const balancer = new ApplicationLoadBalancer(this, 'Balancer', {
+      vpc,
+      internetFacing: false,
+      vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
+      securityGroup,
+      // A client may take its time with a body, and a copy with its answer.
+      idleTimeout: Duration.seconds(60),
+      dropInvalidHeaderFields: true,
+    });
+    const listener = balancer.addListener('Http', {
+      port: balancerPort,
+      protocol: ApplicationProtocol.HTTP,
+      open: false,
+    });
+    listener.addTargets('Servers', {
+      port,
+      protocol: ApplicationProtocol.HTTP,
+      targets: [service],
+      deregistrationDelay: Duration.seconds(120),
+      healthCheck: {
+        path: '/_stillage/health',
+        interval: Duration.seconds(15),
+        timeout: Duration.seconds(10),
+        unhealthyThresholdCount: 5,
+      },
+    });
+    Validations.of(balancer).acknowledge({
+      id: 'AwsSolutions-ELB2',
+      reason: 'Servers log each request; a log of the load balancer would hold presigned URLs.',
+    });
+    return balancer;
+  }
+
+  /** Hashing and encryption take the processor, so that is what there must be enough of. */
+  #scale(service: FargateService): void {
+    const { byteLaneMinimumTasks: minCapacity, byteLaneMaximumTasks: maxCapacity } = this.#settings;
+    service
+      .autoScaleTaskCount({ minCapacity, maxCapacity })
+      .scaleOnCpuUtilization('Processor', { targetUtilizationPercent: 60, scaleInCooldown: Duration.minutes(5) });
+  }
+
+  #logGroup(id: string): LogGroup {
+    return new LogGroup(this, id, {
+      retention: this.#settings.logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+  }
+}
+
+const askForHealth = `fetch('http://127.0.0.1:${port}/_stillage/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
+
+function isOfTheLane(operation: OperationName): boolean {
+  return operation in byteLane || operation === 'GetHealth';
+}

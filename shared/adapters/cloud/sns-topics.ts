@@ -1,0 +1,55 @@
+import { PublishCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns';
+import type { Delivery, Notification, Notifier } from '../../ports/notifier.ts';
+
+/** Milliseconds for one attempt; the SDK makes three. */
+const timeout = 5000;
+/** SNS takes no longer ones. */
+const subjectLength = 100;
+
+/**
+ * Publishes notifications to SNS topics, each in the region that its ARN names. Whoever may publish there is a matter of the
+ * topic's policy and of the function's rights. Settings of the SDK that are not given come from the environment.
+ */
+export class SnsTopics implements Notifier {
+  readonly #settings: SNSClientConfig;
+  readonly #clients = new Map<string, SNSClient>();
+
+  constructor(settings: SNSClientConfig = {}) {
+    this.#settings = settings;
+  }
+
+  async send({ target, body, id }: Notification): Promise<Delivery> {
+    const region = target.split(':')[3];
+    if (!region) return { outcome: 'refused', reason: 'this is no topic' };
+    try {
+      await this.#client(region).send(
+        new PublishCommand({
+          TopicArn: target,
+          Subject: subjectOf(body),
+          Message: body,
+          // A topic that keeps an order also drops what comes twice.
+          ...(target.endsWith('.fifo') && { MessageGroupId: id.split('.').at(-1), MessageDeduplicationId: id }),
+        }),
+      );
+      return { outcome: 'delivered' };
+    } catch (error) {
+      return { outcome: 'failed', reason: `SNS answered ${(error as Error).name}` };
+    }
+  }
+
+  #client(region: string): SNSClient {
+    let client = this.#clients.get(region);
+    if (client === undefined) {
+      const requestHandler = { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true };
+      client = new SNSClient({ requestHandler, ...this.#settings, region });
+      this.#clients.set(region, client);
+    }
+    return client;
+  }
+}
+
+/** What mails of the topic have for a subject, as CloudWatch has it: ASCII, without line breaks. */
+function subjectOf(body: string): string {
+  const { NewStateValue, AlarmName } = JSON.parse(body) as Record<string, string>;
+  return `${NewStateValue}: "${AlarmName}"`.replace(/[^\x20-\x7e]/g, '?').slice(0, subjectLength);
+}

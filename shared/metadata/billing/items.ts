@@ -1,0 +1,20 @@
+import type { ItemKey } from '../../ports/key-value-table.ts';
+
+/** The partitions of bills. They outlive the buckets they are about. */
+export const billingPartition = {
+  storage: (project: string): string => `storage/${project}`,
+  requests: (project: string): string => `requests/${project}`,
+} as const;
+
+export const billingKey = {
+  /** What a bucket held on a day, as one lane of the change feed tells it. */
+  storage: (project: string, bucketId: string, lane: string, day: string): ItemKey => ({
+    pk: billingPartition.storage(project),
+    sk: `${bucketId}/${lane}/${day}`,
+  }),
+  /** Requests of a day, as far as the processes count them that write to this slot. */
+  requests: (project: string, day: string, slot: number): ItemKey => ({
+    pk: billingPartition.requests(project),
+    sk: `${day}/${slot}`,
+  }),
+} as const;

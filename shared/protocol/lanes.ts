@@ -1,0 +1,30 @@
+import type { OperationName } from './routes.ts';
+
+/**
+ * The two ways from the distribution to an operation. The control lane, API Gateway and a function for each operation, carries
+ * some 4.5 MB and no length of an answer to HEAD. The byte lane, one server for these operations, streams.
+ */
+export type Lane = 'control' | 'byte';
+
+const always: readonly string[] = [];
+
+/**
+ * The operations of the byte lane. Where headers are named, it takes the requests that have one of them, and the others go by
+ * the control lane: a copy moves bytes only where it changes their encryption or their checksum.
+ */
+export const byteLane: Readonly<Partial<Record<OperationName, readonly string[]>>> = {
+  GetObject: always,
+  HeadObject: always,
+  PutObject: always,
+  PostObject: always,
+  UploadPart: always,
+  UploadPartCopy: always,
+  GetWebsitePage: always,
+  GetPublicLink: always,
+  CopyObject: [
+    'x-amz-checksum-algorithm',
+    'x-amz-server-side-encryption',
+    'x-amz-server-side-encryption-customer-algorithm',
+    'x-amz-copy-source-server-side-encryption-customer-algorithm',
+  ],
+};

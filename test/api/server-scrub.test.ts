@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, DeleteObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { blobsBelow } from '../support/blobs-on-disk.ts';
+import { sdk } from '../support/clients.ts';
+import { put, read, setVersioning } from '../support/objects.ts';
+import { runProgram, type Run } from '../support/program.ts';
+import { expectScrubClean } from '../support/scrub-clean.ts';
+import { alice, startService, type Service } from '../support/server.ts';
+import { TestUpload } from '../support/uploads.ts';
+
+let folder: string;
+let data: string;
+let service: Service;
+let client: S3Client;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stillage-scrub-'));
+  data = join(folder, 'data');
+  service = await startService({ data });
+  client = sdk({ url: service.url }, alice, { maxAttempts: 1 });
+  await client.send(new CreateBucketCommand({ Bucket: 'bucket' }));
+  await setVersioning(client, 'bucket', 'Enabled');
+  for (const text of ['one', 'two', 'three']) await put(client, 'bucket', 'key', text);
+  await client.send(new DeleteObjectCommand({ Bucket: 'bucket', Key: 'key' }));
+  await put(client, 'bucket', 'large', 'x'.repeat(1_000_000));
+  const upload = await TestUpload.begin(client, 'bucket', 'parts');
+  await upload.complete([await upload.part(1, 'content')]);
+  await (await TestUpload.begin(client, 'bucket', 'open')).part(1, 'content');
+});
+
+afterAll(async () => {
+  client.destroy();
+  await service.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const scrub = (...args: string[]): Promise<Run> =>
+  runProgram(['scrub', '--data', data, ...args], { killAfter: 120_000 });
+
+interface Report {
+  readonly findings: readonly { readonly kind: string; readonly where: string; readonly state: string }[];
+  readonly summary: { readonly items: number; readonly blobs: number; readonly counts: unknown };
+}
+
+describe('stillage scrub', () => {
+  it('finds nothing wrong, while the service runs', async () => {
+    await expectScrubClean(data);
+    const { code, stdout } = await scrub('--json');
+    const { findings, summary } = JSON.parse(stdout) as Report;
+    expect({ code, findings }).toEqual({ code: 0, findings: [] });
+    expect(summary.items).toBeGreaterThan(10);
+    expect(summary.blobs).toBe((await blobsBelow(data)).length);
+    // 3 versions, an object, a part of an object, a part of an upload.
+    expect(summary.blobs).toBe(6);
+  });
+
+  it('finds a blob of nobody, leaves it while it may be work in progress, and removes it when told to', async () => {
+    const before = await blobsBelow(data);
+    const ref = `ab${'-'.repeat(8)}${'A'.repeat(20)}`;
+    const orphan = join('ab', ref);
+    await writeFile(join(data, 'blobs', orphan), 'never finished');
+
+    expect(await scrub('--min-age', '36500d')).toMatchObject({ code: 0 });
+    const looked = await scrub();
+    expect(looked.code).toBe(1);
+    expect(looked.stdout).toContain(`found  orphan-blob  blob ${ref}: `);
+    expect(looked.stdout).toContain('1 × orphan-blob: bytes that no version, part or manifest refers to');
+    expect(await blobsBelow(data)).toContain(ref);
+
+    const mended = await scrub('--repair', '--json');
+    expect(mended.code).toBe(1);
+    expect((JSON.parse(mended.stdout) as Report).summary.counts).toEqual({ 'orphan-blob': { found: 1, mended: 1 } });
+    expect(await blobsBelow(data)).toEqual(before);
+    await expectScrubClean(data);
+    expect(await read(client, 'bucket', 'large')).toBe('x'.repeat(1_000_000));
+  });
+
+  it('tells what is lost, and leaves it', async () => {
+    expect(await service.stop()).toBe(0);
+    const large = (await blobsBelow(data)).find((ref) => existsSync(join(data, 'blobs', ref.slice(0, 2), ref)))!;
+    await truncate(join(data, 'blobs', large.slice(0, 2), large), 2000);
+    const { code, stdout } = await scrub('--repair', '--min-age', '0', '--json');
+    const { findings } = JSON.parse(stdout) as Report;
+    expect(code).toBe(1);
+    expect(findings.map(({ kind, state }) => `${kind} ${state}`)).toEqual(['cut-blob lost']);
+    expect(findings[0]!.where).toContain('key large');
+    expect(await blobsBelow(data)).toHaveLength(6);
+  });
+
+  it.each([
+    [['--min-age', '7'], 2, 'A time is a number with a unit'],
+    [['--min-age', '7w'], 2, 'A time is a number with a unit'],
+    [['--data', '/nowhere'], 1, 'there is no table in /nowhere'],
+  ])('refuses %j', async (args, code, message) => {
+    const run = await scrub(...args);
+    expect(run).toMatchObject({ code, stdout: '' });
+    expect(run.stderr).toContain(message);
+  });
+});

@@ -1,0 +1,49 @@
+import { App, Validations } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { mkdir, readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BackgroundBundle } from '../../infra/background-bundle.ts';
+import { backgroundFunctions } from '../../infra/background-functions.ts';
+import { DataStack } from '../../infra/data-stack.ts';
+import { OperationsStack } from '../../infra/operations-stack.ts';
+import { ScheduleStack } from '../../infra/schedule-stack.ts';
+import { readSettings } from '../../infra/settings.ts';
+
+/** The stacks of what runs without being asked, and of what watches over it. */
+export interface BackgroundSynthesis {
+  readonly schedule: Template;
+  readonly operations: Template;
+}
+
+/** Synthesises them, with an empty file for each function. @param validated what cdk-nag finds is thrown */
+export async function synthesiseBackground(validated = false): Promise<BackgroundSynthesis> {
+  const directory = await mkdtemp(join(tmpdir(), 'stillage-background-'));
+  try {
+    const context = await deployedContext();
+    const app = new App({ outdir: join(directory, 'cdk.out'), context, builtinCloudFormationValidation: validated });
+    if (validated) Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+    const settings = readSettings(app.node);
+    const env = { account: settings.account, region: settings.region };
+    const data = new DataStack(app, 'data', { env, settings });
+    const functions = await Promise.all(backgroundFunctions.map((one) => emptyBundle(one, directory)));
+    const schedule = new ScheduleStack(app, 'schedule', { env, settings, data, functions });
+    const operations = new OperationsStack(app, 'operations', { env, settings, data, schedule, balancer: undefined });
+    return { schedule: Template.fromStack(schedule), operations: Template.fromStack(operations) };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function emptyBundle(one: (typeof backgroundFunctions)[number], parent: string): Promise<BackgroundBundle> {
+  const directory = join(parent, one.name);
+  await mkdir(directory);
+  await writeFile(join(directory, 'index.mjs'), `export const handler = '${one.name}';\n`);
+  return { ...one, directory };
+}
+
+async function deployedContext(): Promise<Record<string, unknown>> {
+  const text = await readFile(join(import.meta.dirname, '../../cdk.json'), 'utf8');
+  return (JSON.parse(text) as { context: Record<string, unknown> }).context;
+}

@@ -1,0 +1,174 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { resources, synthesise, withDomain, withoutAssets, type Synthesis } from './synthesis.ts';
+
+interface Origin {
+  readonly Id: string;
+  readonly OriginCustomHeaders: readonly { readonly HeaderName: string; readonly HeaderValue: unknown }[];
+  readonly CustomOriginConfig?: unknown;
+  readonly VpcOriginConfig?: unknown;
+}
+
+interface Behaviour {
+  readonly TargetOriginId: string;
+  readonly [property: string]: unknown;
+}
+
+interface DistributionConfig {
+  readonly Aliases?: readonly string[];
+  readonly Origins: readonly Origin[];
+  readonly DefaultCacheBehavior: Behaviour;
+  readonly CacheBehaviors?: readonly Behaviour[];
+  readonly CustomErrorResponses: readonly { readonly ErrorCode: number; readonly ErrorCachingMinTTL: number }[];
+  readonly ViewerCertificate?: unknown;
+}
+
+const distributions = (template: Template): [id: string, config: DistributionConfig][] =>
+  resources(template, 'AWS::CloudFront::Distribution').map(([id, { Properties }]) => [
+    id,
+    Properties['DistributionConfig'] as DistributionConfig,
+  ]);
+
+/** The managed policies: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html */
+const cachingDisabled = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
+const allViewerExceptHostHeader = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
+
+let plain: Synthesis;
+let named: Synthesis;
+beforeAll(async () => {
+  plain = await synthesise([], { router: 'function handler(event) { return event.request; }' });
+  named = await synthesise([], { context: withDomain });
+}, 180_000);
+
+describe('the edge stack', () => {
+  it('is as it was last looked at', () => {
+    expect(withoutAssets(plain.edge)).toMatchSnapshot('on the name of the distribution');
+    expect(withoutAssets(named.edge)).toMatchSnapshot('with a domain');
+  });
+
+  it('runs the router on each request of a viewer, in each distribution', () => {
+    plain.edge.hasResourceProperties('AWS::CloudFront::Function', {
+      FunctionCode: 'function handler(event) { return event.request; }',
+      FunctionConfig: { Runtime: 'cloudfront-js-2.0' },
+      AutoPublish: true,
+    });
+    for (const [, { DefaultCacheBehavior, CacheBehaviors = [] }] of distributions(named.edge)) {
+      for (const behaviour of [DefaultCacheBehavior, ...CacheBehaviors]) {
+        expect(behaviour['FunctionAssociations']).toMatchObject([{ EventType: 'viewer-request' }]);
+      }
+    }
+  });
+
+  it('caches nothing, not even errors, and changes nothing', () => {
+    for (const [, config] of distributions(named.edge)) {
+      for (const behaviour of [config.DefaultCacheBehavior, ...config.CacheBehaviors!]) {
+        expect(behaviour).toMatchObject({ CachePolicyId: cachingDisabled, Compress: false });
+        expect([...(behaviour['AllowedMethods'] as string[])].toSorted()).toEqual([
+          'DELETE',
+          'GET',
+          'HEAD',
+          'OPTIONS',
+          'PATCH',
+          'POST',
+          'PUT',
+        ]);
+      }
+      const errors = config.CustomErrorResponses;
+      expect(errors.map(({ ErrorCode }) => ErrorCode)).toEqual([400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]);
+      expect(new Set(errors.map(({ ErrorCachingMinTTL }) => ErrorCachingMinTTL))).toEqual(new Set([0]));
+    }
+  });
+
+  it('has an origin for each lane, which the distribution proves itself to by a secret that is in no template', () => {
+    for (const { edge } of [plain, named]) {
+      for (const [, { Origins }] of distributions(edge)) {
+        expect(Origins.map(({ Id }) => Id).toSorted()).toEqual(['byte', 'control']);
+        for (const { OriginCustomHeaders } of Origins) {
+          expect(OriginCustomHeaders).toHaveLength(1);
+          expect(OriginCustomHeaders[0]!.HeaderName).toBe('x-stillage-edge');
+          expect(JSON.stringify(OriginCustomHeaders[0]!.HeaderValue)).toMatch(
+            /resolve:secretsmanager:.*EdgeSecret.*:SecretString/,
+          );
+        }
+      }
+    }
+  });
+
+  it('reaches the API by TLS 1.2, and the byte lane inside the network', () => {
+    const [[, { Origins }]] = distributions(plain.edge) as [[string, DistributionConfig]];
+    const [control, byte] = ['control', 'byte'].map((id) => Origins.find(({ Id }) => Id === id));
+    expect(control!.CustomOriginConfig).toMatchObject({
+      OriginProtocolPolicy: 'https-only',
+      OriginSSLProtocols: ['TLSv1.2'],
+      OriginReadTimeout: 30,
+    });
+    expect(byte!.VpcOriginConfig).toMatchObject({ OriginReadTimeout: 120 });
+    plain.edge.resourceCountIs('AWS::CloudFront::VpcOrigin', 1);
+  });
+
+  it('has no byte lane where there is none', async () => {
+    const { edge } = await synthesise([], { context: { byteLane: 'functions' } });
+    expect(distributions(edge).flatMap(([, { Origins }]) => Origins.map(({ Id }) => Id))).toEqual(['control']);
+    edge.resourceCountIs('AWS::CloudFront::VpcOrigin', 0);
+  });
+});
+
+describe('the distribution of the API', () => {
+  it('answers to TLS only', () => {
+    for (const { edge } of [plain, named]) {
+      const [[, { DefaultCacheBehavior, CacheBehaviors }]] = distributions(edge) as [[string, DistributionConfig]];
+      for (const behaviour of [DefaultCacheBehavior, ...CacheBehaviors!]) {
+        expect(behaviour).toMatchObject({
+          ViewerProtocolPolicy: 'https-only',
+          OriginRequestPolicyId: allViewerExceptHostHeader,
+        });
+      }
+    }
+  });
+
+  it('is named after the domain and after each bucket in it, with the certificate', () => {
+    const [[, config]] = distributions(named.edge) as [[string, DistributionConfig]];
+    expect(config.Aliases).toEqual(['s3.example.com', '*.s3.example.com']);
+    expect(config.ViewerCertificate).toEqual({
+      AcmCertificateArn: withDomain.certificate,
+      MinimumProtocolVersion: 'TLSv1.2_2021',
+      SslSupportMethod: 'sni-only',
+    });
+  });
+
+  it('is the only one, and has its own name alone, without a domain', () => {
+    const all = distributions(plain.edge);
+    expect(all).toHaveLength(1);
+    expect(all[0]![1]).not.toHaveProperty('Aliases');
+    plain.edge.resourceCountIs('AWS::Route53::RecordSet', 0);
+  });
+});
+
+describe('the distribution of websites', () => {
+  it('answers to plain HTTP as well, and tells the byte lane which it was', () => {
+    const [, [, config]] = distributions(named.edge) as [unknown, [string, DistributionConfig]];
+    expect(config.Aliases).toEqual(['*.website.s3.example.com']);
+    expect(config.DefaultCacheBehavior).toMatchObject({ TargetOriginId: 'byte', ViewerProtocolPolicy: 'allow-all' });
+    named.edge.hasResourceProperties('AWS::CloudFront::OriginRequestPolicy', {
+      OriginRequestPolicyConfig: Match.objectLike({
+        HeadersConfig: { HeaderBehavior: 'allViewerAndWhitelistCloudFront', Headers: ['CloudFront-Forwarded-Proto'] },
+        QueryStringsConfig: { QueryStringBehavior: 'all' },
+      }),
+    });
+  });
+});
+
+describe('the DNS', () => {
+  it('has each name, for both versions of IP, where a zone is given', () => {
+    const records = resources(named.edge, 'AWS::Route53::RecordSet').map(
+      ([, { Properties }]) => `${String(Properties['Type'])} ${String(Properties['Name'])}`,
+    );
+    const names = ['s3.example.com.', '*.s3.example.com.', '*.website.s3.example.com.'];
+    expect(records.toSorted()).toEqual(names.flatMap((name) => [`A ${name}`, `AAAA ${name}`]).toSorted());
+  });
+
+  it('is left to others without one', async () => {
+    const { edge } = await synthesise([], { context: { ...withDomain, hostedZone: '' } });
+    edge.resourceCountIs('AWS::Route53::RecordSet', 0);
+  });
+});

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { root } from '../../infra/operation-descriptions.ts';
+import { synthesiseBackground, type BackgroundSynthesis } from './background-synthesis.ts';
+import { resources } from './synthesis.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+let synthesis: BackgroundSynthesis;
+beforeAll(async () => {
+  synthesis = await synthesiseBackground();
+});
+
+const alarms = (): Map<string, Readonly<Record<string, unknown>>> =>
+  new Map(
+    resources(synthesis.operations, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => [
+      (Properties['AlarmName'] as string).replace('stillage-prod-', ''),
+      Properties,
+    ]),
+  );
+
+describe('the operations stack', () => {
+  it('is as it was last looked at', () => {
+    expect(synthesis.operations.toJSON()).toMatchSnapshot();
+  });
+
+  it('watches errors, throttles, dead letters and the lag of the feed', () => {
+    expect([...alarms().keys()]).toEqual(
+      expect.arrayContaining([
+        'ApiErrors',
+        'FunctionThrottles',
+        'TableReadThrottles',
+        'TableWriteThrottles',
+        'CountUsageLag',
+        'ReleaseContentLag',
+        'FeedDeadLetters',
+        'ScheduleDeadLetters',
+        'LifecycleDeadLetters',
+        'LifecycleBacklog',
+        'SweepReleasedErrors',
+      ]),
+    );
+    expect(alarms().get('CountUsageLag')).toMatchObject({ MetricName: 'IteratorAge', Threshold: 600_000 });
+    expect(alarms().get('FeedDeadLetters')).toMatchObject({ Threshold: 0, EvaluationPeriods: 1 });
+  });
+
+  it('tells its topic when an alarm rings, and when it is over', () => {
+    synthesis.operations.resourceCountIs('AWS::SNS::Topic', 1);
+    for (const alarm of alarms().values()) {
+      expect(alarm['AlarmActions']).toEqual(alarm['OKActions']);
+      expect(alarm['AlarmActions']).toHaveLength(1);
+      expect(alarm['TreatMissingData']).toBe('notBreaching');
+    }
+  });
+
+  it('has a dashboard', () => {
+    synthesis.operations.hasResourceProperties('AWS::CloudWatch::Dashboard', { DashboardName: 'stillage-prod' });
+  });
+
+  it('has no alarm that the guide does not explain', async () => {
+    const guide = await readFile(join(root, 'docs/cloud-operations.md'), 'utf8');
+    const unexplained = [...alarms().keys(), 'ByteLaneErrors', 'ByteLaneUnreachable'].filter(
+      (name) =>
+        !guide.includes(
+          `\`${name.replace(/^(?!Api).*Errors$/, (all) => (all.startsWith('ByteLane') ? all : '<Function>Errors'))}\``,
+        ),
+    );
+    expect(unexplained).toEqual([]);
+  });
+});

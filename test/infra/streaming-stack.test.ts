@@ -1,0 +1,113 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { describeOperations, functionsOf } from '../../infra/operation-descriptions.ts';
+import { readCloudSettings } from '../../functions/runtime/cloud-settings.ts';
+import { resources, synthesise, withoutAssets } from './synthesis.ts';
+
+let streaming: Template;
+beforeAll(async () => {
+  streaming = (await synthesise(functionsOf(await describeOperations()))).streaming!;
+}, 180_000);
+
+const container = (): Record<string, unknown> =>
+  (
+    resources(streaming, 'AWS::ECS::TaskDefinition')[0]![1].Properties['ContainerDefinitions'] as Record<
+      string,
+      unknown
+    >[]
+  )[0]!;
+
+describe('the streaming stack', () => {
+  it('is as it was last looked at', () => {
+    expect(withoutAssets(streaming)).toMatchSnapshot();
+  });
+
+  it('is left out where the functions carry the bodies', async () => {
+    const { deployment } = await synthesise([], { context: { byteLane: 'functions' } });
+    expect(deployment.streaming).toBeUndefined();
+  });
+
+  it('runs the byte lane of the image on arm64, and lets its requests end', () => {
+    streaming.hasResourceProperties('AWS::ECS::TaskDefinition', {
+      RuntimePlatform: { CpuArchitecture: 'ARM64', OperatingSystemFamily: 'LINUX' },
+      NetworkMode: 'awsvpc',
+      RequiresCompatibilities: ['FARGATE'],
+    });
+    expect(container()).toMatchObject({
+      Command: ['bin/byte-lane.mjs'],
+      StopTimeout: 120,
+      ReadonlyRootFilesystem: true,
+      PortMappings: [{ ContainerPort: 9000 }],
+    });
+    expect(JSON.stringify(container()['HealthCheck'])).toContain('http://127.0.0.1:9000/_stillage/health');
+  });
+
+  it('tells the server all that its composition root asks for', () => {
+    const environment = container()['Environment'] as { Name: string; Value: unknown }[];
+    const told = environment.map(
+      ({ Name, Value }) => [Name, typeof Value === 'string' ? Value : JSON.stringify(Value)] as const,
+    );
+    expect(readCloudSettings(Object.fromEntries(told)).edgeSecret).toContain('EdgeSecret');
+    expect(Object.fromEntries(told)['PORT']).toBe('9000');
+  });
+
+  it('grants the server what its operations need and no more', () => {
+    const task = resources(streaming, 'AWS::ECS::TaskDefinition')[0]![1].Properties;
+    const { 'Fn::GetAtt': role } = task['TaskRoleArn'] as { 'Fn::GetAtt': [string, string] };
+    const policies = resources(streaming, 'AWS::IAM::Policy').filter(([, { Properties }]) =>
+      JSON.stringify(Properties['Roles']).includes(role[0]),
+    );
+    const statements = policies.flatMap(
+      ([, { Properties }]) =>
+        (Properties['PolicyDocument'] as { Statement: { Sid: string; Action: string | string[] }[] }).Statement,
+    );
+    const granted = new Map(statements.map(({ Sid, Action }) => [Sid, [Action].flat().toSorted()]));
+    expect(Object.fromEntries(granted)).toEqual({
+      Table: [
+        'dynamodb:ConditionCheckItem',
+        'dynamodb:DeleteItem',
+        'dynamodb:GetItem',
+        'dynamodb:PutItem',
+        'dynamodb:Query',
+      ],
+      Blobs: ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:PutObject'],
+      BlobBucket: ['s3:ListBucket'],
+      Secrets: ['secretsmanager:GetSecretValue'],
+    });
+  });
+
+  it('has no way in but a load balancer without an address on the internet', () => {
+    streaming.hasResourceProperties('AWS::ElasticLoadBalancingV2::LoadBalancer', { Scheme: 'internal' });
+    const groups = resources(streaming, 'AWS::EC2::SecurityGroup');
+    expect(JSON.stringify(groups.map(([, { Properties }]) => Properties['SecurityGroupIngress'] ?? []))).not.toContain(
+      '0.0.0.0/0',
+    );
+    const [, ingress] = resources(streaming, 'AWS::EC2::SecurityGroupIngress')[0]!;
+    expect(resources(streaming, 'AWS::EC2::SecurityGroupIngress')).toHaveLength(1);
+    expect(ingress.Properties).toMatchObject({ FromPort: 9000, ToPort: 9000 });
+    expect(JSON.stringify(ingress.Properties['SourceSecurityGroupId'])).toContain('BalancerAccess');
+  });
+
+  it('reaches table and blobs by gateway endpoints, and pays for no address translation', () => {
+    const endpoints = resources(streaming, 'AWS::EC2::VPCEndpoint').map(([, { Properties }]) => Properties);
+    expect(endpoints.map(({ VpcEndpointType }) => VpcEndpointType)).toEqual(['Gateway', 'Gateway']);
+    expect(JSON.stringify(endpoints)).toMatch(/\.s3"/);
+    expect(JSON.stringify(endpoints)).toMatch(/\.dynamodb"/);
+    streaming.resourceCountIs('AWS::EC2::NatGateway', 0);
+  });
+
+  it('takes servers out of use before it stops them, and starts as many as there is work for', () => {
+    streaming.hasResourceProperties('AWS::ElasticLoadBalancingV2::TargetGroup', {
+      HealthCheckPath: '/_stillage/health',
+      TargetGroupAttributes: Match.arrayWith([{ Key: 'deregistration_delay.timeout_seconds', Value: '120' }]),
+    });
+    streaming.hasResourceProperties('AWS::ApplicationAutoScaling::ScalableTarget', { MinCapacity: 2, MaxCapacity: 20 });
+    streaming.hasResourceProperties('AWS::ECS::Service', {
+      DesiredCount: 2,
+      DeploymentConfiguration: {
+        DeploymentCircuitBreaker: { Enable: true, Rollback: true },
+        MinimumHealthyPercent: 100,
+      },
+    });
+  });
+});
