@@ -125,7 +125,7 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
     method: 'GET',
     query: Query.parse(query),
     fields,
-    form: { fields: new Fields([['key', 'key']]), headers: given },
+    form: { fields: new Fields([['key', 'key']]), key: 'key', headers: given },
     secure: true,
     remoteAddress: '192.0.2.1',
     settings: { region: '', xmlNamespace: '', allUsersGroupUri: '', limits: defaultLimits, tokenKey: new Uint8Array() },

@@ -1,6 +1,7 @@
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { join } from 'node:path';
 import { routes, type OperationName } from '../shared/protocol/routes.ts';
+import { leanSdk } from './lean-sdk.ts';
 import {
   type FunctionDescription,
   functionsOf,
@@ -61,7 +62,7 @@ export async function bundleFunctions(
     absWorkingDir: root,
     entryPoints: functions.map(({ name }) => ({ in: `function:${name}`, out: `${name}/index` })),
     outdir: directory,
-    plugins: [functionEntries(functions)],
+    plugins: [functionEntries(functions), leanSdk],
     ...forLambda,
   });
   return functions.map(({ name, serves, needs }) => ({ name, serves, needs, directory: join(directory, name) }));

@@ -66,6 +66,7 @@ export class Deployment extends Construct {
       ...stack('operations', 'dashboard and alarms'),
       ...{ data: this.data, schedule: this.schedule, balancer: this.streaming?.balancer },
     });
-    Tags.of(this).add('stillage:stage', settings.stage);
+    // As in the streaming stack.
+    Tags.of(this).add('stillage:stage', settings.stage, { excludeResourceTypes: ['AWS::EC2::VPCEndpoint'] });
   }
 }

@@ -5,7 +5,10 @@ import type { Settings } from './settings.ts';
 const nowhere = 'invalid';
 
 /** The names that buckets and websites are addressed below. Without a domain there are none. */
-export function hostNamesOf({ domain = nowhere, websiteDomain }: Settings): { domain: string; websiteDomain: string } {
+export function hostNamesOf({ domain = nowhere, websiteDomain }: Pick<Settings, 'domain' | 'websiteDomain'>): {
+  domain: string;
+  websiteDomain: string;
+} {
   return { domain, websiteDomain: websiteDomain ?? `website.${nowhere}` };
 }
 

@@ -1,4 +1,5 @@
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
+import { parseDelimiter } from '../../shared/http/delimiter.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import type { Query } from '../../shared/http/query.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
@@ -18,7 +19,7 @@ export const listObjectsV2 = defineOperation({
   parse: ({ bucket, query, settings }) => ({
     bucket,
     prefix: query.get('prefix') ?? '',
-    delimiter: query.get('delimiter') ?? '',
+    delimiter: parseDelimiter(query),
     startAfter: query.get('start-after'),
     token: query.get('continuation-token'),
     maxKeys: parsePageSize(query, 'max-keys', settings.limits.keysPerPage),

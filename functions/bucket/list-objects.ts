@@ -1,3 +1,4 @@
+import { parseDelimiter } from '../../shared/http/delimiter.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
 import { markerOf, positionOf } from '../../shared/metadata/listing-marker.ts';
@@ -16,7 +17,7 @@ export const listObjects = defineOperation({
   parse: ({ bucket, query, settings }) => ({
     bucket,
     prefix: query.get('prefix') ?? '',
-    delimiter: query.get('delimiter') ?? '',
+    delimiter: parseDelimiter(query),
     marker: query.get('marker') ?? '',
     maxKeys: parsePageSize(query, 'max-keys', settings.limits.keysPerPage),
     encoding: parseEncodingType(query.get('encoding-type')),

@@ -29,7 +29,7 @@ export const postObject = defineOperation({
     const conditions = parsePreconditions(form.headers);
     return {
       bucket,
-      key: readKey(form.fields),
+      key: readKey(form.key),
       encryption: parseWantedEncryption({ fields: form.headers, secure, remoteAddress }),
       headers: withTagging(
         readUploadHeaders(form.headers, settings.limits),
@@ -83,15 +83,7 @@ function refuseMisplacedHeaders(fields: Fields): void {
   });
 }
 
-function readKey(fields: Fields): string {
-  const key = fields.get('key') ?? '';
-  if (key === '') {
-    throw invalidArgument(
-      'key',
-      '',
-      "Bucket POST must contain a field named 'key'. If it is specified, please check the order of the fields.",
-    );
-  }
+function readKey(key: string): string {
   const text = asText(key);
   if (text === undefined) throw new S3Error('InvalidObjectName', { message: 'Object keys must be UTF-8.' });
   checkKey(text);

@@ -27,7 +27,7 @@ const drainTime = 5000;
 
 /**
  * Node's HTTP server as a transport: raw target and header fields in, streamed bodies both ways. The same listener
- * serves `request` and `checkContinue`.
+ * serves `request`, `checkContinue` and `checkExpectation`: what a client expects beside `100-continue` is ignored.
  */
 export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
   /** Requests that are sent without waiting for answers take turns: a later one may depend on an earlier one. */
@@ -137,7 +137,7 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#request = request;
     this.#response = response;
     this.#idle = idle;
-    this.#expectsContinue = request.headers.expect !== undefined;
+    this.#expectsContinue = /^100-continue$/i.test(request.headers.expect ?? '');
     const announced = request.headers['content-length'];
     this.#ended = request.headers['transfer-encoding'] === undefined && (announced === undefined || announced === '0');
   }

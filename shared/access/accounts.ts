@@ -23,6 +23,8 @@ export interface UserDeclaration {
 /** How long a looked-up key is believed: a suspension takes effect within this time. */
 const cacheTime = 2000;
 const mostCached = 10_000;
+/** No id and no name is longer, in bytes. Strangers ask for what they like, and not every table can look up longer ones. */
+const longestName = 512;
 
 /**
  * Customers' projects, users and access keys. Secrets are sealed under the id of their key, so that one copied to another
@@ -41,6 +43,7 @@ export class Accounts implements AccessKeys, Projects {
   }
 
   async find(accessKeyId: string): Promise<AccessKey | undefined> {
+    if (!isPossible(accessKeyId)) return undefined;
     const now = this.#clock.now();
     const cached = this.#cache.get(accessKeyId);
     const found = await (cached && cached.until > now ? cached.found : this.#readAnew(accessKeyId, now));
@@ -57,17 +60,17 @@ export class Accounts implements AccessKeys, Projects {
   }
 
   async project(id: string): Promise<Project | undefined> {
-    const item = await this.#table.get(accountKey.project(id));
+    const item = isPossible(id) ? await this.#table.get(accountKey.project(id)) : undefined;
     return item && decodeProject(id, item);
   }
 
   async byEmail(email: string): Promise<Project | undefined> {
-    const item = await this.#table.get(accountKey.email(email));
+    const item = isPossible(email) ? await this.#table.get(accountKey.email(email)) : undefined;
     return item && this.project(item['project'] as string);
   }
 
   async hasUser(project: string, name: string): Promise<boolean> {
-    return (await this.#table.get(accountKey.user(project, name))) !== undefined;
+    return isPossible(name) && (await this.#table.get(accountKey.user(project, name))) !== undefined;
   }
 
   /** Creates what is missing of a declaration and leaves alone what is there. */
@@ -96,7 +99,7 @@ export class Accounts implements AccessKeys, Projects {
   }
 
   async #read(accessKeyId: string): Promise<Found | undefined> {
-    const item = accessKeyId === '' ? undefined : await this.#table.get(accountKey.accessKey(accessKeyId));
+    const item = await this.#table.get(accountKey.accessKey(accessKeyId));
     if (item === undefined) return undefined;
     const id = item['project'] as string;
     const name = item['user'] as string;
@@ -122,6 +125,10 @@ export class Accounts implements AccessKeys, Projects {
       },
     };
   }
+}
+
+function isPossible(name: string): boolean {
+  return name !== '' && Buffer.byteLength(name) <= longestName;
 }
 
 /** A key that exists, and when it is good for nothing any more, in milliseconds since the epoch. */

@@ -73,9 +73,6 @@ function parseGrantees(header: string, value: string): readonly NamedGrantee[] {
   return found;
 }
 
-/** No id or e-mail form of a project is longer, in bytes: what is cannot be looked up. */
-const longestName = 1024;
-
 /**
  * Finds out who the grantees are. E-mail forms become the canonical ids they stand for.
  * @param allUsersGroupUri the deployment's own URI of everybody
@@ -98,7 +95,6 @@ export async function resolveAcl(asked: AskedAcl, projects: Projects, allUsersGr
 }
 
 async function resolve({ by, name }: NamedGrantee, projects: Projects, allUsersGroupUri: string): Promise<Grantee> {
-  const isName = name !== '' && Buffer.byteLength(name) <= longestName;
   switch (by) {
     case 'uri': {
       const group = groupOf(name, allUsersGroupUri);
@@ -106,12 +102,12 @@ async function resolve({ by, name }: NamedGrantee, projects: Projects, allUsersG
       return { group };
     }
     case 'id': {
-      const project = isName ? await projects.project(name) : undefined;
+      const project = await projects.project(name);
       if (project === undefined) throw invalidArgument('CanonicalUser/ID', name, 'Invalid id');
       return { project: project.id };
     }
     case 'emailAddress': {
-      const project = isName ? await projects.byEmail(name) : undefined;
+      const project = await projects.byEmail(name);
       if (project === undefined) {
         throw new S3Error('UnresolvableGrantByEmailAddress', {
           details: { EmailAddress: name },

@@ -79,9 +79,9 @@ export class Usage implements UsageCounters {
   /** Counts day by day, so that each write changes one day of the bill. */
   async #count(bucketId: string, lane: string, records: readonly FeedRecord[]): Promise<void> {
     const key = itemKey.usage(bucketId, lane);
-    for (;;) {
+    for (let left = records; left.length > 0;) {
       const row = await this.#table.get(key);
-      const fresh = firstDay(records, row);
+      const fresh = firstDay(left, row);
       const last = fresh.at(-1);
       if (last === undefined) return;
       const project = await this.#payer(bucketId, row, fresh);
@@ -93,7 +93,7 @@ export class Usage implements UsageCounters {
         project === undefined
           ? []
           : [await this.#storage.change({ project, bucketId, lane }, fresh.map(stepOf), before)];
-      await this.#table.write([
+      const { outcome } = await this.#table.write([
         {
           key,
           put: {
@@ -109,6 +109,7 @@ export class Usage implements UsageCounters {
         },
         ...billed,
       ]);
+      if (outcome === 'written') left = left.slice(left.indexOf(last.record) + 1);
     }
   }
 

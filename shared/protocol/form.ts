@@ -6,6 +6,8 @@ import { readMultipartForm, type MultipartForm } from '../http/multipart-form.ts
 export interface Form {
   /** Every field before the file, `${filename}` replaced by the name of the file. */
   readonly fields: Fields;
+  /** The field `key`, never empty; bytes as latin1 characters. */
+  readonly key: string;
   /** Those of them that say what an upload says in the header fields of its request, under the names they have there. */
   readonly headers: Fields;
 }
@@ -18,7 +20,8 @@ export interface OpenForm extends Form, Pick<MultipartForm, 'file' | 'close'> {}
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTForms.html
  *
  * @param maximum the most bytes that may stand beside the content of the file
- * @throws S3Error as {@link readMultipartForm}, and InvalidArgument for a field that comes twice or can't be a header field
+ * @throws S3Error as {@link readMultipartForm}, and InvalidArgument for a form without a key, and for a field that comes twice or can't
+ *   be a header field
  */
 export async function openForm(
   contentType: string | undefined,
@@ -34,11 +37,23 @@ export async function openForm(
         throw invalidArgument(name, value, `The form has two fields named '${name}'.`);
       fields.add(name, withFileName(value, form.fileName));
     }
-    return { fields, headers: headersOf(fields), file: form.file, close: () => form.close() };
+    const key = keyOf(fields);
+    return { fields, key, headers: headersOf(fields), file: form.file, close: () => form.close() };
   } catch (error) {
     await form.close();
     throw error;
   }
+}
+
+/** A form without a key is refused before its policy is looked at, as by Ceph RGW: what is wrong is then said, whatever the policy wants. */
+function keyOf(fields: Fields): string {
+  const key = fields.get('key');
+  if (key) return key;
+  throw invalidArgument(
+    'key',
+    '',
+    "Bucket POST must contain a field named 'key'. If it is specified, please check the order of the fields.",
+  );
 }
 
 /** Puts the name of the file, without a path before it, where a value asks for it. */

@@ -44,13 +44,13 @@ export interface ObjectListing extends Listing {
   readonly objects: readonly ListedObject[];
 }
 
-/** The answer of ListObjects. */
+/** The answer of ListObjects. Its prefix is never encoded, as in Ceph RGW: botocore, which always asks for encoding, does not decode it. */
 export function listObjectsResult(listing: ObjectListing, namespace: string): string {
   const name = nameWriter(listing.encoding);
   return page(
     'ListBucketResult',
     namespace,
-    `<Name>${escapeXml(listing.bucket)}</Name><Prefix>${name(listing.prefix)}</Prefix>` +
+    `<Name>${escapeXml(listing.bucket)}</Name><Prefix>${escapeXml(listing.prefix)}</Prefix>` +
       `<Marker>${name(listing.marker)}</Marker>` +
       optional('NextMarker', listing.nextMarker, name) +
       `<MaxKeys>${listing.maxKeys}</MaxKeys>` +

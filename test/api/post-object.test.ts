@@ -604,6 +604,13 @@ describe('the policy of a form', () => {
     expect(text).toContain('Invalid according to Policy');
   });
 
+  it('is not asked about a form without a key', async () => {
+    const bucket = await service.bucket();
+    const keyless = postUnder(bucket, [{ bucket }, ['starts-with', '$key', 'k']], []);
+    const text = await expectRefused(bucket, keyless, 400, 'InvalidArgument');
+    expect(text).toContain("a field named 'key'");
+  });
+
   it('is not asked about a field of the same name with another case or a second value', async () => {
     const bucket = await service.bucket();
     const fields: FormField[] = [

@@ -1,148 +1,154 @@
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { deploymentKeys } from '../../functions/runtime/deployment-keys.ts';
-import type { OperationBundle } from '../../infra/bundle.ts';
-import { gatewayResponses } from '../../infra/gateway-responses.ts';
+import type { FunctionBundle } from '../../infra/bundle.ts';
+import { type gatewayErrors, gatewayResponses } from '../../infra/gateway-responses.ts';
 import { Accounts } from '../../shared/access/accounts.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
-import { resolveTarget } from '../../shared/http/address.ts';
-import { Fields } from '../../shared/http/message.ts';
-import { keptHeaders } from '../../shared/protocol/kept-headers.ts';
-import { findRoute } from '../../shared/protocol/routes.ts';
+import { templates, type Synthesis } from '../infra/synthesis.ts';
 import { createBucket, createTable, dynamoDbAt, s3At } from '../support/moto.ts';
 import { accounts } from '../support/server.ts';
+import { ByteLaneProcess } from './byte-lane-process.ts';
+import { CloudFront } from './cloudfront.ts';
 import { EngineCalls } from './engine-calls.ts';
 import { FunctionProcess } from './function-process.ts';
-import { split, toEvent, toResponse, type ApiRequest, type ApiResponse } from './rest-api.ts';
+import { refusal, split, toEvent, toResponse, type ApiRequest, type ApiResponse } from './rest-api.ts';
+import { TemplateValues } from './template-values.ts';
 
 const stage = 'prod';
 const secret = 'A1b2C3d4'.repeat(8);
 const edgeSecret = 'Z9y8X7w6'.repeat(8);
-const domain = 's3.example.test';
-const originHost = 'abc123.execute-api.us-east-1.amazonaws.com';
+const restApi = 'abc123';
+
+/** What the resources of the templates are called here. */
+const names = { Table: 'stillage-table', Blobs: 'stillage-blobs', Secret: 'stillage', EdgeSecret: 'stillage-edge' };
 
 /**
- * The functions as they are deployed, over engines in the place of AWS, behind an API Gateway and a router that do to
- * requests what is known of the real ones. It listens as a server of S3 does.
+ * A deployment as its templates describe it, over engines in the place of AWS: the distribution with its router, API Gateway
+ * with the bundles of the functions, the byte lane from its bundle. It listens as a server of S3 does.
  */
 export class DeploymentUnderTest {
   readonly calls: EngineCalls;
-  readonly #functions: ReadonlyMap<string, FunctionProcess>;
-  readonly #server: Server;
+  readonly #synthesis: Synthesis;
+  readonly #values: TemplateValues;
+  readonly #bundles: ReadonlyMap<string, FunctionBundle>;
+  /** Started when first asked for, as Lambda does. */
+  readonly #functions = new Map<string, Promise<FunctionProcess>>();
+  #byteLane: ByteLaneProcess | undefined;
+  #distribution: CloudFront | undefined;
 
-  private constructor(calls: EngineCalls, functions: ReadonlyMap<string, FunctionProcess>) {
+  private constructor(calls: EngineCalls, synthesis: Synthesis, bundles: readonly FunctionBundle[]) {
     this.calls = calls;
-    this.#functions = functions;
-    this.#server = createServer((request, response) => {
-      void this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
-    });
+    this.#synthesis = synthesis;
+    const resolved = templates(synthesis).map(([, template]) => template);
+    this.#values = new TemplateValues(resolved, names);
+    this.#bundles = new Map(bundles.map((bundle) => [bundle.name, bundle]));
   }
 
-  static async start(engine: string, bundles: readonly OperationBundle[]): Promise<DeploymentUnderTest> {
-    const [table, blobs] = ['stillage-table', 'stillage-blobs'];
-    await createTable(dynamoDbAt(engine, true), table);
-    await createBucket(s3At(engine), blobs);
+  /** @param synthesis with the code of the router in it */
+  static async start(
+    engine: string,
+    synthesis: Synthesis,
+    bundles: readonly FunctionBundle[],
+  ): Promise<DeploymentUnderTest> {
+    await createTable(dynamoDbAt(engine, true), names.Table);
+    await createBucket(s3At(engine), names.Blobs);
     await createSecrets(engine);
-    await declareAccounts(engine, table);
-    const calls = await EngineCalls.before(engine);
-    const functions = await Promise.all(
-      bundles.map(async ({ name, directory }) => {
-        const environment = {
-          AWS_REGION: 'us-east-1',
-          // The proxy tells functions apart by it.
-          AWS_ACCESS_KEY_ID: name,
-          AWS_SECRET_ACCESS_KEY: 'of-the-role',
-          AWS_ENDPOINT_URL: calls.endpoint,
-          STILLAGE_TABLE: table,
-          STILLAGE_BLOB_BUCKET: blobs,
-          STILLAGE_SECRET: 'stillage',
-          STILLAGE_EDGE_SECRET: 'stillage-edge',
-          STILLAGE_REGION: 'us-east-1',
-          STILLAGE_DOMAIN: domain,
-          STILLAGE_WEBSITE_DOMAIN: `website.${domain}`,
-          STILLAGE_XML_NAMESPACE: 'http://s3.amazonaws.com/doc/2006-03-01/',
-          STILLAGE_ALL_USERS_GROUP_URI: 'http://acs.amazonaws.com/groups/global/AllUsers',
-        };
-        return [name, await FunctionProcess.start(directory, environment)] as const;
-      }),
-    );
-    const deployment = new DeploymentUnderTest(calls, new Map(functions));
-    await new Promise<void>((resolve) => deployment.#server.listen(0, '127.0.0.1', resolve));
+    await declareAccounts(engine);
+    const deployment = new DeploymentUnderTest(await EngineCalls.before(engine), synthesis, bundles);
+    await deployment.#start();
     return deployment;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#distribution!.url;
   }
 
-  /** What the functions have logged of requests. */
-  requests(operation: string): Record<string, unknown>[] {
-    const lines = this.#functions.get(operation)!.log.split('\n');
-    return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>);
+  /** Of the byte lane, past the distribution. */
+  get byteLaneUrl(): string {
+    return `http://127.0.0.1:${this.#byteLane!.port}`;
   }
 
-  /** Sends a request to the API itself, past the router. */
+  /** What a function, or the byte lane, has logged of requests. */
+  async requests(name: string): Promise<Record<string, unknown>[]> {
+    const log = name === 'byte-lane' ? this.#byteLane!.log : (await this.#functions.get(name))?.log;
+    const lines = (log ?? '').split('\n').filter((line) => line.startsWith('{'));
+    return lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ message }) => message === 'request');
+  }
+
+  /** The functions that have been asked for. */
+  get invoked(): readonly string[] {
+    return [...this.#functions.keys()];
+  }
+
+  /** Sends a request to the API itself. */
   async callApi(request: ApiRequest): Promise<ApiResponse> {
-    const lambda = this.#functions.get(split(request.target)[0].split('/')[1]!);
-    if (lambda === undefined) return gatewayResponse('MISSING_AUTHENTICATION_TOKEN');
+    const refused = refusal(request, apiHost);
+    if (refused !== undefined) return { status: refused, headers: [], body: Buffer.from('{"message":null}') };
+    const [, name = '', ...rest] = split(request.target)[0].split('/');
+    const bundle = this.#bundles.get(name);
+    if (bundle === undefined || rest.length > 0) return gatewayResponse('MISSING_AUTHENTICATION_TOKEN');
+    const starting = this.#functions.get(name) ?? this.#startFunction(bundle);
+    this.#functions.set(name, starting);
     try {
-      return toResponse(await lambda.invoke(toEvent(request, stage)));
+      return toResponse(await (await starting).invoke(toEvent(request, stage)));
     } catch {
       return gatewayResponse('DEFAULT_5XX');
     }
   }
 
+  /** Tells the byte lane to stop, as when its task is replaced, and waits until it has. */
+  async stopByteLane(): Promise<number | null> {
+    return this.#byteLane!.stop();
+  }
+
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-    await Promise.all([...this.#functions.values()].map((lambda) => lambda.stop()));
+    await this.#distribution?.stop();
+    await this.#byteLane?.stop();
+    await Promise.all([...this.#functions.values()].map(async (starting) => (await starting).stop()));
     await this.calls.stop();
   }
 
-  async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of message) chunks.push(chunk as Buffer);
-    const answer = await this.callApi(
-      routed({
-        method: message.method!,
-        target: message.url!,
-        headers: [...Fields.fromRaw(message.rawHeaders)],
-        body: Buffer.concat(chunks),
-        sourceIp: message.socket.remoteAddress!,
-      }),
+  async #start(): Promise<void> {
+    const { streaming, edge } = this.#synthesis;
+    if (streaming) {
+      this.#byteLane = await ByteLaneProcess.start({
+        ...this.#values.serverEnvironment(streaming),
+        ...this.#account('byte-lane'),
+      });
+    }
+    const control = { host: apiHost, call: (request: ApiRequest) => this.callApi(request) };
+    this.#distribution = await CloudFront.start(
+      edge,
+      // What a secret holds stands where the template refers to it.
+      { textOf: (value) => this.#values.textOf(value).replace(/^\{\{resolve:.*stillage-edge.*\}\}$/, edgeSecret) },
+      { control, bytePort: this.#byteLane?.port },
     );
-    const length = message.method === 'HEAD' ? [] : ['content-length', String(answer.body.length)];
-    response.writeHead(answer.status, [...answer.headers.flat(), ...length]).end(answer.body);
+  }
+
+  async #startFunction({ name, directory }: FunctionBundle): Promise<FunctionProcess> {
+    const environment = this.#values.functionEnvironment(this.#synthesis.api, name);
+    return FunctionProcess.start(directory, { ...environment, ...this.#account(name) });
+  }
+
+  /** The engines know a caller by its access key. */
+  #account(name: string): Record<string, string> {
+    return {
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: name,
+      AWS_SECRET_ACCESS_KEY: 'of-the-role',
+      AWS_ENDPOINT_URL: this.calls.endpoint,
+    };
   }
 }
 
-/** What the router makes of a request: it goes to the path of its operation, and the originals go along. */
-function routed(request: ApiRequest): ApiRequest {
-  const fields = new Fields(request.headers);
-  const host = fields.get('host')!;
-  const { address, query } = resolveTarget(request.target, host, { domain, websiteDomain: `website.${domain}` });
-  const operation = findRoute(address, request.method, query, fields);
-  const authorization = fields.get('authorization');
-  return {
-    ...request,
-    target: `/${operation}${request.target}`,
-    headers: [
-      ...request.headers.filter(([name]) => name !== 'host' && name !== 'authorization'),
-      ['host', originHost],
-      [keptHeaders.proof, edgeSecret],
-      [keptHeaders.target, request.target],
-      [keptHeaders.host, host],
-      [keptHeaders.address, request.sourceIp],
-      ...(authorization === undefined ? [] : [[keptHeaders.authorization, authorization] as const]),
-    ],
-    sourceIp: '130.176.0.1',
-  };
-}
+/** The API's own host name, which is the only one that it answers to. */
+export const apiHost = `${restApi}.execute-api.us-east-1.amazonaws.com`;
 
-function gatewayResponse(type: string): ApiResponse {
+function gatewayResponse(type: keyof typeof gatewayErrors): ApiResponse {
   const { statusCode, responseTemplates } = gatewayResponses()[type] as {
     statusCode: string;
     responseTemplates: Record<string, string>;
@@ -157,13 +163,13 @@ function gatewayResponse(type: string): ApiResponse {
 async function createSecrets(endpoint: string): Promise<void> {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const client = new SecretsManagerClient({ region: 'us-east-1', endpoint, credentials });
-  await client.send(new CreateSecretCommand({ Name: 'stillage', SecretString: secret }));
-  await client.send(new CreateSecretCommand({ Name: 'stillage-edge', SecretString: edgeSecret }));
+  await client.send(new CreateSecretCommand({ Name: names.Secret, SecretString: secret }));
+  await client.send(new CreateSecretCommand({ Name: names.EdgeSecret, SecretString: edgeSecret }));
   client.destroy();
 }
 
-async function declareAccounts(endpoint: string, tableName: string): Promise<void> {
-  const table = new DynamoDbTable({ tableName, client: dynamoDbAt(endpoint, true) });
+async function declareAccounts(endpoint: string): Promise<void> {
+  const table = new DynamoDbTable({ tableName: names.Table, client: dynamoDbAt(endpoint, true) });
   const secrets = new AesSecrets(deploymentKeys(secret).sealing);
   const declared = new Accounts({ table, secrets, clock: new SystemClock() });
   for (const project of accounts) await declared.ensure(project);

@@ -9,6 +9,8 @@ export class EngineCalls {
   readonly #server: Server;
   readonly #target: URL;
   readonly #actions = new Map<string, Set<string>>();
+  /** The last call of the table: the threads of the engine race where two of them meet. */
+  #tableCall: Promise<unknown> = Promise.resolve();
 
   private constructor(target: string) {
     this.#target = new URL(target);
@@ -47,6 +49,14 @@ export class EngineCalls {
     for (const action of actionsOf(request, body)) used.add(action);
     this.#actions.set(caller, used);
 
+    const isOfTable = String(request.headers['x-amz-target']).startsWith('DynamoDB');
+    if (!isOfTable) return this.#send(request, body);
+    const call = this.#tableCall.then(() => this.#send(request, body));
+    this.#tableCall = call.catch(() => undefined);
+    return call;
+  }
+
+  async #send(request: IncomingMessage, body: Buffer): Promise<{ status: number; headers: string[]; body: Buffer }> {
     const { hostname, port } = this.#target;
     const forwarded = send({ hostname, port, method: request.method, path: request.url, headers: request.headers });
     const answered = new Promise<IncomingMessage>((resolve, reject) =>

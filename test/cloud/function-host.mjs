@@ -3,8 +3,12 @@ import process from 'node:process';
 
 const { handler } = await import(process.argv[2]);
 
-process.on('message', ({ id, event }) => {
-  handler(event).then(
+const now = Date.now;
+
+process.on('message', ({ id, event, later, remaining }) => {
+  const context = { getRemainingTimeInMillis: () => remaining };
+  Date.now = () => now() + later;
+  handler(event, context).then(
     (result) => process.send({ id, result }),
     (error) => process.send({ id, error: String(error.stack ?? error) }),
   );

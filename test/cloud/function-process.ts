@@ -49,18 +49,22 @@ export class FunctionProcess {
     return this.#output;
   }
 
-  /** @throws Error if the function failed, or if event or result are longer than Lambda takes */
-  async invoke(event: ProxyEvent): Promise<ProxyResult> {
+  /**
+   * @param later by how many milliseconds its clock is ahead
+   * @param remaining how many milliseconds it is told to have left
+   * @throws Error if the function failed, or if event or result are longer than Lambda takes
+   */
+  async invoke<Result = ProxyResult>(event: ProxyEvent | object, later = 0, remaining = 300_000): Promise<Result> {
     checkSize(event);
     const id = (this.#count += 1);
     const reply = await new Promise<Reply>((resolve) => {
       this.#waiting.set(id, resolve);
-      this.#child.send({ id, event });
+      this.#child.send({ id, event, later, remaining });
     });
     this.#waiting.delete(id);
-    if (reply.result === undefined) throw new Error(reply.error);
-    checkSize(reply.result);
-    return reply.result;
+    if (reply.error !== undefined) throw new Error(reply.error);
+    if (reply.result !== undefined) checkSize(reply.result);
+    return reply.result as Result;
   }
 
   async stop(): Promise<void> {

@@ -23,20 +23,33 @@ export interface ApiResponse {
   readonly body: Buffer;
 }
 
+/** What the header fields of a request may have together, and its body: more is refused before any function. */
+const headerSectionBytes = 10_240;
+const bodyBytes = 10_000_000;
+
+/** Why API Gateway itself refuses a request: a status; undefined if it does not. */
+export function refusal({ headers, body }: ApiRequest, host: string): number | undefined {
+  const size = headers.reduce((sum, [name, value]) => sum + name.length + value.length + ': \r\n'.length, 0);
+  if (size > headerSectionBytes) return 431;
+  if (body.length > bodyBytes) return 413;
+  return headers.some(([name, value]) => name.toLowerCase() === 'host' && value === host) ? undefined : 403;
+}
+
 /** API Gateway keeps these to itself. */
 const swallowed = new Set(['content-length', 'expect', 'transfer-encoding', 'connection', 'te']);
 
-/** The event of a request to `/<Operation>` + `/{proxy+}`, with every quirk. */
+/** The event of a request to the path of a function, with every quirk. */
 export function toEvent(request: ApiRequest, stage: string): ProxyEvent & Readonly<Record<string, unknown>> {
   const [path, query] = split(request.target);
-  const [, operation, ...rest] = path.split('/');
-  const headers = [...request.headers, ...addedHeaders(request)].filter(([name]) => !swallowed.has(name.toLowerCase()));
+  const headers = [...request.headers, ...addedHeaders(request)].filter(
+    ([name, value]) => !swallowed.has(name.toLowerCase()) && !isSignature(name, value),
+  );
   const multiValueHeaders = grouped(headers);
   const multiValueQueryStringParameters = query === '' ? null : grouped(decoded(query));
   return {
-    resource: rest.length === 0 ? `/${operation}` : `/${operation}/{proxy+}`,
+    resource: path,
     path: path.replace(/^\/+/, '/'),
-    pathParameters: rest.length === 0 ? null : { proxy: rest.join('/').replace(/\/$/, '') },
+    pathParameters: null,
     httpMethod: request.method,
     headers: lastOf(multiValueHeaders),
     multiValueHeaders,
@@ -49,8 +62,13 @@ export function toEvent(request: ApiRequest, stage: string): ProxyEvent & Readon
       path: `/${stage}${path}`,
       stage,
       identity: { sourceIp: request.sourceIp },
-    } as ProxyEvent['requestContext'],
+    },
   };
+}
+
+/** "The Authorization header is dropped if it contains a Signature Version 4 signature." */
+function isSignature(name: string, value: string): boolean {
+  return name.toLowerCase() === 'authorization' && value.startsWith('AWS4-HMAC-SHA256');
 }
 
 /** The answer that a client gets for what a function returned. */

@@ -58,6 +58,20 @@ export function describeChangeFeed(name: string, contract: ChangeFeedContract): 
       expect(feed.newest()).toBe(records.at(-1)!.position);
     });
 
+    it('tells when each change was made, and the same whenever it is asked', async () => {
+      const key = { pk: fresh(), sk: 'a' };
+      const start = feed.newest();
+      const before = Date.now();
+      await table.write([{ key, put: { n: 1 } }]);
+      const after = Date.now();
+      const [record] = await follow(start);
+      // The system's clock may be set meanwhile, by little.
+      expect(record!.at).toBeGreaterThanOrEqual(before - 1000);
+      expect(record!.at).toBeLessThanOrEqual(after + 1000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect((await follow(start))[0]!.at).toBe(record!.at);
+    });
+
     it('is silent about what changed nothing', async () => {
       const key = { pk: fresh(), sk: 'item' };
       const start = feed.newest();

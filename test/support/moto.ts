@@ -71,8 +71,8 @@ export function s3At(endpoint: string): S3ClientConfig {
   return { ...account, endpoint, forcePathStyle: true };
 }
 
-/** Creates a table as the deployed one is. */
-export async function createTable(config: DynamoDBClientConfig, name: string): Promise<void> {
+/** Creates a table as the deployed one is. @param stream whether with its stream */
+export async function createTable(config: DynamoDBClientConfig, name: string, stream = false): Promise<void> {
   const client = new DynamoDBClient(config);
   await client.send(
     new CreateTableCommand({
@@ -86,6 +86,7 @@ export async function createTable(config: DynamoDBClientConfig, name: string): P
         { AttributeName: 'sk', KeyType: 'RANGE' },
       ],
       BillingMode: 'PAY_PER_REQUEST',
+      ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } }),
     }),
   );
   client.destroy();

@@ -2,6 +2,7 @@ import { operations } from '../../functions/operations.ts';
 import { composeServices } from '../../functions/runtime/services.ts';
 import type { AccessKey, Project } from '../../shared/access/identity.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
+import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
@@ -42,7 +43,7 @@ export interface Answered {
  * wants, and everything about them in its hands.
  */
 export class PipelineInProcess {
-  readonly table = new MemoryTable();
+  readonly table: MemoryTable;
   readonly blobs = new MemoryBlobs();
   readonly services: Services;
   /** What was logged as a problem. */
@@ -50,13 +51,21 @@ export class PipelineInProcess {
   readonly #pipeline: Pipeline;
   readonly #host = 'stillage.test';
 
-  constructor(people: readonly Person[]) {
-    const clock = new SetClock(Date.now());
+  /** @param rooms a table of another kind, what stands before the blobs, and the clock */
+  constructor(
+    people: readonly Person[],
+    {
+      table = new MemoryTable(),
+      before = (blobs) => blobs,
+      clock = new SetClock(Date.now()),
+    }: { table?: MemoryTable; before?: (blobs: BlobStore) => BlobStore; clock?: SetClock } = {},
+  ) {
+    this.table = table;
     const projects = new Map(people.map(({ project }) => [project.id, project]));
     this.services = composeServices(
       {
         table: this.table,
-        blobs: this.blobs.of('service', () => clock.now()),
+        blobs: before(this.blobs.of('service', () => clock.now())),
         clock,
         randomness: new CryptoRandomness(),
         managedKey: undefined,

@@ -94,6 +94,34 @@ describe('Expect: 100-continue', () => {
   });
 });
 
+describe('other expectations', () => {
+  it.each(['200', '', 'something-else'])('are ignored: %j', async (expectation) => {
+    const bucket = service.freeName();
+    const request = signed(service.host, { method: 'PUT', path: `/${bucket}` }, { key: service.alice });
+    const connection = await RawConnection.open(service.url);
+    connection.write(requestBytes({ ...request, headers: [...request.headers, ['Expect', expectation]] }));
+    const response = await connection.response();
+    expect([response.status, response.interim]).toEqual([200, []]);
+    connection.close();
+  });
+});
+
+describe('bytes that follow a whole request and are none', () => {
+  it('do not take the answer from it, and end the connection', async () => {
+    const bucket = await service.bucket();
+    const request = signed(
+      service.host,
+      { method: 'PUT', path: `/${bucket}/key`, body: 'content' },
+      { key: service.alice },
+    );
+    const connection = await RawConnection.open(service.url);
+    connection.write(Buffer.concat([requestBytes(request), Buffer.from('r')]));
+    expect((await connection.response()).status).toBe(200);
+    expect(await connection.closedWithin(10_000)).toBe(true);
+    expect(await read(service.client, bucket, 'key')).toBe('content');
+  });
+});
+
 describe('a body that follows a refused head', () => {
   it('is not taken for the next request', async () => {
     const bucket = await service.bucket();

@@ -87,14 +87,6 @@ describe('an Allow', () => {
     expect((await service.send({ path: `/${bucket}/secret` })).status).toBe(200);
   });
 
-  it('to write is none to tag what is written', async () => {
-    const bucket = await guarded(() => [{ Action: 's3:PutObject' }]);
-    const write = (headers: Record<string, string>): Promise<RawResponse> =>
-      service.send({ method: 'PUT', path: `/${bucket}/new`, body: 'x', headers }, stranger);
-    expect((await write({})).status).toBe(200);
-    expectError(await write({ 'x-amz-tagging': 'a=b' }), 403, 'AccessDenied');
-  });
-
   it('to read is none to copy the tags along', async () => {
     const bucket = await guarded(() => [{ Action: ['s3:GetObject', 's3:PutObject'] }]);
     const copy = (headers: Record<string, string> = {}): Promise<RawResponse> =>

@@ -18,10 +18,15 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
     running.set(socket, responses.add(response));
     response.once('close', () => responses.delete(response));
   };
-  server.on('request', note).on('checkContinue', note);
+  server.on('request', note).on('checkContinue', note).on('checkExpectation', note);
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const responses = [...(running.get(socket) ?? [])];
+    if (isAfterThem(responses, error)) {
+      // What is wrong comes after requests that are whole: they get their answers.
+      responses.at(-1)!.once('close', () => socket.end());
+      return;
+    }
     if (error.code === 'ECONNRESET' || !socket.writable || responses.some(({ headersSent }) => headersSent)) {
       socket.destroy();
       return;
@@ -40,6 +45,11 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
     const bytes = { bytesIn: 0, bytesOut: Buffer.byteLength(body) };
     telemetry.request({ requestId: id, operation: 'Unknown', method: '-', status, code, ...bytes, milliseconds: 0 });
   });
+}
+
+/** Whether an error of the parser concerns none of the requests that are being answered. */
+function isAfterThem(responses: readonly ServerResponse[], { code }: NodeJS.ErrnoException): boolean {
+  return responses.length > 0 && code?.startsWith('HPE_') === true && responses.every(({ req }) => req.complete);
 }
 
 function s3ErrorOf(code: string | undefined): S3Error {

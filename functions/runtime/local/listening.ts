@@ -39,7 +39,7 @@ export function closing(server: Server): (patience: number) => Promise<void> {
     socket.once('close', () => fresh.delete(name));
   });
   const asked = ({ socket }: IncomingMessage): void => void fresh.delete(nameOf(socket));
-  server.on('request', asked).on('checkContinue', asked);
+  server.on('request', asked).on('checkContinue', asked).on('checkExpectation', asked);
   return async (patience) => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // Again and again, since a connection whose request ends meanwhile is kept for another one.

@@ -155,7 +155,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     ? createHttpsServer({ ...serverOptions, ...tls }, listener)
     : createHttpServer(serverOptions, listener);
   server.keepAliveTimeout = 65_000;
-  server.on('checkContinue', listener);
+  server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry: log, requestId, hostId });
   const closeServer = closing(server);
   const url = await listen(server, options, tls !== undefined);

@@ -42,8 +42,8 @@ export async function* readStreamRange(
             SequenceNumber: dynamodb!.SequenceNumber!,
             ...timeOf(dynamodb?.ApproximateCreationDateTime),
             Keys: dynamodb!.Keys as StoredImage,
-            ...(dynamodb!.OldImage && { OldImage: dynamodb!.OldImage as StoredImage }),
-            ...(dynamodb!.NewImage && { NewImage: dynamodb!.NewImage as StoredImage }),
+            ...(dynamodb!.OldImage && { OldImage: dynamodb!.OldImage }),
+            ...(dynamodb!.NewImage && { NewImage: dynamodb!.NewImage }),
           },
         }),
       );

@@ -64,7 +64,7 @@ describe('ListObjects', () => {
       </ListBucketResult>`);
   });
 
-  it('encodes every name, and names only', () => {
+  it('encodes every name but the prefix, and names only', () => {
     expect(
       listObjectsResult(
         {
@@ -83,7 +83,7 @@ describe('ListObjects', () => {
       ),
     ).toBe(golden`
       <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
-        <Name>b</Name><Prefix>p%20</Prefix><Marker>p%20%2B</Marker><NextMarker>p%20%C3%A9/</NextMarker><MaxKeys>2</MaxKeys>
+        <Name>b</Name><Prefix>p </Prefix><Marker>p%20%2B</Marker><NextMarker>p%20%C3%A9/</NextMarker><MaxKeys>2</MaxKeys>
         <Delimiter>%25</Delimiter><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>
         <Contents>
           <Key>p%20%26%01</Key><LastModified>2026-11-20T10:00:00.000Z</LastModified>

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { dayOf, daysOf, monthOf } from '../../../../shared/metadata/billing/days.ts';
+import { daysOf, monthOf } from '../../../../shared/metadata/billing/days.ts';
 import { projectUsage, type DayUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { sumOf } from '../../../../shared/metadata/billing/request-meter.ts';
 import { OperatorError } from '../../operator-error.ts';
@@ -33,22 +33,21 @@ export function usageCommand(): Command {
       const now = clock.now();
       const asked = month ?? monthOf(now);
       const days = await projectUsage(table, id, daysOf(asked)!, now);
-      return reportOf({ project: email, id, month: asked, upTo: dayOf(now) }, days, csv === true);
+      return reportOf({ project: email, id, month: asked }, days, csv === true);
     },
   });
 }
 
 function reportOf(
-  about: { readonly project: string; readonly id: string; readonly month: string; readonly upTo: string },
+  about: { readonly project: string; readonly id: string; readonly month: string },
   days: readonly DayUsage[],
   asCsv: boolean,
 ): Report {
   const total = totalOf(days);
-  const { upTo: _, ...named } = about;
-  const data = { ...named, days, total };
+  const data = { ...about, days, total };
   if (asCsv) return { data, text: csvOf(days) };
   const lines: readonly Line[] = days.length === 0 ? [] : [...days, total];
-  return { data, text: tableReport(lines, columns, `nothing before ${about.upTo}`).text };
+  return { data, text: tableReport(lines, columns, `${about.month} has not begun`).text };
 }
 
 /** Objects are those at the end, all else is added up. */

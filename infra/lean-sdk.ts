@@ -1,0 +1,42 @@
+import type { Plugin } from 'esbuild';
+import { readFile } from 'node:fs/promises';
+
+/** What the SDK imports only where it comes to use it, and no function of ours ever does. */
+const neverLoaded = /^(@smithy\/core\/event-streams|bowser)$/;
+
+/**
+ * Lets esbuild leave out what is not used of the SDK, a tenth of a bundle.
+ *
+ * - Its protocol loads event streams dynamically, which makes esbuild keep whole what they are part of: the way there is left
+ *   outside, as nothing that streams events is asked for.
+ * - Its schemas name properties by constants, `{ [_e]: _c }`, of which esbuild cannot know that nothing comes of evaluating them:
+ *   they get the names themselves.
+ * - Its clients import their package.json, for the version that they tell servers.
+ */
+export const leanSdk: Plugin = {
+  name: 'lean-sdk',
+  setup(bundling) {
+    bundling.onResolve({ filter: neverLoaded }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
+    );
+    bundling.onLoad({ filter: /\/@aws-sdk\/client-[\w-]+\/dist-es\/schemas\/schemas_0\.js$/ }, async ({ path }) => ({
+      contents: withPropertyNames(await readFile(path, 'utf8')),
+      loader: 'js',
+    }));
+    bundling.onLoad({ filter: /\/@aws-sdk\/client-[\w-]+\/package\.json$/ }, async ({ path }) => {
+      const { version } = JSON.parse(await readFile(path, 'utf8')) as { version: string };
+      return { contents: JSON.stringify({ version }), loader: 'json' };
+    });
+  },
+};
+
+/** `const _e = "error"; … { [_e]: _c }` → `… { "error": _c }` */
+export function withPropertyNames(source: string): string {
+  const constants = new Map(
+    [...source.matchAll(/^const (\w+) = ("[^"\\]*");$/gm)].map(([, name, value]) => [name!, value!]),
+  );
+  return source.replaceAll(/\[(\w+)\]: /g, (computed, name: string) => {
+    const value = constants.get(name);
+    return value === undefined ? computed : `${value}: `;
+  });
+}

@@ -1,0 +1,256 @@
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { CreateTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { operations } from '../../functions/operations.ts';
+import { startCloudService, type CloudService } from '../../functions/runtime/cloud.ts';
+import { readCloudSettings } from '../../functions/runtime/cloud-settings.ts';
+import { nodeHttpListener } from '../../functions/runtime/node-http.ts';
+import { TrustedProxies } from '../../functions/runtime/trusted-proxies.ts';
+import type { BackgroundBundle } from '../../infra/background-bundle.ts';
+import type { AdministrationAnswer } from '../../functions/admin/administer.ts';
+import { createBucket, createTable, dynamoDbAt, s3At } from '../support/moto.ts';
+import { FunctionProcess } from './function-process.ts';
+import { RoleGate } from './role-gate.ts';
+import { StreamMapping, type MappingProperties } from './stream-mapping.ts';
+import { deployedFunctions, thingOf } from './template-grants.ts';
+
+const tableName = 'stillage-table';
+const blobBucket = 'stillage-blobs';
+const secret = 'A1b2C3d4'.repeat(8);
+
+interface MappingResource {
+  readonly Type: string;
+  readonly Properties: MappingProperties & { readonly FunctionName: { readonly Ref: string } };
+}
+
+/**
+ * What runs without being asked, as it is deployed: the bundles, each in a process with the environment and the grants that the
+ * template gives its function, over engines in the place of AWS. Before it stands the service itself, over the same table and
+ * blobs, for clients of S3.
+ */
+export class BackgroundUnderTest {
+  readonly gate: RoleGate;
+  readonly mappings: ReadonlyMap<string, StreamMapping>;
+  /** A topic of another account, and the queue that hears what is said there. */
+  readonly topic: string;
+  readonly #topicQueue: string;
+  readonly #engine: string;
+  readonly #functions: ReadonlyMap<string, FunctionProcess>;
+  readonly #server: Server;
+  readonly #service: CloudService;
+
+  private constructor(parts: {
+    gate: RoleGate;
+    engine: string;
+    functions: ReadonlyMap<string, FunctionProcess>;
+    mappings: ReadonlyMap<string, StreamMapping>;
+    service: CloudService;
+    server: Server;
+    topic: string;
+    topicQueue: string;
+  }) {
+    this.gate = parts.gate;
+    this.mappings = parts.mappings;
+    this.topic = parts.topic;
+    this.#topicQueue = parts.topicQueue;
+    this.#engine = parts.engine;
+    this.#functions = parts.functions;
+    this.#service = parts.service;
+    this.#server = parts.server;
+  }
+
+  static async start(
+    engine: string,
+    template: object,
+    bundles: readonly BackgroundBundle[],
+  ): Promise<BackgroundUnderTest> {
+    await createTable(dynamoDbAt(engine, true), tableName, true);
+    await createBucket(s3At(engine), blobBucket);
+    const names = { secret: 'stillage', 'edge secret': 'stillage-edge' };
+    const secrets = new SecretsManagerClient(account(engine));
+    for (const Name of Object.values(names))
+      await secrets.send(new CreateSecretCommand({ Name, SecretString: secret }));
+    const { topic, topicQueue } = await createQueues(engine);
+    const deployed = deployedFunctions(template);
+    const gate = await RoleGate.before(engine, deployed);
+
+    const values: Readonly<Record<string, string>> = {
+      ...names,
+      table: tableName,
+      'blob bucket': blobBucket,
+      Lifecycle: `${gate.endpoint}/123456789012/Lifecycle`,
+    };
+    const valueOf = (value: unknown): string => (typeof value === 'string' ? value : values[thingOf(value)]!);
+    const environmentOf = (name: string, variables: Readonly<Record<string, unknown>>): Record<string, string> => ({
+      ...Object.fromEntries(Object.entries(variables).map(([key, value]) => [key, valueOf(value)])),
+      // The gate tells functions apart by it.
+      AWS_ACCESS_KEY_ID: name,
+      AWS_SECRET_ACCESS_KEY: 'of-the-role',
+      AWS_REGION: 'us-east-1',
+      AWS_ENDPOINT_URL: gate.endpoint,
+    });
+    const functions = new Map(
+      await Promise.all(
+        bundles.map(async ({ name, directory }) => {
+          const { environment } = deployed.get(name)!;
+          return [name, await FunctionProcess.start(directory, environmentOf(name, environment))] as const;
+        }),
+      ),
+    );
+    const stream = { engine: gate.endpoint, streamArn: await streamArn(engine) };
+    const mappings = mappingsOf(template).map(
+      ([name, properties]) => [name, new StreamMapping(stream, name, functions.get(name)!, properties)] as const,
+    );
+
+    const [{ environment }] = deployed.values() as unknown as [{ environment: Readonly<Record<string, unknown>> }];
+    Object.assign(process.env, environmentOf('FrontDoor', environment));
+    const service = await startCloudService(readCloudSettings(process.env), operations);
+    const listener = nodeHttpListener(service.pipeline, {
+      proxies: new TrustedProxies([]),
+      bodyIdle: 60_000,
+      readerIdle: 60_000,
+      keepAlive: () => true,
+    });
+    const server = createServer(listener).on('checkContinue', listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new BackgroundUnderTest({
+      ...{
+        gate,
+        engine,
+        functions,
+        mappings: new Map(mappings),
+        service,
+        server,
+        topic,
+        topicQueue,
+        streamArn: stream.streamArn,
+      },
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** What a schedule or somebody does. @param later by how many milliseconds the function's clock is ahead */
+  invoke<Answer = Readonly<Record<string, unknown>> | undefined>(
+    name: string,
+    event: object = {},
+    later = 0,
+    remaining?: number,
+  ): Promise<Answer> {
+    return this.#functions.get(name)!.invoke<Answer>(event, later, remaining);
+  }
+
+  /** What a command of administration answers. @throws Error if it was refused */
+  async administer<Result>(command: string, given: object = {}): Promise<Result> {
+    const answer = await this.invoke<AdministrationAnswer>('Administer', { command, ...given });
+    if (!answer.ok) throw new Error(answer.error);
+    return answer.result as Result;
+  }
+
+  /** Hands over what is new in the feed until followers have nothing more to say. */
+  async follow(): Promise<void> {
+    for (let more = true; more;) {
+      more = false;
+      for (const mapping of this.mappings.values()) if ((await mapping.deliver()) > 0) more = true;
+    }
+  }
+
+  /** Hands the messages of the lifecycle queue to workers. @returns how many there were */
+  async work(later = 0): Promise<number> {
+    const messages = await this.#drain('Lifecycle', 'ApplyLifecycle');
+    for (const body of messages) await this.invoke('ApplyLifecycle', { Records: [{ body }] }, later);
+    return messages.length;
+  }
+
+  /** What was said in the topic. */
+  async heard(): Promise<readonly string[]> {
+    return this.#drain(this.#topicQueue, 'nobody');
+  }
+
+  /** The blobs that the engine holds. */
+  async blobs(): Promise<number> {
+    const client = new S3Client(s3At(this.#engine));
+    const { KeyCount } = await client.send(new ListObjectsV2Command({ Bucket: blobBucket }));
+    client.destroy();
+    return KeyCount!;
+  }
+
+  log(name: string): string {
+    return this.#functions.get(name)!.log;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+    await Promise.all([...this.#functions.values()].map((one) => one.stop()));
+    await this.#service.close();
+    await this.gate.stop();
+  }
+
+  /** Receives and deletes in the name of a function, as Lambda does. */
+  async #drain(queue: string, receiver: string): Promise<readonly string[]> {
+    const client = new SQSClient({
+      ...account(this.gate.endpoint),
+      credentials: { accessKeyId: receiver, secretAccessKey: '-' },
+    });
+    const QueueUrl = `${this.gate.endpoint}/123456789012/${queue}`;
+    const bodies: string[] = [];
+    await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
+    for (;;) {
+      const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+      if (Messages.length === 0) break;
+      for (const { Body, ReceiptHandle } of Messages) {
+        bodies.push(Body!);
+        await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+      }
+    }
+    client.destroy();
+    return bodies;
+  }
+}
+
+function account(endpoint: string) {
+  return { region: 'us-east-1', endpoint, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
+}
+
+/** The engine's account is another one than the template's: a topic of it is a topic of a user. */
+async function createQueues(engine: string): Promise<{ topic: string; topicQueue: string }> {
+  const queues = new SQSClient(account(engine));
+  await queues.send(new CreateQueueCommand({ QueueName: 'Lifecycle' }));
+  const topicQueue = 'heard';
+  await queues.send(new CreateQueueCommand({ QueueName: topicQueue }));
+  const topics = new SNSClient(account(engine));
+  const topic = (await topics.send(new CreateTopicCommand({ Name: 'of-a-user' }))).TopicArn!;
+  const Endpoint = `arn:aws:sqs:us-east-1:123456789012:${topicQueue}`;
+  await topics.send(new SubscribeCommand({ TopicArn: topic, Protocol: 'sqs', Endpoint }));
+  queues.destroy();
+  topics.destroy();
+  return { topic, topicQueue };
+}
+
+async function streamArn(engine: string): Promise<string> {
+  const client = new DynamoDBClient(dynamoDbAt(engine, true));
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));
+  client.destroy();
+  return Table!.LatestStreamArn!;
+}
+
+/** The mappings of streams, by the names of their functions. */
+function mappingsOf(template: object): [string, MappingProperties][] {
+  const { Resources } = template as { Resources: Readonly<Record<string, MappingResource>> };
+  return Object.values(Resources)
+    .filter(({ Type, Properties }) => Type === 'AWS::Lambda::EventSourceMapping' && 'FilterCriteria' in Properties)
+    .map(({ Properties }) => [Properties.FunctionName.Ref.replace(/Function[0-9A-F]{8}$/, ''), Properties]);
+}

@@ -1,0 +1,326 @@
+import {
+  AbortMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  PutBucketLifecycleConfigurationCommand,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { NewKey } from '../../shared/access/key-administration.ts';
+import { bundleBackground } from '../../infra/background-bundle.ts';
+import { backgroundFunctions } from '../../infra/background-functions.ts';
+import { synthesiseBackground } from '../infra/background-synthesis.ts';
+import { temporaryDirectory } from '../infra/synthesis.ts';
+import { sdk } from '../support/clients.ts';
+import { s3Error } from '../support/expect-error.ts';
+import { alarmXml } from '../support/monitoring.ts';
+import { startMoto } from '../support/moto.ts';
+import { exchange, type RawResponse } from '../support/raw-client.ts';
+import { signed, type Unsigned } from '../support/signer.ts';
+import { BackgroundUnderTest } from './background-under-test.ts';
+
+// Through moto every call takes its time.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
+const moto = await startMoto();
+if (moto === undefined) console.warn(`SKIPPED, what runs in the background as it is deployed: ${noEngine}`);
+const directory = await temporaryDirectory();
+const deployment =
+  moto &&
+  (await BackgroundUnderTest.start(
+    moto.endpoint,
+    (await synthesiseBackground()).schedule.toJSON(),
+    await bundleBackground(backgroundFunctions, directory),
+  ));
+
+beforeEach((context) => {
+  if (deployment === undefined) context.skip(noEngine);
+});
+afterAll(async () => {
+  await deployment?.stop();
+  await moto?.stop();
+  await rm(directory, { recursive: true });
+});
+
+const hour = 60 * 60 * 1000;
+const day = 24 * hour;
+
+let key: NewKey;
+const client = () => sdk(deployment!, key, { maxAttempts: 1 });
+const ask = (request: Unsigned): Promise<RawResponse> =>
+  exchange(deployment!.url, signed(new URL(deployment!.url).host, request, { key }));
+
+interface Held {
+  readonly used: { readonly bytes: number; readonly objects: number };
+  readonly quota: object;
+}
+const held = async (bucket: string): Promise<Held['used']> =>
+  (await deployment!.administer<Held>('quota show', { bucket })).used;
+
+describe('administration', () => {
+  it('makes the first key of a deployment', async () => {
+    await deployment!.administer('customer create', { customer: 'acme' });
+    await deployment!.administer('project create', { project: 'shop@acme' });
+    await deployment!.administer('user create', { user: 'shop:ci@acme' });
+    key = await deployment!.administer<NewKey>('key create', { user: 'shop:ci@acme', random: true });
+    expect(key.accessKeyId).toMatch(/^ST[A-Z2-7]{18}$/);
+    await client().send(new CreateBucketCommand({ Bucket: 'first' }));
+  });
+
+  it('refuses in words, and logs no secret', async () => {
+    await expect(deployment!.administer('key make')).rejects.toThrow('there is no command "key make"');
+    await expect(deployment!.administer('key create', { user: 'shop:nobody@acme' })).rejects.toThrow('does not exist');
+    await expect(deployment!.administer('user create', {})).rejects.toThrow('user must be a text');
+    expect(deployment!.log('Administer')).not.toContain(key.secretAccessKey);
+  });
+
+  it('removes what it made', async () => {
+    const { accessKeyId } = await deployment!.administer<NewKey>('key rotate', {
+      key: key.accessKeyId,
+      overlapHours: 1,
+    });
+    await deployment!.administer('key remove', { key: accessKeyId });
+    await deployment!.administer('user create', { user: 'shop:gone@acme' });
+    await deployment!.administer('user remove', { user: 'shop:gone@acme' });
+    expect(await deployment!.administer('user list', { project: 'shop@acme' })).toHaveLength(1);
+  });
+});
+
+describe('the change feed', () => {
+  const Bucket = 'first';
+
+  it('becomes counters', async () => {
+    await client().send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'one' }));
+    await client().send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'second!' }));
+    await client().send(new PutObjectCommand({ Bucket, Key: 'gone', Body: 'three' }));
+    await client().send(new DeleteObjectCommand({ Bucket, Key: 'gone' }));
+    await deployment!.follow();
+    expect(await held(Bucket)).toEqual({ bytes: 7, objects: 1 });
+  });
+
+  it('may come again, in other batches, and changes nothing', async () => {
+    for (const mapping of deployment!.mappings.values()) {
+      const Records = mapping.delivered.flatMap((batch) => batch.Records!);
+      const { shardId } = mapping.delivered[0]!;
+      await mapping.again({ Records, shardId: shardId! });
+      await mapping.again({ Records: Records.slice(2), shardId: shardId! });
+    }
+    expect(await held(Bucket)).toEqual({ bytes: 7, objects: 1 });
+  });
+
+  it('is not followed where the shard is not told', async () => {
+    await expect(deployment!.invoke('CountUsage', { Records: [] })).rejects.toThrow(
+      'the shard of a batch is not known',
+    );
+  });
+
+  it('fails as a whole on a record that cannot be read, so that Lambda cuts the batch in two', async () => {
+    const good = deployment!.mappings.get('CountUsage')!.delivered[0]!;
+    const bad = { dynamodb: { SequenceNumber: '9'.repeat(30), Keys: { pk: { S: 'head/x' }, sk: { S: 'k' } } } };
+    const failing = deployment!.invoke('CountUsage', { ...good, Records: [...good.Records!, bad] });
+    await expect(failing).rejects.toThrow('the stream carries no images');
+  });
+
+  it('has replaced and removed content freed after a day, and not before', async () => {
+    expect(await deployment!.blobs()).toBe(3);
+    expect(await deployment!.invoke('SweepReleased')).toEqual({ freed: 0 });
+    expect(await deployment!.invoke('SweepReleased', {}, 25 * hour)).toEqual({ freed: expect.any(Number) as number });
+    expect(await deployment!.blobs()).toBe(1);
+    const { Body } = await client().send(new GetObjectCommand({ Bucket, Key: 'kept' }));
+    expect(await Body!.transformToString()).toBe('second!');
+  });
+
+  it('has the parts of an aborted upload freed at once', async () => {
+    const upload = { Bucket, Key: 'large' };
+    const { UploadId } = await client().send(new CreateMultipartUploadCommand(upload));
+    await client().send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
+    await deployment!.follow();
+    expect(await held(Bucket)).toEqual({ bytes: 11, objects: 1 });
+    await client().send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
+    await deployment!.follow();
+    expect(await held(Bucket)).toEqual({ bytes: 7, objects: 1 });
+    expect(await deployment!.blobs()).toBe(1);
+  });
+
+  it('flags a bucket that is full', async () => {
+    await deployment!.administer('quota set', { bucket: Bucket, objects: 1 });
+    await client().send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'as large' }));
+    await deployment!.follow();
+    const more = client().send(new PutObjectCommand({ Bucket, Key: 'another', Body: '1' }));
+    await expect(more).rejects.toEqual(s3Error('QuotaExceeded', 403));
+    await deployment!.administer('quota set', { bucket: Bucket });
+    await client().send(new DeleteObjectCommand({ Bucket, Key: 'kept' }));
+    await deployment!.follow();
+    await client().send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'as large' }));
+    await deployment!.follow();
+  });
+
+  it('is replayed from a dead letter', async () => {
+    await client().send(new PutObjectCommand({ Bucket, Key: 'replaced', Body: 'first' }));
+    await deployment!.follow();
+    const before = await deployment!.blobs();
+    const upload = { Bucket, Key: 'large' };
+    const { UploadId } = await client().send(new CreateMultipartUploadCommand(upload));
+    await client().send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
+    await client().send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
+    await client().send(new DeleteObjectCommand({ Bucket, Key: 'replaced' }));
+    const letter = await deployment!.mappings.get('ReleaseContent')!.giveUp();
+    expect(await deployment!.blobs()).toBe(before + 1);
+    expect(await deployment!.invoke('ReplayChanges', letter)).toEqual({ replayed: expect.any(Number) as number });
+    expect(await deployment!.blobs()).toBe(before);
+    await deployment!.invoke('SweepReleased', {}, 25 * hour);
+    await deployment!.follow();
+    expect(await deployment!.blobs()).toBe(1);
+  });
+
+  it('lets go of content that is shared when the last has let go', async () => {
+    await client().send(new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/kept` }));
+    await client().send(new DeleteObjectCommand({ Bucket, Key: 'kept' }));
+    await deployment!.follow();
+    await deployment!.invoke('SweepReleased', {}, 25 * hour);
+    const { Body } = await client().send(new GetObjectCommand({ Bucket, Key: 'copy' }));
+    expect(await Body!.transformToString()).toBe('as large');
+    await client().send(new DeleteObjectCommand({ Bucket, Key: 'copy' }));
+    await deployment!.follow();
+    await deployment!.invoke('SweepReleased', {}, 25 * hour);
+    expect(await deployment!.blobs()).toBe(0);
+  });
+});
+
+describe('a lifecycle pass', () => {
+  const Bucket = 'expiring';
+
+  it('goes through planner, queue and workers', async () => {
+    await client().send(new CreateBucketCommand({ Bucket }));
+    for (const Key of ['old/1', 'old/2', 'kept']) {
+      await client().send(new PutObjectCommand({ Bucket, Key, Body: 'bytes' }));
+    }
+    await client().send(new CreateMultipartUploadCommand({ Bucket, Key: 'old/upload' }));
+    await client().send(
+      new PutBucketLifecycleConfigurationCommand({
+        Bucket,
+        LifecycleConfiguration: {
+          Rules: [
+            {
+              ID: 'old',
+              Status: 'Enabled',
+              Filter: { Prefix: 'old/' },
+              Expiration: { Days: 1 },
+              AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+            },
+          ],
+        },
+      }),
+    );
+    const later = 3 * day;
+    const plan = (await deployment!.invoke('PlanLifecycle', {}, later))!;
+    expect(plan).toMatchObject({ slices: 2, workers: 2 });
+    expect(await deployment!.work(later)).toBe(2);
+    expect(await deployment!.invoke('PlanLifecycle', {}, later)).toMatchObject({ workers: 0 });
+    const expired = client().send(new GetObjectCommand({ Bucket, Key: 'old/1' }));
+    await expect(expired).rejects.toEqual(s3Error('NoSuchKey', 404));
+    await deployment!.follow();
+    expect(await held(Bucket)).toEqual({ bytes: 5, objects: 1 });
+  });
+
+  it('makes markers where there are versions', async () => {
+    await client().send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }));
+    await client().send(new PutObjectCommand({ Bucket, Key: 'old/3', Body: 'bytes' }));
+    const later = 5 * day;
+    await deployment!.invoke('PlanLifecycle', {}, later);
+    // A worker whose time is up calls the next one.
+    await deployment!.invoke('ApplyLifecycle', {}, later, 0);
+    expect(await deployment!.work(later)).toBe(3);
+    await expect(client().send(new GetObjectCommand({ Bucket, Key: 'old/3' }))).rejects.toEqual(
+      s3Error('NoSuchKey', 404),
+    );
+    await deployment!.follow();
+    expect(await held(Bucket)).toEqual({ bytes: 10, objects: 2 });
+  });
+
+  it('ends for a message that comes late', async () => {
+    expect(await deployment!.invoke('ApplyLifecycle', {}, 5 * day)).toEqual({ over: true });
+  });
+});
+
+describe('what is swept', () => {
+  it('are removed buckets, at last with their graves', async () => {
+    await client().send(new CreateBucketCommand({ Bucket: 'removed' }));
+    await client().send(new PutObjectCommand({ Bucket: 'removed', Key: 'k', Body: 'bytes' }));
+    await client().send(new CreateMultipartUploadCommand({ Bucket: 'removed', Key: 'open' }));
+    await deployment!.follow();
+    await client().send(new DeleteObjectCommand({ Bucket: 'removed', Key: 'k' }));
+    await client().send(new DeleteBucketCommand({ Bucket: 'removed' }));
+    await deployment!.invoke('SweepRemovedBuckets', {}, 11 * 60 * 1000);
+    await deployment!.invoke('SweepRemovedBuckets', {}, 25 * hour);
+    await deployment!.follow();
+  });
+
+  it('are links whose time is over', async () => {
+    const query = 'public-link';
+    const made = await ask({ method: 'POST', path: '/expiring/kept', query });
+    expect(made.status, made.body.toString()).toBe(201);
+    await deployment!.invoke('SweepPublicLinks', {}, 400 * day);
+    expect((await ask({ path: '/expiring/kept', query })).body.toString()).not.toContain('<Id>');
+  });
+});
+
+/** What an alarm of a user tried. */
+const refused = 'MonitorBuckets: sns:Publish on topics';
+
+describe('monitoring', () => {
+  it('samples, and lets an alarm speak in a topic of another account', async () => {
+    const body = '<MonitoringConfiguration><Status>Enabled</Status></MonitoringConfiguration>';
+    expect((await ask({ method: 'PUT', path: '/expiring', query: 'monitoring', body })).status).toBe(200);
+    const alarm = alarmXml({
+      ...{ Metric: 'NumberOfObjects', Statistic: 'Maximum', ComparisonOperator: 'GreaterThanThreshold', Threshold: 0 },
+      ...{ Period: 300, EvaluationPeriods: 1, AlarmAction: [deployment!.topic] },
+    });
+    const put = await ask({ method: 'PUT', path: '/expiring', query: 'alarm&name=too-many', body: alarm });
+    expect(put.status, put.body.toString()).toBe(200);
+    expect(await deployment!.invoke('MonitorBuckets')).toMatchObject({
+      collected: { sampled: 1, failed: 0 },
+      evaluated: { alarms: 1, changed: 1, failed: 0 },
+    });
+    await deployment!.invoke('MonitorBuckets', {}, 100 * day);
+    expect((await deployment!.heard()).join()).toContain('too-many');
+  });
+
+  it('does not let it speak in a topic of the deployment', async () => {
+    const alarm = alarmXml({
+      ...{ Metric: 'NumberOfObjects', Statistic: 'Maximum', ComparisonOperator: 'GreaterThanThreshold', Threshold: 0 },
+      ...{ Period: 300, EvaluationPeriods: 1, AlarmAction: ['arn:aws:sns:us-east-1:000000000000:operators'] },
+    });
+    expect((await ask({ method: 'PUT', path: '/expiring', query: 'alarm&name=nosy', body: alarm })).status).toBe(200);
+    await deployment!.invoke('MonitorBuckets');
+    expect(deployment!.gate.denied).toEqual([refused]);
+  });
+});
+
+/** Granted though nothing here asks for it, and why. */
+const unusedWithReason: Readonly<Record<string, string>> = {
+  // Lambda's own reading, by the list of what it is documented to need.
+  'CountUsage: dynamodb:ListStreams on *': 'documented as needed by event source mappings',
+  'ReleaseContent: dynamodb:ListStreams on *': 'documented as needed by event source mappings',
+  'CountUsage: sqs:SendMessage on FeedDeadLetters': 'Lambda sends dead letters',
+  'ReleaseContent: sqs:SendMessage on FeedDeadLetters': 'Lambda sends dead letters',
+};
+
+describe('the grants of the roles', () => {
+  it('are enough', () => {
+    expect(deployment!.gate.denied.filter((one) => one !== refused)).toEqual([]);
+  });
+
+  it('are all used, but for those that Lambda uses itself', () => {
+    const unused = deployment!.gate.unused().filter((grant) => !/ScheduleDeadLetters$/.test(grant));
+    expect(unused.filter((grant) => !(grant in unusedWithReason))).toEqual([]);
+  });
+});

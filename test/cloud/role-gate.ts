@@ -1,0 +1,181 @@
+import { createServer, request as send, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DeployedFunction, Grant } from './template-grants.ts';
+
+/** One thing that a call does, as IAM sees it. */
+interface Use {
+  readonly action: string;
+  readonly thing: string;
+  /** Of the resource, where it may be another one. */
+  readonly account?: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+/**
+ * Stands before the engines as IAM stands before AWS: whatever a function asks for that its role in the template does not grant
+ * is denied. Functions are told apart by the access key id that they are given; keys that are no function's may do everything.
+ * It lets one call through at a time, since moto's threads race.
+ */
+export class RoleGate {
+  readonly #server: Server;
+  readonly #target: URL;
+  readonly #functions: ReadonlyMap<string, DeployedFunction>;
+  readonly #used = new Map<string, Set<string>>();
+  readonly #denied: string[] = [];
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(target: string, functions: ReadonlyMap<string, DeployedFunction>) {
+    this.#target = new URL(target);
+    this.#functions = functions;
+    this.#server = createServer((request, response) => {
+      void this.#answer(request).then(
+        ({ status, headers, body }) => response.writeHead(status, [...headers]).end(body),
+        () => response.destroy(),
+      );
+    });
+  }
+
+  static async before(target: string, functions: ReadonlyMap<string, DeployedFunction>): Promise<RoleGate> {
+    const gate = new RoleGate(target, functions);
+    await new Promise<void>((resolve) => gate.#server.listen(0, '127.0.0.1', resolve));
+    return gate;
+  }
+
+  get endpoint(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** What was asked for and not granted: `<function>: <action> on <thing>`. */
+  get denied(): readonly string[] {
+    return this.#denied;
+  }
+
+  /** What was granted and never asked for, but for logs and traces, which the runtime writes. */
+  unused(): readonly string[] {
+    return [...this.#functions.values()].flatMap(({ name, grants }) =>
+      grants
+        .flatMap(({ actions, things }) => actions.flatMap((action) => things.map((thing) => `${action} on ${thing}`)))
+        .filter((grant) => !/^(logs|xray):/.test(grant) && this.#used.get(name)?.has(grant) !== true)
+        .map((grant) => `${name}: ${grant}`),
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage): Promise<Answer> {
+    const body = await whole(request);
+    const caller = /Credential=([^/]+)\//.exec(request.headers.authorization ?? '')?.[1] ?? 'nobody';
+    const own = this.#functions.get(caller);
+    for (const use of own ? usesOf(request, body) : []) {
+      const grant = own!.grants.find((one) => covers(one, use));
+      if (grant === undefined) {
+        this.#denied.push(`${caller}: ${use.action} on ${use.thing}`);
+        return denial(request);
+      }
+      const used = this.#used.get(caller) ?? new Set();
+      this.#used.set(caller, used.add(`${use.action} on ${grant.things.includes(use.thing) ? use.thing : '*'}`));
+    }
+    const answer = this.#last.then(() => this.#forward(request, body));
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async #forward(request: IncomingMessage, body: Buffer): Promise<Answer> {
+    const { hostname, port } = this.#target;
+    const forwarded = send({ hostname, port, method: request.method, path: request.url, headers: request.headers });
+    const answered = new Promise<IncomingMessage>((resolve, reject) =>
+      forwarded.on('response', resolve).on('error', reject),
+    );
+    forwarded.end(body);
+    const answer = await answered;
+    return { status: answer.statusCode!, headers: answer.rawHeaders, body: await whole(answer) };
+  }
+}
+
+function covers({ actions, things, foreignTo }: Grant, { action, thing, account }: Use): boolean {
+  const isMeant = foreignTo === undefined || account !== foreignTo;
+  return isMeant && actions.includes(action) && (things.includes(thing) || things.includes('*'));
+}
+
+async function whole(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/**
+ * What a call is, in IAM's words. https://docs.aws.amazon.com/service-authorization/latest/reference/reference.html
+ * Transactions have no actions of their own.
+ */
+function usesOf(request: IncomingMessage, body: Buffer): readonly Use[] {
+  const [service = '', call = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
+  if (service.startsWith('DynamoDBStreams')) return [{ action: `dynamodb:${call}`, thing: 'stream' }];
+  if (service.startsWith('DynamoDB')) return tableCalls(call, body).map((action) => ({ action, thing: 'table' }));
+  if (service === 'secretsmanager') {
+    const { SecretId } = JSON.parse(body.toString()) as { SecretId: string };
+    return [{ action: `secretsmanager:${call}`, thing: SecretId.includes('edge') ? 'edge secret' : 'secret' }];
+  }
+  if (service === 'AmazonSQS') {
+    const { QueueUrl } = JSON.parse(body.toString()) as { QueueUrl: string };
+    // A batch has no action of its own.
+    return [{ action: `sqs:${call.replace('Batch', '')}`, thing: QueueUrl.split('/').at(-1)! }];
+  }
+  if (String(request.headers['content-type']).startsWith('application/x-www-form-urlencoded')) {
+    const form = new URLSearchParams(body.toString());
+    const account = form.get('TopicArn')?.split(':')[4] ?? '';
+    return [{ action: `sns:${form.get('Action')}`, thing: 'topics', account }];
+  }
+  return [blobCall(request)];
+}
+
+const transactionCalls: Readonly<Record<string, string>> = {
+  Get: 'GetItem',
+  Put: 'PutItem',
+  Delete: 'DeleteItem',
+  Update: 'UpdateItem',
+  ConditionCheck: 'ConditionCheckItem',
+};
+
+function tableCalls(call: string, body: Buffer): readonly string[] {
+  if (!call.startsWith('Transact')) return [`dynamodb:${call}`];
+  const { TransactItems } = JSON.parse(body.toString()) as { TransactItems: readonly object[] };
+  return TransactItems.flatMap((item) => Object.keys(item)).map((kind) => `dynamodb:${transactionCalls[kind]}`);
+}
+
+function blobCall({ method, url }: IncomingMessage): Use {
+  const { pathname, searchParams } = new URL(url!, 'http://engine');
+  const [, , ...key] = pathname.split('/');
+  if (key.join('/') === '') {
+    const removes = method === 'POST' && searchParams.has('delete');
+    return removes ? { action: 's3:DeleteObject', thing: 'blobs' } : { action: 's3:ListBucket', thing: 'blob bucket' };
+  }
+  const thing = key[0] === 'blobs' ? 'blobs' : 'another object';
+  if (method === 'DELETE') {
+    return { action: searchParams.has('uploadId') ? 's3:AbortMultipartUpload' : 's3:DeleteObject', thing };
+  }
+  return { action: method === 'GET' || method === 'HEAD' ? 's3:GetObject' : 's3:PutObject', thing };
+}
+
+/** AccessDenied in the service's own form. */
+function denial({ headers }: IncomingMessage): Answer {
+  if (headers['x-amz-target'] !== undefined) {
+    const body = { __type: 'com.amazon.coral.service#AccessDeniedException', message: 'not granted by the role' };
+    return {
+      status: 400,
+      headers: ['Content-Type', 'application/x-amz-json-1.0'],
+      body: Buffer.from(JSON.stringify(body)),
+    };
+  }
+  const error = '<Error><Code>AccessDenied</Code><Message>not granted by the role</Message></Error>';
+  const isQuery = String(headers['content-type']).startsWith('application/x-www-form-urlencoded');
+  const body = isQuery ? `<ErrorResponse>${error}</ErrorResponse>` : error;
+  return { status: 403, headers: ['Content-Type', 'application/xml'], body: Buffer.from(body) };
+}

@@ -1,0 +1,136 @@
+import type { StreamRecord } from '../../shared/adapters/cloud/feed-records.ts';
+import type { StreamAnswer, StreamBatch } from '../../functions/runtime/background/stream-batches.ts';
+import type { FunctionProcess } from './function-process.ts';
+
+interface Shard {
+  readonly ShardId: string;
+}
+
+interface Page {
+  readonly Records: readonly StreamRecord[];
+  readonly NextShardIterator: string;
+}
+
+/** What a template says of a mapping, as far as it is done here. */
+export interface MappingProperties {
+  readonly BatchSize: number;
+  readonly FilterCriteria: { readonly Filters: readonly { readonly Pattern: string }[] };
+}
+
+/**
+ * Does with a stream what Lambda does: reads it in the name of the function, drops what its filter does not let through, and
+ * hands it batch by batch with the shard. What the function says it could not do comes again.
+ */
+export class StreamMapping {
+  readonly #engine: string;
+  readonly #streamArn: string;
+  readonly #name: string;
+  readonly #function: FunctionProcess;
+  readonly #size: number;
+  readonly #prefixes: readonly string[];
+  /** The last sequence number that was read of each shard. An iterator would not outlive moto's roll-back of a transaction. */
+  readonly #last = new Map<string, string>();
+  /** Everything that was handed over, so that it can be handed over again. */
+  readonly delivered: StreamBatch[] = [];
+
+  constructor(
+    { engine, streamArn }: { engine: string; streamArn: string },
+    name: string,
+    lambda: FunctionProcess,
+    { BatchSize, FilterCriteria }: MappingProperties,
+  ) {
+    this.#engine = engine;
+    this.#streamArn = streamArn;
+    this.#name = name;
+    this.#function = lambda;
+    this.#size = BatchSize;
+    const { dynamodb } = JSON.parse(FilterCriteria.Filters[0]!.Pattern) as {
+      dynamodb: { Keys: { pk: { S: { prefix: string }[] } } };
+    };
+    this.#prefixes = dynamodb.Keys.pk.S.map(({ prefix }) => prefix);
+  }
+
+  /** Hands over what is new. @returns how many records that were */
+  async deliver(): Promise<number> {
+    let count = 0;
+    for (const ShardId of await this.#shards()) {
+      const records = (await this.#read(ShardId)).filter(({ dynamodb }) =>
+        this.#prefixes.some((prefix) => dynamodb!.Keys!['pk']!.S!.startsWith(prefix)),
+      );
+      for (let at = 0; at < records.length; at += this.#size) {
+        await this.again({ Records: records.slice(at, at + this.#size), shardId: ShardId });
+      }
+      count += records.length;
+    }
+    return count;
+  }
+
+  /** Gives up what is new, as Lambda does after too many failures. @returns the dead letter; undefined: nothing was new */
+  async giveUp(): Promise<object | undefined> {
+    for (const ShardId of await this.#shards()) {
+      const numbers = (await this.#read(ShardId)).map(({ dynamodb }) => dynamodb!.SequenceNumber);
+      if (numbers.length === 0) continue;
+      const [startSequenceNumber, endSequenceNumber] = [numbers[0], numbers.at(-1)];
+      const place = { shardId: ShardId, streamArn: this.#streamArn };
+      return { DDBStreamBatchInfo: { ...place, startSequenceNumber, endSequenceNumber } };
+    }
+    return undefined;
+  }
+
+  /** Hands a batch over until the function is done with all of it. */
+  async again(batch: StreamBatch): Promise<void> {
+    this.delivered.push(batch);
+    for (let rest = batch.Records!, attempt = 0; rest.length > 0; attempt += 1) {
+      if (attempt === 5) throw new Error(`${this.#name} does not get on: ${this.#function.log}`);
+      const { batchItemFailures } = await this.#function.invoke<StreamAnswer>({ ...batch, Records: rest });
+      const failed = batchItemFailures[0]?.itemIdentifier;
+      if (failed === undefined) return;
+      rest = rest.slice(rest.findIndex(({ dynamodb }) => dynamodb!.SequenceNumber === failed));
+    }
+  }
+
+  async #shards(): Promise<readonly string[]> {
+    const { StreamDescription } = await this.#call<{ StreamDescription: { Shards: Shard[] } }>('DescribeStream', {
+      StreamArn: this.#streamArn,
+    });
+    return StreamDescription.Shards.map(({ ShardId }) => ShardId);
+  }
+
+  async #read(ShardId: string): Promise<readonly StreamRecord[]> {
+    let iterator = await this.#iterator(ShardId);
+    const all: StreamRecord[] = [];
+    for (;;) {
+      const page: Page = await this.#call<Page>('GetRecords', { ShardIterator: iterator });
+      iterator = page.NextShardIterator;
+      const last = page.Records.at(-1)?.dynamodb!.SequenceNumber;
+      if (last === undefined) return all;
+      this.#last.set(ShardId, last);
+      all.push(...page.Records);
+    }
+  }
+
+  async #iterator(ShardId: string): Promise<string> {
+    const last = this.#last.get(ShardId);
+    const place =
+      last === undefined
+        ? { ShardIteratorType: 'TRIM_HORIZON' }
+        : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last };
+    const from = { StreamArn: this.#streamArn, ShardId, ...place };
+    return (await this.#call<{ ShardIterator: string }>('GetShardIterator', from)).ShardIterator;
+  }
+
+  /** As it is on the wire, so that bytes come as a function gets them. */
+  async #call<Answer>(name: string, input: object): Promise<Answer> {
+    const response = await fetch(this.#engine, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': `DynamoDBStreams_20120810.${name}`,
+        authorization: `AWS4-HMAC-SHA256 Credential=${this.#name}/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0`,
+      },
+      body: JSON.stringify(input),
+    });
+    if (!response.ok) throw new Error(`${name}: ${await response.text()}`);
+    return (await response.json()) as Answer;
+  }
+}

@@ -1,0 +1,78 @@
+/** A statement of a role, with what it is of in the words of {@link thingOf}. */
+export interface Grant {
+  readonly actions: readonly string[];
+  /** `table`, `blobs`, `queue Lifecycle`, …; `*` is everything. */
+  readonly things: readonly string[];
+  /** Own account: what lies in it is not meant. */
+  readonly foreignTo?: string;
+}
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+  readonly Condition?: { readonly StringNotEquals?: { readonly 'aws:ResourceAccount'?: string } };
+}
+
+interface Template {
+  readonly Resources: Readonly<
+    Record<string, { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> }>
+  >;
+}
+
+/** A function of a template: what its role grants, what it is told, and what feeds it. */
+export interface DeployedFunction {
+  readonly name: string;
+  readonly grants: readonly Grant[];
+  readonly environment: Readonly<Record<string, unknown>>;
+}
+
+/** The functions of a template, by the ids of their constructs. */
+export function deployedFunctions(template: object): ReadonlyMap<string, DeployedFunction> {
+  const { Resources } = template as Template;
+  const all = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::Lambda::Function');
+  return new Map(
+    all.map(([id, { Properties = {} }]) => {
+      const name = id.replace(/Function[0-9A-F]{8}$/, '');
+      const { 'Fn::GetAtt': role } = Properties['Role'] as { 'Fn::GetAtt': [string, string] };
+      const { Policies } = Resources[role[0]]!.Properties as {
+        Policies: { PolicyDocument: { Statement: Statement[] } }[];
+      };
+      const grants = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement.map(grantOf));
+      const { Variables } = Properties['Environment'] as { Variables: Record<string, unknown> };
+      return [name, { name, grants, environment: Variables }];
+    }),
+  );
+}
+
+function grantOf({ Effect, Action, Resource, Condition }: Statement): Grant {
+  if (Effect !== 'Allow') throw new Error('only grants are understood');
+  const foreignTo = Condition?.StringNotEquals?.['aws:ResourceAccount'];
+  return {
+    actions: [Action].flat(),
+    things: [Resource].flat().map(thingOf),
+    ...(foreignTo !== undefined && { foreignTo }),
+  };
+}
+
+/** What a reference in a template is of. @throws Error if nobody knows */
+export function thingOf(reference: unknown): string {
+  const text = JSON.stringify(reference);
+  if (text === '"*"') return '*';
+  const found = things.find(([pattern]) => pattern.test(text));
+  if (found === undefined) throw new Error(`a template speaks of ${text}`);
+  return found[1] || (/(\w*?DeadLetters|Lifecycle)[0-9A-F]{8}/.exec(text)?.[1] ?? '');
+}
+
+/** From the most specific on. */
+const things: readonly (readonly [RegExp, string])[] = [
+  [/Table\w*StreamArn/, 'stream'],
+  [/Table/, 'table'],
+  [/Blobs.*\/blobs\/\*/, 'blobs'],
+  [/Blobs/, 'blob bucket'],
+  [/EdgeSecret/, 'edge secret'],
+  [/Secret/, 'secret'],
+  [/arn:aws:sns/, 'topics'],
+  [/Log[0-9A-F]{8}|log-group/, 'logs'],
+  [/(DeadLetters|Lifecycle)[0-9A-F]{8}/, ''],
+];

@@ -1,0 +1,65 @@
+import { CreateBucketCommand, GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bundleFunctions } from '../../infra/bundle.ts';
+import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
+import { routerCode } from '../../infra/router-code.ts';
+import { hostNamesOf } from '../../infra/environment.ts';
+import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
+import { sdk } from '../support/clients.ts';
+import { MiB } from '../support/contents.ts';
+import { bodilessError } from '../support/expect-error.ts';
+import { startMoto } from '../support/moto.ts';
+import { alice } from '../support/server.ts';
+import { DeploymentUnderTest } from './deployment-under-test.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const served = ['CreateBucket', 'GetObject', 'HeadObject', 'PutObject'];
+const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
+const moto = await startMoto();
+if (moto === undefined) console.warn(`SKIPPED, a deployment without a byte lane: ${noEngine}`);
+const directory = await temporaryDirectory();
+const operations = (await describeOperations()).filter(({ name }) => served.includes(name));
+const functions = await bundleFunctions(operations, directory);
+const names = hostNamesOf({ domain: undefined, websiteDomain: undefined });
+const router = await routerCode({ ...names, functions, otherwise, hasByteLane: false });
+const synthesis = await synthesise(functions, { context: { byteLane: 'functions' }, router });
+const deployment = moto && (await DeploymentUnderTest.start(moto.endpoint, synthesis, functions));
+const client = deployment && sdk(deployment, alice, { maxAttempts: 1 });
+
+beforeEach((context) => {
+  if (deployment === undefined) context.skip(noEngine);
+});
+afterAll(async () => {
+  client?.destroy();
+  await deployment?.stop();
+  await moto?.stop();
+  await rm(directory, { recursive: true });
+});
+
+describe('a deployment without a byte lane', () => {
+  const Bucket = 'functions-alone';
+  const Body = Buffer.alloc(4 * MiB, 'x');
+
+  it('keeps objects of up to 4 MiB', async () => {
+    await client!.send(new CreateBucketCommand({ Bucket }));
+    await client!.send(new PutObjectCommand({ Bucket, Key: 'small', Body }));
+    const { Body: stored } = await client!.send(new GetObjectCommand({ Bucket, Key: 'small' }));
+    expect(Body.equals(await stored!.transformToByteArray())).toBe(true);
+    expect(deployment!.invoked).toEqual(expect.arrayContaining(['PutObject', 'GetObject']));
+  });
+
+  it('takes no larger ones, and leaves nothing of them', async () => {
+    const larger = new PutObjectCommand({ Bucket, Key: 'larger', Body: Buffer.alloc(5 * MiB) });
+    await expect(client!.send(larger)).rejects.toThrow();
+    const missing = client!.send(new HeadObjectCommand({ Bucket, Key: 'larger' }));
+    await expect(missing).rejects.toEqual(bodilessError(404));
+  });
+
+  it('answers HEAD, though API Gateway keeps the length to itself', async () => {
+    const head = await client!.send(new HeadObjectCommand({ Bucket, Key: 'small' }));
+    expect(head.ETag).toMatch(/^"[0-9a-f]{32}"$/);
+    expect(head.ContentLength).toBeUndefined();
+  });
+});

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { stubs } from '../../functions/bucket/stubs.ts';
+import { operations } from '../../functions/operations.ts';
+import { measureAll, type Measured } from './measure.ts';
+import type { Cost } from './metered.ts';
+import { costsTable } from '../../bin/costs-table.ts';
+
+let measured: readonly Measured[];
+beforeAll(async () => {
+  measured = await measureAll();
+}, 300_000);
+
+const costOf = (operation: string, variant?: string): Cost =>
+  measured.find(({ scenario }) => scenario.operation === operation && scenario.variant === variant)!.cost;
+
+describe('the table of costs', () => {
+  it('is up to date: node --import tsx bin/costs-table.ts > docs/costs.md', async () => {
+    expect(await readFile(join(import.meta.dirname, '../../docs/costs.md'), 'utf8')).toBe(costsTable(measured));
+  });
+
+  it('names every operation that is built', () => {
+    const answeredAlike = new Set(stubs.map(({ name }) => name));
+    const built = [...operations.keys()].filter((name) => !answeredAlike.has(name));
+    const named = new Set(measured.map(({ scenario }) => scenario.operation));
+    expect(built.filter((name) => !named.has(name))).toEqual([]);
+  });
+});
+
+describe('the budget', () => {
+  it('of GetObject is two reads of the table and one blob', () => {
+    expect(costOf('GetObject')).toMatchObject({ reads: 2, readUnits: 2, writes: 0, blobGets: 1, blobPuts: 0 });
+  });
+
+  it('of HeadObject has no blob in it', () => {
+    expect(costOf('HeadObject')).toMatchObject({ reads: 2, readUnits: 2, writes: 0, blobGets: 0 });
+  });
+
+  it.each([undefined, 'over an object'])('of PutObject (%s) without versioning is one write of one unit', (variant) => {
+    const { reads, ...cost } = costOf('PutObject', variant);
+    expect(reads).toBeLessThanOrEqual(2);
+    expect(cost).toMatchObject({ writes: 1, writeUnits: 1, transactionItems: 0, blobPuts: 1, blobGets: 0 });
+  });
+
+  it('of PutObject over a version is one transaction of two items', () => {
+    expect(costOf('PutObject', 'over a version')).toMatchObject({ writes: 1, writeUnits: 4, transactionItems: 2 });
+  });
+
+  it('of ListObjectsV2 is the bucket, and the pages that the bytes of a thousand keys need', () => {
+    const { reads, readUnits } = costOf('ListObjectsV2', '1,000 keys');
+    expect(reads).toBeLessThanOrEqual(3);
+    // 1,000 heads of at most 256 bytes are 63 units of 4 KB.
+    expect(readUnits).toBeLessThanOrEqual(64);
+  });
+
+  it('of CopyObject has no blob in it', () => {
+    expect(costOf('CopyObject')).toMatchObject({ writes: 1, blobPuts: 0, blobGets: 0 });
+  });
+
+  it('of CompleteMultipartUpload has no blob in it, however many parts there are', () => {
+    expect(costOf('CompleteMultipartUpload', '1,000 parts')).toMatchObject({ blobPuts: 0, blobGets: 0 });
+  });
+});

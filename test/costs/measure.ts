@@ -1,0 +1,41 @@
+import { SetClock } from '../support/fixed-rooms.ts';
+import { PipelineInProcess } from '../support/pipeline-in-process.ts';
+import { Meter, MeteredTable, type Cost } from './metered.ts';
+import { owner, scenarios, type Scenario, type Send } from './scenarios.ts';
+
+/** What a scenario was found to cost. */
+export interface Measured {
+  readonly scenario: Scenario;
+  readonly status: number;
+  readonly cost: Cost;
+}
+
+/** Runs a scenario in a service of its own, through the whole pipeline, and counts its one request. */
+export async function measure(scenario: Scenario): Promise<Measured> {
+  const meter = new Meter();
+  const table = new MeteredTable(meter);
+  // Times of as many digits each time: DynamoDB counts them.
+  const clock = new SetClock(Math.floor(Date.now() / 1000) * 1000 + 9);
+  const service = new PipelineInProcess([owner], { table, clock, before: (blobs) => meter.before(blobs) });
+  const send: Send = async (request) => {
+    const answer = await service.send(request, owner);
+    clock.time += 10;
+    if (answer.status >= 300) throw new Error(`${scenario.operation}: ${answer.status} ${answer.text}`);
+    return answer;
+  };
+  await send({ method: 'PUT', path: '/bucket' });
+  for (const request of scenario.before ?? []) await send(request);
+  const request = typeof scenario.request === 'function' ? await scenario.request(send) : scenario.request;
+  meter.take();
+  const { status, text } = await service.send(request, scenario.anonymous ? undefined : owner);
+  const cost = meter.take();
+  if (status >= 300) throw new Error(`${scenario.operation}: ${status} ${text}`);
+  return { scenario, status, cost };
+}
+
+/** Measures them all. */
+export async function measureAll(): Promise<readonly Measured[]> {
+  const measured: Measured[] = [];
+  for (const scenario of scenarios) measured.push(await measure(scenario));
+  return measured;
+}
