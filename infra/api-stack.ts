@@ -72,6 +72,8 @@ export class ApiStack extends Stack {
       invocations: new Map([...functions].map(([name, lambda]) => [name, invocationUri(lambda)])),
     });
     const api = new SpecRestApi(this, 'Api', {
+      // As its metrics are called, which the alarms watch.
+      restApiName: `stillage-${stage}`,
       apiDefinition: ApiDefinition.fromInline(definition),
       // An edge-optimised one would add headers of its own and hide the client's address.
       endpointTypes: [EndpointType.REGIONAL],

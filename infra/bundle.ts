@@ -30,6 +30,7 @@ export const forLambda = {
   outExtension: { '.js': '.mjs' },
   bundle: true,
   external: unusedCredentialProviders,
+  plugins: [leanSdk],
   minify: true,
   // So that the stack of an error names what it names in the source.
   keepNames: true,
@@ -62,8 +63,8 @@ export async function bundleFunctions(
     absWorkingDir: root,
     entryPoints: functions.map(({ name }) => ({ in: `function:${name}`, out: `${name}/index` })),
     outdir: directory,
-    plugins: [functionEntries(functions), leanSdk],
     ...forLambda,
+    plugins: [functionEntries(functions), ...forLambda.plugins],
   });
   return functions.map(({ name, serves, needs }) => ({ name, serves, needs, directory: join(directory, name) }));
 }

@@ -66,7 +66,9 @@ export class Deployment extends Construct {
       ...stack('operations', 'dashboard and alarms'),
       ...{ data: this.data, schedule: this.schedule, balancer: this.streaming?.balancer },
     });
-    // As in the streaming stack.
-    Tags.of(this).add('stillage:stage', settings.stage, { excludeResourceTypes: ['AWS::EC2::VPCEndpoint'] });
+    Tags.of(this).add('stillage:stage', settings.stage, { excludeResourceTypes: untagged });
   }
 }
+
+/** What the linter of CloudFormation does not know to have tags. */
+const untagged = ['AWS::ApplicationAutoScaling::ScalableTarget', 'AWS::ElasticLoadBalancingV2::Listener'];

@@ -1,4 +1,4 @@
-import { Duration, Fn, RemovalPolicy, Stack, type StackProps, Tags, Validations } from 'aws-cdk-lib';
+import { Duration, Fn, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import {
   FlowLogDestination,
   FlowLogTrafficType,
@@ -62,8 +62,6 @@ export class StreamingStack extends Stack {
     const service = this.#service(vpc, this.#task(data, functions, imageDirectory));
     this.balancer = this.#balancer(vpc, service);
     this.#scale(service);
-    // CloudFormation came to know tags of endpoints after its linters did.
-    Tags.of(this).remove('Name', { includeResourceTypes: ['AWS::EC2::VPCEndpoint'], priority: 300 });
   }
 
   /** Two zones, by position: their names would have to be looked up. */
@@ -167,8 +165,8 @@ export class StreamingStack extends Stack {
       internetFacing: false,
       vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
       securityGroup,
-      // A client may take its time with a body, and a copy with its answer.
-      idleTimeout: Duration.seconds(60),
+      // A copy that moves bytes may take as long to answer as the distribution waits; functions/runtime/byte-lane.ts waits longer.
+      idleTimeout: Duration.seconds(130),
       // It takes an underscore for invalid, which names of metadata have.
       dropInvalidHeaderFields: false,
     });

@@ -1,9 +1,11 @@
+import type { EncryptionRecord } from '../../shared/encryption/customer-key.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/assemble.ts';
 import { OutcomeUnknown } from '../../shared/metadata/objects.ts';
 import { noSuchUpload, versionOf, CompletedMeanwhile, type CompletedUpload } from '../../shared/metadata/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
+import { encryptionFields } from '../../shared/protocol/encryption.ts';
 import { readExpirations } from '../../shared/protocol/expiration-header.ts';
 import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/object-checksum.ts';
 import { objectUrl } from '../../shared/protocol/object-url.ts';
@@ -20,6 +22,7 @@ const completion: DocumentBody<readonly NamedPart[]> = {
 /** What is answered. A repetition answers what the first one did, but when the object expires is not kept with it. */
 interface Completion extends CompletedUpload {
   readonly expiration?: readonly (readonly [name: string, value: string])[];
+  readonly encryption: EncryptionRecord | undefined;
 }
 
 /** Moves no bytes: https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html */
@@ -47,7 +50,8 @@ export const completeMultipartUpload = defineOperation({
     const uploaded = await uploads.parts(uploadId);
     const upload = await uploads.find(bucket, key, uploadId);
     checkInitiator(upload, caller);
-    if (upload.state === 'completed' && upload.result) return upload.result;
+    const { encryption } = upload;
+    if (upload.state === 'completed' && upload.result) return { ...upload.result, encryption };
     if (upload.state !== 'open') throw noSuchUpload(uploadId);
 
     const expirations = await readExpirations(context, bucket);
@@ -74,16 +78,21 @@ export const completeMultipartUpload = defineOperation({
         }),
       );
       const expiration = expirations(key, version, upload.particulars.tags);
-      return { ...result(versionIdOf(version)), expiration };
+      return { ...result(versionIdOf(version)), expiration, encryption };
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) await contents.manifests.remove(manifest);
-      if (error instanceof CompletedMeanwhile) return error.result;
+      if (error instanceof CompletedMeanwhile) return { ...error.result, encryption };
       throw error;
     }
   },
 
-  render: ({ md5, partCount, versionId, checksum, expiration = [] }, { bucket, key }, request) => ({
-    fields: [['x-amz-version-id', versionId], ...expiration],
+  render: ({ md5, partCount, versionId, checksum, expiration = [], encryption }, { bucket, key }, request) => ({
+    fields: [
+      ['x-amz-version-id', versionId],
+      ...expiration,
+      // Who completes need not have the key of a customer, so nothing is said of one.
+      ...(encryption?.kind === 'managed' ? encryptionFields(encryption, undefined) : []),
+    ],
     xml: completeMultipartUploadResult(
       {
         location: objectUrl(request, key),

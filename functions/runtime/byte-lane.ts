@@ -42,7 +42,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   };
   const server = createServer(options, listener);
   // Longer than the load balancer keeps a connection on which nothing happens, so that it is never the one to be surprised.
-  server.keepAliveTimeout = 75_000;
+  server.keepAliveTimeout = 140_000;
   server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry: log, requestId, hostId: '' });
   const close = closing(server);

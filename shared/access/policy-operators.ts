@@ -53,17 +53,23 @@ interface TextOptions {
 }
 
 function text({ wildcards, fold = (same) => same, match = matchesWildcards }: TextOptions): Read {
+  const pointsOf = remembering((found) => fold(codePoints(found)));
   return (value, variables) => {
     const template = readTemplate(value, { variables, wildcards });
     return {
       isFixed: isFixed(template),
       matches: async (found, facts) => {
-        const points = codePoints(found);
-        const pattern = await fillTemplate(template, facts, points.length);
-        return pattern !== undefined && match(fold(pattern), fold(points));
+        const pattern = await fillTemplate(template, facts, found.length);
+        return pattern !== undefined && match(fold(pattern), pointsOf(found));
       },
     };
   };
+}
+
+/** Reads what it is asked for again once only: thousands of values of a policy may be held against one long header, in a row. */
+function remembering(read: (text: string) => Pattern): (text: string) => Pattern {
+  let last: { readonly text: string; readonly points: Pattern } | undefined;
+  return (text) => (last = last?.text === text ? last : { text, points: read(text) }).points;
 }
 
 function caseless(points: Pattern): Pattern {

@@ -2,8 +2,11 @@ import { malformedPolicy } from './malformed-policy.ts';
 import { readTemplate, widest, type Template } from './policy-template.ts';
 import { canMatchBehind, codePoints, matchesWildcards } from './wildcard.ts';
 
-/** An ARN of S3, or the same without a vendor's name: what follows is `bucket` or `bucket/key`. */
-const arn = /^arn:(?:aws:s3|svc:svc|aws:svc):::/;
+/**
+ * An ARN of S3, or the same without a vendor's name: what follows is `bucket` or `bucket/key`. A bucket is in no region and no account,
+ * or, as policies for Ceph RGW say it, in any (`arn:aws:s3::*:bucket`).
+ */
+const arn = /^arn:(?:aws:s3|svc:svc|aws:svc):\*?:\*?:/;
 
 /**
  * Reads one resource of a policy.

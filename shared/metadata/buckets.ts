@@ -60,7 +60,8 @@ const closingTime = 5000;
 const settlingTime = 5000;
 /** Longer than a commit may take: those that began under the old versioning state are over then. */
 const settlingWait = 3000;
-const attempts = 8;
+/** Enough for fifty changes of one bucket at a time, which take turns. */
+const attempts = 12;
 /** How many documents of buckets are remembered. */
 const cachedDocuments = 1000;
 const verdictPoll = 25;

@@ -107,8 +107,10 @@ function readScope(rule: XmlElement): LifecycleScope {
   if (prefix) return { form: 'prefix', prefix: readPrefix(prefix) };
   if (!filter) throw rule.fault('a Rule must have a Filter');
   filter.onlyChildren('Prefix', 'Tag', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan', 'And');
-  if (filter.children.length > 1) throw filter.fault('a Filter must have at most one condition; And takes several');
   const and = filter.optional('And');
+  // Clients of Ceph RGW leave And away around a prefix and one other condition.
+  const others = filter.children.length - (and ? 0 : filter.many('Prefix').length);
+  if (others > 1) throw filter.fault('a Filter must have at most one condition besides Prefix; And takes several');
   if (!and) return { form: 'filter', ...readConditions(filter) };
   and.onlyChildren('Prefix', 'Tag', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan');
   if (and.children.length === 0) throw and.fault('And must have conditions');

@@ -213,6 +213,18 @@ describe('encryption with a key of the service (SSE-S3)', () => {
     expect((await bytesOf({ Bucket: bucket, Key: 'copy' })).toString()).toBe('content');
   });
 
+  it('is told by every step of an upload in parts, repeated ones too', async () => {
+    const { client } = service;
+    const upload = { Bucket: await service.bucket(), Key: 'k' };
+    const created = await client.send(new CreateMultipartUploadCommand({ ...upload, ServerSideEncryption: 'AES256' }));
+    const { UploadId } = created;
+    const part = await client.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'content' }));
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag: part.ETag }] };
+    const complete = () => client.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload }));
+    const told = [created, part, await complete(), await complete()];
+    expect(told.map(({ ServerSideEncryption }) => ServerSideEncryption)).toEqual(Array(4).fill('AES256'));
+  });
+
   it('writes ciphertext to the disk', async ({ skip }) => {
     if (!service.started) skip('the service was not started here: its disk cannot be looked at');
     const bucket = await service.bucket();

@@ -21,6 +21,7 @@ export class ByteLaneProcess {
       env: { ...environment, PORT: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    process.once('exit', () => child.kill('SIGKILL'));
     const output = { text: '' };
     const port = await new Promise<number>((resolve, reject) => {
       for (const stream of [child.stdout, child.stderr]) {

@@ -11,9 +11,10 @@ import { createBucket, createTable, dynamoDbAt, s3At } from '../support/moto.ts'
 import { accounts } from '../support/server.ts';
 import { ByteLaneProcess } from './byte-lane-process.ts';
 import { CloudFront } from './cloudfront.ts';
-import { EngineCalls } from './engine-calls.ts';
 import { FunctionProcess } from './function-process.ts';
 import { refusal, split, toEvent, toResponse, type ApiRequest, type ApiResponse } from './rest-api.ts';
+import { RoleGate } from './role-gate.ts';
+import { deployedFunctions, deployedServers, type Grantee } from './template-grants.ts';
 import { TemplateValues } from './template-values.ts';
 
 const stage = 'prod';
@@ -29,7 +30,8 @@ const names = { Table: 'stillage-table', Blobs: 'stillage-blobs', Secret: 'still
  * with the bundles of the functions, the byte lane from its bundle. It listens as a server of S3 does.
  */
 export class DeploymentUnderTest {
-  readonly calls: EngineCalls;
+  /** Denies what a role in the templates does not grant, and knows what was asked for. */
+  readonly calls: RoleGate;
   readonly #synthesis: Synthesis;
   readonly #values: TemplateValues;
   readonly #bundles: ReadonlyMap<string, FunctionBundle>;
@@ -38,7 +40,7 @@ export class DeploymentUnderTest {
   #byteLane: ByteLaneProcess | undefined;
   #distribution: CloudFront | undefined;
 
-  private constructor(calls: EngineCalls, synthesis: Synthesis, bundles: readonly FunctionBundle[]) {
+  private constructor(calls: RoleGate, synthesis: Synthesis, bundles: readonly FunctionBundle[]) {
     this.calls = calls;
     this.#synthesis = synthesis;
     const resolved = templates(synthesis).map(([, template]) => template);
@@ -56,7 +58,11 @@ export class DeploymentUnderTest {
     await createBucket(s3At(engine), names.Blobs);
     await createSecrets(engine);
     await declareAccounts(engine);
-    const deployment = new DeploymentUnderTest(await EngineCalls.before(engine), synthesis, bundles);
+    const deployment = new DeploymentUnderTest(
+      await RoleGate.before(engine, granteesOf(synthesis)),
+      synthesis,
+      bundles,
+    );
     await deployment.#start();
     return deployment;
   }
@@ -147,6 +153,11 @@ export class DeploymentUnderTest {
 
 /** The API's own host name, which is the only one that it answers to. */
 export const apiHost = `${restApi}.execute-api.us-east-1.amazonaws.com`;
+
+function granteesOf({ api, streaming }: Synthesis): ReadonlyMap<string, Grantee> {
+  const servers = streaming ? [['byte-lane', deployedServers(streaming.toJSON(), 'byte-lane')] as const] : [];
+  return new Map<string, Grantee>([...deployedFunctions(api.toJSON()), ...servers]);
+}
 
 function gatewayResponse(type: keyof typeof gatewayErrors): ApiResponse {
   const { statusCode, responseTemplates } = gatewayResponses()[type] as {

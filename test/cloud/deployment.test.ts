@@ -29,6 +29,7 @@ import {
   PutBucketWebsiteCommand,
   PutObjectCommand,
   PutObjectTaggingCommand,
+  type S3Client,
   UploadPartCommand,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
@@ -39,16 +40,16 @@ import { readFile, rm } from 'node:fs/promises';
 import { request as startRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bundleFunctions } from '../../infra/bundle.ts';
 import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
 import { routerCode } from '../../infra/router-code.ts';
-import { resources, synthesise, temporaryDirectory, withDomain } from '../infra/synthesis.ts';
+import { resources, synthesise, temporaryDirectory, withDomain, type Synthesis } from '../infra/synthesis.ts';
 import { awsInstalled, howToInstallAws } from '../support/aws-cli.ts';
 import { sdk } from '../support/clients.ts';
 import { md5, MiB, randomFile } from '../support/contents.ts';
 import { s3Error } from '../support/expect-error.ts';
-import { startMoto } from '../support/moto.ts';
+import { startMoto, type Moto } from '../support/moto.ts';
 import { run } from '../support/programs.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
 import { alice, bob } from '../support/server.ts';
@@ -59,17 +60,27 @@ import { apiHost, DeploymentUnderTest } from './deployment-under-test.ts';
 vi.setConfig({ testTimeout: 300_000 });
 
 const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
-const moto = await startMoto();
-if (moto === undefined) console.warn(`SKIPPED, the deployment as its templates describe it: ${noEngine}`);
-const directory = await temporaryDirectory();
-const functions = await bundleFunctions(await describeOperations(), directory);
 const { domain, websiteDomain } = withDomain;
-const router = await routerCode({ domain, websiteDomain, functions, otherwise, hasByteLane: true });
-const synthesis = await synthesise(functions, { context: withDomain, router });
-const deployment = moto && (await DeploymentUnderTest.start(moto.endpoint, synthesis, functions));
-const client = deployment && sdk(deployment, alice, { maxAttempts: 1 });
-const stranger = deployment && sdk(deployment, bob, { maxAttempts: 1 });
+const directory = await temporaryDirectory();
+let moto: Moto | undefined;
+let synthesis: Synthesis;
+let deployment: DeploymentUnderTest | undefined;
+let client: S3Client | undefined;
+let stranger: S3Client | undefined;
 
+beforeAll(async () => {
+  moto = await startMoto();
+  if (moto === undefined) {
+    console.warn(`SKIPPED, the deployment as its templates describe it: ${noEngine}`);
+    return;
+  }
+  const functions = await bundleFunctions(await describeOperations(), directory);
+  const router = await routerCode({ domain, websiteDomain, functions, otherwise, hasByteLane: true });
+  synthesis = await synthesise(functions, { context: withDomain, router });
+  deployment = await DeploymentUnderTest.start(moto.endpoint, synthesis, functions);
+  client = sdk(deployment, alice, { maxAttempts: 1 });
+  stranger = sdk(deployment, bob, { maxAttempts: 1 });
+}, 300_000);
 beforeEach((context) => {
   if (deployment === undefined) context.skip(noEngine);
 });
@@ -377,6 +388,8 @@ describe('behind the distribution', () => {
     }
     expect(deployment!.calls.actions.get('byte-lane')).toContain('s3:PutObject');
     expect(deployment!.calls.actions.size).toBeGreaterThan(20);
+    expect(deployment!.calls.denied).toEqual([]);
+    console.info(`granted, and not used by any request here:\n${deployment!.calls.unused().join('\n')}`);
   });
 
   it('a server of the byte lane that is told to stop ends what it has begun', async () => {

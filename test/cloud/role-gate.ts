@@ -1,6 +1,6 @@
 import { createServer, request as send, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DeployedFunction, Grant } from './template-grants.ts';
+import type { Grant, Grantee } from './template-grants.ts';
 
 /** One thing that a call does, as IAM sees it. */
 interface Use {
@@ -19,19 +19,19 @@ interface Answer {
 /**
  * Stands before the engines as IAM stands before AWS: whatever a function asks for that its role in the template does not grant
  * is denied. Functions are told apart by the access key id that they are given; keys that are no function's may do everything.
- * It lets one call through at a time, since moto's threads race.
+ * It lets one call of the table through at a time, since moto's threads race.
  */
 export class RoleGate {
   readonly #server: Server;
   readonly #target: URL;
-  readonly #functions: ReadonlyMap<string, DeployedFunction>;
+  readonly #grantees: ReadonlyMap<string, Grantee>;
   readonly #used = new Map<string, Set<string>>();
   readonly #denied: string[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(target: string, functions: ReadonlyMap<string, DeployedFunction>) {
+  private constructor(target: string, grantees: ReadonlyMap<string, Grantee>) {
     this.#target = new URL(target);
-    this.#functions = functions;
+    this.#grantees = grantees;
     this.#server = createServer((request, response) => {
       void this.#answer(request).then(
         ({ status, headers, body }) => response.writeHead(status, [...headers]).end(body),
@@ -40,8 +40,8 @@ export class RoleGate {
     });
   }
 
-  static async before(target: string, functions: ReadonlyMap<string, DeployedFunction>): Promise<RoleGate> {
-    const gate = new RoleGate(target, functions);
+  static async before(target: string, grantees: ReadonlyMap<string, Grantee>): Promise<RoleGate> {
+    const gate = new RoleGate(target, grantees);
     await new Promise<void>((resolve) => gate.#server.listen(0, '127.0.0.1', resolve));
     return gate;
   }
@@ -55,14 +55,28 @@ export class RoleGate {
     return this.#denied;
   }
 
-  /** What was granted and never asked for, but for logs and traces, which the runtime writes. */
-  unused(): readonly string[] {
-    return [...this.#functions.values()].flatMap(({ name, grants }) =>
-      grants
-        .flatMap(({ actions, things }) => actions.flatMap((action) => things.map((thing) => `${action} on ${thing}`)))
-        .filter((grant) => !/^(logs|xray):/.test(grant) && this.#used.get(name)?.has(grant) !== true)
-        .map((grant) => `${name}: ${grant}`),
+  /** The IAM actions that each key has used, denied ones left out. */
+  get actions(): ReadonlyMap<string, ReadonlySet<string>> {
+    return new Map(
+      [...this.#used].map(([caller, used]) => [caller, new Set([...used].map((use) => use.split(' ')[0]!))]),
     );
+  }
+
+  /**
+   * What a role grants and nobody who has it asked for, but for logs and traces, which the runtime writes. A role of several is
+   * called as the first of them.
+   */
+  unused(): readonly string[] {
+    const roles = new Map<string, Grantee[]>();
+    for (const one of this.#grantees.values()) roles.set(one.role, [...(roles.get(one.role) ?? []), one]);
+    return [...roles.values()].flatMap((sharing) => {
+      const used = new Set(sharing.flatMap(({ name }) => [...(this.#used.get(name) ?? [])]));
+      const granted = sharing[0]!.grants.flatMap(({ actions, things }) =>
+        actions.flatMap((action) => things.map((thing) => `${action} on ${thing}`)),
+      );
+      const idle = granted.filter((grant) => !/^(logs|xray):/.test(grant) && !used.has(grant));
+      return idle.map((grant) => `${sharing[0]!.name}: ${grant}`);
+    });
   }
 
   async stop(): Promise<void> {
@@ -73,7 +87,7 @@ export class RoleGate {
   async #answer(request: IncomingMessage): Promise<Answer> {
     const body = await whole(request);
     const caller = /Credential=([^/]+)\//.exec(request.headers.authorization ?? '')?.[1] ?? 'nobody';
-    const own = this.#functions.get(caller);
+    const own = this.#grantees.get(caller);
     for (const use of own ? usesOf(request, body) : []) {
       const grant = own!.grants.find((one) => covers(one, use));
       if (grant === undefined) {
@@ -83,6 +97,7 @@ export class RoleGate {
       const used = this.#used.get(caller) ?? new Set();
       this.#used.set(caller, used.add(`${use.action} on ${grant.things.includes(use.thing) ? use.thing : '*'}`));
     }
+    if (!String(request.headers['x-amz-target']).startsWith('DynamoDB')) return this.#forward(request, body);
     const answer = this.#last.then(() => this.#forward(request, body));
     this.#last = answer.catch(() => undefined);
     return answer;

@@ -20,10 +20,16 @@ interface Template {
   >;
 }
 
-/** A function of a template: what its role grants, what it is told, and what feeds it. */
-export interface DeployedFunction {
+/** Whoever has a role in a template. */
+export interface Grantee {
   readonly name: string;
+  /** Functions that need the same share one. */
+  readonly role: string;
   readonly grants: readonly Grant[];
+}
+
+/** A function of a template: what its role grants, and what it is told. */
+export interface DeployedFunction extends Grantee {
   readonly environment: Readonly<Record<string, unknown>>;
 }
 
@@ -40,9 +46,22 @@ export function deployedFunctions(template: object): ReadonlyMap<string, Deploye
       };
       const grants = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement.map(grantOf));
       const { Variables } = Properties['Environment'] as { Variables: Record<string, unknown> };
-      return [name, { name, grants, environment: Variables }];
+      return [name, { name, role: role[0], grants, environment: Variables }];
     }),
   );
+}
+
+/** The servers of the byte lane, by the policy of their task's role. @param template of the streaming stack */
+export function deployedServers(template: object, name: string): Grantee {
+  const { Resources } = template as Template;
+  const policies = Object.entries(Resources).filter(
+    ([id, { Type }]) => Type === 'AWS::IAM::Policy' && id.startsWith('TaskTaskRole'),
+  );
+  const grants = policies.flatMap(([, { Properties }]) => {
+    const { PolicyDocument } = Properties as { PolicyDocument: { Statement: Statement[] } };
+    return PolicyDocument.Statement.map(grantOf);
+  });
+  return { name, role: name, grants };
 }
 
 function grantOf({ Effect, Action, Resource, Condition }: Statement): Grant {

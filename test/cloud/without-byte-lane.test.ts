@@ -1,6 +1,12 @@
-import { CreateBucketCommand, GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bundleFunctions } from '../../infra/bundle.ts';
 import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
 import { routerCode } from '../../infra/router-code.ts';
@@ -9,7 +15,7 @@ import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
 import { sdk } from '../support/clients.ts';
 import { MiB } from '../support/contents.ts';
 import { bodilessError } from '../support/expect-error.ts';
-import { startMoto } from '../support/moto.ts';
+import { startMoto, type Moto } from '../support/moto.ts';
 import { alice } from '../support/server.ts';
 import { DeploymentUnderTest } from './deployment-under-test.ts';
 
@@ -17,17 +23,25 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const served = ['CreateBucket', 'GetObject', 'HeadObject', 'PutObject'];
 const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
-const moto = await startMoto();
-if (moto === undefined) console.warn(`SKIPPED, a deployment without a byte lane: ${noEngine}`);
 const directory = await temporaryDirectory();
-const operations = (await describeOperations()).filter(({ name }) => served.includes(name));
-const functions = await bundleFunctions(operations, directory);
-const names = hostNamesOf({ domain: undefined, websiteDomain: undefined });
-const router = await routerCode({ ...names, functions, otherwise, hasByteLane: false });
-const synthesis = await synthesise(functions, { context: { byteLane: 'functions' }, router });
-const deployment = moto && (await DeploymentUnderTest.start(moto.endpoint, synthesis, functions));
-const client = deployment && sdk(deployment, alice, { maxAttempts: 1 });
+let moto: Moto | undefined;
+let deployment: DeploymentUnderTest | undefined;
+let client: S3Client | undefined;
 
+beforeAll(async () => {
+  moto = await startMoto();
+  if (moto === undefined) {
+    console.warn(`SKIPPED, a deployment without a byte lane: ${noEngine}`);
+    return;
+  }
+  const operations = (await describeOperations()).filter(({ name }) => served.includes(name));
+  const functions = await bundleFunctions(operations, directory);
+  const names = hostNamesOf({ domain: undefined, websiteDomain: undefined });
+  const router = await routerCode({ ...names, functions, otherwise, hasByteLane: false });
+  const synthesis = await synthesise(functions, { context: { byteLane: 'functions' }, router });
+  deployment = await DeploymentUnderTest.start(moto.endpoint, synthesis, functions);
+  client = sdk(deployment, alice, { maxAttempts: 1 });
+}, 300_000);
 beforeEach((context) => {
   if (deployment === undefined) context.skip(noEngine);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { root } from '../../infra/operation-descriptions.ts';
 import { synthesiseBackground, type BackgroundSynthesis } from './background-synthesis.ts';
-import { resources } from './synthesis.ts';
+import { resources, synthesise } from './synthesis.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
@@ -43,6 +43,16 @@ describe('the operations stack', () => {
     );
     expect(alarms().get('CountUsageLag')).toMatchObject({ MetricName: 'IteratorAge', Threshold: 600_000 });
     expect(alarms().get('FeedDeadLetters')).toMatchObject({ Threshold: 0, EvaluationPeriods: 1 });
+  });
+
+  it('watches the API under the name that its metrics have', async () => {
+    const { api } = await synthesise([]);
+    const [, { Properties }] = resources(api, 'AWS::ApiGateway::RestApi')[0]!;
+    const dimensions = [
+      { Name: 'ApiName', Value: Properties['Name'] },
+      { Name: 'Stage', Value: 'prod' },
+    ];
+    expect(alarms().get('ApiErrors')).toMatchObject({ Dimensions: dimensions });
   });
 
   it('tells its topic when an alarm rings, and when it is over', () => {

@@ -77,7 +77,15 @@ describe('the streaming stack', () => {
   });
 
   it('has no way in but a load balancer without an address on the internet', () => {
-    streaming.hasResourceProperties('AWS::ElasticLoadBalancingV2::LoadBalancer', { Scheme: 'internal' });
+    streaming.hasResourceProperties('AWS::ElasticLoadBalancingV2::LoadBalancer', {
+      Scheme: 'internal',
+      LoadBalancerAttributes: Match.arrayWith([
+        // Longer than the distribution waits.
+        { Key: 'idle_timeout.timeout_seconds', Value: '130' },
+        // Else it would take metadata with an underscore in its name away.
+        { Key: 'routing.http.drop_invalid_header_fields.enabled', Value: 'false' },
+      ]),
+    });
     const groups = resources(streaming, 'AWS::EC2::SecurityGroup');
     expect(JSON.stringify(groups.map(([, { Properties }]) => Properties['SecurityGroupIngress'] ?? []))).not.toContain(
       '0.0.0.0/0',

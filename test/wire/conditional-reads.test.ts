@@ -95,16 +95,20 @@ describe.each(['GET', 'HEAD'])('%s', (method) => {
   it('does not evaluate any condition for who may not read', async () => {
     const bare = await service.send({ method, path }, { key: service.bob });
     expect(bare.status).toBe(403);
-    for (const headers of [
-      { 'if-match': other },
-      { 'if-none-match': tag },
-      { 'if-modified-since': at(60)() },
-      { 'if-unmodified-since': at(-60)() },
-      { range: 'bytes=100-' },
+    for (const asked of [
+      { headers: { 'if-match': other } },
+      { headers: { 'if-none-match': tag } },
+      { headers: { 'if-modified-since': at(60)() } },
+      { headers: { 'if-unmodified-since': at(-60)() } },
+      { headers: { range: 'bytes=100-' } },
+      { headers: { range: 'bytes=0-0', 'if-range': tag } },
+      { query: 'partNumber=1' },
+      { query: 'partNumber=2' },
+      { query: 'versionId=null', headers: { 'if-none-match': '*' } },
     ]) {
       for (const response of [
-        await service.send({ method, path, headers }, { key: service.bob }),
-        await service.sendUnsigned({ method, path, headers }),
+        await service.send({ method, path, ...asked }, { key: service.bob }),
+        await service.sendUnsigned({ method, path, ...asked }),
       ]) {
         const without = (text: string) => text.replace(/<RequestId>.*/, '');
         expect([response.status, without(response.text)]).toEqual([403, without(bare.text)]);

@@ -1,6 +1,9 @@
 import { describe, it } from 'vitest';
 import { expectError } from '../support/expect-error.ts';
+import { exchange } from '../support/raw-client.ts';
+import { accounts } from '../support/server.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
+import { presignedV2, signedV2 } from '../support/signer-v2.ts';
 
 /** Names that are longer than anything here can be called: they are of nothing, and no request fails for them. */
 
@@ -30,6 +33,33 @@ describe('a name of 3,000 characters', () => {
     expectError(await service.send({ path: `/${bucket}/key`, ...request }), 404, 'NoSuchUpload');
     expectError(await service.send({ path: `/${bucket}/key`, ...request }, { key: service.bob }), 403, 'AccessDenied');
   });
+
+  it('is that of no access key, however it signs', async () => {
+    const key = { accessKeyId: long, secretAccessKey: 'secret' };
+    const request = { path: '/' };
+    for (const response of [
+      await service.send(request, { key }),
+      await service.sendPresigned(request, { key }),
+      await exchange(service.url, signedV2(service.host, request, { key })),
+      await exchange(service.url, presignedV2(service.host, request, { key })),
+    ]) {
+      expectError(response, 403, 'InvalidAccessKeyId');
+    }
+  });
+
+  it.each([long, `a@${long}`, `arn:aws:iam::${long}:root`, `arn:aws:iam::${accounts[0].id}:user/${long}`])(
+    'is that of no principal: %.40s',
+    async (name) => {
+      const bucket = await service.bucket();
+      const statement = { Effect: 'Allow', Action: 's3:*', Resource: `arn:aws:s3:::${bucket}` };
+      const body = JSON.stringify({ Statement: [{ ...statement, Principal: { AWS: name } }] });
+      expectError(
+        await service.send({ method: 'PUT', path: `/${bucket}`, query: 'policy', body }),
+        400,
+        'MalformedPolicy',
+      );
+    },
+  );
 
   it.each([
     [`id=${long}`, 'InvalidArgument'],

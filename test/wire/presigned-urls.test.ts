@@ -6,7 +6,15 @@ import { expectError, textOf } from '../support/expect-error.ts';
 import { put, read, setVersioning, versionsOf } from '../support/objects.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
-import { basicTime, neutralWords, presigned, sha256, type Presigning, type Unsigned } from '../support/signer.ts';
+import {
+  basicTime,
+  neutralWords,
+  presigned,
+  sha256,
+  signed,
+  type Presigning,
+  type Unsigned,
+} from '../support/signer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html */
 
@@ -106,6 +114,8 @@ describe('a presigned URL', () => {
     ['a longer validity', (url: string) => url.replace('Expires=300', 'Expires=3000')],
     ['a longer validity beside the first', (url: string) => url.replace('&X-Amz-Expires=', '&X-Amz-Expires=3000$&')],
     ['another spelling of its parameters', (url: string) => url.replace('X-Amz-Expires', 'x-amz-expires')],
+    ['a wrong signature before it', (url: string) => url.replace('?', `?X-Amz-Signature=${'0'.repeat(64)}&`)],
+    ['a wrong signature behind it', (url: string) => `${url}&X-Amz-Signature=${'0'.repeat(64)}`],
     ['another signature', (url: string) => url.replace(/Signature=.*/, `Signature=${'0'.repeat(64)}`)],
     ['a signature in upper case', (url: string) => url.replace(/[0-9a-f]{64}$/, (hex) => hex.toUpperCase())],
   ])('does not hold with %s', async (_, target) => {
@@ -183,6 +193,14 @@ describe('a presigned URL', () => {
     expect(await read(service.client, bucket, 'key')).toBe('content');
     await service.send({ method: 'DELETE', path: `/${bucket}/key` });
     await expectUploaded(await send({ parameters: { 'x-amz-sdk-checksum-algorithm': 'SHA256' } }));
+  });
+
+  it('does not go with credentials of another kind', async () => {
+    const { headers } = signed(service.host, upload(), { key: service.alice });
+    const authorization = headers.find(([name]) => name === 'authorization')![1];
+    expectError(await changed({ headers: { authorization } }), 400, 'InvalidArgument');
+    const version2 = '&AWSAccessKeyId=AKALICE&Signature=a&Expires=99999999999';
+    expectError(await changed({ target: (url) => url + version2 }), 400, 'InvalidArgument');
   });
 
   it('names a version if that was signed', async () => {

@@ -84,6 +84,9 @@ describe('the length of a body', () => {
     ['a huge size', 'fffffffffffffffff\r\ncontent\r\n0\r\n\r\n'],
     ['a size with a plus', '+7\r\ncontent\r\n0\r\n\r\n'],
     ['data longer than its size', '3\r\ncontent\r\n0\r\n\r\n'],
+    ['bare line feeds', '7\ncontent\n0\n\n'],
+    ['an endless extension', `7;${'a'.repeat(100_000)}=b\r\ncontent\r\n0\r\n\r\n`],
+    ['a length behind them', '7\r\ncontent\r\n0\r\ncontent-length: 3\r\n\r\n'],
   ])('is refused if chunks have %s', async (_, body) => {
     await expectRefused(
       upload()
@@ -107,6 +110,23 @@ describe('the length of a body', () => {
     const response = await connection.response('PUT').catch(() => undefined);
     expect(response?.status ?? 400).toBe(400);
     connection.close();
+  });
+
+  it('is not followed by headers that mean anything', async () => {
+    const trailers = 'x-amz-acl: public-read\r\nx-amz-meta-a: b\r\nx-amz-tagging: a=b\r\nhost: other.example.com\r\n';
+    const text = requestBytes(
+      signed(
+        service.host,
+        { method: 'PUT', path: `/${bucket}/key`, headers: { 'transfer-encoding': 'chunked' } },
+        { key: service.alice, payloadHash: 'UNSIGNED-PAYLOAD' },
+      ),
+    ).toString('latin1');
+    const response = await exchangeText(`${text}7\r\ncontent\r\n0\r\n${trailers}\r\n`);
+    expect(response.status, response.text).toBe(200);
+    const { header } = await service.send({ method: 'HEAD', path: `/${bucket}/key` });
+    expect([header('x-amz-meta-a'), header('x-amz-tagging-count')]).toEqual([undefined, undefined]);
+    expectError(await service.sendUnsigned({ path: `/${bucket}/key` }), 403, 'AccessDenied');
+    await service.send({ method: 'DELETE', path: `/${bucket}/key` });
   });
 
   it('is needed for an upload', async () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { routes, type Route } from '../../shared/protocol/routes.ts';
 import { expectError, textOf } from '../support/expect-error.ts';
 import { put, read, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { RawConnection } from '../support/raw-client.ts';
+import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
 
 /** Which operation a request means. */
 
@@ -21,6 +22,9 @@ describe('a method that a resource has not', () => {
     ['POST', '/bucket/key', '', 'PUT, GET, HEAD, DELETE, OPTIONS'],
     ['LOCK', '/bucket/key', '', 'PUT, GET, HEAD, DELETE, OPTIONS'],
     ['PROPFIND', '/bucket', '', 'PUT, HEAD, DELETE, GET, POST, OPTIONS'],
+    ['TRACE', '', '', 'GET, OPTIONS'],
+    ['TRACE', '/bucket/key', '', 'PUT, GET, HEAD, DELETE, OPTIONS'],
+    ['POST', '', '', 'GET, OPTIONS'],
     ['PUT', '/bucket', 'location', 'GET'],
     ['DELETE', '/bucket', 'versioning', 'GET, PUT'],
     ['PUT', '/bucket', 'delete', 'POST'],
@@ -39,6 +43,39 @@ describe('a method that a resource has not', () => {
     expect(response.status, response.text).toBe(405);
     if (method !== 'HEAD') expectError(response, 405, 'MethodNotAllowed');
     expect(response.header('allow')!.split(', ').toSorted()).toEqual(allow.split(', ').toSorted());
+  });
+});
+
+/** RFC 9110 §9.1: their names are case-sensitive, and may be any token. */
+describe.runIf(!isExternal)('a method that nothing has', () => {
+  it.each(['CONNECT host:443', 'CONNECT /bucket/key', 'get /', 'EXPLODE /bucket/key', "M!#$%&'*+.^_`|~-0 /"])(
+    'is answered, whatever is asked of: %s',
+    async (start) => {
+      const connection = await RawConnection.open(service.url);
+      connection.write(`${start} HTTP/1.1\r\nhost: ${service.host}\r\n\r\n`);
+      const response = await connection.response();
+      expectError(response, 405, 'MethodNotAllowed');
+      expect(textOf(response.text, 'Method')).toBe(start.split(' ')[0]);
+      expect(response.header('allow')!.split(', ').toSorted()).toEqual([
+        'DELETE',
+        'GET',
+        'HEAD',
+        'OPTIONS',
+        'POST',
+        'PUT',
+      ]);
+      expect(await connection.closedWithin(10_000)).toBe(true);
+      connection.close();
+    },
+  );
+
+  it('opens no tunnel, and does not hurt those who ask for one and go', async () => {
+    for (const end of ['', `GET / HTTP/1.1\r\nhost: ${service.host}\r\n\r\n`, 'x'.repeat(1024 * 1024)]) {
+      const connection = await RawConnection.open(service.url);
+      connection.write(`CONNECT ${service.host} HTTP/1.1\r\nhost: ${service.host}\r\n\r\n${end}`);
+      connection.close();
+    }
+    expect((await service.sendUnsigned({ path: '/_stillage/health' })).status).toBe(200);
   });
 });
 

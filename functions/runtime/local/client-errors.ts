@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+import { routes } from '../../../shared/protocol/routes.ts';
 import { errorDocument } from '../../../shared/xml/error.ts';
 
 interface Rooms {
@@ -10,9 +12,18 @@ interface Rooms {
   readonly hostId: string;
 }
 
-/** Answers what Node's HTTP parser refuses: with an S3 error, and the connection ends. */
+/** A request line whose method Node's parser does not know (RFC 9112 §3), and which is right otherwise. */
+const unknownMethod = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r\n/;
+
+/** What Node says of a request that it could not read. */
+interface ClientError extends NodeJS.ErrnoException {
+  /** The bytes that came last. */
+  readonly rawPacket?: Buffer;
+}
+
+/** Answers what Node's HTTP parser refuses, and what it takes for no request: with an S3 error, and the connection ends. */
 export function answerClientErrors(server: Server, { telemetry, requestId, hostId }: Rooms): void {
-  const running = new WeakMap<Socket, Set<ServerResponse>>();
+  const running = new WeakMap<Duplex, Set<ServerResponse>>();
   const note = ({ socket }: IncomingMessage, response: ServerResponse): void => {
     const responses = running.get(socket) ?? new Set();
     running.set(socket, responses.add(response));
@@ -20,7 +31,30 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
   };
   server.on('request', note).on('checkContinue', note).on('checkExpectation', note);
 
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  /** @param method undefined where the request has begun: it is logged as one whose body broke off */
+  const refuse = (socket: Duplex, refusal: S3Error, method: string | undefined): void => {
+    const { status, code } = refusal;
+    const id = requestId();
+    const body = errorDocument(refusal, { requestId: id, hostId });
+    const headers = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(
+      `HTTP/1.1 ${status} ${code}\r\nx-amz-request-id: ${id}\r\nx-amz-id-2: ${hostId}\r\n` +
+        `date: ${new Date().toUTCString()}\r\nserver: Stillage\r\ncontent-type: application/xml\r\n${headers.join('')}` +
+        `connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    if (method === undefined) return;
+    const bytes = { bytesIn: 0, bytesOut: Buffer.byteLength(body) };
+    telemetry.request({ requestId: id, operation: 'Unknown', method, status, code, ...bytes, milliseconds: 0 });
+  };
+
+  // CONNECT: Node hands the connection over, and looks after it no longer. What was asked for before it gets no answer.
+  server.on('connect', (_, socket: Duplex) => {
+    socket.on('error', () => undefined).once('finish', () => socket.destroy());
+    if ((running.get(socket)?.size ?? 0) > 0) socket.destroy();
+    else refuse(socket, methodNotAllowed('CONNECT'), 'CONNECT');
+  });
+
+  server.on('clientError', (error: ClientError, socket: Socket) => {
     const responses = [...(running.get(socket) ?? [])];
     if (isAfterThem(responses, error)) {
       // What is wrong comes after requests that are whole: they get their answers.
@@ -31,19 +65,7 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
       socket.destroy();
       return;
     }
-    const refusal = s3ErrorOf(error.code);
-    const { status, code } = refusal;
-    const id = requestId();
-    const body = errorDocument(refusal, { requestId: id, hostId });
-    socket.end(
-      `HTTP/1.1 ${status} ${code}\r\nx-amz-request-id: ${id}\r\nx-amz-id-2: ${hostId}\r\n` +
-        `date: ${new Date().toUTCString()}\r\nserver: Stillage\r\ncontent-type: application/xml\r\n` +
-        `connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
-    // A request that has begun is logged as one whose body broke off.
-    if (responses.length > 0) return;
-    const bytes = { bytesIn: 0, bytesOut: Buffer.byteLength(body) };
-    telemetry.request({ requestId: id, operation: 'Unknown', method: '-', status, code, ...bytes, milliseconds: 0 });
+    refuse(socket, s3ErrorOf(error), responses.length > 0 ? undefined : '-');
   });
 }
 
@@ -52,8 +74,12 @@ function isAfterThem(responses: readonly ServerResponse[], { code }: NodeJS.Errn
   return responses.length > 0 && code?.startsWith('HPE_') === true && responses.every(({ req }) => req.complete);
 }
 
-function s3ErrorOf(code: string | undefined): S3Error {
+function s3ErrorOf({ code, rawPacket }: ClientError): S3Error {
   switch (code) {
+    case 'HPE_INVALID_METHOD': {
+      const line = rawPacket?.toString('latin1') ?? '';
+      return unknownMethod.test(line) ? methodNotAllowed(line.slice(0, line.indexOf(' '))) : notHttp();
+    }
     case 'HPE_HEADER_OVERFLOW':
       return new S3Error('RequestHeaderSectionTooLarge');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -62,6 +88,15 @@ function s3ErrorOf(code: string | undefined): S3Error {
     case 'HPE_INVALID_EOF_STATE':
       return new S3Error('IncompleteBody');
     default:
-      return new S3Error('InvalidRequest', { message: 'The request is not well-formed HTTP.' });
+      return notHttp();
   }
+}
+
+function notHttp(): S3Error {
+  return new S3Error('InvalidRequest', { message: 'The request is not well-formed HTTP.' });
+}
+
+function methodNotAllowed(method: string): S3Error {
+  const allow = [...new Set(routes.map((route) => route.method))].join(', ');
+  return new S3Error('MethodNotAllowed', { details: { Method: method }, headers: { allow } });
 }

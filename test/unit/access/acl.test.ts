@@ -22,7 +22,7 @@ function userOf(project: string): Caller {
   return {
     ...{ kind: 'user', accessKeyId: 'key', name: 'name', privileges: [] },
     project: { id: project, email: `${project}@customer`, displayName: project },
-  } as Caller;
+  };
 }
 
 const short = (acl: Acl): readonly string[] =>

@@ -23,6 +23,7 @@ it.each([
   ['lists', [statement({ Sid: 'a', Action: ['s3:GetObject', 's3:PutObject'], Resource: [object, `${object}.jpg`] })]],
   ['the other spelling', statement({ Action: 'svc:GetObject', Resource: `arn:svc:svc:::${bucket}/*` })],
   ['a mixed ARN', statement({ Resource: `arn:aws:svc:::${bucket}/*` })],
+  ['an ARN of any account', statement({ Resource: `arn:aws:s3::*:${bucket}/*` })],
   ['every action', statement({ Action: '*' })],
   ['every action of S3', statement({ Action: 's3:*', Resource: itself })],
   ['actions in any case', statement({ Action: 'S3:gEtObJect' })],

@@ -53,6 +53,23 @@ it('matches what the plain definition matches', () => {
   );
 });
 
+/** Longer than a word of the automaton, where the letters before a mismatch are many. */
+const stretched = fc
+  .tuple(letters('ab', 3), fc.integer({ min: 0, max: 70 }), letters('ab', 3))
+  .map(([begin, count, end]) => begin + 'a'.repeat(count) + end);
+
+it('finds long stretches between stars, where they are', () => {
+  fc.assert(
+    fc.property(fc.array(stretched, { minLength: 1, maxLength: 4 }), stretched, (stretches, wanted) => {
+      const text = stretches.join('');
+      const holes = wanted.replace(/a(?=b)/g, '?');
+      expect(matches(`*${wanted}*`, text)).toBe(text.includes(wanted));
+      expect(matches(`*${holes}*`, text)).toBe(new RegExp(holes.replaceAll('?', '.')).test(text));
+      expect(matches(`*${wanted}*${wanted}`, text + wanted)).toBe(text.includes(wanted));
+    }),
+  );
+});
+
 it('can match behind a beginning exactly if some text that begins so matches', () => {
   // As long as the longest pattern: a text that matches need not be longer.
   const pairs = ['aa', 'ab', 'ba', 'bb'];
@@ -70,6 +87,8 @@ it('comes to an end for patterns that ruin a matcher which tries everything', ()
   expect(matches(`${'*a'.repeat(500)}b`, 'a'.repeat(8_000))).toBe(false);
   expect(matches(`${'?*'.repeat(500)}b`, 'a'.repeat(8_000))).toBe(false);
   expect(matches('*'.repeat(20_000), 'a'.repeat(1_000))).toBe(true);
+  expect(matches(`*${'a'.repeat(9_000)}b*`, 'a'.repeat(16_000))).toBe(false);
+  expect(matches(`*${'a?'.repeat(4_500)}b*`, 'a'.repeat(16_000))).toBe(false);
   expect(canMatchBehind(readWildcards('*a'.repeat(5_000)), codePoints('a'.repeat(64)))).toBe(true);
   expect(readWildcards('a*')).toEqual([97, anyMany]);
 });

@@ -163,6 +163,7 @@ describe('openForm', () => {
 
   it('gives nothing that would say of the file that it is framed', async () => {
     const found = await headersOf(
+      ['key', 'k'],
       ['x-amz-content-sha256', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'],
       ['x-amz-decoded-content-length', '5'],
       ['x-amz-trailer', 'x-amz-checksum-crc32'],

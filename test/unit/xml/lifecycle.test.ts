@@ -36,6 +36,10 @@ describe('LifecycleConfiguration', () => {
       [`<Filter>${tag('k', '')}</Filter>`, { form: 'filter', tags: [{ key: 'k', value: '' }] }],
       ['<Filter><ObjectSizeGreaterThan>0</ObjectSizeGreaterThan></Filter>', { form: 'filter', greaterThan: 0 }],
       ['<Filter><ObjectSizeLessThan>5</ObjectSizeLessThan></Filter>', { form: 'filter', lessThan: 5 }],
+      [
+        `<Filter><Prefix>p</Prefix>${tag('k')}</Filter>`,
+        { form: 'filter', prefix: 'p', tags: [{ key: 'k', value: 'v' }] },
+      ],
       ['<Filter><And><Prefix>p</Prefix></And></Filter>', { form: 'and', prefix: 'p' }],
       [
         `<Filter><And><Prefix>p</Prefix>${tag('a')}${tag('b')}<ObjectSizeGreaterThan>1</ObjectSizeGreaterThan>` +
@@ -113,7 +117,8 @@ describe('LifecycleConfiguration', () => {
     ['neither filter nor prefix', [rule(days, { filter: '' })], 'MalformedXML'],
     ['filter and prefix', [rule(days, { filter: '<Filter/><Prefix/>' })], 'MalformedXML'],
     ['two filters', [rule(days, { filter: '<Filter/><Filter/>' })], 'MalformedXML'],
-    ['two conditions without And', [filtered(`<Prefix>p</Prefix>${tag('a')}`)], 'MalformedXML'],
+    ['a prefix beside And', [filtered(`<Prefix>p</Prefix><And>${tag('a')}</And>`)], 'MalformedXML'],
+    ['two prefixes', [filtered('<Prefix>p</Prefix><Prefix>p</Prefix>')], 'MalformedXML'],
     ['two tags without And', [filtered(tag('a') + tag('b'))], 'MalformedXML'],
     ['And beside a condition', [filtered(`<And>${tag('a')}</And><Prefix/>`)], 'MalformedXML'],
     ['an empty And', [filtered('<And/>')], 'MalformedXML'],

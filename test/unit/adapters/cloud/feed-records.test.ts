@@ -12,12 +12,24 @@ function event(dynamodb: object): StreamRecord {
     eventID: '1',
     eventName: 'MODIFY',
     eventSource: 'aws:dynamodb',
-    dynamodb: { Keys, SequenceNumber, ApproximateCreationDateTime: 1_768_000_000, SizeBytes: 26, StreamViewType: 'NEW_AND_OLD_IMAGES', ...dynamodb },
+    dynamodb: {
+      Keys,
+      SequenceNumber,
+      ApproximateCreationDateTime: 1_768_000_000,
+      SizeBytes: 26,
+      StreamViewType: 'NEW_AND_OLD_IMAGES',
+      ...dynamodb,
+    },
   } as StreamRecord;
 }
 
 describe('feedRecord', () => {
-  const common = { lane: 'shard-1', position: SequenceNumber, at: 1_768_000_000_000, key: { pk: 'head/b', sk: 'photo.jpg' } };
+  const common = {
+    lane: 'shard-1',
+    position: SequenceNumber,
+    at: 1_768_000_000_000,
+    key: { pk: 'head/b', sk: 'photo.jpg' },
+  };
   const oldImage = { r: 'x', s: 5, e: new Uint8Array([255, 239, 0]) };
 
   it('tells of a change', () => {

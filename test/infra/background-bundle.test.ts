@@ -1,0 +1,39 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleBackground, type BackgroundBundle } from '../../infra/background-bundle.ts';
+import { backgroundFunctions } from '../../infra/background-functions.ts';
+import { root } from '../../infra/operation-descriptions.ts';
+import { temporaryDirectory } from './synthesis.ts';
+
+let directory: string;
+let bundles: readonly BackgroundBundle[];
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  bundles = await bundleBackground(backgroundFunctions, directory);
+}, 180_000);
+afterAll(() => rm(directory, { recursive: true }));
+
+describe('the functions in the background', () => {
+  it('are those that have a file which exports a handler', async () => {
+    const folder = 'functions/runtime/background';
+    const files = (await readdir(join(root, folder))).map((name) => join(folder, name));
+    const entries: string[] = [];
+    for (const file of files) {
+      if ((await readFile(join(root, file), 'utf8')).includes('export const handler =')) entries.push(file);
+    }
+    expect(entries.toSorted()).toEqual(backgroundFunctions.map(({ file }) => file).toSorted());
+  });
+
+  it('are single files of less than 600 KB, and hold no command line', async () => {
+    const sizes: number[] = [];
+    for (const { directory: own } of bundles) {
+      expect(await readdir(own)).toEqual(['index.mjs']);
+      const code = await readFile(join(own, 'index.mjs'), 'utf8');
+      expect(code).not.toContain('commander');
+      sizes.push(Buffer.byteLength(code));
+    }
+    console.info(`${sizes.length} bundles of ${Math.min(...sizes)} to ${Math.max(...sizes)} bytes`);
+    expect(Math.max(...sizes)).toBeLessThan(600_000);
+  });
+});

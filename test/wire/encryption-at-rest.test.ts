@@ -1,0 +1,190 @@
+import { CopyObjectCommand, UploadPartCopyCommand } from '@aws-sdk/client-s3';
+import { createHash, randomBytes } from 'node:crypto';
+import { open, readdir, readFile, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectError } from '../support/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/form.ts';
+import { put } from '../support/objects.ts';
+import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { TestUpload, leastPart } from '../support/uploads.ts';
+
+/** What of an encrypted object is found on the disk of the service, and what comes of a disk that somebody has changed. */
+
+const service = serviceUnderTest();
+const prefix = 'x-amz-server-side-encryption-customer-';
+
+/** The headers of SSE-C, and the same as the SDK names it. */
+function customer(key: Buffer) {
+  const [text, md5] = [key.toString('base64'), createHash('md5').update(key).digest('base64')];
+  return {
+    headers: { [`${prefix}algorithm`]: 'AES256', [`${prefix}key`]: text, [`${prefix}key-md5`]: md5 },
+    input: { SSECustomerAlgorithm: 'AES256', SSECustomerKey: text, SSECustomerKeyMD5: md5 },
+    source: {
+      CopySourceSSECustomerAlgorithm: 'AES256',
+      CopySourceSSECustomerKey: text,
+      CopySourceSSECustomerKeyMD5: md5,
+    },
+  };
+}
+
+async function filesBelow(data: string): Promise<string[]> {
+  const entries = await readdir(data, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** Which of these are in any file of the service: table, small blobs, large ones. */
+async function foundOnDisk<Name extends string>(needles: Readonly<Record<Name, Buffer | string>>): Promise<Name[]> {
+  const found = new Set<Name>();
+  for (const file of await filesBelow(service.started!.data)) {
+    const content = await readFile(file);
+    for (const name of Object.keys(needles) as Name[]) if (content.includes(needles[name])) found.add(name);
+  }
+  return [...found].sort();
+}
+
+/** A text of so many bytes that says nothing else. */
+const sentence = (word: string, size: number): Buffer => Buffer.alloc(size, `nobody shall find ${word} here. `);
+
+describe.runIf(!isExternal)('an object under a key of the customer', () => {
+  const [key, other] = [randomBytes(32), randomBytes(32)];
+  const [sse, rekeyed] = [customer(key), customer(other)];
+
+  it('is ciphertext wherever it lies, and its key lies nowhere', async () => {
+    const bucket = await service.bucket();
+    await put(service.client, bucket, 'plain-small', sentence('a small control', 100));
+    await put(service.client, bucket, 'plain-large', sentence('a large control', 100_000));
+    await put(service.client, bucket, 'small', sentence('what is small', 100), sse.input);
+    await put(service.client, bucket, 'large', sentence('what is large', 100_000), sse.input);
+    const upload = await TestUpload.begin(service.client, bucket, 'parts', sse.input);
+    const part = await upload.part(1, sentence('a part', leastPart), sse.input);
+    const copied = new UploadPartCopyCommand({
+      ...{ ...upload.target, PartNumber: 2, CopySource: `${bucket}/large` },
+      ...{ ...sse.input, ...sse.source },
+    });
+    const { CopyPartResult } = await service.client.send(copied);
+    await upload.complete([part, { PartNumber: 2, ETag: CopyPartResult!.ETag }]);
+    const copy = { Bucket: bucket, Key: 'copy', CopySource: `${bucket}/large`, ...rekeyed.input, ...sse.source };
+    await service.client.send(new CopyObjectCommand(copy));
+    const fields: [string, string][] = [
+      ['key', 'form'],
+      ...Object.entries(sse.headers),
+      ...signedV4(service.alice, [{ bucket }, ['starts-with', '$key', ''], ...entriesAsConditions(sse.headers)]),
+    ] as [string, string][];
+    const form = await service.sendUnsigned({
+      ...{ method: 'POST', path: `/${bucket}`, headers: { 'content-type': formType } },
+      body: formBody(fields, { content: sentence('a form', 50_000) }),
+    });
+    expect(form.status, form.text).toBe(204);
+
+    const read = await service.send({ path: `/${bucket}/large`, headers: sse.headers });
+    expect(read.body.equals(sentence('what is large', 100_000))).toBe(true);
+    // Whoever is refused has shown a key, too.
+    for (const request of [
+      { path: `/${bucket}/large`, headers: rekeyed.headers },
+      { path: `/${bucket}/plain-small`, headers: sse.headers },
+      { method: 'PUT', path: `/${bucket}/large`, headers: { ...sse.headers, [`${prefix}algorithm`]: 'x' }, body: 'x' },
+    ]) {
+      expect((await service.send(request)).status).toBe(400);
+    }
+
+    const keys: Record<string, Buffer | string> = {};
+    for (const [at, one] of [key, other].entries()) {
+      keys[`key ${at}`] = one;
+      for (const form of ['base64', 'hex'] as const) keys[`key ${at} in ${form}`] = one.toString(form);
+    }
+    const found = await foundOnDisk({
+      ...keys,
+      small: 'find what is small',
+      large: 'find what is large',
+      part: 'find a part',
+      form: 'find a form',
+      'a small control': 'find a small control',
+      'a large control': 'find a large control',
+    });
+    expect(found).toEqual(['a large control', 'a small control']);
+    const { stdout, stderr } = service.started!.output;
+    for (const one of [key, other]) {
+      for (const form of ['base64', 'base64url', 'hex'] as const)
+        expect(stdout + stderr).not.toContain(one.toString(form));
+    }
+  });
+});
+
+function entriesAsConditions(headers: Readonly<Record<string, string>>): readonly unknown[] {
+  return Object.entries(headers).map(([name, value]) => ({ [name]: value }));
+}
+
+describe.runIf(!isExternal)('ciphertext that somebody has changed', () => {
+  const size = 300_000;
+  const segment = 64 * 1024;
+  const sse = customer(randomBytes(32));
+  const content = randomBytes(size);
+
+  /** Of its own, so that its one large blob can be told from others. */
+  const damaged = serviceUnderTest();
+  let path: string;
+  let file: string;
+  let whole: Buffer;
+
+  beforeAll(async () => {
+    path = `/${await damaged.lastingBucket()}/key`;
+    expect((await damaged.send({ method: 'PUT', path, headers: sse.headers, body: content })).status).toBe(200);
+    const files = await filesBelow(join(damaged.started!.data, 'blobs'));
+    const contents = await Promise.all(files.map(async (one) => ({ file: one, bytes: await readFile(one) })));
+    const large = contents.filter((one) => !one.file.includes('small') && one.bytes.length > size);
+    expect(large).toHaveLength(1);
+    [file, whole] = [large[0]!.file, large[0]!.bytes];
+  });
+
+  /** Writes bytes into the file of the blob; it is whole again before the next test. */
+  async function write(bytes: Buffer, at: number): Promise<void> {
+    const handle = await open(file, 'r+');
+    await handle.write(bytes, 0, bytes.length, at);
+    await handle.close();
+  }
+
+  const get = (headers: Record<string, string> = {}) => damaged.send({ path, headers: { ...sse.headers, ...headers } });
+
+  /** Where the ciphertext begins in the file: behind it there is nothing. */
+  const begin = (): number => whole.length - (size + 16 * Math.ceil(size / segment));
+  const sealed = segment + 16;
+
+  it('is answered with 500 and nothing of it, if it begins so', async () => {
+    expect((await get()).body.equals(content)).toBe(true);
+    for (const at of [begin(), begin() + segment, begin() - 1]) {
+      await write(Buffer.of(whole[at]! ^ 1), at);
+      const response = await get();
+      expectError(response, 500, 'InternalError');
+      expect(response.header('etag')).toBeUndefined();
+      await write(whole, 0);
+    }
+  });
+
+  it('is answered as far as it is right, and never as if that were all', async () => {
+    const at = begin() + 2 * sealed + 5;
+    await write(Buffer.of(whole[at]! ^ 1), at);
+    await expect(get()).rejects.toThrow('The connection ended');
+    expectError(await get({ range: `bytes=${2 * segment}-${2 * segment + 10}` }), 500, 'InternalError');
+    const before = await get({ range: `bytes=0-${2 * segment - 1}` });
+    expect(before.body.equals(content.subarray(0, 2 * segment))).toBe(true);
+    await write(whole, 0);
+  });
+
+  it('is not read in another order', async () => {
+    const [first, second] = [begin(), begin() + sealed];
+    await write(whole.subarray(second, second + sealed), first);
+    await write(whole.subarray(first, first + sealed), second);
+    expectError(await get(), 500, 'InternalError');
+    expectError(await get({ range: `bytes=${segment}-${segment + 10}` }), 500, 'InternalError');
+    await write(whole, 0);
+  });
+
+  it('is not read where its end is missing', async () => {
+    await truncate(file, begin() + 2 * sealed);
+    await expect(get()).rejects.toThrow('The connection ended');
+    expectError(await get({ range: 'bytes=-10' }), 500, 'InternalError');
+    await write(whole, 0);
+    expect((await get()).body.equals(content)).toBe(true);
+  });
+});
