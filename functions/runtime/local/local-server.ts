@@ -131,7 +131,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     accessKeys: accounts,
     telemetry: new MeteredTelemetry(log, meter),
     hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
-    signing: { version2: options.signatureV2 },
+    signing: { version2: options.signatureV2, ...(options.strictRegion && { strictRegion: options.region }) },
     requestId,
     hostId,
   });

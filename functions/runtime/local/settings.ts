@@ -11,6 +11,8 @@ export interface StartOptions {
   readonly domain: string;
   readonly websiteDomain: string;
   readonly region: string;
+  /** Whether signatures for another region are refused. */
+  readonly strictRegion: boolean;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly accounts?: string;
@@ -38,6 +40,7 @@ export const defaultOptions = {
   domain: 'localhost',
   websiteDomain: 'website.localhost',
   region: 'us-east-1',
+  strictRegion: false,
   trustProxy: [],
   signatureV2: true,
   alarmWebhookAllow: [],

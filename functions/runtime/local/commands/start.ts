@@ -41,6 +41,9 @@ export function startCommand(): Command {
         ...value.split(',').map((one) => one.trim()),
       ]),
     )
+    .addOption(
+      setting('--strict-region', 'refuse signatures for any other region', 'STRICT_REGION', defaults.strictRegion),
+    )
     .addOption(setting('--no-signature-v2', 'refuse signatures of version 2', 'NO_SIGNATURE_V2', defaults.signatureV2))
     .addOption(setting('--xml-namespace <uri>', 'namespace of XML answers', 'XML_NAMESPACE', defaults.xmlNamespace))
     .addOption(
