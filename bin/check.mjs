@@ -16,7 +16,7 @@ const steps = [
     'fast tests',
     'vitest',
     [
-      ...['run', 'test/unit', 'test/architecture', '--reporter=dot'],
+      ...['run', 'test/unit', 'test/architecture', '--reporter=dot', '--no-isolate'],
       ...slow.flatMap((name) => ['--exclude', `test/unit/**/${name}*`]),
     ],
   ],
