@@ -132,6 +132,8 @@ export class BucketScrub {
     const bucket = await this.#rooms.table.get(itemKey.bucket(name));
     if (bucket?.['id'] !== bucketId) return;
     if ((bucket['docs'] as Record<string, string> | undefined)?.[kind] === revision) return;
+    // It may have been replaced, and removed, since the scan came by.
+    if ((await this.#rooms.table.get(key)) === undefined) return;
     await this.#findings.note('orphan-document', `bucket ${name}`, `${kind}, revision ${revision}`, async () => {
       const { outcome } = await this.#rooms.table.write(
         [{ key, delete: true, expect: { is: 'present' } }],
