@@ -116,7 +116,8 @@ describe.each(Object.entries(histories))('%s', (title, scenario) => {
   });
 
   it('where they are shown item by item', async (context) => {
-    if (!isLong && large.some((begin) => title.startsWith(begin))) context.skip('takes minutes; to run it, set STILLAGE_LONG=1');
+    if (!isLong && large.some((begin) => title.startsWith(begin)))
+      context.skip('takes minutes; to run it, set STILLAGE_LONG=1');
     await expectToHold({ ...scenario, apart: true });
   });
 });
