@@ -4,7 +4,7 @@ import type { KeyAdministration } from '../../shared/access/key-administration.t
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { bucketCountOf, ownsNoBucket } from '../../shared/metadata/bucket-count.ts';
 import type { Buckets } from '../../shared/metadata/buckets.ts';
-import type { Amount } from '../../shared/metadata/quotas.ts';
+import type { Amount } from '../../shared/metadata/amount.ts';
 import type { Usage } from '../../shared/metadata/usage.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 

@@ -33,7 +33,7 @@ export const putBucketAcl = defineOperation({
     const { owner, acl } = readAclRequest(asked, document);
     if (owner !== undefined && owner !== bucket.project) throw new S3Error('AccessDenied');
     const resolved = await findGrantees(acl, context);
-    await buckets.setDocument(bucket.name, 'acl', aclDocument(resolved(bucket.project, bucket.project)));
+    await buckets.documents.set(bucket.name, 'acl', aclDocument(resolved(bucket.project, bucket.project)));
   },
   render: emptyXml,
 });

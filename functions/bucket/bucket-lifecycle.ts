@@ -17,7 +17,7 @@ export const getBucketLifecycleConfiguration = defineOperation({
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'GetLifecycleConfiguration', bucket }],
   act: async (_, { bucket, buckets }) => {
-    const document = await buckets.document(bucket, 'lifecycle');
+    const document = await buckets.documents.of(bucket, 'lifecycle');
     if (document === undefined) {
       throw new S3Error('NoSuchLifecycleConfiguration', { details: { BucketName: bucket.name } });
     }
@@ -46,7 +46,7 @@ export const putBucketLifecycleConfiguration = defineOperation({
   parse: ({ bucket, fields }) => ({ bucket, minimumSize: readMinimumSize(fields.get(minimumSizeHeader)) }),
   authorise: ({ bucket }) => [{ action: 'PutLifecycleConfiguration', bucket }],
   act: ({ bucket, minimumSize }, { buckets, document }) =>
-    buckets.setDocument(bucket, 'lifecycle', { rules: document as unknown as readonly Attribute[], minimumSize }),
+    buckets.documents.set(bucket, 'lifecycle', { rules: document as unknown as readonly Attribute[], minimumSize }),
   render: (_, { minimumSize }) => ({
     fields: [
       ['content-type', 'application/xml'],
@@ -68,6 +68,6 @@ export const deleteBucketLifecycle = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutLifecycleConfiguration', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.setDocument(bucket, 'lifecycle', undefined),
+  act: ({ bucket }, { buckets }) => buckets.documents.set(bucket, 'lifecycle', undefined),
   render: () => ({ status: 204 }),
 });

@@ -41,7 +41,7 @@ export const putBucketPolicy = defineOperation({
   authorise: ({ bucket }) => [{ action: 'PutBucketPolicy', bucket }],
   act: async ({ bucket, bindsOwner }, { buckets, document, projects }) => {
     await checkPrincipals(parsePolicy(document, bucket), projects);
-    await buckets.setDocument(bucket, 'policy', policyDocument(Buffer.from(document).toString(), bindsOwner));
+    await buckets.documents.set(bucket, 'policy', policyDocument(Buffer.from(document).toString(), bindsOwner));
   },
   render: () => ({ status: 204 }),
 });
@@ -54,7 +54,7 @@ export const deleteBucketPolicy = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'DeleteBucketPolicy', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.setDocument(bucket, 'policy', undefined),
+  act: ({ bucket }, { buckets }) => buckets.documents.set(bucket, 'policy', undefined),
   render: () => ({ status: 204 }),
 });
 

@@ -12,7 +12,7 @@ export const getBucketTagging = defineOperation({
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'GetBucketTagging', bucket }],
   act: async (_, { bucket, buckets }) => {
-    const document = await buckets.document(bucket, 'tagging');
+    const document = await buckets.documents.of(bucket, 'tagging');
     if (document === undefined) throw new S3Error('NoSuchTagSet', { details: { BucketName: bucket.name } });
     return document['tags'] as unknown as readonly (readonly [key: string, value: string])[];
   },
@@ -38,7 +38,7 @@ export const putBucketTagging = defineOperation({
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketTagging', bucket }],
   act: ({ bucket }, { buckets, document }) =>
-    buckets.setDocument(bucket, 'tagging', { tags: document.map(({ key, value }) => [key, value]) }),
+    buckets.documents.set(bucket, 'tagging', { tags: document.map(({ key, value }) => [key, value]) }),
   render: emptyXml,
 });
 
@@ -50,6 +50,6 @@ export const deleteBucketTagging = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketTagging', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.setDocument(bucket, 'tagging', undefined),
+  act: ({ bucket }, { buckets }) => buckets.documents.set(bucket, 'tagging', undefined),
   render: () => ({ status: 204 }),
 });

@@ -35,7 +35,7 @@ export const putBucketWebsite = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketWebsite', bucket }],
-  act: ({ bucket }, { buckets, document }) => buckets.setDocument(bucket, 'website', storedWebsite(document)),
+  act: ({ bucket }, { buckets, document }) => buckets.documents.set(bucket, 'website', storedWebsite(document)),
   render: emptyXml,
 });
 
@@ -47,6 +47,6 @@ export const deleteBucketWebsite = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'DeleteBucketWebsite', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.setDocument(bucket, 'website', undefined),
+  act: ({ bucket }, { buckets }) => buckets.documents.set(bucket, 'website', undefined),
   render: () => ({ status: 204 }),
 });

@@ -32,7 +32,7 @@ import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
 import { readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
 import { writeGuard } from '../../shared/protocol/write-guard.ts';
 import { copyObjectResult } from '../../shared/xml/copy.ts';
-import type { Bucket } from '../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../shared/metadata/bucket.ts';
 import type { ChecksumAlgorithm } from '../../shared/checksums/algorithms.ts';
 
 const attempts = 4;

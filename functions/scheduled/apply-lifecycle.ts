@@ -1,5 +1,6 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import type { Bucket, Buckets } from '../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../shared/metadata/bucket.ts';
+import type { Buckets } from '../../shared/metadata/buckets.ts';
 import { keyBetween } from '../../shared/metadata/key-middle.ts';
 import { abortRule, type Calendar, type Time } from '../../shared/metadata/lifecycle.ts';
 import { addTallies, applyToKey, nothingDone, type LifecycleTally } from '../../shared/metadata/lifecycle-key.ts';
@@ -111,7 +112,7 @@ async function planPass(
   { stopping }: LifecycleOptions,
 ): Promise<LifecyclePass> {
   while (!pass.planComplete && stopping?.() !== true) {
-    const page = await buckets.having('lifecycle', { after: pass.planned || undefined, limit: 100 });
+    const page = await buckets.documents.having('lifecycle', { after: pass.planned || undefined, limit: 100 });
     for (const { name, id } of page.buckets) {
       const rules = await rulesOf(buckets, name, id);
       pass = await passes.plan(pass, name, rules ? slicesOf(name, id, rules.rules) : []);
@@ -141,7 +142,7 @@ async function rulesOf(
 ): Promise<{ bucket: Bucket; rules: readonly LifecycleRule[] } | undefined> {
   const bucket = await buckets.find(name);
   if (bucket?.id !== id) return undefined;
-  const document = await buckets.document(bucket, 'lifecycle');
+  const document = await buckets.documents.of(bucket, 'lifecycle');
   return document && { bucket, rules: enabledRules(document) };
 }
 

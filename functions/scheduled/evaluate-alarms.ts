@@ -1,6 +1,6 @@
 import type { Buckets } from '../../shared/metadata/buckets.ts';
 import { alarmWindow, evaluateAlarm } from '../../shared/metadata/monitoring/alarm-evaluation.ts';
-import type { Alarm } from '../../shared/metadata/monitoring/alarms.ts';
+import type { Alarm } from '../../shared/metadata/monitoring/alarm.ts';
 import { inParallel } from '../../shared/metadata/monitoring/in-parallel.ts';
 import type { MonitoredBucket } from '../../shared/metadata/monitoring/monitored-buckets.ts';
 import type { Monitoring } from '../../shared/metadata/monitoring/monitoring.ts';

@@ -2,54 +2,34 @@ import { S3Error } from '../errors/s3-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, Change, Condition, Expectation, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import type { Amount } from './amount.ts';
+import { numberOf } from './attribute-number.ts';
+import {
+  closingIs,
+  decodeBucket,
+  encodeBucket,
+  noSuchBucket,
+  settlingIs,
+  tokenIs,
+  type Bucket,
+  type Transition,
+  type Versioning,
+} from './bucket.ts';
+import { BucketDocuments } from './bucket-documents.ts';
 import { bucketId, sortableTime, timedId, writeToken } from './ids.ts';
 import { itemKey, partition } from './keys.ts';
-import type { Amount } from './quotas.ts';
 import { SharedReads } from './shared-reads.ts';
 import { headPartitions } from './shards.ts';
-
-export type Versioning = 'off' | 'on' | 'suspended';
-
-/** A transition that other writers must wait out: whoever comes after `until` may undo it. */
-interface Transition {
-  readonly token: string;
-  /** Milliseconds since the epoch. */
-  readonly until: number;
-}
-
-/** The documents a bucket may have. */
-export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle';
-
-/** Kinds whose buckets are listed, for scheduled work that must not look at every bucket there is. */
-export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['lifecycle']);
-
-export interface Bucket {
-  readonly name: string;
-  /** Fresh per creation: a name taken again is another bucket. */
-  readonly id: string;
-  /** The canonical id of the owning project. */
-  readonly project: string;
-  /** Milliseconds since the epoch. */
-  readonly created: number;
-  readonly versioning: Versioning;
-  readonly token: string;
-  /** DeleteBucket is looking whether it is empty. */
-  readonly closing: Transition | undefined;
-  /** PutBucketVersioning waits until no write under the old state is left. */
-  readonly settling: Transition | undefined;
-  /** What it may hold, where that is not the deployment's limit. */
-  readonly quota?: Partial<Amount> | undefined;
-  /** It holds as much as it may: set behind the writes, by a follower of the change feed. */
-  readonly full: boolean;
-  /** Its documents: the revision of each. */
-  readonly documents: Readonly<Partial<Record<DocumentKind, string>>>;
-  /** When this image was read; what is older than a second is read again before a commit. */
-  readonly readAt: number;
-}
 
 export interface OwnedBucketEntry {
   readonly name: string;
   readonly created: number;
+}
+
+/** What is written of a bucket, and along with it. */
+export interface Revision {
+  readonly bucket: Bucket;
+  readonly along?: readonly Change[];
 }
 
 /** No bucket has a longer name; what is asked for may be longer than the name of an item. */
@@ -62,26 +42,24 @@ const settlingTime = 5000;
 const settlingWait = 3000;
 /** Enough for fifty changes of one bucket at a time, which take turns. */
 const attempts = 12;
-/** How many documents of buckets are remembered. */
-const cachedDocuments = 1000;
 const verdictPoll = 25;
 
 /**
  * Buckets: their items, the owner's list, and the fence that lets no acknowledged object vanish with its bucket.
  */
 export class Buckets {
+  readonly documents: BucketDocuments;
   readonly #table: KeyValueTable;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly #reads: SharedReads<string, Bucket | undefined>;
-  /** Documents by their revisions, which are never used again. */
-  readonly #documents = new Map<string, Attributes>();
 
   constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
     this.#table = rooms.table;
     this.#clock = rooms.clock;
     this.#randomness = rooms.randomness;
     this.#reads = new SharedReads((name) => this.#read(name));
+    this.documents = new BucketDocuments({ ...rooms, buckets: this });
   }
 
   /** The bucket of this name as it is now, or undefined. Requests that arrive together share one read. */
@@ -171,21 +149,13 @@ export class Buckets {
    * @throws S3Error NoSuchBucket, SlowDown
    */
   async setVersioning(name: string, versioning: Exclude<Versioning, 'off'>): Promise<void> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const bucket = await this.#ready(name);
-      if (bucket.versioning === versioning) return;
-      const token = this.#token();
+    const token = this.#token();
+    const before = await this.revise(name, async (bucket) => {
+      if (bucket.versioning === versioning) return undefined;
       const settling = this.#table.freeChecks ? undefined : { token, until: this.#clock.now() + settlingTime };
-      const { outcome } = await this.#table.write([
-        this.#change({ ...bucket, versioning, settling }, tokenIs(bucket.token)),
-      ]);
-      if (outcome === 'written') {
-        if (settling) await this.#settle(name, token);
-        return;
-      }
-      await this.#pause(attempt);
-    }
-    throw new S3Error('SlowDown');
+      return { bucket: { ...bucket, versioning, settling } };
+    });
+    if (before.versioning !== versioning && !this.#table.freeChecks) await this.#settle(name, token);
   }
 
   /**
@@ -193,20 +163,35 @@ export class Buckets {
    * @throws S3Error NoSuchBucket, SlowDown
    */
   async setQuota(name: string, quota: Partial<Amount>): Promise<void> {
-    await this.#revise(name, (bucket) => ({ ...bucket, quota }));
+    await this.revise(name, async (bucket) => ({ bucket: { ...bucket, quota } }));
   }
 
   /** Notes that a bucket is full, or not any more. One that is gone is left alone. @throws S3Error SlowDown */
   async setFull(name: string, id: string, full: boolean): Promise<void> {
     if ((await this.find(name))?.id !== id) return;
-    await this.#revise(name, (bucket) => (bucket.id === id ? { ...bucket, full } : bucket));
+    await this.revise(name, async (bucket) => (bucket.id === id ? { bucket: { ...bucket, full } } : undefined));
   }
 
-  async #revise(name: string, change: (bucket: Bucket) => Bucket): Promise<void> {
+  /**
+   * Changes a bucket's item, over and over until nobody else has changed it meanwhile.
+   * @param revision what is to be written for the bucket as it is now, or undefined if nothing is. It may be asked again after
+   *   a write of its own whose answer was lost.
+   * @returns the bucket as it was before
+   * @throws S3Error NoSuchBucket, SlowDown
+   */
+  async revise(
+    name: string,
+    revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>,
+  ): Promise<Bucket> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const bucket = await this.#ready(name);
-      const { outcome } = await this.#table.write([this.#change(change(bucket), tokenIs(bucket.token))]);
-      if (outcome === 'written') return;
+      const revised = await revision(bucket, attempt);
+      if (revised === undefined) return bucket;
+      const { outcome } = await this.#table.write([
+        this.#change(revised.bucket, tokenIs(bucket.token)),
+        ...(revised.along ?? []),
+      ]);
+      if (outcome === 'written') return bucket;
       await this.#pause(attempt);
     }
     throw new S3Error('SlowDown');
@@ -217,74 +202,6 @@ export class Buckets {
     const bucket = await this.find(name);
     if (bucket?.settling?.token !== token) return;
     await this.#table.write([this.#change({ ...bucket, settling: undefined }, settlingIs(token))]);
-  }
-
-  /**
-   * A document of the bucket, or undefined if it has none. Documents are immutable, so that those read before need not be
-   * read again.
-   */
-  async document(bucket: Bucket, kind: DocumentKind): Promise<Attributes | undefined> {
-    const revision = bucket.documents[kind];
-    if (revision === undefined) return undefined;
-    const cached = this.#documents.get(revision);
-    if (cached) return cached;
-    const document = await this.#table.get(itemKey.bucketDocument(bucket.id, kind, revision));
-    if (document) {
-      if (this.#documents.size >= cachedDocuments) this.#documents.clear();
-      this.#documents.set(revision, document);
-      return document;
-    }
-    // It was replaced since the bucket was read: what it was replaced by is the answer now.
-    const present = await this.find(bucket.name);
-    if (present?.id !== bucket.id || present.documents[kind] === revision) return undefined;
-    return this.document(present, kind);
-  }
-
-  /**
-   * Sets a document of a bucket, or takes it away. Documents are immutable: a new one is written first, then the bucket's
-   * pointer, so whoever has read the bucket finds the document it speaks of.
-   * @throws S3Error NoSuchBucket, SlowDown
-   */
-  async setDocument(name: string, kind: DocumentKind, document: Attributes | undefined): Promise<void> {
-    const revision = document && timedId(this.#clock.now(), this.#randomness);
-    let former: string | undefined;
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const bucket = await this.#ready(name);
-      const current = bucket.documents[kind];
-      // Our own write, whose answer was lost.
-      if (attempt > 0 && current === revision) return this.#dropDocument(bucket, kind, former);
-      former = current;
-      if (document && revision !== undefined) {
-        await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, revision), put: document }]);
-      }
-      const { [kind]: _, ...others } = bucket.documents;
-      const documents = revision === undefined ? others : { ...others, [kind]: revision };
-      const { outcome } = await this.#table.write([
-        this.#change({ ...bucket, documents }, tokenIs(bucket.token)),
-        ...(listedKinds.has(kind) ? [listing(bucket, kind, revision)] : []),
-      ]);
-      if (outcome === 'written') return this.#dropDocument(bucket, kind, former);
-      await this.#pause(attempt);
-    }
-    throw new S3Error('SlowDown');
-  }
-
-  /** Removes a document that no bucket points to any more. Left undone, it goes when the remains of the bucket are swept. */
-  async #dropDocument(bucket: Bucket, kind: DocumentKind, revision: string | undefined): Promise<void> {
-    if (revision === undefined) return;
-    await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, revision), delete: true }]);
-  }
-
-  /** Buckets that have a document of a listed kind, by name, behind `after`. What else there is, is not read. */
-  async having(
-    kind: DocumentKind,
-    { after, limit }: { readonly after?: string | undefined; readonly limit: number },
-  ): Promise<{ buckets: readonly { readonly name: string; readonly id: string }[]; more: boolean }> {
-    const { items, more } = await this.#table.query(partition.bucketsWith(kind), {
-      limit,
-      ...(after !== undefined && { after }),
-    });
-    return { buckets: items.map(({ key, attributes }) => ({ name: key.sk, id: attributes['id'] as string })), more };
   }
 
   /** The buckets of a project in the order of their names, behind `after`. */
@@ -401,7 +318,7 @@ export class Buckets {
         },
         { key: itemKey.ownedBucket(bucket.project, bucket.name), delete: true },
         { key: itemKey.bucketName(bucket.id), delete: true },
-        ...listedDocuments(bucket).map((kind) => listing(bucket, kind, undefined)),
+        ...this.documents.unlisted(bucket),
         this.#countChange(bucket.project, count, -1),
         {
           key: itemKey.grave(sortableTime(this.#clock.now()), bucket.id),
@@ -443,74 +360,6 @@ export function jitter(attempt: number, randomness: Randomness): number {
   return ((randomness.bytes(1)[0]! + 1) / 256) * 4 * 2 ** attempt;
 }
 
-/** The change that lists a bucket among those with a document of this kind, or takes it off the list. */
-function listing({ name, id }: Bucket, kind: DocumentKind, revision: string | undefined): Change {
-  const key = itemKey.bucketWith(kind, name);
-  return revision === undefined ? { key, delete: true } : { key, put: { id } };
-}
-
-function listedDocuments({ documents }: Bucket): readonly DocumentKind[] {
-  return [...listedKinds].filter((kind) => documents[kind] !== undefined);
-}
-
 function inTransition(bucket: Bucket): boolean {
   return bucket.closing !== undefined || bucket.settling !== undefined;
-}
-
-/** 404 that names the bucket. */
-export function noSuchBucket(name: string): S3Error {
-  return new S3Error('NoSuchBucket', { details: { BucketName: name } });
-}
-
-const tokenIs = (value: string): Expectation => ({ is: 'equal', attribute: 'r', value });
-const closingIs = (value: string): Expectation => ({ is: 'equal', attribute: 'ct', value });
-const settlingIs = (value: string): Expectation => ({ is: 'equal', attribute: 'st', value });
-
-function encodeBucket(bucket: Bucket): Attributes {
-  return {
-    id: bucket.id,
-    project: bucket.project,
-    created: bucket.created,
-    versioning: bucket.versioning,
-    r: bucket.token,
-    ...(bucket.closing && { ct: bucket.closing.token, cu: bucket.closing.until }),
-    ...(bucket.settling && { st: bucket.settling.token, su: bucket.settling.until }),
-    ...(bucket.quota?.bytes !== undefined && { qb: bucket.quota.bytes }),
-    ...(bucket.quota?.objects !== undefined && { qo: bucket.quota.objects }),
-    ...(bucket.full && { full: true }),
-    ...(Object.keys(bucket.documents).length > 0 && { docs: bucket.documents }),
-  };
-}
-
-function decodeBucket(name: string, item: Attributes, readAt: number): Bucket {
-  return {
-    name,
-    id: item['id'] as string,
-    project: item['project'] as string,
-    created: numberOf(item['created']),
-    versioning: item['versioning'] as Versioning,
-    token: item['r'] as string,
-    closing: transition(item['ct'], item['cu']),
-    settling: transition(item['st'], item['su']),
-    quota: decodeQuota(item),
-    full: item['full'] === true,
-    documents: (item['docs'] ?? {}) as Bucket['documents'],
-    readAt,
-  };
-}
-
-function decodeQuota({ qb: bytes, qo: objects }: Attributes): Partial<Amount> | undefined {
-  if (bytes === undefined && objects === undefined) return undefined;
-  return {
-    ...(typeof bytes === 'number' && { bytes }),
-    ...(typeof objects === 'number' && { objects }),
-  };
-}
-
-function transition(token: unknown, until: unknown): Transition | undefined {
-  return typeof token === 'string' ? { token, until: numberOf(until) } : undefined;
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
 }

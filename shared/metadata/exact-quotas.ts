@@ -1,5 +1,6 @@
-import type { Bucket } from './buckets.ts';
-import { fits, minus, nothing, plus, quotaExceeded, quotaOf, type Amount, type Claim, type Quotas } from './quotas.ts';
+import type { Bucket } from './bucket.ts';
+import { fits, minus, nothing, plus, type Amount } from './amount.ts';
+import { quotaExceeded, quotaOf, type Claim, type Quotas } from './quotas.ts';
 
 /** What is known of a bucket. `begun` and `ended` sum up all writes of this process. */
 interface Ledger {

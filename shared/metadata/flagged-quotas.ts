@@ -1,7 +1,9 @@
 import type { FeedRecord, KeyValueTable } from '../ports/key-value-table.ts';
-import type { Bucket, Buckets } from './buckets.ts';
+import type { Bucket } from './bucket.ts';
+import type { Buckets } from './buckets.ts';
 import { itemKey, objectOf } from './keys.ts';
-import { quotaExceeded, quotaOf, type Amount, type Claim, type Quotas } from './quotas.ts';
+import type { Amount } from './amount.ts';
+import { quotaExceeded, quotaOf, type Claim, type Quotas } from './quotas.ts';
 import type { Usage } from './usage.ts';
 
 /**

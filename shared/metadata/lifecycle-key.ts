@@ -1,4 +1,4 @@
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from './bucket.ts';
 import { expiredMarkerRule, expiryRule, noncurrentRule, type AgingVersion, type Time } from './lifecycle.ts';
 import type { LifecycleRule, Tags } from './lifecycle-rules.ts';
 import { SeenNoMore, type Objects } from './objects.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from './bucket.ts';
 import { entriesAsRows, listPage, type ListingEntry, type ListingPage, type ListingRequest } from './listing.ts';
 import type { Objects } from './objects.ts';
 import type { Head } from './versions.ts';

@@ -3,7 +3,7 @@ import { S3Error } from '../errors/s3-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from './bucket.ts';
 import { sortableTime, timedId, timeOf } from './ids.ts';
 import { expiry } from './monitoring/items.ts';
 import { versionIdOf, type Version } from './versions.ts';

@@ -1,11 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
-import type { Bucket } from './buckets.ts';
-
-/** An amount of what quotas limit. Versions count like objects, and parts of open uploads are bytes. */
-export interface Amount {
-  readonly bytes: number;
-  readonly objects: number;
-}
+import type { Amount } from './amount.ts';
+import type { Bucket } from './bucket.ts';
 
 /** Says that a write adds so much more than was known when it began. @throws S3Error QuotaExceeded */
 export type Claim = (more: Amount) => Promise<void>;
@@ -26,18 +21,4 @@ export function quotaOf({ quota }: Bucket, defaults: Amount): Amount {
 
 export function quotaExceeded({ name }: Bucket): S3Error {
   return new S3Error('QuotaExceeded', { details: { BucketName: name } });
-}
-
-export const nothing: Amount = { bytes: 0, objects: 0 };
-
-export function plus(a: Amount, b: Amount): Amount {
-  return { bytes: a.bytes + b.bytes, objects: a.objects + b.objects };
-}
-
-export function minus(a: Amount, b: Amount): Amount {
-  return { bytes: a.bytes - b.bytes, objects: a.objects - b.objects };
-}
-
-export function fits(amount: Amount, room: Amount): boolean {
-  return amount.bytes <= room.bytes && amount.objects <= room.objects;
 }

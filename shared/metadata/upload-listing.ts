@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from './bucket.ts';
 import { markerOf, positionOf } from './listing-marker.ts';
 import { listPage, type ListingEntry, type ListingPage } from './listing.ts';
 import type { ListedUpload, Uploads } from './uploads.ts';

@@ -5,7 +5,7 @@ import type { BlobStore } from '../ports/blob-store.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from './bucket.ts';
 import { timedId, writeToken } from './ids.ts';
 import type { Manifests } from './manifests.ts';
 import type { Companions, NewVersion } from './objects.ts';

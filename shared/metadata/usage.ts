@@ -1,5 +1,6 @@
 import type { Attributes, FeedRecord, Item, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import { numberOf } from './attribute-number.ts';
 import { dayOf } from './billing/days.ts';
 import type { Step } from './billing/storage-day.ts';
 import { StorageMeter } from './billing/storage-meter.ts';
@@ -187,8 +188,4 @@ export function held(image: Attributes | undefined): BucketUsage {
     objects: (head.marker ? 0 : 1) + head.olderCount - head.olderMarkers,
     bytes: head.size + head.olderBytes,
   };
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
 }

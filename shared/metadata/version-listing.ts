@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Bucket } from './buckets.ts';
+import type { Bucket } from './bucket.ts';
 import { markerOf, positionOf } from './listing-marker.ts';
 import { listPage, type ListingEntry, type ListingPage, type ListingPosition } from './listing.ts';
 import type { Objects } from './objects.ts';

@@ -1,11 +1,12 @@
 import { cannedAcl, decodeAcl, encodeAcl, type Acl } from '../access/acl.ts';
-import type { Bucket, Buckets } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
+import type { Buckets } from '../metadata/buckets.ts';
 import type { Particulars } from '../metadata/versions.ts';
 import type { Attributes } from '../ports/key-value-table.ts';
 
 /** The ACL of a bucket; one that was never given an ACL is private. */
 export async function bucketAcl(bucket: Bucket, buckets: Buckets): Promise<Acl> {
-  const document = await buckets.document(bucket, 'acl');
+  const document = await buckets.documents.of(bucket, 'acl');
   return document === undefined
     ? cannedAcl('private', bucket.project, bucket.project)
     : decodeAcl(document['grants'] as unknown as readonly string[]);

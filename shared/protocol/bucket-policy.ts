@@ -1,5 +1,6 @@
 import { parsePolicy, type Policy } from '../access/policy.ts';
-import type { Bucket, Buckets } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
+import type { Buckets } from '../metadata/buckets.ts';
 import type { Attributes } from '../ports/key-value-table.ts';
 
 /** The policy of a bucket, as it was sent and as it is understood. */
@@ -15,7 +16,7 @@ const understood = new WeakMap<Attributes, BucketPolicy>();
 
 /** The policy of a bucket, or undefined if it has none. */
 export async function bucketPolicy(bucket: Bucket, buckets: Buckets): Promise<BucketPolicy | undefined> {
-  const document = await buckets.document(bucket, 'policy');
+  const document = await buckets.documents.of(bucket, 'policy');
   if (document === undefined) return undefined;
   const known = understood.get(document) ?? read(document, bucket.name);
   understood.set(document, known);

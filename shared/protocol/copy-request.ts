@@ -2,7 +2,7 @@ import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import { parseCopySource, type CopySource } from '../http/copy-source.ts';
 import type { Fields } from '../http/message.ts';
 import { judgeSource, parsePreconditions, verdictError, type Preconditions } from '../http/preconditions.ts';
-import type { Bucket } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
 import { checkVersionId } from '../metadata/objects.ts';
 import { etagOf, versionIdOf, type Version } from '../metadata/versions.ts';
 import type { Question } from '../access/authorise.ts';

@@ -1,5 +1,6 @@
 import type { Fields } from '../http/message.ts';
-import type { Bucket, Buckets } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
+import type { Buckets } from '../metadata/buckets.ts';
 import type { Attributes } from '../ports/key-value-table.ts';
 import type { CorsRule } from '../xml/cors.ts';
 
@@ -88,7 +89,7 @@ export function corsFields({ rule, allowOrigin }: CorsMatch): Field[] {
 
 /** The CORS rules of a bucket, or undefined if it has none. */
 export async function bucketCors(bucket: Bucket, buckets: Buckets): Promise<readonly CorsRule[] | undefined> {
-  const found = await buckets.document(bucket, 'cors');
+  const found = await buckets.documents.of(bucket, 'cors');
   return found && (found['rules'] as unknown as readonly CorsRule[]);
 }
 

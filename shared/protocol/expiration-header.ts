@@ -1,5 +1,5 @@
 import { formatHttpDate } from '../http/dates.ts';
-import type { Bucket } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
 import { expiryOf, realDays } from '../metadata/lifecycle.ts';
 import { enabledRules, type Tags } from '../metadata/lifecycle-rules.ts';
 import type { Version } from '../metadata/versions.ts';
@@ -21,7 +21,7 @@ export async function readExpirations(
   { buckets }: Pick<Services, 'buckets'>,
   bucket: Bucket,
 ): Promise<ExpirationFields> {
-  const document = await buckets.document(bucket, 'lifecycle');
+  const document = await buckets.documents.of(bucket, 'lifecycle');
   if (document === undefined) return () => [];
   const rules = enabledRules(document);
   return (key, { marker, size, lastModified, replacedAt }, tags) => {

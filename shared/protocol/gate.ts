@@ -1,7 +1,7 @@
 import { mayDo, type Evidence, type Owned, type Question } from '../access/authorise.ts';
 import { evaluatePolicy } from '../access/policy.ts';
 import { S3Error } from '../errors/s3-error.ts';
-import type { Bucket } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
 import { bucketAcl, versionAcl } from './acl-document.ts';
 import { bucketPolicy } from './bucket-policy.ts';
 import type { Services } from './operation.ts';

@@ -1,6 +1,6 @@
 import { resolveAcl, type AskedAcl, type ResolvedAcl } from '../access/acl-headers.ts';
 import { cannedAcl } from '../access/acl.ts';
-import type { Bucket } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
 import type { Particulars } from '../metadata/versions.ts';
 import { grantsOf } from './acl-document.ts';
 import type { Services } from './operation.ts';

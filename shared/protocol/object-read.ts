@@ -4,7 +4,7 @@ import { formatHttpDate } from '../http/dates.ts';
 import { rangeApplies } from '../http/if-range.ts';
 import { judgeRead, verdictError, type Preconditions } from '../http/preconditions.ts';
 import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '../http/range.ts';
-import type { Bucket } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
 import type { Contents } from '../metadata/contents.ts';
 import { etagOf, type Particulars, type Version } from '../metadata/versions.ts';
 import { checkCustomerKey, encryptionFields, type CustomerKey } from './encryption.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '../access/identity.ts';
-import type { Bucket } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
 
 /** Whose a new object will be: the caller's project's, or the bucket owner's if nobody said who they are. */
 export function projectOf(caller: Caller, bucket: Bucket): string {

@@ -4,7 +4,7 @@ import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import { resolveTarget, type Address, type HostNames, type Target } from '../http/address.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
-import type { Bucket } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { withHoisted } from '../signing/hoisted.ts';

@@ -1,5 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
-import type { Bucket, Buckets } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
+import type { Buckets } from '../metadata/buckets.ts';
 import type { Objects } from '../metadata/objects.ts';
 import type { Particulars, Version } from '../metadata/versions.ts';
 

@@ -1,4 +1,4 @@
-import type { Alarm } from '../metadata/monitoring/alarms.ts';
+import type { Alarm } from '../metadata/monitoring/alarm.ts';
 import type { ShownAlarm } from '../xml/monitoring.ts';
 
 /** An alarm as answers show it: nothing of its secret. */

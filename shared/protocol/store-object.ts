@@ -1,7 +1,7 @@
 import type { Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Preconditions } from '../http/preconditions.ts';
-import type { Bucket } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
 import { OutcomeUnknown } from '../metadata/objects.ts';
 import type { Claim } from '../metadata/quotas.ts';
 import { versionIdOf, type Version } from '../metadata/versions.ts';

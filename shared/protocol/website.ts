@@ -1,5 +1,6 @@
 import { encodeName } from '../http/url-encoding.ts';
-import type { Bucket, Buckets } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/bucket.ts';
+import type { Buckets } from '../metadata/buckets.ts';
 import type { Attributes } from '../ports/key-value-table.ts';
 import type { Redirect, RedirectAll, RoutingRule, Website } from '../xml/website.ts';
 
@@ -64,7 +65,7 @@ function samePlace(path: string): string {
 
 /** The website configuration of a bucket, or undefined if it has none. */
 export async function bucketWebsite(bucket: Bucket, buckets: Buckets): Promise<Website | undefined> {
-  const found = await buckets.document(bucket, 'website');
+  const found = await buckets.documents.of(bucket, 'website');
   return found as unknown as Website | undefined;
 }
 

@@ -17,7 +17,7 @@ export async function seedBucket(rooms: LifecycleRooms, name: string, objects: n
       expiration: { date: Date.UTC(2020, 0, 1) },
     },
   ];
-  await rooms.buckets.setDocument(name, 'lifecycle', { rules });
+  await rooms.buckets.documents.set(name, 'lifecycle', { rules });
   let next = 0;
   const worker = async (): Promise<void> => {
     let bucket = await rooms.buckets.load(name);

@@ -1,4 +1,5 @@
-import { Buckets, type Bucket } from '../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../shared/metadata/bucket.ts';
+import { Buckets } from '../../shared/metadata/buckets.ts';
 import { partition } from '../../shared/metadata/keys.ts';
 import { Objects, type Accompany } from '../../shared/metadata/objects.ts';
 import { Sharing, type Source } from '../../shared/metadata/sharing.ts';

@@ -1,4 +1,5 @@
-import { Buckets, type Bucket } from '../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../shared/metadata/bucket.ts';
+import { Buckets } from '../../shared/metadata/buckets.ts';
 import { Graves } from '../../shared/metadata/graves.ts';
 import { Manifests } from '../../shared/metadata/manifests.ts';
 import { Objects, type NewVersion } from '../../shared/metadata/objects.ts';

@@ -8,7 +8,7 @@ import { ExactQuotas } from '../../../shared/metadata/exact-quotas.ts';
 import { Graves } from '../../../shared/metadata/graves.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle-passes.ts';
-import type { Amount } from '../../../shared/metadata/quotas.ts';
+import type { Amount } from '../../../shared/metadata/amount.ts';
 import { Release } from '../../../shared/metadata/release.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';

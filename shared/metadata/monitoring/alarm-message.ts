@@ -1,4 +1,4 @@
-import type { Alarm } from './alarms.ts';
+import type { Alarm } from './alarm.ts';
 import type { Evaluation } from './alarm-evaluation.ts';
 import { metricUnits } from './statistics.ts';
 

@@ -3,9 +3,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Secrets } from '../../ports/secrets.ts';
-import { jitter, type Bucket, type Buckets } from '../buckets.ts';
+import type { Bucket } from '../bucket.ts';
+import { jitter, type Buckets } from '../buckets.ts';
 import { timedId, writeToken } from '../ids.ts';
-import { callsWebhooks, type AlarmDefinition, type AlarmState } from './alarm-definition.ts';
+import { decodeAlarm, encodeAlarm, noSuchAlarm, secretContext, type Alarm } from './alarm.ts';
+import { callsWebhooks, type AlarmDefinition } from './alarm-definition.ts';
 import { insufficient, type Evaluation } from './alarm-evaluation.ts';
 import type { AlarmHistory } from './alarm-history.ts';
 import { alarmMessage } from './alarm-message.ts';
@@ -13,30 +15,9 @@ import { monitoringKey, monitoringPartition } from './items.ts';
 import { decodeMonitored, isMonitored, type MonitoredBucket, type MonitoredBuckets } from './monitored-buckets.ts';
 import { notificationChange } from './notifications.ts';
 
-/** An alarm as it is now. Times in milliseconds since the epoch. */
-export interface Alarm {
-  readonly name: string;
-  /** Fresh per creation: what happened to another alarm of this name before is none of its history. */
-  readonly id: string;
-  readonly created: number;
-  readonly definition: AlarmDefinition;
-  readonly state: AlarmState;
-  readonly reason: string;
-  /** When it came into its state. */
-  readonly since: number;
-  /** What its webhooks are signed with, sealed. */
-  readonly secret: Uint8Array | undefined;
-  readonly token: string;
-}
-
 const attempts = 8;
 const secretBytes = 32;
 const pageSize = 100;
-
-/** The context that the secret of an alarm is sealed under. */
-export function secretContext(bucketId: string, alarmId: string): string {
-  return `alarm/${bucketId}/${alarmId}`;
-}
 
 /**
  * The alarms of buckets: what they watch for, and the state they are in. Every change is one write that also tells the alarm's
@@ -289,36 +270,3 @@ export class Alarms {
 }
 
 const tokenIs = (value: string): Expectation => ({ is: 'equal', attribute: 'r', value });
-
-function noSuchAlarm(name: string): S3Error {
-  return new S3Error('NoSuchAlarm', { details: { AlarmName: name } });
-}
-
-function encodeAlarm(alarm: Alarm): Attributes {
-  const { description, ...definition } = alarm.definition;
-  return {
-    id: alarm.id,
-    created: alarm.created,
-    definition: { ...definition, ...(description !== undefined && { description }) },
-    state: alarm.state,
-    reason: alarm.reason,
-    since: alarm.since,
-    ...(alarm.secret && { secret: alarm.secret }),
-    r: alarm.token,
-  };
-}
-
-function decodeAlarm(name: string, item: Attributes): Alarm {
-  const definition = item['definition'] as unknown as Omit<AlarmDefinition, 'description'> & { description?: string };
-  return {
-    name,
-    id: item['id'] as string,
-    created: item['created'] as number,
-    definition: { ...definition, description: definition.description },
-    state: item['state'] as AlarmState,
-    reason: item['reason'] as string,
-    since: item['since'] as number,
-    secret: item['secret'] as Uint8Array | undefined,
-    token: item['r'] as string,
-  };
-}

@@ -5,7 +5,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 import { sortableTime, writeToken } from '../ids.ts';
 import type { AlarmHistory } from './alarm-history.ts';
-import { secretContext } from './alarms.ts';
+import { secretContext } from './alarm.ts';
 import { monitoringKey, monitoringPartition } from './items.ts';
 
 /** A message of an alarm that is still to be delivered to some of its targets. */

@@ -1,4 +1,5 @@
 import type { Attributes, Condition, Expectation, Item } from '../../ports/key-value-table.ts';
+import { numberOf } from '../attribute-number.ts';
 import { madeAt, sortableTime, timeOf, writeToken } from '../ids.ts';
 import { itemKey, partition } from '../keys.ts';
 import { listingsOf } from './bucket-listings.ts';
@@ -198,7 +199,3 @@ export class BucketScrub {
 }
 
 const tokenIs = (item: Attributes): Expectation => ({ is: 'equal', attribute: 'r', value: item['r'] as string });
-
-function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
-}

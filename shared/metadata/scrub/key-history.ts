@@ -1,4 +1,5 @@
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import { numberOf } from '../attribute-number.ts';
 import { madeAt } from '../ids.ts';
 import { itemKey, partition } from '../keys.ts';
 import { headKey } from '../version-chain.ts';
@@ -232,7 +233,3 @@ class Restated {
 }
 
 const tokenIs = (item: Attributes): Expectation => ({ is: 'equal', attribute: 'r', value: item['r'] as string });
-
-function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
-}

@@ -1,4 +1,5 @@
 import type { Condition, Item } from '../../ports/key-value-table.ts';
+import { numberOf } from '../attribute-number.ts';
 import { writeToken } from '../ids.ts';
 import { itemKey, objectOf, partition } from '../keys.ts';
 import { held } from '../usage.ts';
@@ -101,8 +102,4 @@ function unchanged({ key, attributes }: Item): Condition {
 
 function tokensOf(rows: readonly Item[]): string {
   return rows.map(({ key, attributes }) => `${key.sk} ${attributes['r'] as string}`).join('\n');
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
 }

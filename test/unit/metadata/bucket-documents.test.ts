@@ -24,62 +24,62 @@ beforeEach(async () => {
   await buckets.create('bucket', 'project', 1);
 });
 
-const current = async (from = buckets): Promise<unknown> => from.document(await from.load('bucket'), 'cors');
+const current = async (from = buckets): Promise<unknown> => from.documents.of(await from.load('bucket'), 'cors');
 
 describe('a document of a bucket', () => {
   it('is what was set last, and nothing once it was taken away', async () => {
     expect(await current()).toBeUndefined();
-    await buckets.setDocument('bucket', 'cors', { rules: ['one'] });
-    await buckets.setDocument('bucket', 'cors', { rules: ['two'] });
+    await buckets.documents.set('bucket', 'cors', { rules: ['one'] });
+    await buckets.documents.set('bucket', 'cors', { rules: ['two'] });
     expect(await current()).toEqual({ rules: ['two'] });
-    await buckets.setDocument('bucket', 'cors', undefined);
+    await buckets.documents.set('bucket', 'cors', undefined);
     expect(await current()).toBeUndefined();
   });
 
   it('leaves none of its revisions behind', async () => {
-    for (const rule of ['one', 'two', 'three']) await buckets.setDocument('bucket', 'cors', { rules: [rule] });
+    for (const rule of ['one', 'two', 'three']) await buckets.documents.set('bucket', 'cors', { rules: [rule] });
     const { id } = await buckets.load('bucket');
     expect(table.keysOf(partition.documents(id))).toHaveLength(1);
-    await buckets.setDocument('bucket', 'cors', undefined);
+    await buckets.documents.set('bucket', 'cors', undefined);
     expect(table.keysOf(partition.documents(id))).toHaveLength(0);
   });
 
   it('is found by who read the bucket before it was replaced', async () => {
-    await buckets.setDocument('bucket', 'cors', { rules: ['one'] });
+    await buckets.documents.set('bucket', 'cors', { rules: ['one'] });
     const elsewhere = new Buckets({ table, clock: new SetClock(), randomness: new CountedBytes() });
     const bucket = await elsewhere.load('bucket');
-    await buckets.setDocument('bucket', 'cors', { rules: ['two'] });
-    expect(await elsewhere.document(bucket, 'cors')).toEqual({ rules: ['two'] });
+    await buckets.documents.set('bucket', 'cors', { rules: ['two'] });
+    expect(await elsewhere.documents.of(bucket, 'cors')).toEqual({ rules: ['two'] });
     const before = await elsewhere.load('bucket');
-    await buckets.setDocument('bucket', 'cors', undefined);
+    await buckets.documents.set('bucket', 'cors', undefined);
     const third = new Buckets({ table, clock: new SetClock(), randomness: new CountedBytes() });
-    expect(await third.document(before, 'cors')).toBeUndefined();
+    expect(await third.documents.of(before, 'cors')).toBeUndefined();
   });
 
   it('is read once, however often it is asked for', async () => {
-    await buckets.setDocument('bucket', 'cors', { rules: ['one'] });
+    await buckets.documents.set('bucket', 'cors', { rules: ['one'] });
     const bucket = await buckets.load('bucket');
-    await buckets.document(bucket, 'cors');
+    await buckets.documents.of(bucket, 'cors');
     table.calls.get = 0;
-    for (let turn = 0; turn < 10; turn += 1) await buckets.document(bucket, 'cors');
+    for (let turn = 0; turn < 10; turn += 1) await buckets.documents.of(bucket, 'cors');
     expect(table.calls.get).toBe(0);
   });
 
   it('stays when the answer to its own write is lost', async () => {
-    await buckets.setDocument('bucket', 'cors', { rules: ['one'] });
+    await buckets.documents.set('bucket', 'cors', { rules: ['one'] });
     let lost = 0;
     table.loses = ([change]) => change!.key.pk.startsWith('bucket/') && ++lost === 1;
-    await buckets.setDocument('bucket', 'cors', { rules: ['two'] });
+    await buckets.documents.set('bucket', 'cors', { rules: ['two'] });
     expect(await current()).toEqual({ rules: ['two'] });
     const { id } = await buckets.load('bucket');
     expect(table.keysOf(partition.documents(id))).toHaveLength(1);
   });
 
   it('is gone when the answer to its removal is lost', async () => {
-    await buckets.setDocument('bucket', 'cors', { rules: ['one'] });
+    await buckets.documents.set('bucket', 'cors', { rules: ['one'] });
     let lost = 0;
     table.loses = ([change]) => change!.key.pk.startsWith('bucket/') && ++lost === 1;
-    await buckets.setDocument('bucket', 'cors', undefined);
+    await buckets.documents.set('bucket', 'cors', undefined);
     expect(await current()).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Bucket } from '../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../shared/metadata/bucket.ts';
 import { ExactQuotas } from '../../../shared/metadata/exact-quotas.ts';
-import type { Amount } from '../../../shared/metadata/quotas.ts';
+import type { Amount } from '../../../shared/metadata/amount.ts';
 
 const defaults = { bytes: 100, objects: 10 };
 const bucket = (quota?: Partial<Amount>): Bucket => ({ id: 'id', name: 'name', quota }) as unknown as Bucket;

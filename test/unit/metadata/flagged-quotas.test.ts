@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import { Buckets, type Bucket } from '../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../shared/metadata/bucket.ts';
+import { Buckets } from '../../../shared/metadata/buckets.ts';
 import { FlaggedQuotas, FullBuckets } from '../../../shared/metadata/flagged-quotas.ts';
 import { Objects, type NewVersion } from '../../../shared/metadata/objects.ts';
 import { Usage } from '../../../shared/metadata/usage.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Bucket } from '../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../shared/metadata/bucket.ts';
 import { longestLink, PublicLinks } from '../../../shared/metadata/public-links.ts';
 import type { Version } from '../../../shared/metadata/versions.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';

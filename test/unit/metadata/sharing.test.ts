@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Buckets, type Bucket } from '../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../shared/metadata/bucket.ts';
+import { Buckets } from '../../../shared/metadata/buckets.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
 import { Manifests } from '../../../shared/metadata/manifests.ts';
 import { Objects, SourceGone, type NewVersion } from '../../../shared/metadata/objects.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Buckets, type Bucket } from '../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../shared/metadata/bucket.ts';
+import { Buckets } from '../../../shared/metadata/buckets.ts';
 import { Manifests } from '../../../shared/metadata/manifests.ts';
 import { listUploads, type UploadListingRequest } from '../../../shared/metadata/upload-listing.ts';
 import { Uploads } from '../../../shared/metadata/uploads.ts';

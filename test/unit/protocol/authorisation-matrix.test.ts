@@ -463,13 +463,13 @@ async function stateOf(setting: Setting): Promise<State> {
   const uploadId = /<UploadId>(.*)<\/UploadId>/.exec(begun.text)![1]!;
   await send({ method: 'PUT', path: '/bucket/upload', query: `partNumber=1&uploadId=${uploadId}`, body: 'x' });
   const { buckets, objects } = service.services;
-  await buckets.setDocument('bucket', 'acl', aclDocument(publicAcl));
+  await buckets.documents.set('bucket', 'acl', aclDocument(publicAcl));
   await send({ method: 'PUT', path: '/bucket/theirs', body: 'theirs' }, objectOwner);
-  await buckets.setDocument('bucket', 'acl', undefined);
+  await buckets.documents.set('bucket', 'acl', undefined);
   const grants = setting === 'public' ? publicAcl : setting === 'granted' || setting === 'denied' ? acl : undefined;
   if (grants) {
     const document = aclDocument(grants);
-    await buckets.setDocument('bucket', 'acl', document);
+    await buckets.documents.set('bucket', 'acl', document);
     const bucket = await buckets.load('bucket');
     for (const key of ['own', 'theirs']) {
       await objects.revise(bucket, key, undefined, (particulars) => ({
@@ -480,7 +480,7 @@ async function stateOf(setting: Setting): Promise<State> {
   }
   if (setting === 'allowed' || setting === 'denied') {
     const text = policy(setting === 'allowed' ? 'Allow' : 'Deny');
-    await buckets.setDocument('bucket', 'policy', policyDocument(text, false));
+    await buckets.documents.set('bucket', 'policy', policyDocument(text, false));
   }
   return { service, uploadId };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyLifecycle, type LifecycleOptions } from '../../../functions/scheduled/apply-lifecycle.ts';
-import type { Bucket, Versioning } from '../../../shared/metadata/buckets.ts';
+import type { Bucket, Versioning } from '../../../shared/metadata/bucket.ts';
 import { expiredMarkerRule, expiryRule, noncurrentRule, realDays } from '../../../shared/metadata/lifecycle.ts';
 import { enabledRules, type LifecycleRule } from '../../../shared/metadata/lifecycle-rules.ts';
 import { headKey } from '../../../shared/metadata/version-chain.ts';
@@ -85,7 +85,7 @@ describe('a pass', () => {
       { id: 'b', status: 'Enabled', scope: { form: 'filter', prefix: 'logs/2020/' }, ...oneDay },
       { id: 'c', status: 'Disabled', scope: { form: 'filter' }, ...oneDay },
     ];
-    await buckets.setDocument('ruled', 'lifecycle', { rules });
+    await buckets.documents.set('ruled', 'lifecycle', { rules });
     asked.length = 0;
     await apply(world);
     expect(asked.filter((one) => one.includes(free.id))).toEqual([]);
@@ -97,7 +97,7 @@ describe('a pass', () => {
     const world = await LifecycleWorld.create();
     await world.setRules(oneDay);
     expect(world.table.keysOf('buckets-with/lifecycle')).toEqual(['bucket']);
-    await world.rooms.buckets.setDocument('bucket', 'lifecycle', undefined);
+    await world.rooms.buckets.documents.set('bucket', 'lifecycle', undefined);
     expect(world.table.keysOf('buckets-with/lifecycle')).toEqual([]);
     await world.setRules(oneDay);
     await world.rooms.buckets.remove('bucket');
@@ -116,7 +116,7 @@ describe('a pass', () => {
       const left = await world.keys();
       expect(left).toHaveLength(12);
       if (change === 'rules') {
-        await world.rooms.buckets.setDocument('bucket', 'lifecycle', undefined);
+        await world.rooms.buckets.documents.set('bucket', 'lifecycle', undefined);
       } else {
         for (const key of left) await world.delete(key);
         await world.rooms.buckets.remove('bucket');
@@ -509,7 +509,7 @@ describe('any history', () => {
           await world.setRules(...rules);
           const before = await world.contents();
           const bucket: Bucket = await world.rooms.buckets.load('bucket');
-          const enabled = enabledRules((await world.rooms.buckets.document(bucket, 'lifecycle'))!);
+          const enabled = enabledRules((await world.rooms.buckets.documents.of(bucket, 'lifecycle'))!);
           const expected: Record<string, readonly string[]> = {};
           for (const [key, versions] of before) {
             const left = settled(enabled, key, versions, bucket.versioning, world.clock.now());

@@ -1,6 +1,6 @@
 import { lifecycleRooms } from '../../../functions/runtime/lifecycle-rooms.ts';
 import type { LifecycleRooms } from '../../../functions/scheduled/apply-lifecycle.ts';
-import type { Versioning } from '../../../shared/metadata/buckets.ts';
+import type { Versioning } from '../../../shared/metadata/bucket.ts';
 import { realDays } from '../../../shared/metadata/lifecycle.ts';
 import { noParticulars, type Version } from '../../../shared/metadata/versions.ts';
 import { MemoryBlobs } from '../../model/memory-blobs.ts';
@@ -62,7 +62,7 @@ export class LifecycleWorld {
       scope: { form: 'filter' },
       ...rule,
     }));
-    await this.rooms.buckets.setDocument(this.name, 'lifecycle', { rules: stored });
+    await this.rooms.buckets.documents.set(this.name, 'lifecycle', { rules: stored });
   }
 
   async put(key: string, { size = 1, tags = [] as [string, string][], long = false } = {}): Promise<Version> {

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { collectMetrics } from '../../../functions/scheduled/collect-metrics.ts';
 import { evaluateAlarms } from '../../../functions/scheduled/evaluate-alarms.ts';
-import { Buckets, type Bucket } from '../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../shared/metadata/bucket.ts';
+import { Buckets } from '../../../shared/metadata/buckets.ts';
 import { Graves } from '../../../shared/metadata/graves.ts';
 import { Manifests } from '../../../shared/metadata/manifests.ts';
 import { readAlarmDefinition, type AlarmFields } from '../../../shared/metadata/monitoring/alarm-definition.ts';
-import type { Alarm } from '../../../shared/metadata/monitoring/alarms.ts';
+import type { Alarm } from '../../../shared/metadata/monitoring/alarm.ts';
 import { monitoringPartition } from '../../../shared/metadata/monitoring/items.ts';
 import { composeMonitoring, type Monitoring } from '../../../shared/metadata/monitoring/monitoring.ts';
 import { samples, samplingTime } from '../../../shared/metadata/monitoring/resolutions.ts';

@@ -6,7 +6,7 @@ import {
   readAlarmName,
   type AlarmDefinition,
 } from '../../../../shared/metadata/monitoring/alarm-definition.ts';
-import type { Alarm } from '../../../../shared/metadata/monitoring/alarms.ts';
+import type { Alarm } from '../../../../shared/metadata/monitoring/alarm.ts';
 import { metrics, statistics } from '../../../../shared/metadata/monitoring/statistics.ts';
 import { defaultLimits } from '../../../../shared/protocol/limits.ts';
 import { family, verb, type Rooms } from './command.ts';

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
-import { Buckets, type Bucket } from '../../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../../shared/metadata/bucket.ts';
+import { Buckets } from '../../../../shared/metadata/buckets.ts';
 import { checkVersionId, Objects } from '../../../../shared/metadata/objects.ts';
 import { longestLink, PublicLinks, type PublicLink } from '../../../../shared/metadata/public-links.ts';
 import { publicLinkUrl } from '../../../../shared/protocol/public-link.ts';

@@ -1,4 +1,5 @@
-import { Buckets, type Bucket } from '../../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../../shared/metadata/bucket.ts';
+import { Buckets } from '../../../../shared/metadata/buckets.ts';
 import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/monitoring/monitoring.ts';
 import { Usage } from '../../../../shared/metadata/usage.ts';
 import { localActionKinds } from '../monitoring-schedule.ts';

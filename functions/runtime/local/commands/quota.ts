@@ -1,7 +1,9 @@
 import { Option, type Command } from 'commander';
 import { bucketCountOf } from '../../../../shared/metadata/bucket-count.ts';
-import { Buckets, type Bucket } from '../../../../shared/metadata/buckets.ts';
-import { quotaOf, type Amount } from '../../../../shared/metadata/quotas.ts';
+import type { Bucket } from '../../../../shared/metadata/bucket.ts';
+import { Buckets } from '../../../../shared/metadata/buckets.ts';
+import type { Amount } from '../../../../shared/metadata/amount.ts';
+import { quotaOf } from '../../../../shared/metadata/quotas.ts';
 import { Usage } from '../../../../shared/metadata/usage.ts';
 import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
 import { OperatorError } from '../../operator-error.ts';

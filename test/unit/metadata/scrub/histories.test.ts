@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Bucket } from '../../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../../shared/metadata/bucket.ts';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import { SourceGone } from '../../../../shared/metadata/objects.ts';
 import { noParticulars, versionIdOf } from '../../../../shared/metadata/versions.ts';
@@ -64,7 +64,7 @@ class Play {
       enable: () => world.buckets.setVersioning(bucket.name, 'on'),
       suspend: () => world.buckets.setVersioning(bucket.name, 'suspended'),
       tag: () => world.objects.revise(bucket, key, undefined, () => ({ ...long, tags: [['n', String(pick)]] })),
-      document: () => world.buckets.setDocument(bucket.name, pick % 2 ? 'lifecycle' : 'tagging', { n: pick }),
+      document: () => world.buckets.documents.set(bucket.name, pick % 2 ? 'lifecycle' : 'tagging', { n: pick }),
       begin: async () => {
         this.#uploads.push({ bucket, key, id: await world.begin(bucket, key, ['one', '', 'three']) });
       },

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Bucket } from '../../../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../../../shared/metadata/bucket.ts';
 import { sortableTime, timedId } from '../../../../shared/metadata/ids.ts';
 import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
 import { findingKinds, type FindingKind } from '../../../../shared/metadata/scrub/findings.ts';
@@ -245,7 +245,7 @@ describe('what is lost', () => {
   });
 
   it('a document of a bucket', async () => {
-    await world.buckets.setDocument('bucket', 'tagging', { tags: 'x' });
+    await world.buckets.documents.set('bucket', 'tagging', { tags: 'x' });
     const { documents } = await world.buckets.load('bucket');
     await world.force(itemKey.bucketDocument(bucket.id, 'tagging', documents.tagging!), () => undefined);
     await expectLost('missing-document');
@@ -302,11 +302,11 @@ describe('orphans', () => {
   });
 
   it('a document that its bucket does not point to', async () => {
-    await world.buckets.setDocument('bucket', 'tagging', { tags: 'x' });
+    await world.buckets.documents.set('bucket', 'tagging', { tags: 'x' });
     const revision = timedId(world.clock.now(), world.randomness);
     await world.force(itemKey.bucketDocument(bucket.id, 'tagging', revision), () => ({ tags: 'y' }));
     await expectMended('orphan-document');
-    expect(await world.buckets.document(await world.buckets.load('bucket'), 'tagging')).toEqual({ tags: 'x' });
+    expect(await world.buckets.documents.of(await world.buckets.load('bucket'), 'tagging')).toEqual({ tags: 'x' });
   });
 
   it('younger than it takes to be one is left alone', async () => {
@@ -469,7 +469,7 @@ describe('buckets', () => {
   });
 
   it('one with rules that is not listed as such', async () => {
-    await world.buckets.setDocument('bucket', 'lifecycle', { rules: 'x' });
+    await world.buckets.documents.set('bucket', 'lifecycle', { rules: 'x' });
     await world.force(itemKey.bucketWith('lifecycle', 'bucket'), () => undefined);
     await expectMended('unlisted-bucket');
   });
@@ -491,7 +491,7 @@ describe('buckets', () => {
 
   it('remains of one that is gone: they are swept', async () => {
     const gone = await world.bucket('gone');
-    await world.buckets.setDocument('gone', 'tagging', { tags: 'x' });
+    await world.buckets.documents.set('gone', 'tagging', { tags: 'x' });
     await world.put(gone, 'key', 'text');
     await world.begin(gone, 'key', ['part']);
     await world.drain();
@@ -589,7 +589,7 @@ describe('work that is overdue', () => {
   it('none, however many buckets are removed in a day', async () => {
     for (let n = 0; n < 250; n += 1) {
       await world.bucket('short-lived');
-      await world.buckets.setDocument('short-lived', 'tagging', { n });
+      await world.buckets.documents.set('short-lived', 'tagging', { n });
       await world.buckets.remove('short-lived');
     }
     await world.pass(hour);
