@@ -2,7 +2,6 @@ import type { Clock } from '../ports/clock.ts';
 import type { Attributes, Change, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { Bucket, DocumentKind } from './bucket.ts';
-import type { Buckets } from './buckets.ts';
 import { timedId } from './ids.ts';
 import { itemKey, partition } from './keys.ts';
 
@@ -12,21 +11,28 @@ export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['li
 /** How many documents are remembered. */
 const cachedDocuments = 1000;
 
+/** What is written of a bucket, and along with it. */
+export interface Revision {
+  readonly bucket: Bucket;
+  readonly along?: readonly Change[];
+}
+
+/** What documents need of the repository of buckets. */
+interface RevisedBuckets {
+  find(name: string): Promise<Bucket | undefined>;
+  revise(name: string, revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>): Promise<Bucket>;
+}
+
 /** What a bucket may be given to say of itself: its ACL, policy, rules. Documents are immutable; the bucket points to them. */
 export class BucketDocuments {
   readonly #table: KeyValueTable;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
-  readonly #buckets: Pick<Buckets, 'find' | 'revise'>;
+  readonly #buckets: RevisedBuckets;
   /** By their revisions, which are never used again. */
   readonly #remembered = new Map<string, Attributes>();
 
-  constructor(rooms: {
-    table: KeyValueTable;
-    clock: Clock;
-    randomness: Randomness;
-    buckets: Pick<Buckets, 'find' | 'revise'>;
-  }) {
+  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness; buckets: RevisedBuckets }) {
     this.#table = rooms.table;
     this.#clock = rooms.clock;
     this.#randomness = rooms.randomness;

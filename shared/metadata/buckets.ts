@@ -15,7 +15,7 @@ import {
   type Transition,
   type Versioning,
 } from './bucket.ts';
-import { BucketDocuments } from './bucket-documents.ts';
+import { BucketDocuments, type Revision } from './bucket-documents.ts';
 import { bucketId, sortableTime, timedId, writeToken } from './ids.ts';
 import { itemKey, partition } from './keys.ts';
 import { SharedReads } from './shared-reads.ts';
@@ -24,12 +24,6 @@ import { headPartitions } from './shards.ts';
 export interface OwnedBucketEntry {
   readonly name: string;
   readonly created: number;
-}
-
-/** What is written of a bucket, and along with it. */
-export interface Revision {
-  readonly bucket: Bucket;
-  readonly along?: readonly Change[];
 }
 
 /** No bucket has a longer name; what is asked for may be longer than the name of an item. */

@@ -114,6 +114,19 @@ describe('who may import whom', () => {
     });
   });
 
+  it('goes in circles nowhere, not even for types', () => {
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      if (done.has(file) || path.includes(file)) return;
+      for (const { target } of imports.filter((each) => each.file === file)) visit(target, [...path, file]);
+      done.add(file);
+    };
+    for (const { file } of imports) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
   it('lets operations not import one another', () => {
     const isOperation = (file: string): boolean => /^functions\/(service|bucket|object|multipart|website)\//.test(file);
     const broken = imports.filter(({ file, target }) => isOperation(file) && isOperation(target));
