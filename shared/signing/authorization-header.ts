@@ -48,14 +48,17 @@ export function readAuthorizationHeader(fields: Fields, now: number): SignatureC
   return claim;
 }
 
+const names = ['Credential', 'SignedHeaders', 'Signature'] as const;
+
 /** Credential, SignedHeaders and Signature: each once, in any order. */
 function parameters(list: string): readonly [string, string, string] {
   const pairs = list.split(',');
-  const value = (name: string): string | undefined => {
-    const pair = pairs.find((one) => one.slice(0, Math.max(one.indexOf('='), 0)).trim() === name);
-    return pair?.slice(pair.indexOf('=') + 1).trim();
-  };
-  const [credential, signedHeaders, signature] = [value('Credential'), value('SignedHeaders'), value('Signature')];
+  const values = new Map<string, string>();
+  for (const pair of pairs) {
+    const equals = Math.max(pair.indexOf('='), 0);
+    values.set(pair.slice(0, equals).trim(), pair.slice(equals + 1).trim());
+  }
+  const [credential, signedHeaders, signature] = names.map((name) => values.get(name));
   if (pairs.length === 3 && credential !== undefined && signedHeaders !== undefined && signature !== undefined) {
     return [credential, signedHeaders, signature];
   }

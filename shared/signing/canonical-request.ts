@@ -16,8 +16,12 @@ export interface CanonicalParts {
 
 export function canonicalRequest({ method, uri, query, fields, signedHeaders, payloadHash }: CanonicalParts): string {
   let headers = '';
-  for (const name of signedHeaders) headers += `${name}:${fields.all(name).map(trimmed).join(',')}\n`;
-  return [method, uri, query, headers, signedHeaders.join(';'), payloadHash].join('\n');
+  for (const name of signedHeaders) headers += `${name}:${trimmedValues(fields.all(name))}\n`;
+  return `${method}\n${uri}\n${query}\n${headers}\n${signedHeaders.join(';')}\n${payloadHash}`;
+}
+
+function trimmedValues(values: readonly string[]): string {
+  return values.length === 1 ? trimmed(values[0]!) : values.map(trimmed).join(',');
 }
 
 /** Only blanks and tabs are space: the bytes of UTF-8 must not be taken for anything else. */
@@ -30,14 +34,20 @@ function trimmed(value: string): string {
 /** What can be one line of a canonical request just as it was sent; anything else could pass for more than that. */
 export const visibleAscii = /^[\x21-\x7e]*$/;
 
-const plainPath = /^[A-Za-z0-9\-._~/]*$/;
-const plainText = /^[A-Za-z0-9\-._~]*$/;
+const unreserved = /[A-Za-z0-9\-._~]/;
+/** What most clients send: the characters that are unreserved by themselves, all others as normalised escapes. */
+const canonicalText = canonical('[A-Za-z0-9\\-._~]*');
+const canonicalPath = canonical('[A-Za-z0-9\\-._~/]*');
 const inPath = /%([0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~/]/gu;
 const inText = /%([0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~]/gu;
 
+function canonical(bare: string): RegExp {
+  return new RegExp(`^${bare}(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])${bare})*$`);
+}
+
 /** The path as S3 signs it: escapes normalised, segments left as they are, whatever they say. */
 export function canonicalUri(rawPath: string): string {
-  return plainPath.test(rawPath) ? rawPath : normaliseEscapes(rawPath, inPath);
+  return canonicalPath.test(rawPath) ? rawPath : normaliseEscapes(rawPath, inPath);
 }
 
 /**
@@ -46,19 +56,24 @@ export function canonicalUri(rawPath: string): string {
  * @param plus what a raw `+` stands for: a space, or itself to clients that do not escape it
  */
 export function canonicalQuery(parameters: readonly QueryParameter[], plus: '%20' | '%2B'): string {
-  const normalise = (raw: string): string =>
-    plainText.test(raw) ? raw : normaliseEscapes(raw.replaceAll('+', plus), inText);
-  return parameters
-    .map(({ rawName, rawValue }) => ({ name: normalise(rawName), value: normalise(rawValue) }))
-    .sort((a, b) => compare(a.name, b.name) || compare(a.value, b.value))
-    .map(({ name, value }) => `${name}=${value}`)
-    .join('&');
+  const pairs = parameters.map(({ rawName, rawValue }) => ({
+    name: canonicalPiece(rawName, plus),
+    value: canonicalPiece(rawValue, plus),
+  }));
+  pairs.sort((a, b) => compare(a.name, b.name) || compare(a.value, b.value));
+  let query = '';
+  for (const { name, value } of pairs) query += `${query === '' ? '' : '&'}${name}=${value}`;
+  return query;
+}
+
+function canonicalPiece(raw: string, plus: '%20' | '%2B'): string {
+  return canonicalText.test(raw) ? raw : normaliseEscapes(raw.replaceAll('+', plus), inText);
 }
 
 /** How each byte is written: by itself if it is unreserved. */
 const written: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
-  return plainText.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  return unreserved.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 });
 
 /** UriEncode of what was decoded once. Works on bytes, so that invalid UTF-8 is nothing special. */

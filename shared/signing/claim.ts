@@ -64,10 +64,10 @@ export const gatewayHeaders: ReadonlySet<string> = new Set([
  * @throws S3Error AccessDenied
  */
 export function refuseUnsignedHeaders({ signedHeaders }: SignatureClaim, fields: Fields): void {
-  const unsigned = [...new Set(['host', ...fields.names()])].filter(
-    (name) =>
-      (name === 'host' || (name.startsWith('x-amz-') && !gatewayHeaders.has(name))) && !signedHeaders.includes(name),
-  );
+  const unsigned = signedHeaders.includes('host') ? [] : ['host'];
+  for (const name of fields.names()) {
+    if (name.startsWith('x-amz-') && !gatewayHeaders.has(name) && !signedHeaders.includes(name)) unsigned.push(name);
+  }
   if (unsigned.length === 0) return;
   throw new S3Error('AccessDenied', {
     message: 'There were headers present in the request which were not signed',

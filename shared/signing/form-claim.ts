@@ -4,8 +4,7 @@ import { parseCredential, type CredentialScope } from './credential-scope.ts';
 import { dialectOf, isAsymmetric } from './dialect.ts';
 import { signatureDoesNotMatch } from './mismatch.ts';
 import { equalsBase64, hmacSha1 } from './sigv2.ts';
-import { signatureEquals } from './sigv4.ts';
-import { hmac, signingKey } from './signing-key.ts';
+import { isSignatureOf, signingKey } from './signing-key.ts';
 import { parseBasicTime } from './timestamp.ts';
 
 /** What a form says of its signature. Well formed, not yet verified. */
@@ -93,7 +92,7 @@ export function verifyFormSignature(claim: FormClaim, secret: string): void {
   const { accessKeyId, signature, policy } = claim;
   const holds =
     claim.scheme === 'form-v4'
-      ? signatureEquals(hmac(signingKey(secret, claim.scope), policy), signature)
+      ? isSignatureOf(policy, signingKey(secret, claim.scope), signature)
       : equalsBase64(hmacSha1(secret, policy), signature);
   if (!holds) throw signatureDoesNotMatch({ accessKeyId, signature, stringToSign: policy });
 }

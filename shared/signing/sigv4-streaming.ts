@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { S3Error } from '../errors/s3-error.ts';
-import { signatureEquals, type SigningContext } from './sigv4.ts';
-import { hmac } from './signing-key.ts';
+import type { SigningContext } from './sigv4.ts';
+import { isSignatureOf } from './signing-key.ts';
 
 const emptyHash = createHash('sha256').digest('hex');
 
@@ -43,7 +43,7 @@ export class ChunkSignatures {
   #verify(signature: string, kind: 'PAYLOAD' | 'TRAILER', hashes: readonly string[]): void {
     const { key, dialect, timestamp, scope } = this.#context;
     const text = [`${dialect.algorithm}-${kind}`, timestamp, scope, this.#previous, ...hashes].join('\n');
-    if (!signatureEquals(hmac(key, text), signature)) {
+    if (!isSignatureOf(text, key, signature)) {
       throw new S3Error('SignatureDoesNotMatch', {
         message: `The signature of ${kind === 'PAYLOAD' ? 'a chunk' : 'the trailers'} does not match.`,
         details: { StringToSign: text, SignatureProvided: signature },

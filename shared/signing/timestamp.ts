@@ -1,21 +1,17 @@
-const basicForm = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
+const basicForm = /^(?!00)\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])[0-5]\d[0-5]\dZ$/;
 
 /** Milliseconds since the epoch of `20130524T000000Z` (ISO 8601, basic form), or undefined. */
 export function parseBasicTime(text: string): number | undefined {
-  const match = basicForm.exec(text);
-  if (!match) return undefined;
-  const [, year, month, day, hour, minute, second] = match.map(Number) as [number, ...number[]];
-  const time = Date.UTC(year!, month! - 1, day, hour, minute, second);
-  // 30 February passes for 1 March, and 24 o'clock for midnight; the way back tells.
-  const back = new Date(time);
-  const same =
-    back.getUTCFullYear() === year &&
-    back.getUTCMonth() === month! - 1 &&
-    back.getUTCDate() === day &&
-    back.getUTCHours() === hour &&
-    back.getUTCMinutes() === minute &&
-    back.getUTCSeconds() === second;
-  return same ? time : undefined;
+  if (!basicForm.test(text)) return undefined;
+  const day = digits(text, 6, 8);
+  const [year, month] = [digits(text, 0, 4), digits(text, 4, 6)];
+  const time = Date.UTC(year, month - 1, day, digits(text, 9, 11), digits(text, 11, 13), digits(text, 13, 15));
+  // 30 February passes for 1 March; the way back tells.
+  return new Date(time).getUTCDate() === day ? time : undefined;
+}
+
+function digits(text: string, start: number, end: number): number {
+  return Number(text.slice(start, end));
 }
 
 /** `20130524T000000Z` */
