@@ -188,6 +188,39 @@ export const routes = [
 /** The name of an operation of the route table. */
 export type OperationName = (typeof routes)[number]['operation'];
 
+/**
+ * Sub-resources of features that the service does not have. Whoever reads, writes or deletes one is told so, of buckets and of
+ * objects, whether or not S3 itself has such a method there: a client that looks for the feature wants no other answer.
+ */
+const absentFeatures: ReadonlySet<string> = new Set([
+  'location', // which can be read, and was settled when the bucket was made
+  'requestPayment',
+  'accelerate',
+  'logging',
+  'notification',
+  'encryption',
+  'replication',
+  'object-lock',
+  'ownershipControls',
+  'publicAccessBlock',
+  'analytics',
+  'inventory',
+  'metrics',
+  'intelligent-tiering',
+  'abac',
+  'metadataConfiguration',
+  'metadataTable',
+  'metadataInventoryTable',
+  'metadataJournalTable',
+  'session',
+  'torrent',
+  'select',
+  'restore',
+  'retention',
+  'legal-hold',
+  'append',
+]);
+
 const allRoutes: readonly Route[] = routes;
 const subresources = new Set(allRoutes.flatMap((route) => route.query ?? []));
 
@@ -207,7 +240,7 @@ for (const route of allRoutes) {
  * A sub-resource that is known but has no row for this method and level never falls through to the plain operation: a
  * `PUT /bucket/key?retention` taken for a PutObject would destroy data.
  *
- * @throws S3Error InvalidArgument (two sub-resources), MethodNotAllowed with an Allow header
+ * @throws S3Error InvalidArgument (two sub-resources), MethodNotAllowed with an Allow header, NotImplemented
  */
 export function findRoute(address: Address, method: string, query: Query, fields: Fields): OperationName {
   const on = address.kind;
@@ -222,6 +255,9 @@ export function findRoute(address: Address, method: string, query: Query, fields
   if (row !== undefined) return row.operation as OperationName;
   const rows = allRoutes.filter((route) => route.on === on && (route.query ?? route.path) === resource);
   if (on === 'own' && rows.length === 0) throw new S3Error('InvalidBucketName');
+  if (resource !== undefined && absentFeatures.has(resource) && ['GET', 'PUT', 'DELETE'].includes(method)) {
+    throw new S3Error('NotImplemented', { details: { Method: method, ResourceType: resource.toUpperCase() } });
+  }
   throw new S3Error('MethodNotAllowed', {
     details: { Method: method, ResourceType: (resource ?? on).toUpperCase() },
     headers: { allow: [...new Set(rows.map((route) => route.method))].join(', ') },

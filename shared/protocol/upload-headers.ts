@@ -50,14 +50,14 @@ function present(
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 }
 
-/** `aws-chunked` frames the request, it does not encode the content. */
+/** `aws-chunked` frames the request, it does not encode the content. The rest is kept as it was written. */
 function storedEncoding(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  const tokens = value
-    .split(',')
-    .map((token) => token.trim())
-    .filter((token) => token !== '' && token.toLowerCase() !== 'aws-chunked');
-  return tokens.length === 0 ? undefined : tokens.join(',');
+  const kept = value
+    ?.split(',')
+    .filter((token) => !/^\s*(?:aws-chunked)?\s*$/i.test(token))
+    .join(',')
+    .trim();
+  return kept || undefined;
 }
 
 function redirectLocation(value: string | undefined): string | undefined {

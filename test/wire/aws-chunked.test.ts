@@ -63,6 +63,7 @@ describe('aws-chunked framing', () => {
       ['aws-chunked', undefined],
       ['aws-chunked,gzip', 'gzip'],
       ['gzip, aws-chunked', 'gzip'],
+      ['deflate, aws-chunked, gzip', 'deflate, gzip'],
       ['AWS-CHUNKED', undefined],
     ] as const) {
       const response = await send(chunked([content]), { 'content-encoding': sent });

@@ -25,7 +25,7 @@ describe('a method that a resource has not', () => {
     ['TRACE', '', '', 'GET, OPTIONS'],
     ['TRACE', '/bucket/key', '', 'PUT, GET, HEAD, DELETE, OPTIONS'],
     ['POST', '', '', 'GET, OPTIONS'],
-    ['PUT', '/bucket', 'location', 'GET'],
+    ['POST', '/bucket', 'location', 'GET'],
     ['DELETE', '/bucket', 'versioning', 'GET, PUT'],
     ['PUT', '/bucket', 'delete', 'POST'],
     ['GET', '/bucket', 'delete', 'POST'],

@@ -99,8 +99,8 @@ describe('the route table', () => {
     'POST /b?acl',
     'PUT /b/k?lifecycle',
     'PUT /b/k?versioning',
-    'PUT /b/k?torrent',
-    'DELETE /b/k?legal-hold',
+    'POST /b/k?torrent',
+    'HEAD /b/k?legal-hold',
     'POST /b/k',
     'HEAD /b/k?acl',
     'POST /_stillage/health',
@@ -108,10 +108,22 @@ describe('the route table', () => {
     expect(route(line)).toBe('MethodNotAllowed');
   });
 
+  it.each([
+    'PUT /b?location',
+    'DELETE /b?logging',
+    'DELETE /b?object-lock',
+    'GET /b?metadataJournalTable',
+    'PUT /b?torrent',
+    'DELETE /b/k?legal-hold',
+    'GET /b/k?encryption',
+  ])('tells that what is asked for is not there, whether or not S3 has it: %s', (line) => {
+    expect(route(line)).toBe('NotImplemented');
+  });
+
   it('says which methods there are', () => {
     const { address, query } = resolveTarget('/b/k?retention', undefined, names);
     try {
-      findRoute(address, 'DELETE', query, new Fields());
+      findRoute(address, 'POST', query, new Fields());
       expect.unreachable();
     } catch (error) {
       expect((error as S3Error).headers).toEqual({ allow: 'GET, PUT' });

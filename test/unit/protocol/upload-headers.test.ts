@@ -54,7 +54,11 @@ describe('the headers of an upload', () => {
     ['', undefined],
     ['aws-chunked,gzip', 'gzip'],
     ['gzip, aws-chunked', 'gzip'],
-    ['gzip , br', 'gzip,br'],
+    ['gzip , br', 'gzip , br'],
+    ['deflate, gzip', 'deflate, gzip'],
+    ['deflate, aws-chunked, gzip', 'deflate, gzip'],
+    ['aws-chunked, deflate, gzip', 'deflate, gzip'],
+    ['aws-chunked, aws-chunked', undefined],
     ['gzip', 'gzip'],
     ['x-aws-chunked', 'x-aws-chunked'],
   ])('Content-Encoding %j is kept as %j', (value, kept) => {
