@@ -62,14 +62,16 @@ interface Reading {
 
 /**
  * The ways in which a client may have written the request down, the likely one first. Some sign the path just as they
- * send it, with `!'()*` bare; some leave a plus bare in the query and mean it.
+ * send it, with `!'()*` bare; some send a slash of the key escaped and sign it bare, as S3 itself does; some leave a plus
+ * bare in the query and mean it. Each reading names the same object.
  */
 function* readings({ method, fields }: RequestMessage, target: Target, claim: SignatureClaim): Generator<Reading> {
   const { rawPath, rawQuery } = target;
   const { signedHeaders, payloadHash, signatureParameter } = claim;
   const parameters = target.query.parameters.filter((parameter) => parameter !== signatureParameter);
   const canonicalPath = canonicalUri(rawPath);
-  const uris = rawPath === canonicalPath || !visibleAscii.test(rawPath) ? [canonicalPath] : [canonicalPath, rawPath];
+  const uris = new Set([canonicalPath, canonicalPath.replaceAll('%2F', '/')]);
+  if (visibleAscii.test(rawPath)) uris.add(rawPath);
   for (const plus of rawQuery.includes('+') ? ([' ', '+'] as const) : ([' '] as const)) {
     const query = canonicalQuery(parameters, plus === ' ' ? '%20' : '%2B');
     for (const uri of uris) {

@@ -10,6 +10,8 @@ outcomes['create'] = (await client.fetch(url, { method: 'PUT' })).status;
 outcomes['put'] = (await client.fetch(key, { method: 'PUT', body: 'content' })).status;
 outcomes['get'] = await (await client.fetch(key)).text();
 outcomes['range'] = await (await client.fetch(key, { headers: { range: 'bytes=0-2' } })).text();
+const escaped = `${url}/${encodeURIComponent('dir/a b+é&.txt')}`;
+outcomes['slash escaped'] = await (await client.fetch(escaped)).text();
 const head = await client.fetch(key, { method: 'HEAD' });
 outcomes['head'] = [head.status, head.headers.get('content-length'), head.headers.get('etag')];
 outcomes['list'] = /<Key>(.*)<\/Key>/.exec(await (await client.fetch(`${url}?list-type=2&prefix=dir/`)).text())?.[1];

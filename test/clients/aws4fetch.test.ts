@@ -18,6 +18,7 @@ describe.each(schemes)('aws4fetch over %s', (scheme) => {
       put: 200,
       get: 'content',
       range: 'con',
+      'slash escaped': 'content',
       head: [200, '7', `"${md5('content')}"`],
       list: 'dir/a b+é&amp;.txt',
       presigned: 'content',

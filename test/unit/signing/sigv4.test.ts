@@ -181,6 +181,11 @@ describe('verifySignature', () => {
     verify(signByTheBook({ path: '/bucket/%7efoo' }));
   });
 
+  it('accepts a slash of the key that was sent escaped and signed bare, which is how S3 writes the key down', () => {
+    verify(signByTheBook({ path: '/bucket/a%2Fb%2fc', canonicalUri: '/bucket/a/b/c' }));
+    verify(signByTheBook({ path: '/bucket/a%2Fb', canonicalUri: '/bucket/a%2Fb' }));
+  });
+
   it('does not accept a path that was normalised', () => {
     expect(refusal(signByTheBook({ path: '/bucket/a/../b', canonicalUri: '/bucket/b' })).code).toBe(
       'SignatureDoesNotMatch',
@@ -188,7 +193,10 @@ describe('verifySignature', () => {
     expect(refusal(signByTheBook({ path: '/bucket//b', canonicalUri: '/bucket/b' })).code).toBe(
       'SignatureDoesNotMatch',
     );
-    expect(refusal(signByTheBook({ path: '/bucket/a%2Fb', canonicalUri: '/bucket/a/b' })).code).toBe(
+    expect(refusal(signByTheBook({ path: '/bucket/a/b', canonicalUri: '/bucket/a%2Fb' })).code).toBe(
+      'SignatureDoesNotMatch',
+    );
+    expect(refusal(signByTheBook({ path: '/bucket/a%252Fb', canonicalUri: '/bucket/a/b' })).code).toBe(
       'SignatureDoesNotMatch',
     );
     expect(refusal(signByTheBook({ path: '/bucket/a%20b', canonicalUri: '/bucket/a%2520b' })).code).toBe(
