@@ -1,6 +1,7 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { formatHttpDate } from '../../shared/http/dates.ts';
 import type { Fields } from '../../shared/http/message.ts';
+import { presentVersion } from '../../shared/metadata/present-version.ts';
 import { etagOf, versionIdOf } from '../../shared/metadata/versions.ts';
 import { checkCustomerKey, parseCustomerKey } from '../../shared/protocol/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
@@ -39,13 +40,7 @@ export const getObjectAttributes = defineOperation({
         ],
 
   act: async ({ key, versionId, asked, customer }, { bucket, view, contents }) => {
-    const version = await view.find(bucket, key, versionId);
-    if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
-    if (version.marker) {
-      throw new S3Error(versionId === undefined ? 'NoSuchKey' : 'MethodNotAllowed', {
-        headers: { 'x-amz-delete-marker': 'true', 'x-amz-version-id': versionIdOf(version) },
-      });
-    }
+    const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
     checkCustomerKey(version.encryption, customer);
     return { version, parts: asked.has('ObjectParts') ? await contents.parts(version) : [] };
   },

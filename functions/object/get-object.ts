@@ -1,8 +1,7 @@
 import type { Question } from '../../shared/access/authorise.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { formatHttpDate } from '../../shared/http/dates.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { versionIdOf, type Version } from '../../shared/metadata/versions.ts';
+import { presentVersion } from '../../shared/metadata/present-version.ts';
 import { parseCustomerKey } from '../../shared/protocol/encryption.ts';
 import { responseOverrides } from '../../shared/protocol/object-headers.ts';
 import {
@@ -41,20 +40,8 @@ function parseRead(request: RequestHead<'object'>): ReadInput {
 /** Finds the version and judges conditions and range against it. */
 async function locate(input: ReadInput, context: Context<'object', 'none'>): Promise<ReadOutput> {
   const { bucket, view } = context;
-  const version = await view.find(bucket, input.key, input.versionId);
-  if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: input.key } });
-  if (version.marker) throw isMarker(version, input);
+  const version = presentVersion(await view.find(bucket, input.key, input.versionId), input.key, input.versionId);
   return judgeFound(version, input, bucket, context);
-}
-
-/** A current delete marker hides the object; asked for by its id, it says what can be done with it. */
-function isMarker(marker: Version, { key, versionId }: ReadInput): S3Error {
-  const headers = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': versionIdOf(marker) };
-  if (versionId === undefined) return new S3Error('NoSuchKey', { details: { Key: key }, headers });
-  return new S3Error('MethodNotAllowed', {
-    details: { Method: 'GET', ResourceType: 'DeleteMarker' },
-    headers: { ...headers, allow: 'DELETE', 'last-modified': formatHttpDate(marker.lastModified) },
-  });
 }
 
 function authoriseRead({ bucket, key, versionId }: ReadInput): readonly Question[] {

@@ -1,4 +1,5 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
+import { presentVersion } from '../../shared/metadata/present-version.ts';
 import { versionIdOf, type Version } from '../../shared/metadata/versions.ts';
 import { grantsOf, versionAcl } from '../../shared/protocol/acl-document.ts';
 import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acl-request.ts';
@@ -22,9 +23,7 @@ export const getObjectAcl = defineOperation({
       : { action: 'GetObjectVersionAcl', bucket, key, versionId },
   ],
   act: async ({ key, versionId }, { bucket, view, projects, settings }) => {
-    const version = await view.find(bucket, key, versionId);
-    if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
-    if (version.marker) throw new S3Error(versionId === undefined ? 'NoSuchKey' : 'MethodNotAllowed');
+    const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
     const { owner } = version;
     const acl = versionAcl(await view.particulars(version), owner);
     return { version, shown: await shownAcl(acl, owner, projects, settings.allUsersGroupUri) };

@@ -1,4 +1,4 @@
-import { S3Error } from '../../shared/errors/s3-error.ts';
+import { presentVersion } from '../../shared/metadata/present-version.ts';
 import type { Particulars, Version } from '../../shared/metadata/versions.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
 import { emptyXml } from '../../shared/protocol/empty-xml.ts';
@@ -44,9 +44,7 @@ export const getObjectTagging = defineOperation({
   parse,
   authorise: question('Get'),
   act: async ({ key, versionId }, { bucket, view }) => {
-    const version = await view.find(bucket, key, versionId);
-    if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
-    if (version.marker) throw new S3Error(versionId === undefined ? 'NoSuchKey' : 'MethodNotAllowed');
+    const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
     return { version, tags: (await view.particulars(version)).tags };
   },
   render: ({ version, tags }, _, { settings }) =>

@@ -2,6 +2,7 @@ import type { Question } from '../../shared/access/authorise.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import type { Query } from '../../shared/http/query.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
+import { presentVersion } from '../../shared/metadata/present-version.ts';
 import { longestLink, type PublicLink } from '../../shared/metadata/public-links.ts';
 import { defineOperation, type RequestHead } from '../../shared/protocol/operation.ts';
 import { baseUrl, publicLinkUrl } from '../../shared/protocol/public-link.ts';
@@ -43,12 +44,7 @@ export const createPublicLink = defineOperation({
   parse: (request) => ({ ...named(request), lifetime: parseLifetime(request.query), base: baseUrl(request) }),
   authorise: (input) => ask('CreatePublicLink', input),
   act: async ({ key, versionId, lifetime }, { bucket, view, publicLinks }) => {
-    const version = await view.find(bucket, key, versionId);
-    if (version === undefined || (version.marker && versionId === undefined)) {
-      throw new S3Error('NoSuchKey', { details: { Key: key } });
-    }
-    if (version.marker)
-      throw new S3Error('MethodNotAllowed', { details: { Method: 'POST', ResourceType: 'DeleteMarker' } });
+    const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
     return publicLinks.create(bucket, key, version, lifetime);
   },
   render: ({ link, token }, { base }, { settings }) => ({

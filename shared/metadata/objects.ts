@@ -6,6 +6,7 @@ import { noSuchBucket, type Bucket } from './bucket.ts';
 import { jitter, type Buckets } from './buckets.ts';
 import { instanceId, isVersionId, nextSequence, sequenceOf, timedId, writeToken } from './ids.ts';
 import { itemKey } from './keys.ts';
+import { presentVersion } from './present-version.ts';
 import { scanShards } from './scan.ts';
 import { headPartitions } from './shards.ts';
 import { compareUtf8 } from './utf8-order.ts';
@@ -243,14 +244,12 @@ export class Objects {
     const chain = this.#chain(bucket, key);
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const found = await (versionId === undefined ? chain.current() : chain.find(versionId));
-      const isHidden = versionId === undefined && found?.version.marker === true;
-      if (found === undefined || isHidden) throw new S3Error('NoSuchKey', { details: { Key: key } });
-      if (found.version.marker) throw new S3Error('MethodNotAllowed');
-      const particulars = change(await this.particulars(found.version), found.version);
-      const revised = await this.#place(key, { ...found.version, particulars });
-      const commit = chain.revise(found, { ...found.version, ...revised });
+      const version = presentVersion(found?.version, key, versionId);
+      const particulars = change(await this.particulars(version), version);
+      const revised = await this.#place(key, { ...version, particulars });
+      const commit = chain.revise(found!, { ...version, ...revised });
       const { outcome } = await this.#table.write(commit, this.#buckets.commitConditions(bucket));
-      if (outcome === 'written') return found.version;
+      if (outcome === 'written') return version;
       if (outcome === 'unknown') throw new OutcomeUnknown();
       bucket = await this.#buckets.readyFor(await this.#again(bucket, attempt));
     }

@@ -106,19 +106,33 @@ describe('the headers of', () => {
     expect(marker.header('x-amz-delete-marker')).toBe('true');
   });
 
-  it('GetObject and HeadObject of a delete marker', async () => {
+  it.each([
+    ['GET', '', undefined],
+    ['HEAD', '', undefined],
+    ['GET', 'attributes', undefined],
+    ['GET', 'tagging', undefined],
+    ['PUT', 'tagging', '<Tagging><TagSet/></Tagging>'],
+    ['DELETE', 'tagging', undefined],
+    ['GET', 'acl', undefined],
+    ['PUT', 'acl', undefined],
+  ])('a delete marker, current or asked for by its id: %s ?%s', async (method, query, body) => {
     const bucket = await service.bucket();
     await setVersioning(service.client, bucket, 'Enabled');
     const id = (await service.send({ method: 'DELETE', path: `/${bucket}/key` })).header('x-amz-version-id')!;
-    for (const method of ['GET', 'HEAD']) {
-      const latest = await service.send({ method, path: `/${bucket}/key` });
-      expectHeaders(latest, 404, ['content-length', 'content-type', 'x-amz-delete-marker', 'x-amz-version-id']);
-      expect(latest.header('x-amz-delete-marker')).toBe('true');
-      expect(latest.header('x-amz-version-id')).toBe(id);
-      const byId = await service.send({ method, path: `/${bucket}/key`, query: `versionId=${id}` });
-      const says = ['allow', 'last-modified', 'x-amz-delete-marker', 'x-amz-version-id'];
-      expectHeaders(byId, 405, ['content-length', 'content-type', ...says]);
-      expect(byId.header('allow')).toBe('DELETE');
+    const headers = {
+      ...(query === 'attributes' && { 'x-amz-object-attributes': 'ETag' }),
+      ...(method === 'PUT' && query === 'acl' && { 'x-amz-acl': 'private' }),
+    };
+    const request = { method, path: `/${bucket}/key`, headers, ...(body !== undefined && { body }) };
+    const latest = await service.send({ ...request, query });
+    expectHeaders(latest, 404, ['content-length', 'content-type', 'x-amz-delete-marker', 'x-amz-version-id']);
+    const byId = await service.send({ ...request, query: `${query}&versionId=${id}` });
+    const says = ['allow', 'last-modified', 'x-amz-delete-marker', 'x-amz-version-id'];
+    expectHeaders(byId, 405, ['content-length', 'content-type', ...says]);
+    expect(byId.header('allow')).toBe('DELETE');
+    for (const answer of [latest, byId]) {
+      expect(answer.header('x-amz-delete-marker')).toBe('true');
+      expect(answer.header('x-amz-version-id')).toBe(id);
     }
   });
 
