@@ -1,6 +1,6 @@
 import { malformedPolicy } from './malformed-policy.ts';
 import { readConditionKey } from './policy-keys.ts';
-import { readOperator, type Operand } from './policy-operators.ts';
+import { readOperator } from './policy-operators.ts';
 import type { Facts } from './policy-template.ts';
 import type { Json } from './strict-json.ts';
 
@@ -53,20 +53,18 @@ function readCondition(spelling: string, key: string, values: readonly string[],
   const operator = readOperator(name);
   if (operator === undefined) throw malformedPolicy('Policy has an invalid condition operator', spelling);
   const { negated } = operator;
-  const operands = values.map((value) => {
-    const operand = operator.read(value, variables);
-    if (operand === undefined) throw malformedPolicy(`${spelling} cannot be given this value`, value);
-    return operand;
+  const operands = operator.read(values, variables, (value) => {
+    throw malformedPolicy(`${spelling} cannot be given this value`, value);
   });
   const test = quantify(quantifier as Quantifier, negated);
   const whenMissing = ifExists !== undefined || quantifier === 'ForAllValues' || (negated && quantifier === undefined);
   return {
     key,
-    isRestrictive: !negated && !whenMissing && operands.every(({ isFixed }) => isFixed),
+    isRestrictive: !negated && !whenMissing && operands.areFixed,
     isMet: async (facts) => {
       const found = await facts(key);
       if (found === undefined || found.length === 0) return whenMissing;
-      return test(await Promise.all(found.map(async (value) => matchesAny(operands, value, facts))));
+      return test(await Promise.all(found.map(async (value) => operands.matchAny(value, facts))));
     },
   };
 }
@@ -78,11 +76,6 @@ function readCondition(spelling: string, key: string, values: readonly string[],
 function quantify(quantifier: Quantifier, negated: boolean): (matches: readonly boolean[]) => boolean {
   const every = quantifier === 'ForAllValues' || (quantifier === undefined && negated);
   return (matches) => (every ? matches.every((one) => one !== negated) : matches.some((one) => one !== negated));
-}
-
-async function matchesAny(operands: readonly Operand[], value: string, facts: Facts): Promise<boolean> {
-  for (const operand of operands) if (await operand.matches(value, facts)) return true;
-  return false;
 }
 
 /** `Null`: whether the request says nothing of a key. */

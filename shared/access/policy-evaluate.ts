@@ -2,8 +2,8 @@ import type { Caller } from './identity.ts';
 import { policyActions } from './policy-actions.ts';
 import type { Policy, Statement } from './policy-document.ts';
 import { isAbout } from './policy-principals.ts';
-import { fillTemplate, type Facts } from './policy-template.ts';
-import { codePoints, matchesWildcards, type Pattern } from './wildcard.ts';
+import { fillTemplates, type Facts } from './policy-template.ts';
+import { codePoints, matchingPatterns, type Pattern } from './wildcard.ts';
 
 /** What is to be done, by whom. */
 export interface PolicyRequest {
@@ -48,9 +48,5 @@ async function matches(statement: Statement, resource: Pattern, request: PolicyR
 }
 
 async function matchesResource({ resources }: Statement, resource: Pattern, facts: Facts): Promise<boolean> {
-  for (const template of resources) {
-    const pattern = await fillTemplate(template, facts, resource.length);
-    if (pattern !== undefined && matchesWildcards(pattern, resource)) return true;
-  }
-  return false;
+  return matchingPatterns(await fillTemplates(resources, facts, resource.length), resource).size > 0;
 }

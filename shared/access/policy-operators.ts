@@ -1,21 +1,22 @@
 import ipaddr from 'ipaddr.js';
 import { parseIsoDate } from '../http/dates.ts';
-import { fillTemplate, isFixed, readTemplate, type Facts } from './policy-template.ts';
-import { codePoints, matchesWildcards, type Pattern } from './wildcard.ts';
+import { fillTemplates, isFixed, readTemplate, type Facts } from './policy-template.ts';
+import { codePoints, matchingPatterns, type Pattern } from './wildcard.ts';
 
-/** A value of the policy, to be held against one of the request. */
-export interface Operand {
-  /** Whether it stands for itself, or for a range of addresses that somebody can own; not for a pattern. */
-  readonly isFixed: boolean;
-  matches(value: string, facts: Facts): boolean | Promise<boolean>;
+/** The values that a policy gives an operator, to be held against those of requests. */
+export interface Operands {
+  /** Whether each stands for itself, or for a range of addresses that somebody can own; none for a pattern. */
+  readonly areFixed: boolean;
+  /** Whether any of them matches a value of the request. */
+  matchAny(value: string, facts: Facts): boolean | Promise<boolean>;
 }
 
 /** A condition operator without `ForAllValues:`, `ForAnyValue:` and `IfExists`. */
 export interface Operator {
   /** Whether it wants that none of the policy's values matches. */
   readonly negated: boolean;
-  /** @returns undefined for a value that is not of the operator's type. @throws S3Error MalformedPolicy */
-  read(text: string, variables: boolean): Operand | undefined;
+  /** @param refuse is told a value that is not of the operator's type. @throws S3Error MalformedPolicy */
+  read(values: readonly string[], variables: boolean, refuse: (value: string) => never): Operands;
 }
 
 type Read = Operator['read'];
@@ -30,11 +31,11 @@ const table: readonly (readonly [name: string, opposite: string | undefined, rea
   ['StringEquals', 'StringNotEquals', text({ wildcards: false })],
   ['StringEqualsIgnoreCase', 'StringNotEqualsIgnoreCase', text({ wildcards: false, fold: caseless })],
   ['StringLike', 'StringNotLike', text({ wildcards: true })],
-  ['ArnEquals', 'ArnNotEquals', text({ wildcards: true, match: matchesArn })],
-  ['ArnLike', 'ArnNotLike', text({ wildcards: true, match: matchesArn })],
+  ['ArnEquals', 'ArnNotEquals', text({ wildcards: true, matching: matchingArns })],
+  ['ArnLike', 'ArnNotLike', text({ wildcards: true, matching: matchingArns })],
   ['BinaryEquals', undefined, scalar(readBase64, (value, expected) => value === expected)],
   ['Bool', undefined, scalar(readBoolean, (value, expected) => value === expected)],
-  ['IpAddress', 'NotIpAddress', addressRange],
+  ['IpAddress', 'NotIpAddress', addressRanges],
   ...comparisons('Numeric', readNumber),
   ...comparisons('Date', readDate),
 ];
@@ -49,24 +50,25 @@ const operators: ReadonlyMap<string, Operator> = new Map(
 interface TextOptions {
   readonly wildcards: boolean;
   readonly fold?: (text: Pattern) => Pattern;
-  readonly match?: (pattern: Pattern, text: Pattern) => boolean;
+  /** Which of some patterns match, by their places. All are asked for together, which takes no longer than one as long as all. */
+  readonly matching?: (patterns: readonly Pattern[], text: Pattern) => ReadonlySet<number>;
 }
 
-function text({ wildcards, fold = (same) => same, match = matchesWildcards }: TextOptions): Read {
+function text({ wildcards, fold = (same) => same, matching = matchingPatterns }: TextOptions): Read {
   const pointsOf = remembering((found) => fold(codePoints(found)));
-  return (value, variables) => {
-    const template = readTemplate(value, { variables, wildcards });
+  return (values, variables) => {
+    const templates = values.map((value) => readTemplate(value, { variables, wildcards }));
     return {
-      isFixed: isFixed(template),
-      matches: async (found, facts) => {
-        const pattern = await fillTemplate(template, facts, found.length);
-        return pattern !== undefined && match(fold(pattern), pointsOf(found));
+      areFixed: templates.every(isFixed),
+      matchAny: async (found, facts) => {
+        const patterns = await fillTemplates(templates, facts, found.length);
+        return matching(patterns.map(fold), pointsOf(found)).size > 0;
       },
     };
   };
 }
 
-/** Reads what it is asked for again once only: thousands of values of a policy may be held against one long header, in a row. */
+/** Reads what it is asked for again once only: many conditions of a policy may be about one long header. */
 function remembering(read: (text: string) => Pattern): (text: string) => Pattern {
   let last: { readonly text: string; readonly points: Pattern } | undefined;
   return (text) => (last = last?.text === text ? last : { text, points: read(text) }).points;
@@ -79,9 +81,18 @@ function caseless(points: Pattern): Pattern {
 const colon = codePoints(':')[0]!;
 
 /** Of an ARN each of the six parts must match by itself: a `*` does not reach over a colon, but in the last. */
-function matchesArn(pattern: Pattern, arn: Pattern): boolean {
-  const [wanted, found] = [arnParts(pattern), arnParts(arn)];
-  return wanted.length === 6 && found.length === 6 && wanted.every((part, at) => matchesWildcards(part, found[at]!));
+function matchingArns(patterns: readonly Pattern[], arn: Pattern): ReadonlySet<number> {
+  const found = arnParts(arn);
+  const wanted = patterns.map(arnParts);
+  let places = [...wanted.keys()].filter((place) => wanted[place]!.length === 6 && found.length === 6);
+  for (const [at, part] of found.entries()) {
+    const matching = matchingPatterns(
+      places.map((place) => wanted[place]![at]!),
+      part,
+    );
+    places = places.filter((_, index) => matching.has(index));
+  }
+  return new Set(places);
 }
 
 function arnParts(points: Pattern): readonly Pattern[] {
@@ -101,14 +112,13 @@ function scalar<Value>(
   read: (text: string) => Value | undefined,
   compare: (value: Value, expected: Value) => boolean,
 ): Read {
-  return (text) => {
-    const expected = read(text);
-    if (expected === undefined) return undefined;
+  return (values, _, refuse) => {
+    const expected = values.map((text) => read(text) ?? refuse(text));
     return {
-      isFixed: false,
-      matches: (found) => {
+      areFixed: false,
+      matchAny: (found) => {
         const value = read(found);
-        return value !== undefined && compare(value, expected);
+        return value !== undefined && expected.some((one) => compare(value, one));
       },
     };
   };
@@ -150,23 +160,33 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** Ranges wider than these belong to nobody in particular. */
 const widestOwned = { ipv4: 8, ipv6: 32 } as const;
 
-/** An address, or a range of them: `192.0.2.0/24`, `2001:db8::/32`. */
-function addressRange(text: string): Operand | undefined {
-  const [address = '', length, ...rest] = text.split('/');
-  const parsed = readAddress(address);
-  if (parsed === undefined || rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
-  const whole = parsed.kind() === 'ipv4' ? 32 : 128;
-  // ::ffff:10.0.0.0/104 is 10.0.0.0/8.
-  const mapped = parsed.kind() === 'ipv4' && address.includes(':') ? 96 : 0;
-  const bits = length === undefined ? whole : Number(length) - mapped;
-  if (bits < 0 || bits > whole) return undefined;
+interface AddressRange {
+  readonly first: Address;
+  /** How many bits at the beginning are the same in all of its addresses. */
+  readonly bits: number;
+}
+
+function addressRanges(...[values, , refuse]: Parameters<Read>): Operands {
+  const ranges = values.map((text) => readRange(text) ?? refuse(text));
   return {
-    isFixed: bits >= widestOwned[parsed.kind()],
-    matches: (found) => {
+    areFixed: ranges.every(({ first, bits }) => bits >= widestOwned[first.kind()]),
+    matchAny: (found) => {
       const client = readAddress(found);
-      return client !== undefined && client.kind() === parsed.kind() && client.match([parsed, bits] as never);
+      return ranges.some(({ first, bits }) => client?.kind() === first.kind() && client.match([first, bits] as never));
     },
   };
+}
+
+/** An address, or a range of them: `192.0.2.0/24`, `2001:db8::/32`. */
+function readRange(text: string): AddressRange | undefined {
+  const [address = '', length, ...rest] = text.split('/');
+  const first = readAddress(address);
+  if (first === undefined || rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
+  const whole = first.kind() === 'ipv4' ? 32 : 128;
+  // ::ffff:10.0.0.0/104 is 10.0.0.0/8.
+  const mapped = first.kind() === 'ipv4' && address.includes(':') ? 96 : 0;
+  const bits = length === undefined ? whole : Number(length) - mapped;
+  return bits < 0 || bits > whole ? undefined : { first, bits };
 }
 
 /** In the usual spellings only: `010.1` and `0x0a000001` are no addresses here. IPv4 mapped to IPv6 is IPv4. */

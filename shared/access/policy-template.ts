@@ -74,6 +74,20 @@ export async function fillTemplate(template: Template, facts: Facts, longest: nu
   return parts.flat();
 }
 
+/** The patterns of those templates that can match something, as {@link fillTemplate} has it. */
+export async function fillTemplates(
+  templates: readonly Template[],
+  facts: Facts,
+  longest: number,
+): Promise<readonly Pattern[]> {
+  const patterns: Pattern[] = [];
+  for (const template of templates) {
+    const pattern = await fillTemplate(template, facts, longest);
+    if (pattern !== undefined) patterns.push(pattern);
+  }
+  return patterns;
+}
+
 /** The widest that a template can become: each variable stands for anything. */
 export function widest(template: Template): Pattern {
   return template.flatMap((part) => (isPattern(part) ? part : [anyMany]));

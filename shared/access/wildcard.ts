@@ -18,48 +18,77 @@ export function readWildcards(text: string): Pattern {
   );
 }
 
-/**
- * Whether a pattern matches a whole text. What stands before the first `*` and behind the last one is where it must be; the rest
- * is looked for between. Takes at most pattern × text / 32 steps, whatever the pattern: both may be written to take long.
- */
+/** Whether a pattern matches a whole text. Takes no longer than {@link matchingPatterns}. */
 export function matchesWildcards(pattern: Pattern, text: Pattern): boolean {
+  return matchingPatterns([pattern], text).size > 0;
+}
+
+/**
+ * Which of some patterns match a whole text, by their places in the list. What stands before the first `*` of a pattern and behind
+ * its last one is where it must be; what is between is looked for, for all patterns at once. Takes at most (all patterns together)
+ * × text / 32 steps, whatever they are: both may be written to take long.
+ */
+export function matchingPatterns(patterns: readonly Pattern[], text: Pattern): ReadonlySet<number> {
+  const matching = new Set<number>();
+  const open = new Map<number, Pattern>();
+  for (const [place, pattern] of patterns.entries()) {
+    const verdict = judgeByEnds(pattern, text);
+    if (verdict === true) matching.add(place);
+    else if (verdict === undefined) open.set(place, pattern);
+  }
+  if (open.size > 0) for (const place of searchTogether(open, text)) matching.add(place);
+  return matching;
+}
+
+/** Whether a pattern matches, as far as its ends can tell; undefined if something must be looked for between two stars. */
+function judgeByEnds(pattern: Pattern, text: Pattern): boolean | undefined {
   const first = pattern.indexOf(anyMany);
-  if (first < 0) return pattern.length === text.length && fits(pattern, text, 0);
+  if (first < 0) return pattern.length === text.length && fits(pattern, 0, pattern.length, text, 0);
   const last = pattern.lastIndexOf(anyMany);
   const end = text.length - (pattern.length - last - 1);
-  if (first > end || !fits(pattern.slice(0, first), text, 0) || !fits(pattern.slice(last + 1), text, end)) return false;
-  return isWithin(pattern.slice(first + 1, last), text.slice(first, end));
+  if (first > end || !fits(pattern, 0, first, text, 0) || !fits(pattern, last + 1, pattern.length, text, end))
+    return false;
+  let between = 0;
+  for (let at = first + 1; at < last; at += 1) if (pattern[at] !== anyMany) between += 1;
+  if (between === 0) return true;
+  return between > end - first ? false : undefined;
 }
 
-/** Whether a pattern without `*` matches what stands at a place of a text that is long enough. */
-function fits(pattern: Pattern, text: Pattern, at: number): boolean {
-  return pattern.every((wanted, index) => wanted === anyOne || wanted === text[at + index]);
+/** Whether a stretch of a pattern, without `*`, matches what stands at a place of a text that is long enough. */
+function fits(pattern: Pattern, from: number, to: number, text: Pattern, at: number): boolean {
+  for (let index = from; index < to; index += 1) {
+    if (pattern[index] !== anyOne && pattern[index] !== text[at + index - from]) return false;
+  }
+  return true;
 }
 
 /**
- * Whether some stretch of a text matches a pattern, in which `*` may occur. This is the automaton of the pattern, 32 states to a
- * word (the "shift and" of Baeza-Yates and Gonnet): a state says how many characters of the pattern are found; the next character
- * leads to the next state where it is the wanted one, and a `*` lets a state stay.
+ * The automaton of all patterns side by side, 32 states to a word (the "shift and" of Baeza-Yates and Gonnet): a state says how many
+ * characters of its pattern have been matched; the next character leads to the next state where it is the wanted one, and a `*` lets a
+ * state stay. The last state of a pattern wants nothing, so none leads over into the next pattern.
  */
-function isWithin(pattern: Pattern, text: Pattern): boolean {
-  const length = fixedLength(pattern);
-  if (length === 0 || length > text.length) return length === 0;
-  const words = (length >>> 5) + 1;
-  const stays = new Uint32Array(words);
-  const steps = new Map(Array.from(new Set(pattern), (wanted) => [wanted, new Uint32Array(words)]));
-  const stepsOfAll = steps.get(anyOne) ?? new Uint32Array(words);
-  const mark = (states: Uint32Array, state: number): void => {
-    states[state >>> 5]! |= 1 << (state & 31);
+function searchTogether(patterns: ReadonlyMap<number, Pattern>, text: Pattern): readonly number[] {
+  let states = 0;
+  for (const pattern of patterns.values()) states += fixedLength(pattern) + 1;
+  const words = (states + 31) >>> 5;
+  const [reached, stays, stepsOfAll] = [new Uint32Array(words), new Uint32Array(words), new Uint32Array(words)];
+  // Of the two, the shorter says which characters matter.
+  const letters = states < text.length ? [...patterns.values()].flat() : text;
+  const steps = new Map(Array.from(new Set(letters), (letter) => [letter, new Uint32Array(words)]));
+  const mark = (set: Uint32Array | undefined, state: number): void => {
+    if (set) set[state >>> 5]! |= 1 << (state & 31);
   };
-  mark(stays, 0);
+  const ends: (readonly [place: number, state: number])[] = [];
   let state = 0;
-  for (const wanted of pattern) {
-    if (wanted === anyMany) mark(stays, state);
-    else mark(steps.get(wanted)!, state++);
+  for (const [place, pattern] of patterns) {
+    mark(reached, state);
+    for (const wanted of pattern) {
+      if (wanted === anyMany) mark(stays, state);
+      else mark(wanted === anyOne ? stepsOfAll : steps.get(wanted), state++);
+    }
+    ends.push([place, state++]);
   }
 
-  const reached = new Uint32Array(words);
-  mark(reached, 0);
   for (const character of text) {
     const own = steps.get(character) ?? stepsOfAll;
     let carried = 0;
@@ -69,9 +98,8 @@ function isWithin(pattern: Pattern, text: Pattern): boolean {
       reached[word] = (stepped << 1) | carried | (before & stays[word]!);
       carried = stepped >>> 31;
     }
-    if ((reached[words - 1]! >>> (length & 31)) & 1) return true;
   }
-  return false;
+  return ends.filter(([, end]) => (reached[end >>> 5]! >>> (end & 31)) & 1).map(([place]) => place);
 }
 
 /** Whether there is a text that begins so, has at least one more character, and matches. */

@@ -5,6 +5,7 @@ import {
   canMatchBehind,
   codePoints,
   matchesWildcards,
+  matchingPatterns,
   readWildcards,
 } from '../../../shared/access/wildcard.ts';
 
@@ -53,6 +54,17 @@ it('matches what the plain definition matches', () => {
   );
 });
 
+it('tells of many patterns which ones match, each by itself', () => {
+  fc.assert(
+    fc.property(fc.array(letters('ab*?', 8), { maxLength: 20 }), letters('ab', 8), (patterns, text) => {
+      const expected = [...patterns.keys()].filter((place) => plainly(patterns[place]!, text));
+      expect([...matchingPatterns(patterns.map(readWildcards), codePoints(text))].sort((a, b) => a - b)).toEqual(
+        expected,
+      );
+    }),
+  );
+});
+
 /** Longer than a word of the automaton, where the letters before a mismatch are many. */
 const stretched = fc
   .tuple(letters('ab', 3), fc.integer({ min: 0, max: 70 }), letters('ab', 3))
@@ -89,6 +101,8 @@ it('comes to an end for patterns that ruin a matcher which tries everything', ()
   expect(matches('*'.repeat(20_000), 'a'.repeat(1_000))).toBe(true);
   expect(matches(`*${'a'.repeat(9_000)}b*`, 'a'.repeat(16_000))).toBe(false);
   expect(matches(`*${'a?'.repeat(4_500)}b*`, 'a'.repeat(16_000))).toBe(false);
+  const many = Array.from({ length: 5_000 }, (_, place) => readWildcards(`*a?${place === 4_321 ? 'a' : 'b'}*`));
+  expect([...matchingPatterns(many, codePoints('a'.repeat(50_000)))]).toEqual([4_321]);
   expect(canMatchBehind(readWildcards('*a'.repeat(5_000)), codePoints('a'.repeat(64)))).toBe(true);
   expect(readWildcards('a*')).toEqual([97, anyMany]);
 });
