@@ -30,8 +30,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   const listener = nodeHttpListener(throughRouter(service), {
     // The router says who the client is.
     proxies: new TrustedProxies([]),
-    bodyIdle: limits.bodyIdle,
-    readerIdle: limits.readerIdle,
+    limits,
     keepAlive: () => server.listening,
   });
   const options = {

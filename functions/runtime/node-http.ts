@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
+import type { Limits } from '../../shared/protocol/limits.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
 /** Whatever answers requests: the pipeline. */
@@ -13,13 +14,13 @@ export interface Handler {
 
 export interface NodeHttpOptions {
   readonly proxies: TrustedProxies;
-  /** Milliseconds that a body may stand still. */
-  readonly bodyIdle: number;
-  /** Milliseconds for which a client may take nothing of an answer. */
-  readonly readerIdle: number;
+  readonly limits: BodyLimits & Pick<Limits, 'readerIdle'>;
   /** Once this is false, clients are told not to use their connections again. */
   readonly keepAlive: () => boolean;
 }
+
+/** How slow a client may be with its body. */
+type BodyLimits = Pick<Limits, 'bodyIdle' | 'bodyGrace' | 'bodyRate'>;
 
 /** After an answer to a request whose body was not read: how much of it is thrown away so that the client gets to see the answer. */
 const drainedBytes = 64 * 1024 * 1024;
@@ -45,11 +46,11 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
 
 async function respond(
   handler: Handler,
-  { proxies, bodyIdle, readerIdle, keepAlive }: NodeHttpOptions,
+  { proxies, limits, keepAlive }: NodeHttpOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const body = new IncomingBody(request, response, bodyIdle);
+  const body = new IncomingBody(request, response, limits);
   const fields = Fields.fromRaw(request.rawHeaders);
   const { remoteAddress, secure } = proxies.client(
     request.socket.remoteAddress ?? '',
@@ -65,7 +66,7 @@ async function respond(
     secure,
     remoteAddress,
   });
-  await send(response, answer, body, { keepAlive: keepAlive(), readerIdle });
+  await send(response, answer, body, { keepAlive: keepAlive(), readerIdle: limits.readerIdle });
 }
 
 async function send(
@@ -128,15 +129,15 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
   received = 0;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #idle: number;
+  readonly #limits: BodyLimits;
   readonly #expectsContinue: boolean;
   #started = false;
   #ended = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse, idle: number) {
+  constructor(request: IncomingMessage, response: ServerResponse, limits: BodyLimits) {
     this.#request = request;
     this.#response = response;
-    this.#idle = idle;
+    this.#limits = limits;
     this.#expectsContinue = /^100-continue$/i.test(request.headers.expect ?? '');
     const announced = request.headers['content-length'];
     this.#ended = request.headers['transfer-encoding'] === undefined && (announced === undefined || announced === '0');
@@ -152,7 +153,7 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#started = true;
     if (this.#expectsContinue) this.#response.writeContinue();
     if (this.#ended) return;
-    const stall = new Stall(this.#idle);
+    const stall = new Stall(this.#limits, () => this.received);
     const chunks = this.#request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     try {
       for (;;) {
@@ -189,33 +190,58 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Ends a wait for bytes that takes too long. One timer per body, moved on by time stamps instead of being set anew. */
+/**
+ * Ends a wait for bytes that takes too long by itself, or all waits together for so few bytes: a body that drips would hold its connection
+ * for as long as it likes. What the service takes for what it was sent does not count. One timer per body, moved on by time stamps instead
+ * of being set anew.
+ */
 class Stall {
+  readonly #limits: BodyLimits;
+  readonly #received: () => number;
   #timer: NodeJS.Timeout | undefined;
   #waitingSince: number | undefined;
+  /** Milliseconds in waits that are over. */
+  #waited = 0;
   #reject: (error: S3Error) => void = () => undefined;
 
-  constructor(idle: number) {
+  /** @param received how many bytes have come */
+  constructor(limits: BodyLimits, received: () => number) {
+    this.#limits = limits;
+    this.#received = received;
     const look = (): void => {
-      const left = (this.#waitingSince ?? Date.now()) + idle - Date.now();
+      const left = this.#left();
       if (left <= 0) this.#reject(new S3Error('RequestTimeout'));
       else this.#timer = setTimeout(look, left);
     };
-    this.#timer = setTimeout(look, idle);
+    this.#timer = setTimeout(look, this.#left());
   }
 
-  /** The outcome of a read, or RequestTimeout if the client sends nothing meanwhile. */
+  /** The outcome of a read, or RequestTimeout if the client sends nothing meanwhile, or has been too slow altogether. */
   orElse<T>(read: Promise<T>): Promise<T> {
     this.#waitingSince = Date.now();
     return new Promise<T>((resolve, reject) => {
       this.#reject = reject;
       read.then(resolve, reject);
     }).finally(() => {
+      this.#waited += this.#waiting();
       this.#waitingSince = undefined;
     });
   }
 
   cancel(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** Milliseconds until it is worth another look, or nothing if the client is late. */
+  #left(): number {
+    const { bodyIdle, bodyGrace, bodyRate } = this.#limits;
+    const forAll = bodyGrace + (1000 * this.#received()) / bodyRate - this.#waited;
+    const left = Math.min(bodyIdle, forAll) - this.#waiting();
+    // A client that is not waited for is not late.
+    return this.#waitingSince === undefined ? Math.max(left, 100) : left;
+  }
+
+  #waiting(): number {
+    return this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince;
   }
 }

@@ -39,6 +39,10 @@ export interface Limits {
   readonly deleteDocumentBytes: number;
   /** A body that stands still for so long ends in 400 RequestTimeout. */
   readonly bodyIdle: number;
+  /** So long a body may come as slowly as it likes; afterwards all of it must have come at `bodyRate`, or it ends in 400 RequestTimeout. */
+  readonly bodyGrace: number;
+  /** Bytes a second. */
+  readonly bodyRate: number;
   /** An answer of which a client takes nothing for so long is broken off. */
   readonly readerIdle: number;
   /** A request that takes longer than this altogether ends in 408 RequestTimeout. */
@@ -72,6 +76,8 @@ export const defaultLimits: Limits = {
   completeDocumentBytes: 4 * MiB,
   deleteDocumentBytes: 2 * MiB,
   bodyIdle: 20_000,
+  bodyGrace: 60_000,
+  bodyRate: 500,
   readerIdle: 5 * 60 * 1000,
   requestDuration: 24 * 60 * 60 * 1000,
   listingEffort: 20_000,

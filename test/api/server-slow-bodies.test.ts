@@ -88,3 +88,34 @@ describe.runIf(!isExternal)('a body that stands still', () => {
     await expect.poll(blobs, patience).toEqual(before);
   });
 });
+
+describe.runIf(!isExternal)('a body that drips', () => {
+  const impatient = serviceUnderTest({ args: ['--limit', 'bodyGrace=700,bodyRate=100'] });
+
+  /** Sends a body bit by bit, as long as the service wants it. */
+  async function drip(body: Buffer, step: number): Promise<RawResponse> {
+    const bucket = await impatient.bucket();
+    const connection = await RawConnection.open(impatient.url);
+    const request = { method: 'PUT', path: `/${bucket}/key`, body };
+    connection.write(requestBytes(signed(impatient.host, request, { key: impatient.alice })).subarray(0, -body.length));
+    let answered = false;
+    const response = connection.response('PUT').finally(() => {
+      answered = true;
+    });
+    for (let at = 0; at < body.length && !answered; at += step) {
+      connection.write(body.subarray(at, at + step));
+      await sleep(100);
+    }
+    const answer = await response;
+    connection.close();
+    return answer;
+  }
+
+  it('is given up, though it never stands still for long', async () => {
+    expectError(await drip(Buffer.alloc(1000), 1), 400, 'RequestTimeout');
+  });
+
+  it('is no body that comes slowly, and fast enough', async () => {
+    expect((await drip(Buffer.alloc(5000), 500)).status).toBe(200);
+  });
+});

@@ -18,6 +18,7 @@ import { nodeHttpListener } from '../../functions/runtime/node-http.ts';
 import { TrustedProxies } from '../../functions/runtime/trusted-proxies.ts';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { AdministrationAnswer } from '../../functions/admin/administer.ts';
+import { defaultLimits } from '../../shared/protocol/limits.ts';
 import { createBucket, createTable, dynamoDbAt, s3At } from '../support/moto.ts';
 import { FunctionProcess } from './function-process.ts';
 import { RoleGate } from './role-gate.ts';
@@ -117,8 +118,7 @@ export class BackgroundUnderTest {
     const service = await startCloudService(readCloudSettings(process.env), operations);
     const listener = nodeHttpListener(service.pipeline, {
       proxies: new TrustedProxies([]),
-      bodyIdle: 60_000,
-      readerIdle: 60_000,
+      limits: defaultLimits,
       keepAlive: () => true,
     });
     const server = createServer(listener).on('checkContinue', listener);

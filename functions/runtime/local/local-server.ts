@@ -138,8 +138,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
 
   const listener = nodeHttpListener(pipeline, {
     proxies,
-    bodyIdle: limits.bodyIdle,
-    readerIdle: limits.readerIdle,
+    limits,
     keepAlive: () => server.listening,
   });
   const serverOptions = {
