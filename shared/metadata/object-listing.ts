@@ -2,11 +2,11 @@ import type { Clock } from '../ports/clock.ts';
 import type { Bucket } from './bucket.ts';
 import { entriesAsRows, listPage, type ListingEntry, type ListingPage, type ListingRequest } from './listing.ts';
 import type { Objects } from './objects.ts';
-import type { Head } from './versions.ts';
+import type { Listed } from './versions.ts';
 
 /** A current version, as ListObjects shows it. */
 export interface ListedHead extends ListingEntry {
-  readonly head: Head;
+  readonly head: Listed;
 }
 
 /**
@@ -22,7 +22,7 @@ export function listObjects(
   const until = rooms.clock.now() + effort;
   return listPage<ListedHead, ListedHead>(request, {
     fetch: async (query) => {
-      const { entries, more } = await rooms.objects.scan(bucket, query);
+      const { entries, more } = await rooms.objects.scanListed(bucket, query);
       return { entries: entries.map(({ key, head }) => ({ key, head, live: !head.marker })), more };
     },
     rows: entriesAsRows,

@@ -13,6 +13,8 @@ import { compareUtf8 } from './utf8-order.ts';
 import { headKey, tokenIs, unversioned, VersionChain, type ChainRooms, type Found } from './version-chain.ts';
 import {
   decodeHead,
+  decodeListed,
+  listedAttributes,
   decodeParticulars,
   encodeParticulars,
   fitsInline,
@@ -21,6 +23,7 @@ import {
   type Particulars,
   type Unplaced,
   type Version,
+  type Listed,
 } from './versions.ts';
 
 /** What a writer brings: everything of a version that does not follow from its place among the others. */
@@ -132,6 +135,15 @@ export class Objects {
   ): Promise<{ readonly entries: readonly { readonly key: string; readonly head: Head }[]; readonly more: boolean }> {
     const { items, more } = await scanShards(this.#table, bucket.id, range);
     return { entries: items.map(({ key, attributes }) => ({ key: key.sk, head: decodeHead(attributes) })), more };
+  }
+
+  /** As {@link scan}, with no more of each head than listings of objects show: to read a thousand whole ones takes twice as long. */
+  async scanListed(
+    bucket: Bucket,
+    range: { readonly from?: string; readonly after?: string; readonly prefix: string; readonly limit: number },
+  ): Promise<{ readonly entries: readonly { readonly key: string; readonly head: Listed }[]; readonly more: boolean }> {
+    const { items, more } = await scanShards(this.#table, bucket.id, { ...range, attributes: listedAttributes });
+    return { entries: items.map(({ key, attributes }) => ({ key: key.sk, head: decodeListed(attributes) })), more };
   }
 
   /** The last key that begins with a prefix and, if that is given, comes before another. Delete markers count. */

@@ -1,7 +1,7 @@
 import type { Checksum, ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../encryption/customer-key.ts';
 import type { Attribute, Attributes } from '../ports/key-value-table.ts';
-import { sequenceOf } from './ids.ts';
+import { madeAt, sequenceOf } from './ids.ts';
 import { itemBytes } from './item-size.ts';
 
 /** Response headers that belong to an object's content: what was sent on upload, as sent. */
@@ -86,10 +86,17 @@ function encodeOwner(owner: string): Attribute {
   return uuid.test(owner) ? Buffer.from(owner.replaceAll('-', ''), 'hex') : owner;
 }
 
+/** The owner that was read last: the heads of a listing have one owner, or a few. */
+let lastOwner: { readonly stored: Uint8Array; readonly id: string } = { stored: new Uint8Array(), id: '' };
+
 function decodeOwner(stored: Attribute | undefined): string {
   if (!(stored instanceof Uint8Array)) return stored as string;
-  const hex = Buffer.from(stored).toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  if (!stored.every((byte, at) => byte === lastOwner.stored[at])) {
+    const hex = Buffer.from(stored).toString('hex');
+    const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+    lastOwner = { stored, id };
+  }
+  return lastOwner.id;
 }
 
 const checksumCode: Readonly<Record<ChecksumAlgorithm, string>> = {
@@ -233,6 +240,26 @@ export function decodeHead(item: Attributes): Head {
   };
 }
 
+/** What a listing of objects shows of a current version. */
+export type Listed = Pick<Version, 'marker' | 'size' | 'md5' | 'partCount' | 'owner' | 'lastModified' | 'content'>;
+
+/** The attributes of a head that {@link decodeListed} looks at. */
+export const listedAttributes: ReadonlySet<string> = new Set(['i', 'm', 's', 'e', 'p', 'o', 'w', 'c']);
+
+/** A part of {@link decodeHead}. */
+export function decodeListed(item: Attributes): Listed {
+  const content = item['c'] as string | undefined;
+  return {
+    marker: item['m'] === 1,
+    size: (item['s'] as number | undefined) ?? 0,
+    md5: item['e'] as Uint8Array | undefined,
+    partCount: item['p'] as number | undefined,
+    owner: decodeOwner(item['o']),
+    lastModified: (item['w'] as number | undefined) ?? madeAt(item['i'] as string),
+    content: content === undefined ? undefined : decodeContent(content),
+  };
+}
+
 /** `b<blob ref>` for one blob, `m<id>` for a manifest. */
 export function encodeContent(content: Content): string {
   return content.kind === 'blob' ? `b${content.ref}` : `m${content.id}`;
@@ -274,8 +301,9 @@ export function fitsInline(key: string, version: Unplaced): boolean {
 }
 
 /** The ETag without quotes: the MD5 in hex, and `-<parts>` for a multipart upload. */
-export function etagOf(version: Version): string {
-  const hex = Buffer.from(version.md5 ?? noBytes).toString('hex');
+export function etagOf(version: Pick<Version, 'md5' | 'partCount'>): string {
+  const { buffer, byteOffset, byteLength } = version.md5 ?? noBytes;
+  const hex = Buffer.from(buffer, byteOffset, byteLength).toString('hex');
   return version.partCount === undefined ? hex : `${hex}-${version.partCount}`;
 }
 

@@ -86,6 +86,8 @@ export interface QueryOptions {
   /** At most this many items; an adapter may return fewer, `more` then says whether the walk goes on. */
   readonly limit?: number;
   readonly reverse?: boolean;
+  /** The attributes that the caller looks at; an adapter may leave out others, and the top level alone is meant. Default: all. */
+  readonly attributes?: ReadonlySet<string>;
 }
 
 export interface QueryPage {

@@ -1,7 +1,7 @@
 import type { Projects } from '../access/identity.ts';
 import type { ListedHead } from '../metadata/object-listing.ts';
 import type { ListedRow } from '../metadata/version-listing.ts';
-import { etagOf, versionIdOf, type Version } from '../metadata/versions.ts';
+import { etagOf, versionIdOf, type Listed } from '../metadata/versions.ts';
 import type { ListedObject, ListedVersion } from '../xml/listings.ts';
 import type { Owner } from '../xml/owner.ts';
 import { ownersOf } from './owners.ts';
@@ -36,7 +36,7 @@ export async function listedVersions(
   });
 }
 
-function listed(key: string, version: Version, owner: ((id: string) => Owner) | undefined): ListedObject {
+function listed(key: string, version: Listed, owner: ((id: string) => Owner) | undefined): ListedObject {
   return {
     key,
     lastModified: version.lastModified,

@@ -35,9 +35,20 @@ export function element(name: string, content: XmlContent, attributes: Readonly<
   return new Markup(inner === '' ? `<${start}/>` : `<${start}>${inner}</${name}>`);
 }
 
+const dayTime = 24 * 60 * 60 * 1000;
+/** The day that was written last, up to its `T`. A page of a listing has a thousand times, of a few days. */
+let lastDay = { start: NaN, text: '' };
+const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+
 /** A moment as S3's documents give it: ISO 8601, UTC, with milliseconds. */
 export function timestamp(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
+  const start = Math.floor(milliseconds / dayTime) * dayTime;
+  if (start !== lastDay.start) lastDay = { start, text: new Date(start).toISOString().slice(0, 'yyyy-mm-ddT'.length) };
+  const rest = milliseconds - start;
+  const seconds = Math.floor(rest / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const clock = `${twoDigits[Math.floor(minutes / 60)]}:${twoDigits[minutes % 60]}:${twoDigits[seconds % 60]}`;
+  return `${lastDay.text}${clock}.${String(rest % 1000).padStart(3, '0')}Z`;
 }
 
 /** An entity tag as S3's documents give it. */

@@ -259,6 +259,19 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
         expect(await table.query(pk)).toEqual({ items: [{ key: { pk, sk: 'a' }, attributes: { x: 1 } }], more: false });
       });
 
+      it('has the attributes that it is asked for', async () => {
+        const pk = fresh();
+        const wanted = { a: 'text', bytes: new Uint8Array([1, 2]), map: { inner: 1 } };
+        await put(
+          { pk, sk: 'a' },
+          { ...wanted, x: 'other', long: 'l'.repeat(200), list: [{ a: 1 }], raw: new Uint8Array(3) },
+        );
+        await put({ pk, sk: 'b' }, { x: 1 });
+        const attributes = new Set(['a', 'bytes', 'map', 'none']);
+        const { items } = await table.query(pk, { attributes });
+        expect(items).toMatchObject([{ key: { sk: 'a' }, attributes: wanted }, { key: { sk: 'b' } }]);
+      });
+
       it('orders by UTF-8 bytes, where JavaScript orders by UTF-16 units', async () => {
         const pk = fresh();
         const sorted = [

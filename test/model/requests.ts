@@ -247,7 +247,7 @@ function shown(version: Version, watcher: Watcher): string {
   return versionIdOf(version) === 'null' ? 'null' : watcher.labelOf(version.instance);
 }
 
-function contentOf(version: Version): string | undefined {
+function contentOf(version: Pick<Version, 'content'>): string | undefined {
   return version.content && encodeContent(version.content);
 }
 

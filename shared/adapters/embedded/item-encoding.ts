@@ -145,10 +145,15 @@ export class Decoder {
     this.#buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  item(): Attributes {
+  /** @param wanted the attributes to read; the others are passed over. Default: all */
+  item(wanted?: ReadonlySet<string>): Attributes {
     const attributes: Record<string, Attribute> = {};
     for (let left = this.#number(); left > 0; left -= 1) {
       const name = this.text();
+      if (wanted?.has(name) === false) {
+        this.#pass();
+        continue;
+      }
       const value = this.#value();
       // An assignment to this name would set the prototype instead.
       if (name === '__proto__')
@@ -196,6 +201,17 @@ export class Decoder {
     }
   }
 
+  /** Goes behind a value. What is short is passed over without a look, and most is; what is nested is read and dropped. */
+  #pass(): void {
+    const kind = this.#buffer[this.#position]!;
+    if (kind >= tag.short) this.#position += 1 + kind - tag.short;
+    else if (kind === tag.text || kind === tag.bytes) {
+      this.#position += 1;
+      const size = this.#number();
+      this.#position += size;
+    } else this.#value();
+  }
+
   #bytes(size: number): Uint8Array {
     const start = this.#position;
     this.#position += size;
@@ -235,8 +251,9 @@ export function encodeItem(attributes: Attributes): Buffer {
   return encoder.begin().item(attributes).bytes();
 }
 
-export function decodeItem(bytes: Uint8Array): Attributes {
-  return new Decoder(bytes).item();
+/** @param wanted the attributes to read; the others are left out. Default: all */
+export function decodeItem(bytes: Uint8Array, wanted?: ReadonlySet<string>): Attributes {
+  return new Decoder(bytes).item(wanted);
 }
 
 function isList(value: Attribute): value is readonly Attribute[] {

@@ -49,7 +49,7 @@ const environment = { noSubdir: false, overlappingSync: false, eventTurnBatching
 export class LmdbTable implements KeyValueTable, ChangeFeed {
   readonly freeChecks = true;
   readonly #root: RootDatabase;
-  readonly #items: Database<StoredItem, Buffer>;
+  readonly #items: Database<Buffer, Buffer>;
   readonly #log: FeedLog;
   readonly #commits: GroupCommit;
   readonly #isFollowed: (key: ItemKey) => boolean;
@@ -59,7 +59,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
 
   private constructor(root: RootDatabase, { isFollowed = () => true }: LmdbTableOptions) {
     this.#root = root;
-    this.#items = root.openDB<StoredItem, Buffer>('items', itemFormat);
+    this.#items = root.openDB<Buffer, Buffer>('items', itemFormat);
     this.#log = new FeedLog(root);
     this.#commits = new GroupCommit(root, this.#log);
     this.#isFollowed = isFollowed;
@@ -95,8 +95,8 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
     let bytes = 0;
     for (const { key, value } of this.#items.getRange({ ...range, limit: most + 1 })) {
       if (items.length === most || bytes > mostBytesOfPage) return { items, more: true };
-      items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: value.attributes });
-      bytes += value.size;
+      items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: decodeItem(value, options.attributes) });
+      bytes += value.length;
     }
     return { items, more: false };
   }
@@ -114,8 +114,8 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
             next = Buffer.from(key);
             break;
           }
-          page.push({ key: decodeItemKey(key), attributes: value.attributes });
-          bytes += value.size;
+          page.push({ key: decodeItemKey(key), attributes: decodeItem(value) });
+          bytes += value.length;
         }
         yield* page;
         start = next;
@@ -168,7 +168,8 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
   }
 
   #item(key: ItemKey): Attributes | undefined {
-    return this.#items.get(encodeItemKey(key))?.attributes;
+    const bytes = this.#items.get(encodeItemKey(key));
+    return bytes && decodeItem(bytes);
   }
 
   #run<T>(job: () => T): Promise<T> {
@@ -188,7 +189,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
     for (const [index, { key, encodedKey, value }] of steps.slice(0, changes).entries()) {
       const old = found[index];
       if (old === undefined && value === undefined) continue;
-      void (value ? this.#items.put(encodedKey, value as never) : this.#items.remove(encodedKey));
+      void (value ? this.#items.put(encodedKey, value) : this.#items.remove(encodedKey));
       if (this.#isFollowed(key)) this.#log.append(key, old, value);
     }
     return { outcome: 'written', old: items.slice(0, changes) };
@@ -205,17 +206,14 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
   }
 }
 
-/** An item as it is read, and its size at rest. */
-interface StoredItem {
-  readonly attributes: Attributes;
-  readonly size: number;
-}
-
-/** Items are decoded where the engine keeps them, without a copy, but handed to it as bytes: what is put is also logged. */
+/**
+ * Items are read where the engine keeps them, without a copy: what it gives is good until the next read, and is decoded at once. They
+ * are handed to it as bytes because what is put is also logged.
+ */
 const itemFormat: DatabaseOptions & RootDatabaseOptions = {
   keyEncoding: 'binary',
   encoder: {
     encode: (bytes: Buffer): Buffer => bytes,
-    decode: (bytes: Buffer): StoredItem => ({ attributes: decodeItem(bytes), size: bytes.length }),
+    decode: (bytes: Buffer): Buffer => bytes,
   },
 };

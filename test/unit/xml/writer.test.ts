@@ -64,6 +64,21 @@ describe('escapeXml', () => {
   });
 });
 
+it('timestamp is as ISO 8601 has it, whatever day came before', () => {
+  const times = [
+    0,
+    1,
+    86_399_999,
+    86_400_000,
+    Date.UTC(2026, 10, 20, 9, 5, 7, 8),
+    Date.UTC(2024, 1, 29),
+    951_782_400_000 - 1,
+  ];
+  for (const time of [...times, ...times.toReversed(), -1, -86_400_001]) {
+    expect(timestamp(time)).toBe(new Date(time).toISOString());
+  }
+});
+
 it('timestamp has milliseconds', () => {
   expect(timestamp(Date.UTC(2026, 10, 20, 10))).toBe('2026-11-20T10:00:00.000Z');
 });

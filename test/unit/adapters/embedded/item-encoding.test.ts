@@ -13,6 +13,17 @@ describe('encodeItem', () => {
     );
   });
 
+  it('leaves out what is not wanted', () => {
+    fc.assert(
+      fc.property(attributesOf(anAttribute), fc.array(fc.nat(10)), (item, some) => {
+        const wanted = new Set(some.map((at) => Object.keys(item)[at] ?? 'none'));
+        const expected = Object.entries(item).filter(([name]) => wanted.has(name));
+        expect(Object.entries(decodeItem(encodeItem(item), wanted))).toEqual(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   it('keeps numbers exactly', () => {
     const numbers = [
       0,
