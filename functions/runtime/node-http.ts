@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -109,16 +108,20 @@ async function stream(response: ServerResponse, body: AsyncIterable<Uint8Array>,
   response.end();
 }
 
+/** What ends the wait for a client: whoever waited looks whether there still is one. */
+const endings = ['drain', 'close', 'error'] as const;
+
 /** Waits until the client has taken what was written. One that takes nothing any more is not waited for. */
-async function taken(response: ServerResponse, readerIdle: number): Promise<void> {
-  const over = new AbortController();
-  const idle = setTimeout(() => response.destroy(), readerIdle);
-  try {
-    await Promise.race([once(response, 'drain', over), once(response, 'close', over)]);
-  } finally {
-    clearTimeout(idle);
-    over.abort();
-  }
+function taken(response: ServerResponse, readerIdle: number): Promise<void> {
+  return new Promise((resolve) => {
+    const idle = setTimeout(() => response.destroy(), readerIdle);
+    const end = (): void => {
+      clearTimeout(idle);
+      for (const event of endings) response.off(event, end);
+      resolve();
+    };
+    for (const event of endings) response.on(event, end);
+  });
 }
 
 /**
