@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { CreateTableCommand, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
@@ -17,7 +18,15 @@ export interface Moto {
 
 /** Starts moto's server on a port of its own. Undefined: it is not installed. */
 export async function startMoto(): Promise<Moto | undefined> {
-  const server = spawn('moto_server', ['-H', '127.0.0.1', '-p', '0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const server = spawn('moto_server', ['-H', '127.0.0.1', '-p', '0'], {
+    env: {
+      ...process.env,
+      PYTHONPATH: join(import.meta.dirname, 'moto'),
+      // What is larger lies on the disk.
+      MOTO_S3_DEFAULT_KEY_BUFFER_SIZE: '65536',
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const kill = () => void server.kill('SIGKILL');
   process.once('exit', kill);
   const endpoint = await announcedEndpoint(server);

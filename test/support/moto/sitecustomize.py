@@ -1,0 +1,34 @@
+"""Read by Python before moto's server (PYTHONPATH of test/support/moto.ts).
+
+moto copies whole tables, item by item, before every transaction, to have them back should it fail. So a transaction takes
+longer the more there is, seconds in the end. Items are never changed in place here (no UpdateItem), so their containers suffice.
+"""
+
+import copy
+
+try:
+    from moto.dynamodb.models.table import StreamShard, Table
+except ImportError:
+    Table = None
+
+
+def copy_table(table, memo):
+    twin = copy.copy(table)
+    memo[id(table)] = twin
+    twin.items = copy.copy(table.items)
+    for partition, items in table.items.items():
+        twin.items[partition] = copy.copy(items)
+    twin.stream_shard = copy.deepcopy(table.stream_shard, memo)
+    return twin
+
+
+def copy_stream(shard, memo):
+    twin = copy.copy(shard)
+    twin.table = copy.deepcopy(shard.table, memo)
+    twin.items = list(shard.items)
+    return twin
+
+
+if Table is not None:
+    Table.__deepcopy__ = copy_table
+    StreamShard.__deepcopy__ = copy_stream
