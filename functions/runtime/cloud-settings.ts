@@ -3,6 +3,8 @@ import type { Limits } from '../../shared/protocol/limits.ts';
 /** What a function, or a server of the byte lane, is told of its deployment, by its environment. */
 export interface CloudSettings {
   readonly table: string;
+  /** How many milliseconds a call of the table may take: more than usual over an engine that is slow. */
+  readonly tableTimeout: number | undefined;
   readonly blobBucket: string;
   /** The id of the secret that the deployment's keys are derived from. */
   readonly secret: string;
@@ -27,6 +29,7 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
   };
   return {
     table: required('STILLAGE_TABLE'),
+    tableTimeout: Number(environment['STILLAGE_TABLE_TIMEOUT']) || undefined,
     blobBucket: required('STILLAGE_BLOB_BUCKET'),
     secret: required('STILLAGE_SECRET'),
     edgeSecret: required('STILLAGE_EDGE_SECRET'),

@@ -43,7 +43,7 @@ export async function startCloudService(
   const log = new Log(process.stdout);
   const clock = new SystemClock();
   const randomness = new CryptoRandomness();
-  const table = new DynamoDbTable({ tableName: settings.table, telemetry: log });
+  const table = new DynamoDbTable({ tableName: settings.table, callTimeout: settings.tableTimeout, telemetry: log });
   const blobs = new S3BlobStore({ bucket: settings.blobBucket });
   const secrets = new AesSecrets(keys.sealing);
   const accounts = new Accounts({ table, secrets, clock });

@@ -33,7 +33,7 @@ describe('CompleteMultipartUpload', () => {
     const second = await upload.part(20, bodies[1]!);
     const completed = await upload.complete([first, second, third]);
     expect(completed).toMatchObject({ Bucket: bucket, Key: 'key', ETag: multipartTag(bodies), VersionId: 'null' });
-    expect(completed.Location).toBe(`${service.url}/${bucket}/key`);
+    expect(completed.Location).toBe(`${service.ownUrl}/${bucket}/key`);
     const head = await service.client.send(new HeadObjectCommand({ Bucket: bucket, Key: 'key' }));
     expect(head).toMatchObject({ ContentLength: bodies.reduce((sum, { length }) => sum + length, 0) });
     expect(head.ETag).toBe(completed.ETag);

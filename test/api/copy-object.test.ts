@@ -13,7 +13,7 @@ import { blobCount } from '../support/blobs-on-disk.ts';
 import { checksumOf } from '../support/checksums.ts';
 import { expectError, s3Error, textOf } from '../support/expect-error.ts';
 import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import { pathOf, uriEncode } from '../support/signer.ts';
 import { multipartTag, partOf, TestUpload } from '../support/uploads.ts';
 
@@ -693,7 +693,7 @@ describe('a source that changes meanwhile', () => {
 });
 
 /** A limit that a test can reach. */
-describe.skipIf(isExternal)('a source that is too large', () => {
+describe.runIf(takesSettings)('a source that is too large', () => {
   const small = serviceUnderTest({ args: ['--limit', 'singleUploadBytes=5242880'] });
 
   it('is not copied at once', async () => {

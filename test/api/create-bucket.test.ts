@@ -10,11 +10,9 @@ import {
   GetBucketVersioningCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sdk } from '../support/clients.ts';
 import { bodilessError, s3Error } from '../support/expect-error.ts';
 import { put } from '../support/objects.ts';
-import { startService } from '../support/server.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest();
 
@@ -101,14 +99,13 @@ describe('CreateBucket', () => {
       s3Error('InvalidBucketName', 400),
     );
   });
+});
 
-  it('stops at 50 buckets of a project, and counts deleted ones no more', async (context) => {
-    if (isExternal) return context.skip('other tests have buckets at the same time');
-    const own = await startService();
-    onTestFinished(async () => {
-      await own.stop();
-    });
-    const client = sdk(own);
+describe.runIf(takesSettings)('the buckets of a project', () => {
+  const own = serviceUnderTest({ args: ['--limit', 'bucketsPerProject=50'] });
+
+  it('are 50 at most, of which deleted ones are none', async () => {
+    const { client } = own;
     const create = (n: number) => client.send(new CreateBucketCommand({ Bucket: `bucket-${n}` }));
     for (let n = 1; n <= 50; n++) await create(n);
     await expect(create(51)).rejects.toEqual(s3Error('TooManyBuckets', 400));
@@ -116,6 +113,5 @@ describe('CreateBucket', () => {
     await client.send(new DeleteBucketCommand({ Bucket: 'bucket-1' }));
     await create(51);
     await expect(create(1)).rejects.toEqual(s3Error('TooManyBuckets', 400));
-    client.destroy();
   });
 });

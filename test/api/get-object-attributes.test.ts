@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { checksumOf } from '../support/checksums.ts';
 import { expectError, s3Error } from '../support/expect-error.ts';
 import { md5Tag, put, setVersioning } from '../support/objects.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import { multipartTag, partOf, TestUpload } from '../support/uploads.ts';
 
 const service = serviceUnderTest();
@@ -164,7 +164,7 @@ describe('the parts of an object', () => {
 });
 
 /** Small parts, so that there can be many. */
-describe.skipIf(isExternal)('pages of parts', () => {
+describe.runIf(takesSettings)('pages of parts', () => {
   const small = serviceUnderTest({ args: ['--limit', 'minimumPartBytes=1', '--limit', 'keysPerPage=5'] });
 
   it('hold as many as are asked for, and no more than there may be', async () => {

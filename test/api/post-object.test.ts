@@ -106,7 +106,7 @@ describe('PostObject', () => {
     const response = await postSigned(bucket, [['key', 'folder/a b+ü.txt']]);
     expect(response).toMatchObject({ status: 204, text: '' });
     expect(response.header('etag')).toBe(md5Tag('content'));
-    expect(response.header('location')).toBe(`${service.url}/${bucket}/folder/a%20b%2B%C3%BC.txt`);
+    expect(response.header('location')).toBe(`${service.ownUrl}/${bucket}/folder/a%20b%2B%C3%BC.txt`);
     expect(response.header('x-amz-version-id')).toBe('null');
     expect(await read(service.client, bucket, 'folder/a b+ü.txt')).toBe('content');
   });
@@ -423,7 +423,7 @@ describe('the answer of PostObject', () => {
     ]);
     expect(response).toMatchObject({ status: 200, text: '' });
     expect(response.header('etag')).toBe(md5Tag('content'));
-    expect(response.header('location')).toBe(`${service.url}/${bucket}/k`);
+    expect(response.header('location')).toBe(`${service.ownUrl}/${bucket}/k`);
   });
 
   it('is a 201 with a document if the form asks for it', async () => {
@@ -436,7 +436,7 @@ describe('the answer of PostObject', () => {
     expect(response.header('content-type')).toBe('application/xml');
     expect(response.text).toMatch(/<PostResponse xmlns="[^"]+"><Location>/);
     const texts = ['Location', 'Bucket', 'Key', 'ETag'].map((name) => textOf(response.text, name));
-    const location = `${service.url}/${bucket}/a%26b`;
+    const location = `${service.ownUrl}/${bucket}/a%26b`;
     expect(texts).toEqual([location, bucket, 'a&b', md5Tag('content')]);
     expect(response.header('location')).toBe(location);
     expect(response.header('etag')).toBe(md5Tag('content'));
@@ -503,16 +503,17 @@ describe('the answer of PostObject', () => {
     ];
     const response = await postSigned(bucket, fields);
     expect(response.status).toBe(200);
-    expect(response.header('location')).toBe(`${service.url}/${bucket}/k`);
+    expect(response.header('location')).toBe(`${service.ownUrl}/${bucket}/k`);
   });
 
   it('names the bucket where the request did', async () => {
     const bucket = await service.bucket();
-    const host = `${bucket}.localhost:${new URL(service.url).port}`;
+    const { protocol, port } = new URL(service.ownUrl);
+    const host = `${bucket}.${service.domain}:${port}`;
     const response = await postSigned(bucket, [['key', 'a/b']], { path: '/', headers: { host } });
     expect({ status: response.status, location: response.header('location') }).toEqual({
       status: 204,
-      location: `http://${host}/a/b`,
+      location: `${protocol}//${host}/a/b`,
     });
     expect(await read(service.client, bucket, 'a/b')).toBe('content');
   });

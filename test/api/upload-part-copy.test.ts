@@ -10,7 +10,7 @@ import { blobCount } from '../support/blobs-on-disk.ts';
 import { checksumOf } from '../support/checksums.ts';
 import { expectError, s3Error, textOf } from '../support/expect-error.ts';
 import { md5Tag, put, read, setVersioning } from '../support/objects.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import { pathOf, queryOf } from '../support/signer.ts';
 import { leastPart, multipartTag, partOf, TestUpload } from '../support/uploads.ts';
 
@@ -299,7 +299,7 @@ describe('a source of parts that changes meanwhile', () => {
   });
 });
 
-describe.skipIf(isExternal)('a source of parts that is too large', () => {
+describe.runIf(takesSettings)('a source of parts that is too large', () => {
   const small = serviceUnderTest({ args: ['--limit', 'singleUploadBytes=100', '--limit', 'minimumPartBytes=1'] });
 
   it('is copied in ranges only', async () => {

@@ -4,7 +4,7 @@ import { createServer, request as send, type IncomingMessage, type Server, type 
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { Fields } from '../../shared/http/message.ts';
-import { resources } from '../infra/synthesis.ts';
+import { resources, type Resource } from '../infra/synthesis.ts';
 import { edgeRuntime, type EdgeRequest, type RoutedRequest } from '../support/edge-runtime.ts';
 import type { ApiRequest, ApiResponse } from './rest-api.ts';
 
@@ -34,17 +34,20 @@ export interface Lanes {
   readonly bytePort: number | undefined;
 }
 
-/** A distribution with the router of its template. It listens without TLS, and says to have been reached with it. */
+/**
+ * The distributions of a template, with their router. They listen without TLS. Where origins ask for the protocol they are told
+ * the truth; where they do not, they take every request for one over TLS, as others are not let in.
+ */
 export class CloudFront {
   readonly #route: (request: EdgeRequest) => RoutedRequest;
-  readonly #originHeaders: ReadonlyMap<string, Headers>;
+  readonly #distributions: readonly Distribution[];
   readonly #lanes: Lanes;
   readonly #server: Server;
 
   private constructor(edge: Template, values: Values, lanes: Lanes) {
     const { Properties } = resources(edge, 'AWS::CloudFront::Function')[0]![1];
     this.#route = edgeRuntime(String(Properties['FunctionCode']));
-    this.#originHeaders = originHeaders(edge, values);
+    this.#distributions = distributions(edge, values);
     this.#lanes = lanes;
     this.#server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 60_000 }, (request, response) => {
       void this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -83,7 +86,8 @@ export class CloudFront {
 
   /** All viewer headers except Host, what the router made of them, and what the distribution adds itself. */
   #forwarded(fields: Headers, { headers, origin = '' }: RoutedRequest): Headers {
-    const own = this.#originHeaders.get(origin);
+    const { origins, ofCloudFront } = this.#distributionOf(fields);
+    const own = origins.get(origin);
     if (own === undefined) throw new Error(`there is no origin ${origin}`);
     const replaced = new Set([...own.map(([name]) => name), 'host', 'expect', 'connection', 'via', 'x-forwarded-for']);
     const received = new Set(fields.map(([name]) => name));
@@ -93,10 +97,19 @@ export class CloudFront {
         ([name]) => !replaced.has(name) && (!received.has(name) || name.startsWith('x-stillage-')),
       ),
       ...own,
+      ...ofCloudFront.map((name) => [name, knownOfRequests[name] ?? ''] as const),
       ['via', '1.1 edge.cloudfront.net (CloudFront)'],
       ['x-amz-cf-id', randomUUID()],
       ['x-forwarded-for', '203.0.113.7'],
     ];
+  }
+
+  /** That with the most particular name for the host, or else the first, which is reached by its own name as well. */
+  #distributionOf(fields: Headers): Distribution {
+    const host = (fields.find(([name]) => name === 'host')?.[1] ?? '').toLowerCase().replace(/:\d*$/, '');
+    const nearness = ({ aliases }: Distribution): number =>
+      Math.max(0, ...aliases.filter((alias) => host.endsWith(alias.replace(/^\*/, ''))).map(({ length }) => length));
+    return this.#distributions.reduce((best, other) => (nearness(other) > nearness(best) ? other : best));
   }
 
   async #toControlLane(message: IncomingMessage, target: string, headers: Headers, response: ServerResponse) {
@@ -143,18 +156,50 @@ function refusal({ method, url = '', headers }: IncomingMessage, fields: Headers
   return method === 'GET' && hasBody ? 403 : undefined;
 }
 
-interface Origin {
-  readonly Id: string;
-  readonly OriginCustomHeaders: readonly { readonly HeaderName: string; readonly HeaderValue: unknown }[];
+/** One of the deployment's distributions, which have the same router. */
+interface Distribution {
+  /** The names that it answers to: `*.web.example.com` */
+  readonly aliases: readonly string[];
+  /** What it adds to requests to an origin, by the origin's id. */
+  readonly origins: ReadonlyMap<string, Headers>;
+  /** The headers of CloudFront's own that origins ask for. */
+  readonly ofCloudFront: readonly string[];
 }
 
-function originHeaders(edge: Template, values: Values): ReadonlyMap<string, Headers> {
-  const { Properties } = resources(edge, 'AWS::CloudFront::Distribution')[0]![1];
-  const { Origins } = Properties['DistributionConfig'] as { Origins: Origin[] };
-  return new Map(
-    Origins.map(({ Id, OriginCustomHeaders }) => [
-      Id,
-      OriginCustomHeaders.map(({ HeaderName, HeaderValue }) => [HeaderName, values.textOf(HeaderValue)] as const),
-    ]),
-  );
+/** https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/adding-cloudfront-headers.html */
+const knownOfRequests: Readonly<Record<string, string>> = { 'CloudFront-Forwarded-Proto': 'http' };
+
+interface Configuration {
+  readonly Aliases?: readonly string[];
+  readonly Origins: readonly {
+    readonly Id: string;
+    readonly OriginCustomHeaders: readonly { readonly HeaderName: string; readonly HeaderValue: unknown }[];
+  }[];
+  readonly DefaultCacheBehavior: { readonly OriginRequestPolicyId: string | { readonly Ref: string } };
+}
+
+function distributions(edge: Template, values: Values): readonly Distribution[] {
+  const policies = new Map(resources(edge, 'AWS::CloudFront::OriginRequestPolicy'));
+  return resources(edge, 'AWS::CloudFront::Distribution').map(([, { Properties }]) => {
+    const { Aliases = [], Origins, DefaultCacheBehavior } = Properties['DistributionConfig'] as Configuration;
+    const policy = DefaultCacheBehavior.OriginRequestPolicyId;
+    return {
+      aliases: Aliases,
+      origins: new Map(
+        Origins.map(({ Id, OriginCustomHeaders }) => [
+          Id,
+          OriginCustomHeaders.map(({ HeaderName, HeaderValue }) => [HeaderName, values.textOf(HeaderValue)] as const),
+        ]),
+      ),
+      // A policy of AWS itself asks for none.
+      ofCloudFront: typeof policy === 'string' ? [] : headersOf(policies.get(policy.Ref)!),
+    };
+  });
+}
+
+function headersOf({ Properties }: Resource): readonly string[] {
+  const { HeadersConfig } = Properties['OriginRequestPolicyConfig'] as {
+    HeadersConfig: { HeaderBehavior: string; Headers?: readonly string[] };
+  };
+  return HeadersConfig.HeaderBehavior === 'allViewerAndWhitelistCloudFront' ? (HeadersConfig.Headers ?? []) : [];
 }

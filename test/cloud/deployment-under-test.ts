@@ -22,8 +22,14 @@ const secret = 'A1b2C3d4'.repeat(8);
 const edgeSecret = 'Z9y8X7w6'.repeat(8);
 const restApi = 'abc123';
 
-/** What the resources of the templates are called here. */
-const names = { Table: 'stillage-table', Blobs: 'stillage-blobs', Secret: 'stillage', EdgeSecret: 'stillage-edge' };
+let count = 0;
+
+/** What the resources of a deployment's templates are called: no two deployments share any. */
+function freshNames(): Readonly<Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret', string>> {
+  const own = `stillage-${(count += 1)}`;
+  return { Table: `${own}-table`, Blobs: `${own}-blobs`, Secret: own, EdgeSecret: `${own}-edge` };
+}
+type Names = ReturnType<typeof freshNames>;
 
 /**
  * A deployment as its templates describe it, over engines in the place of AWS: the distribution with its router, API Gateway
@@ -32,7 +38,7 @@ const names = { Table: 'stillage-table', Blobs: 'stillage-blobs', Secret: 'still
 export class DeploymentUnderTest {
   /** Denies what a role in the templates does not grant, and knows what was asked for. */
   readonly calls: RoleGate;
-  readonly #synthesis: Synthesis;
+  readonly synthesis: Synthesis;
   readonly #values: TemplateValues;
   readonly #bundles: ReadonlyMap<string, FunctionBundle>;
   /** Started when first asked for, as Lambda does. */
@@ -40,9 +46,9 @@ export class DeploymentUnderTest {
   #byteLane: ByteLaneProcess | undefined;
   #distribution: CloudFront | undefined;
 
-  private constructor(calls: RoleGate, synthesis: Synthesis, bundles: readonly FunctionBundle[]) {
+  private constructor(calls: RoleGate, synthesis: Synthesis, bundles: readonly FunctionBundle[], names: Names) {
     this.calls = calls;
-    this.#synthesis = synthesis;
+    this.synthesis = synthesis;
     const resolved = templates(synthesis).map(([, template]) => template);
     this.#values = new TemplateValues(resolved, names);
     this.#bundles = new Map(bundles.map((bundle) => [bundle.name, bundle]));
@@ -54,15 +60,13 @@ export class DeploymentUnderTest {
     synthesis: Synthesis,
     bundles: readonly FunctionBundle[],
   ): Promise<DeploymentUnderTest> {
+    const names = freshNames();
     await createTable(dynamoDbAt(engine, true), names.Table);
     await createBucket(s3At(engine), names.Blobs);
-    await createSecrets(engine);
-    await declareAccounts(engine);
-    const deployment = new DeploymentUnderTest(
-      await RoleGate.before(engine, granteesOf(synthesis)),
-      synthesis,
-      bundles,
-    );
+    await createSecrets(engine, names);
+    await declareAccounts(engine, names);
+    const gate = await RoleGate.before(engine, granteesOf(synthesis));
+    const deployment = new DeploymentUnderTest(gate, synthesis, bundles, names);
     await deployment.#start();
     return deployment;
   }
@@ -119,7 +123,7 @@ export class DeploymentUnderTest {
   }
 
   async #start(): Promise<void> {
-    const { streaming, edge } = this.#synthesis;
+    const { streaming, edge } = this.synthesis;
     if (streaming) {
       this.#byteLane = await ByteLaneProcess.start({
         ...this.#values.serverEnvironment(streaming),
@@ -130,13 +134,13 @@ export class DeploymentUnderTest {
     this.#distribution = await CloudFront.start(
       edge,
       // What a secret holds stands where the template refers to it.
-      { textOf: (value) => this.#values.textOf(value).replace(/^\{\{resolve:.*stillage-edge.*\}\}$/, edgeSecret) },
+      { textOf: (value) => this.#values.textOf(value).replace(/^\{\{resolve:.*-edge.*\}\}$/, edgeSecret) },
       { control, bytePort: this.#byteLane?.port },
     );
   }
 
   async #startFunction({ name, directory }: FunctionBundle): Promise<FunctionProcess> {
-    const environment = this.#values.functionEnvironment(this.#synthesis.api, name);
+    const environment = this.#values.functionEnvironment(this.synthesis.api, name);
     return FunctionProcess.start(directory, { ...environment, ...this.#account(name) });
   }
 
@@ -144,6 +148,8 @@ export class DeploymentUnderTest {
   #account(name: string): Record<string, string> {
     return {
       AWS_REGION: 'us-east-1',
+      // The engine is slower than DynamoDB, and many wait for it.
+      STILLAGE_TABLE_TIMEOUT: '60000',
       AWS_ACCESS_KEY_ID: name,
       AWS_SECRET_ACCESS_KEY: 'of-the-role',
       AWS_ENDPOINT_URL: this.calls.endpoint,
@@ -171,7 +177,7 @@ function gatewayResponse(type: keyof typeof gatewayErrors): ApiResponse {
   };
 }
 
-async function createSecrets(endpoint: string): Promise<void> {
+async function createSecrets(endpoint: string, names: Names): Promise<void> {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const client = new SecretsManagerClient({ region: 'us-east-1', endpoint, credentials });
   await client.send(new CreateSecretCommand({ Name: names.Secret, SecretString: secret }));
@@ -179,7 +185,7 @@ async function createSecrets(endpoint: string): Promise<void> {
   client.destroy();
 }
 
-async function declareAccounts(endpoint: string): Promise<void> {
+async function declareAccounts(endpoint: string, names: Names): Promise<void> {
   const table = new DynamoDbTable({ tableName: names.Table, client: dynamoDbAt(endpoint, true) });
   const secrets = new AesSecrets(deploymentKeys(secret).sealing);
   const declared = new Accounts({ table, secrets, clock: new SystemClock() });

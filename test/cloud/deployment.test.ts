@@ -41,43 +41,35 @@ import { request as startRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bundleFunctions } from '../../infra/bundle.ts';
-import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
-import { routerCode } from '../../infra/router-code.ts';
-import { resources, synthesise, temporaryDirectory, withDomain, type Synthesis } from '../infra/synthesis.ts';
+import { resources, temporaryDirectory, withDomain } from '../infra/synthesis.ts';
 import { awsInstalled, howToInstallAws } from '../support/aws-cli.ts';
 import { sdk } from '../support/clients.ts';
 import { md5, MiB, randomFile } from '../support/contents.ts';
 import { s3Error } from '../support/expect-error.ts';
-import { startMoto, type Moto } from '../support/moto.ts';
 import { run } from '../support/programs.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
 import { alice, bob } from '../support/server.ts';
 import { anonymous, signed } from '../support/signer.ts';
-import { apiHost, DeploymentUnderTest } from './deployment-under-test.ts';
+import { CloudAccount, noEngine } from './cloud-account.ts';
+import { apiHost, type DeploymentUnderTest } from './deployment-under-test.ts';
 
 // Through engines in Python, every write takes its time.
 vi.setConfig({ testTimeout: 300_000 });
 
-const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
 const { domain, websiteDomain } = withDomain;
 const directory = await temporaryDirectory();
-let moto: Moto | undefined;
-let synthesis: Synthesis;
+let account: CloudAccount | undefined;
 let deployment: DeploymentUnderTest | undefined;
 let client: S3Client | undefined;
 let stranger: S3Client | undefined;
 
 beforeAll(async () => {
-  moto = await startMoto();
-  if (moto === undefined) {
+  account = await CloudAccount.open();
+  if (account === undefined) {
     console.warn(`SKIPPED, the deployment as its templates describe it: ${noEngine}`);
     return;
   }
-  const functions = await bundleFunctions(await describeOperations(), directory);
-  const router = await routerCode({ domain, websiteDomain, functions, otherwise, hasByteLane: true });
-  synthesis = await synthesise(functions, { context: withDomain, router });
-  deployment = await DeploymentUnderTest.start(moto.endpoint, synthesis, functions);
+  deployment = await account.deploy(withDomain);
   client = sdk(deployment, alice, { maxAttempts: 1 });
   stranger = sdk(deployment, bob, { maxAttempts: 1 });
 }, 300_000);
@@ -87,8 +79,7 @@ beforeEach((context) => {
 afterAll(async () => {
   client?.destroy();
   stranger?.destroy();
-  await deployment?.stop();
-  await moto?.stop();
+  await account?.close();
   await rm(directory, { recursive: true });
 });
 
@@ -430,7 +421,7 @@ interface PolicyDocument {
 
 /** Of each function, and of the byte lane, what its role allows in the template. */
 function grantedActions(): Map<string, Set<string>> {
-  const { api, streaming } = synthesis;
+  const { api, streaming } = deployment!.synthesis;
   const roles = new Map(resources(api, 'AWS::IAM::Role'));
   const actionsOf = (documents: readonly PolicyDocument[]): Set<string> =>
     new Set(documents.flatMap(({ Statement }) => Statement).flatMap(({ Action }) => Action));

@@ -5,41 +5,28 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bundleFunctions } from '../../infra/bundle.ts';
-import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
-import { routerCode } from '../../infra/router-code.ts';
-import { hostNamesOf } from '../../infra/environment.ts';
-import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
 import { sdk } from '../support/clients.ts';
 import { MiB } from '../support/contents.ts';
 import { bodilessError } from '../support/expect-error.ts';
-import { startMoto, type Moto } from '../support/moto.ts';
 import { alice } from '../support/server.ts';
-import { DeploymentUnderTest } from './deployment-under-test.ts';
+import { CloudAccount, noEngine } from './cloud-account.ts';
+import type { DeploymentUnderTest } from './deployment-under-test.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
 const served = ['CreateBucket', 'GetObject', 'HeadObject', 'PutObject'];
-const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
-const directory = await temporaryDirectory();
-let moto: Moto | undefined;
+let account: CloudAccount | undefined;
 let deployment: DeploymentUnderTest | undefined;
 let client: S3Client | undefined;
 
 beforeAll(async () => {
-  moto = await startMoto();
-  if (moto === undefined) {
+  account = await CloudAccount.open(served);
+  if (account === undefined) {
     console.warn(`SKIPPED, a deployment without a byte lane: ${noEngine}`);
     return;
   }
-  const operations = (await describeOperations()).filter(({ name }) => served.includes(name));
-  const functions = await bundleFunctions(operations, directory);
-  const names = hostNamesOf({ domain: undefined, websiteDomain: undefined });
-  const router = await routerCode({ ...names, functions, otherwise, hasByteLane: false });
-  const synthesis = await synthesise(functions, { context: { byteLane: 'functions' }, router });
-  deployment = await DeploymentUnderTest.start(moto.endpoint, synthesis, functions);
+  deployment = await account.deploy({ byteLane: 'functions' });
   client = sdk(deployment, alice, { maxAttempts: 1 });
 }, 300_000);
 beforeEach((context) => {
@@ -47,9 +34,7 @@ beforeEach((context) => {
 });
 afterAll(async () => {
   client?.destroy();
-  await deployment?.stop();
-  await moto?.stop();
-  await rm(directory, { recursive: true });
+  await account?.close();
 });
 
 describe('a deployment without a byte lane', () => {

@@ -9,12 +9,14 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { bucketName, sdk } from './clients.ts';
+import { deployedUrl, deploymentsVariable, usualDomain } from './deployed.ts';
 import { exchange, type RawResponse } from './raw-client.ts';
 import { alice, bob, startService, type Service, type ServiceOptions } from './server.ts';
 import { anonymous, presigned, signed, type Key, type Presigning, type Signing, type Unsigned } from './signer.ts';
 
 /**
- * The service that a file of tests talks to: one that is started for it, or one that runs already.
+ * The service that a file of tests talks to: one that is started for it, a deployment in the cloud (`npm run test:cloud`), or one
+ * that runs already.
  *
  * - `STILLAGE_TEST_ENDPOINT`: its URL. It must know the two keys of {@link alice} and {@link bob}, of two projects that are
  *   strangers to one another;
@@ -23,6 +25,10 @@ import { anonymous, presigned, signed, type Key, type Presigning, type Signing, 
 export interface ServiceUnderTest {
   /** `http://127.0.0.1:54321` */
   readonly url: string;
+  /** What the service takes for its URL: a distribution says to have been reached by HTTPS, as the real one is. */
+  readonly ownUrl: string;
+  /** Buckets have names below it, unless the file chose another one. */
+  readonly domain: string;
   /** The value of the Host header. */
   readonly host: string;
   /** The process, if it was started here. */
@@ -50,8 +56,17 @@ export interface ServiceUnderTest {
   sendUnsigned(request: Unsigned): Promise<RawResponse>;
 }
 
-/** Whether the tests run against a service that was not started by them. */
-export const isExternal = (process.env['STILLAGE_TEST_ENDPOINT'] ?? '') !== '';
+/** Whether the tests run against deployments in the cloud, as test/cloud/suite-setup.ts has them. */
+export const isCloud = (process.env[deploymentsVariable] ?? '') !== '';
+
+/** Whether they run against a service that was there before, and is as it is. */
+const isGiven = (process.env['STILLAGE_TEST_ENDPOINT'] ?? '') !== '';
+
+/** Whether there is no process, no disk and no command line to look at. */
+export const isExternal = isCloud || isGiven;
+
+/** Whether a service can be had with other settings than the usual ones. */
+export const takesSettings = !isGiven;
 
 /** To be called once, at the top of a file. */
 export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
@@ -61,7 +76,8 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
   let endpoint: string | undefined;
 
   beforeAll(async () => {
-    if (isExternal) endpoint = process.env['STILLAGE_TEST_ENDPOINT']!.replace(/\/$/, '');
+    if (isCloud) endpoint = await deployedUrl(options);
+    else if (isGiven) endpoint = process.env['STILLAGE_TEST_ENDPOINT']!.replace(/\/$/, '');
     else endpoint = (started = await startService(options)).url;
   });
   const lasting: string[] = [];
@@ -91,6 +107,10 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
     get url() {
       return url();
     },
+    get ownUrl() {
+      return isCloud ? url().replace(/^http:/, 'https:') : url();
+    },
+    domain: isCloud ? usualDomain : 'localhost',
     get host() {
       return host();
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { put, setVersioning } from '../support/objects.ts';
 import { exchange } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
 
 /** The documents of the service, to the byte. What is different every time has been replaced by its name. */
@@ -174,7 +174,7 @@ describe('the document of', () => {
   });
 });
 
-describe.runIf(!isExternal)('another namespace', () => {
+describe.runIf(takesSettings)('another namespace', () => {
   const namespace = 'urn:example:storage';
   const other = serviceUnderTest({ args: ['--xml-namespace', namespace] });
 

@@ -3,7 +3,7 @@ import { sdk } from '../support/clients.ts';
 import { expectError, textOf } from '../support/expect-error.ts';
 import { put, versionsOf } from '../support/objects.ts';
 import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import { chunked, signed, type Unsigned } from '../support/signer.ts';
 import { TestUpload } from '../support/uploads.ts';
 
@@ -182,7 +182,7 @@ describe('a document', () => {
 });
 
 /** Limits that cannot be reached in a test are lowered. */
-describe.runIf(!isExternal)('lowered limits', () => {
+describe.runIf(takesSettings)('lowered limits', () => {
   const lowered = serviceUnderTest({
     args: [
       '--limit',

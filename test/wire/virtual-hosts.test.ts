@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { expectError, textsOf } from '../support/expect-error.ts';
 import { put, read, versionsOf } from '../support/objects.ts';
 import { exchange } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import { presigned, signed, type Unsigned } from '../support/signer.ts';
 import { TestUpload } from '../support/uploads.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html */
-describe.runIf(!isExternal)('a bucket in the Host header', () => {
+describe.runIf(takesSettings)('a bucket in the Host header', () => {
   const service = serviceUnderTest({ args: ['--domain', 'storage.example.com'] });
   const domain = 'storage.example.com';
 
@@ -37,7 +37,7 @@ describe.runIf(!isExternal)('a bucket in the Host header', () => {
     const body = `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${ETag}</ETag></Part></CompleteMultipartUpload>`;
     const host = `${bucket}.${domain}`;
     const completed = await send(host, { method: 'POST', path: '/a%20key', query: `uploadId=${upload.id}`, body });
-    expect(textsOf(completed.text, 'Location')).toEqual([`http://${host}/a%20key`]);
+    expect(textsOf(completed.text, 'Location')).toEqual([`${new URL(service.ownUrl).protocol}//${host}/a%20key`]);
   });
 
   it('can be created', async () => {

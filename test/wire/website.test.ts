@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { expectError } from '../support/expect-error.ts';
 import { md5Tag, put } from '../support/objects.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import { anonymous, signed } from '../support/signer.ts';
 
 /** Websites of buckets, byte for byte: GetWebsitePage, PutBucketWebsite. */
-describe.runIf(!isExternal)('a website', () => {
+describe.runIf(takesSettings)('a website', () => {
   const service = serviceUnderTest({ args: ['--website-domain', 'web.example.com'] });
   const domain = 'web.example.com';
   const open = { ACL: 'public-read' } as const;

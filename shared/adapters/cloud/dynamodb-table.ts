@@ -40,6 +40,8 @@ export interface DynamoDbTableOptions {
   readonly tableName: string;
   /** Settings of the SDK's client: region, endpoint, credentials. What is left out comes from the environment. */
   readonly client?: Omit<DynamoDBClientConfig, 'maxAttempts' | 'retryMode' | 'retryStrategy'>;
+  /** How many milliseconds a call may take. Two seconds, if not said. */
+  readonly callTimeout?: number | undefined;
   readonly retries?: RetryPolicy;
   /** Hears of writes whose answer was lost. */
   readonly telemetry?: Telemetry;
@@ -73,8 +75,10 @@ export class DynamoDbTable implements KeyValueTable {
   readonly #retries: RetryPolicy;
   readonly #telemetry: Telemetry | undefined;
 
-  constructor({ tableName, client, retries = defaultRetries, telemetry }: DynamoDbTableOptions) {
-    this.#client = new DynamoDBClient({ requestHandler: defaultRequestHandler, ...client, maxAttempts: 1 });
+  constructor({ tableName, client, callTimeout, retries = defaultRetries, telemetry }: DynamoDbTableOptions) {
+    const timeouts = callTimeout && { connectionTimeout: callTimeout, requestTimeout: callTimeout };
+    const requestHandler = { ...defaultRequestHandler, ...timeouts };
+    this.#client = new DynamoDBClient({ requestHandler, ...client, maxAttempts: 1 });
     this.#tableName = tableName;
     this.#retries = retries;
     this.#telemetry = telemetry;

@@ -17,6 +17,7 @@ describe('the settings of a process in the cloud', () => {
   it('come from its environment', () => {
     expect(readCloudSettings(environment)).toEqual({
       table: 'table',
+      tableTimeout: undefined,
       blobBucket: 'blobs',
       secret: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Secret-abc',
       edgeSecret: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:EdgeSecret-abc',
@@ -29,6 +30,7 @@ describe('the settings of a process in the cloud', () => {
     });
     const { limits } = readCloudSettings({ ...environment, STILLAGE_LIMITS: '{"bucketBytes":1000}' });
     expect(limits).toEqual({ bucketBytes: 1000 });
+    expect(readCloudSettings({ ...environment, STILLAGE_TABLE_TIMEOUT: '5000' }).tableTimeout).toBe(5000);
   });
 
   it.each(Object.keys(environment))('need %s', (name) => {

@@ -1,0 +1,41 @@
+import { relative } from 'node:path';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { differenceOf, differences, type Difference } from './differences.ts';
+
+/** Holds what was skipped to the list of differences, and says all of it with its reason. */
+export class DifferencesReporter implements Reporter {
+  /** Not at the end alone, which is a quarter of an hour away. */
+  onTestCaseResult(test: TestCase): void {
+    const { state, errors } = test.result();
+    if (state !== 'failed') return;
+    const file = relative(process.cwd(), test.module.moduleId);
+    console.error(`FAILED ${file} > ${test.fullName}: ${errors.map(({ message }) => message).join('; ')}`);
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const found = new Map<Difference, number>();
+    const unlisted: string[] = [];
+    for (const module of modules) {
+      const file = relative(process.cwd(), module.moduleId);
+      for (const test of module.children.allTests('skipped')) {
+        const difference = differenceOf(file, test.fullName);
+        if (difference) found.set(difference, (found.get(difference) ?? 0) + 1);
+        else unlisted.push(`${file} > ${test.fullName}${noteOf(test)}`);
+      }
+    }
+    const ran = new Set(modules.map(({ moduleId }) => relative(process.cwd(), moduleId)));
+    const idle = differences.filter((difference) => ran.has(difference.file) && !found.has(difference));
+
+    for (const [{ file, reason }, count] of found) console.info(`SKIPPED ${count} of ${file}: ${reason}`);
+    for (const { file, reason, tests } of differences) if (!tests) console.info(`SKIPPED ${file}: ${reason}`);
+    for (const test of unlisted) console.error(`skipped, and not in test/cloud/differences.ts: ${test}`);
+    for (const { file, tests } of idle)
+      console.error(`in test/cloud/differences.ts, and not skipped: ${file} > ${tests?.join(', ')}`);
+    if (unlisted.length + idle.length > 0) process.exitCode = 1;
+  }
+}
+
+function noteOf(test: TestCase): string {
+  const result = test.result();
+  return result.state === 'skipped' && result.note ? `: ${result.note}` : '';
+}

@@ -1,0 +1,99 @@
+/** Tests of the API that do not run against a deployment in the cloud. */
+export interface Difference {
+  /** Why it is so, for whoever relies on the deployment. */
+  readonly reason: string;
+  /** From the root. */
+  readonly file: string;
+  /** The names of tests, or of what encloses them, joined by ` > `; all tests of the file, if not said. */
+  readonly tests?: readonly string[];
+}
+
+const aProgram = 'is about the program that runs on one machine: its command line, its data directory, its log';
+const aDisk = 'looks at what lies on the disk of one machine';
+
+/** All of them. What is skipped and not here fails the run, and so does what is here and not skipped. */
+export const differences: readonly Difference[] = [
+  ...[
+    ...['accounts', 'alarms', 'first-start', 'health', 'log', 'monitoring', 'operator', 'quotas', 'scrub'],
+    'slow-bodies',
+  ].map((name) => ({ reason: aProgram, file: `test/api/server-${name}.test.ts` })),
+  {
+    reason: 'a day of lifecycle rules is a day: there is no setting that makes it shorter',
+    file: 'test/api/lifecycle-days.test.ts',
+  },
+  {
+    reason: 'metrics are collected every five minutes: there is no setting that makes them come sooner',
+    file: 'test/api/get-metric-data.test.ts',
+  },
+  {
+    reason: 'alarms are evaluated every five minutes: there is no setting that makes them come sooner',
+    file: 'test/api/get-alarm-history.test.ts',
+  },
+  {
+    reason: 'websites have the domain of the deployment, and no default one',
+    file: 'test/api/bucket-website.test.ts',
+    tests: ['GetWebsitePage > shows what the SDK has put, at the name that is the default'],
+  },
+  {
+    reason: aDisk,
+    file: 'test/api/create-public-link.test.ts',
+    tests: ['CreatePublicLink > keeps no token'],
+  },
+  {
+    reason: 'there is no setting that makes a deployment refuse signatures for other regions',
+    file: 'test/wire/strict-region.test.ts',
+    tests: ['a service that takes its own region only'],
+  },
+  {
+    reason: 'there is no setting that makes a deployment refuse version 2 of signatures',
+    file: 'test/wire/signature-v2.test.ts',
+    tests: ['an operator > can do without version 2'],
+  },
+  {
+    reason: 'CloudFront answers methods that it does not know by itself, and has no CONNECT',
+    file: 'test/wire/routing.test.ts',
+    tests: ['a method that nothing has'],
+  },
+  {
+    reason: 'looks at the memory and the connections of a process on one machine',
+    file: 'test/wire/bounds.test.ts',
+    tests: ['hundreds of clients that begin something and do not go on'],
+  },
+  {
+    reason: 'CloudFront reads answers for slow clients, and gives them up when it will',
+    file: 'test/wire/slow-readers.test.ts',
+    tests: ['a client that takes nothing of its answer any more'],
+  },
+  {
+    reason: aDisk,
+    file: 'test/wire/encryption-at-rest.test.ts',
+    tests: ['an object under a key of the customer', 'ciphertext that somebody has changed'],
+  },
+];
+
+/** Those of which nothing runs. */
+export const differentFiles: readonly string[] = differences.filter(({ tests }) => !tests).map(({ file }) => file);
+
+/** What says of a test that it does not run. @param name with the names of what encloses it, joined by ` > ` */
+export function differenceOf(file: string, name: string): Difference | undefined {
+  const isOf = ({ tests = [name] }: Difference): boolean =>
+    tests.some((prefix) => name === prefix || name.startsWith(`${prefix} > `));
+  return differences.find((difference) => difference.file === file && isOf(difference));
+}
+
+/** The section of docs/cloud.md, as Markdown. */
+export function differencesTable(): string {
+  const reasons = [...new Set(differences.map(({ reason }) => reason))];
+  const what = ({ file, tests }: Difference): string => {
+    const path = `\`${file}\``;
+    return tests ? `${path}: ${tests.map((name) => `“${name.split(' > ').at(-1)}”`).join(', ')}` : path;
+  };
+  const rows = reasons.map(
+    (reason) =>
+      `| ${differences
+        .filter((one) => one.reason === reason)
+        .map(what)
+        .join('<br>')} | ${reason} |`,
+  );
+  return ['| does not run | because |', '|---|---|', ...rows].join('\n');
+}

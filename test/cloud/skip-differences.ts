@@ -1,0 +1,15 @@
+import { relative } from 'node:path';
+import { beforeEach, type RunnerTask } from 'vitest';
+import { differenceOf } from './differences.ts';
+
+/** Tests that differ in the cloud say why, and do not run. */
+beforeEach((context) => {
+  const { task, skip } = context;
+  const file = relative(process.cwd(), task.file.filepath);
+  const difference = differenceOf(file, namesOf(task).join(' > '));
+  if (difference) skip(difference.reason);
+});
+
+function namesOf({ name, suite }: RunnerTask): string[] {
+  return suite ? [...namesOf(suite), name] : [name];
+}

@@ -1,0 +1,52 @@
+import type { ServiceOptions } from './server.ts';
+
+/** Names the server that gives out deployments, where tests run against the cloud (test/cloud/suite-setup.ts). */
+export const deploymentsVariable = 'STILLAGE_TEST_DEPLOYMENTS';
+
+/** Settings of a deployment besides those of `cdk.json`, as `-c` gives them. */
+export type Context = Readonly<Record<string, string>>;
+
+export const usualDomain = 'storage.example.com';
+
+/** What every deployment for these tests has, so that most files can share one. */
+export const withDefaults = (context: Context): Context => ({
+  domain: usualDomain,
+  websiteDomain: 'web.example.com',
+  certificate: 'arn:aws:acm:us-east-1:000000000000:certificate/01234567-89ab-cdef-0123-456789abcdef',
+  ...context,
+});
+
+/** Options of `stillage start` that are settings of a deployment as well. */
+const settings: Readonly<Record<string, string>> = {
+  '--domain': 'domain',
+  '--website-domain': 'websiteDomain',
+  '--region': 'region',
+  '--xml-namespace': 'xmlNamespace',
+};
+
+/**
+ * The settings that do what these options do on one machine.
+ * @throws Error for an option that has none
+ */
+export function contextOf({ args = [], env = {} }: ServiceOptions): Context {
+  const given: Record<string, string> = {};
+  const limits: Record<string, number> = {};
+  for (let at = 0; at < args.length; at += 2) {
+    const [option, value] = [args[at]!, args[at + 1] ?? ''];
+    const setting = settings[option];
+    if (option === '--limit') {
+      for (const [name, number] of value.split(',').map((one) => one.split('='))) limits[name!] = Number(number);
+    } else if (setting === undefined) throw new Error(`no setting of a deployment does what ${option} does`);
+    else given[setting] = value;
+  }
+  if (Object.keys(env).length > 0) throw new Error('a deployment has its environment from its template');
+  return withDefaults({ ...given, ...(Object.keys(limits).length > 0 && { limits: JSON.stringify(limits) }) });
+}
+
+/** The URL of a deployment that is set so. It is started if there is none yet, and goes after the last file. */
+export async function deployedUrl(options: ServiceOptions = {}): Promise<string> {
+  const body = JSON.stringify(contextOf(options));
+  const response = await fetch(process.env[deploymentsVariable]!, { method: 'POST', body });
+  if (!response.ok) throw new Error(await response.text());
+  return response.text();
+}

@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config';
+import { DifferencesReporter } from './test/cloud/differences-reporter.ts';
+import { differentFiles } from './test/cloud/differences.ts';
+
+/**
+ * The tests of the API against a deployment in the cloud as its templates describe it: the files that `npm test` runs against a
+ * server each, but for those of test/cloud/differences.ts.
+ */
+export default defineConfig({
+  test: {
+    include: ['test/api/**/*.test.ts', 'test/wire/**/*.test.ts'],
+    exclude: [...differentFiles],
+    globalSetup: ['test/cloud/suite-setup.ts'],
+    setupFiles: ['test/cloud/skip-differences.ts'],
+    // What a file imports takes longer than most files.
+    isolate: false,
+    reporters: ['default', new DifferencesReporter()],
+    // Through engines in Python, and a queue before them, every call takes its time.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    // While one waits until versioning has settled, others go on.
+    maxWorkers: 4,
+  },
+});
