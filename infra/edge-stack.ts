@@ -134,7 +134,7 @@ export class EdgeStack extends Stack {
     behaviour: BehaviorOptions,
     other: IOrigin | undefined,
   ): Distribution {
-    const { certificate, stage } = this.#settings;
+    const { certificate, stage, webAcl } = this.#settings;
     const defaultBehavior = {
       ...behaviour,
       allowedMethods: AllowedMethods.ALLOW_ALL,
@@ -150,6 +150,7 @@ export class EdgeStack extends Stack {
           certificate: this.#certificate(certificate),
           minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
         }),
+      ...(webAcl !== undefined && { webAclId: webAcl }),
       httpVersion: HttpVersion.HTTP2,
       defaultBehavior,
       // An origin belongs to a distribution by a behaviour of its own; the router does not depend on it.

@@ -3,6 +3,8 @@ interface GatewayError {
   readonly status: number;
   readonly code: string;
   readonly message: string;
+  /** In seconds. */
+  readonly retryAfter?: number;
 }
 
 const noOperation: GatewayError = {
@@ -10,7 +12,12 @@ const noOperation: GatewayError = {
   code: 'NotImplemented',
   message: 'The functionality you requested is not implemented.',
 };
-const slowDown: GatewayError = { status: 503, code: 'SlowDown', message: 'Please reduce your request rate.' };
+const slowDown: GatewayError = {
+  status: 503,
+  code: 'SlowDown',
+  message: 'Please reduce your request rate.',
+  retryAfter: 1,
+};
 const unavailable: GatewayError = {
   status: 503,
   code: 'ServiceUnavailable',
@@ -42,7 +49,7 @@ export function gatewayResponses(): Record<string, object> {
   return Object.fromEntries(Object.entries(gatewayErrors).map(([type, error]) => [type, gatewayResponse(error)]));
 }
 
-function gatewayResponse({ status, code, message }: GatewayError): object {
+function gatewayResponse({ status, code, message, retryAfter }: GatewayError): object {
   const document =
     '<?xml version="1.0" encoding="UTF-8"?>\n' +
     `<Error><Code>${code}</Code><Message>${message}</Message><RequestId>$context.requestId</RequestId></Error>`;
@@ -51,6 +58,7 @@ function gatewayResponse({ status, code, message }: GatewayError): object {
     responseParameters: {
       'gatewayresponse.header.Content-Type': "'application/xml'",
       'gatewayresponse.header.x-amz-request-id': 'context.requestId',
+      ...(retryAfter !== undefined && { 'gatewayresponse.header.Retry-After': `'${retryAfter}'` }),
     },
     // The template is chosen by what the client accepts, and JSON stands for whatever that is.
     responseTemplates: { 'application/xml': document, 'application/json': document },

@@ -1,7 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import { z } from 'zod';
-import { defaultLimits, type Limits } from '../shared/protocol/limits.ts';
+import { isLimit, limitFault, type Limits } from '../shared/protocol/limits.ts';
 
 /** From the command line (`-c name=value`) everything comes as text. */
 const wholeNumber = z.coerce.number().int().positive();
@@ -16,7 +16,22 @@ const optional = <Setting extends z.ZodType>(setting: Setting): z.ZodType<z.outp
     .transform(() => undefined)
     .or(setting);
 
-const limits = z.partialRecord(z.enum(Object.keys(defaultLimits) as [keyof Limits, ...(keyof Limits)[]]), wholeNumber);
+/** Names of limits with what they are to be. A number of requests means nothing here: each process would count its own. */
+const limits = z
+  .record(z.string(), z.number())
+  .superRefine((given, context) => {
+    for (const [name, value] of Object.entries(given)) {
+      const message = limitProblem(name, value);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    }
+  })
+  .transform((given): Partial<Limits> => given);
+
+function limitProblem(name: string, value: number): string | undefined {
+  if (!isLimit(name)) return `there is no limit "${name}"`;
+  if (name === 'requestsPerSecond') return 'the setting requestsPerSecond takes the place of the limit';
+  return limitFault(name, value);
+}
 
 const fields = z.object({
   /** Names the deployment: several can live in one account. */
@@ -47,6 +62,15 @@ const fields = z.object({
   removalPolicy: z.enum(['retain', 'destroy']),
   /** What differs from the default limits, quotas among them; on the command line, as JSON. */
   limits: z.preprocess((value) => (typeof value === 'string' ? parseJson(value) : value), limits),
+  /** A web ACL of WAF for the distributions. */
+  webAcl: optional(
+    z
+      .string()
+      .regex(
+        /^arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
+        'must be the ARN of a web ACL for CloudFront, in us-east-1',
+      ),
+  ),
   xmlNamespace: z.url(),
   allUsersGroupUri: z.url(),
   logRetentionDays: wholeNumber.refine(

@@ -7,6 +7,7 @@ import type { Buckets } from '../../shared/metadata/buckets.ts';
 import type { Amount } from '../../shared/metadata/amount.ts';
 import type { Usage } from '../../shared/metadata/usage.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import { limitTable } from '../../shared/protocol/limits.ts';
 
 /** The rooms in which customers, projects, users, keys and quotas are managed: those of the command line. */
 export interface AdministrationRooms {
@@ -36,7 +37,7 @@ interface AdministrationCommand {
 
 const hour = 60 * 60 * 1000;
 /** More than this no project can be given. */
-const mostBuckets = 1000;
+const mostBuckets = limitTable.bucketsPerProject.most;
 
 /** The commands, called as those of the command line. */
 export const administrationCommands: Readonly<Record<string, AdministrationCommand>> = {

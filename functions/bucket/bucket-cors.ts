@@ -22,7 +22,7 @@ export const getBucketCors = defineOperation({
 
 const configuration: DocumentBody<readonly CorsRule[]> = {
   maximum: 'corsBytes',
-  read: (bytes) => readCorsConfiguration(bytes),
+  read: (bytes, { limits }) => readCorsConfiguration(bytes, limits.corsRules),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketCors.html */

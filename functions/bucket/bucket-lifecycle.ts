@@ -1,6 +1,7 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { parseIsoDate } from '../../shared/http/dates.ts';
 import type { Attribute } from '../../shared/ports/key-value-table.ts';
+import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { lifecycleConfiguration, readLifecycleConfiguration, type LifecycleRule } from '../../shared/xml/lifecycle.ts';
 
@@ -34,7 +35,12 @@ export const getBucketLifecycleConfiguration = defineOperation({
 
 const configuration: DocumentBody<readonly LifecycleRule[]> = {
   maximum: 'documentBytes',
-  read: (bytes) => readLifecycleConfiguration(bytes, parseIsoDate),
+  read: (bytes, { limits }) =>
+    readLifecycleConfiguration(bytes, {
+      maximumRules: limits.lifecycleRules,
+      tags: tagLimits(limits, 'tagsPerObject'),
+      parseTime: parseIsoDate,
+    }),
 };
 
 /** Replaces all rules: https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketLifecycleConfiguration.html */

@@ -1,5 +1,6 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';
 
@@ -26,7 +27,7 @@ export const getBucketTagging = defineOperation({
 
 const tagging: DocumentBody<readonly Tag[]> = {
   maximum: 'documentBytes',
-  read: (bytes, { limits }) => readTagging(bytes, limits.tagsPerBucket),
+  read: (bytes, { limits }) => readTagging(bytes, tagLimits(limits, 'tagsPerBucket')),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketTagging.html */

@@ -24,7 +24,7 @@ export const getBucketWebsite = defineOperation({
 
 const configuration: DocumentBody<Website> = {
   maximum: 'websiteBytes',
-  read: (bytes) => readWebsiteConfiguration(bytes),
+  read: (bytes, { limits }) => readWebsiteConfiguration(bytes, limits.routingRules),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketWebsite.html */

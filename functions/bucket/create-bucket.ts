@@ -3,13 +3,15 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkBucketName } from '../../shared/http/bucket-name.ts';
 import { aclDocument } from '../../shared/protocol/acl-document.ts';
 import { findGrantees } from '../../shared/protocol/granted-acl.ts';
+import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { readCreateBucketConfiguration, type BucketConfiguration } from '../../shared/xml/buckets.ts';
 
 const configuration: DocumentBody<BucketConfiguration | undefined> = {
   maximum: 'documentBytes',
   optional: true,
-  read: (bytes) => (bytes.byteLength === 0 ? undefined : readCreateBucketConfiguration(bytes)),
+  read: (bytes, { limits }) =>
+    bytes.byteLength === 0 ? undefined : readCreateBucketConfiguration(bytes, tagLimits(limits, 'tagsPerBucket')),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html */

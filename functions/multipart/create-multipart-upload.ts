@@ -1,4 +1,5 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
+import { checkKey } from '../../shared/http/address.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { customerOf, encryptionFields, parseWantedEncryption, wantedKey } from '../../shared/protocol/encryption.ts';
 import { grantsOfUpload } from '../../shared/protocol/granted-acl.ts';
@@ -17,6 +18,7 @@ export const createMultipartUpload = defineOperation({
 
   parse: (request) => {
     const { bucket, key, fields, settings } = request;
+    checkKey(key, settings.limits.keyBytes);
     return {
       bucket,
       key,

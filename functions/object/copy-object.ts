@@ -1,4 +1,5 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
+import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { OutcomeUnknown, SourceGone, type Guard, type NewVersion } from '../../shared/metadata/objects.ts';
 import { overItself, SharedTooOften } from '../../shared/metadata/sharing.ts';
@@ -46,6 +47,7 @@ export const copyObject = defineOperation({
 
   parse: (request) => {
     const { bucket, key, fields, settings } = request;
+    checkKey(key, settings.limits.keyBytes);
     const input = {
       bucket,
       key,

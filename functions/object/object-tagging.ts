@@ -2,6 +2,7 @@ import { presentVersion } from '../../shared/metadata/present-version.ts';
 import type { Particulars, Version } from '../../shared/metadata/versions.ts';
 import { versionIdOf } from '../../shared/metadata/versions.ts';
 import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { tagLimits } from '../../shared/protocol/limits.ts';
 import {
   defineOperation,
   type Answer,
@@ -74,7 +75,7 @@ function pairsOf(tags: readonly Tag[]): Particulars['tags'] {
 
 const tagging: DocumentBody<readonly Tag[]> = {
   maximum: 'documentBytes',
-  read: (bytes, { limits }) => readTagging(bytes, limits.tagsPerObject),
+  read: (bytes, { limits }) => readTagging(bytes, tagLimits(limits, 'tagsPerObject')),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectTagging.html */

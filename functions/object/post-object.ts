@@ -4,13 +4,14 @@ import type { Fields } from '../../shared/http/message.ts';
 import { isConditionalWrite, parsePreconditions } from '../../shared/http/preconditions.ts';
 import { etagOf } from '../../shared/metadata/versions.ts';
 import { parseWantedEncryption } from '../../shared/protocol/encryption.ts';
+import { tagLimits } from '../../shared/protocol/limits.ts';
 import { objectUrl } from '../../shared/protocol/object-url.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { storedFields, storeObject } from '../../shared/protocol/store-object.ts';
 import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
 import { readUploadHeaders, type UploadHeaders } from '../../shared/protocol/upload-headers.ts';
 import { postResponse } from '../../shared/xml/post-response.ts';
-import { readTagging } from '../../shared/xml/tagging.ts';
+import { readTagging, type TagLimits } from '../../shared/xml/tagging.ts';
 
 /**
  * The upload of an HTML form. What a PUT says in header fields the form says in its own, which the gate has held to the
@@ -29,12 +30,12 @@ export const postObject = defineOperation({
     const conditions = parsePreconditions(form.headers);
     return {
       bucket,
-      key: readKey(form.key),
+      key: readKey(form.key, settings.limits.keyBytes),
       encryption: parseWantedEncryption({ fields: form.headers, secure, remoteAddress }),
       headers: withTagging(
         readUploadHeaders(form.headers, settings.limits),
         form.fields.get('tagging'),
-        settings.limits.tagsPerObject,
+        tagLimits(settings.limits, 'tagsPerObject'),
       ),
       conditions: isConditionalWrite(conditions) ? conditions : parsePreconditions(fields),
       success: readSuccess(form.fields),
@@ -83,20 +84,20 @@ function refuseMisplacedHeaders(fields: Fields): void {
   });
 }
 
-function readKey(key: string): string {
+function readKey(key: string, maximum: number): string {
   const text = asText(key);
   if (text === undefined) throw new S3Error('InvalidObjectName', { message: 'Object keys must be UTF-8.' });
-  checkKey(text);
+  checkKey(text, maximum);
   return text;
 }
 
 /** A form says its tags in XML. */
-function withTagging(headers: UploadHeaders, tagging: string | undefined, maximum: number): UploadHeaders {
+function withTagging(headers: UploadHeaders, tagging: string | undefined, limits: TagLimits): UploadHeaders {
   if (tagging === undefined) return headers;
   if (headers.tags.length > 0) {
     throw new S3Error('InvalidRequest', { message: "The form has both fields 'tagging' and 'x-amz-tagging'." });
   }
-  const tags = readTagging(Buffer.from(tagging, 'latin1'), maximum);
+  const tags = readTagging(Buffer.from(tagging, 'latin1'), limits);
   return { ...headers, tags: tags.map(({ key, value }) => [key, value] as const) };
 }
 

@@ -3,7 +3,7 @@ import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import type { Query } from '../../shared/http/query.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { presentVersion } from '../../shared/metadata/present-version.ts';
-import { longestLink, type PublicLink } from '../../shared/metadata/public-links.ts';
+import type { PublicLink } from '../../shared/metadata/public-links.ts';
 import { defineOperation, type RequestHead } from '../../shared/protocol/operation.ts';
 import { baseUrl, publicLinkUrl } from '../../shared/protocol/public-link.ts';
 import { parseVersionId } from '../../shared/protocol/version-id.ts';
@@ -26,13 +26,13 @@ function ask(action: string, { bucket, key, versionId }: Named): readonly Questi
   return [{ action, bucket, key, ...(versionId !== undefined && { versionId }) }];
 }
 
-/** In milliseconds. @throws S3Error InvalidArgument */
-function parseLifetime(query: Query): number {
+/** In milliseconds, as all of them; the longest unless said. @throws S3Error InvalidArgument */
+function parseLifetime(query: Query, longest: number): number {
   const value = query.get('expires');
-  if (value === undefined) return longestLink;
+  if (value === undefined) return longest;
   const lifetime = Number(value) * 1000;
-  if (/^\d{1,5}$/.test(value) && lifetime > 0 && lifetime <= longestLink) return lifetime;
-  throw invalidArgument('expires', value, `A link lasts 1 to ${longestLink / 1000} seconds.`);
+  if (/^\d{1,10}$/.test(value) && lifetime > 0 && lifetime <= longest) return lifetime;
+  throw invalidArgument('expires', value, `A link lasts 1 to ${Math.floor(longest / 1000)} seconds.`);
 }
 
 /** Makes a link by which anybody can read a version of an object for some time. docs/public-links.md */
@@ -41,7 +41,11 @@ export const createPublicLink = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'write' },
-  parse: (request) => ({ ...named(request), lifetime: parseLifetime(request.query), base: baseUrl(request) }),
+  parse: (request) => ({
+    ...named(request),
+    lifetime: parseLifetime(request.query, request.settings.limits.publicLinkLifetime),
+    base: baseUrl(request),
+  }),
   authorise: (input) => ask('CreatePublicLink', input),
   act: async ({ key, versionId, lifetime }, { bucket, view, publicLinks }) => {
     const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);

@@ -1,3 +1,4 @@
+import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { parseWantedEncryption } from '../../shared/protocol/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
@@ -15,6 +16,7 @@ export const putObject = defineOperation({
   parse: (request) => {
     const { bucket, key, fields, settings } = request;
     checkLengthIsGiven(fields);
+    checkKey(key, settings.limits.keyBytes);
     return {
       bucket,
       key,

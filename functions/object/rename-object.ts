@@ -1,5 +1,5 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
-import { decodeKey } from '../../shared/http/address.ts';
+import { checkKey, decodeKey } from '../../shared/http/address.ts';
 import { utf8Of } from '../../shared/http/message.ts';
 import {
   judgeRenameTarget,
@@ -23,7 +23,8 @@ export const renameObject = defineOperation({
   body: 'none',
   needs: { table: 'write' },
 
-  parse: ({ bucket, key, fields }) => {
+  parse: ({ bucket, key, fields, settings }) => {
+    checkKey(key, settings.limits.keyBytes);
     const source = parseSource(utf8Of(fields.get(sourceField) ?? ''), bucket);
     if (source === key) throw invalidArgument(sourceField, source, 'An object cannot be renamed to its own name.');
     return {

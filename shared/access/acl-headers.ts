@@ -1,6 +1,6 @@
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
-import { cannedAcl, groupOf, isCannedAcl, maximumGrants, withoutRepeats } from './acl.ts';
+import { cannedAcl, groupOf, isCannedAcl, withoutRepeats } from './acl.ts';
 import type { Acl, CannedAcl, Grantee, Permission } from './acl.ts';
 import type { Projects } from './identity.ts';
 
@@ -17,6 +17,13 @@ export interface NamedGrant {
 
 /** An ACL as a request asks for it, in header fields or in a document. */
 export type AskedAcl = { readonly canned: CannedAcl } | { readonly grants: readonly NamedGrant[] };
+
+/** What a deployment lets an ACL be. */
+export interface AclRules {
+  /** Its own URI of everybody. */
+  readonly allUsersGroupUri: string;
+  readonly maximumGrants: number;
+}
 
 /** An ACL whose grantees are known. It is spelled out once it is known whose the bucket or object is. */
 export type ResolvedAcl = (owner: string, bucketOwner: string) => Acl;
@@ -75,10 +82,13 @@ function parseGrantees(header: string, value: string): readonly NamedGrantee[] {
 
 /**
  * Finds out who the grantees are. E-mail forms become the canonical ids they stand for.
- * @param allUsersGroupUri the deployment's own URI of everybody
  * @throws S3Error InvalidArgument (unknown id or group), UnresolvableGrantByEmailAddress, InvalidRequest (too many grants)
  */
-export async function resolveAcl(asked: AskedAcl, projects: Projects, allUsersGroupUri: string): Promise<ResolvedAcl> {
+export async function resolveAcl(
+  asked: AskedAcl,
+  projects: Projects,
+  { allUsersGroupUri, maximumGrants }: AclRules,
+): Promise<ResolvedAcl> {
   if ('canned' in asked) return (owner, bucketOwner) => cannedAcl(asked.canned, owner, bucketOwner);
   if (asked.grants.length > maximumGrants) {
     throw new S3Error('InvalidRequest', {

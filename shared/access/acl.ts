@@ -17,9 +17,6 @@ export interface Grant {
 /** The access control list of a bucket or a version. Its owner is not part of it. */
 export type Acl = readonly Grant[];
 
-/** The most grants a list may have. */
-export const maximumGrants = 100;
-
 const groupUris: Readonly<Record<Group, string>> = {
   AllUsers: 'http://acs.amazonaws.com/groups/global/AllUsers',
   AuthenticatedUsers: 'http://acs.amazonaws.com/groups/global/AuthenticatedUsers',

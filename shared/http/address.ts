@@ -100,7 +100,7 @@ function decodeBucket(raw: string): string {
 
 const badEscape = /%(?![0-9A-Fa-f]{2})/;
 
-/** The most bytes of UTF-8 that a key may have. */
+/** The most bytes of UTF-8 that a key can have: the table is cut to it (docs/data-layout.md). */
 export const maximumKeyBytes = 1024;
 
 /** Decodes a key as it stands in a path or in x-amz-copy-source: once, and `+` is a plus. Throws as {@link resolveTarget}. */
@@ -116,12 +116,15 @@ export function decodeKey(raw: string): string {
   return key;
 }
 
-/** Checks a key that came in some other way, such as the body of DeleteObjects. Throws as {@link resolveTarget}. */
-export function checkKey(key: string): void {
+/**
+ * Checks a key that came in some other way, such as the body of DeleteObjects. Throws as {@link resolveTarget}.
+ * @param maximum of its bytes: fewer for a key that is to be written, if the deployment has set it so
+ */
+export function checkKey(key: string, maximum: number = maximumKeyBytes): void {
   if (key.includes('\0')) throw new S3Error('InvalidRequest', { message: 'Object keys must not contain NUL.' });
-  if (Buffer.byteLength(key) > maximumKeyBytes) {
+  if (Buffer.byteLength(key) > maximum) {
     throw new S3Error('InvalidObjectName', {
-      message: `Object keys are at most ${maximumKeyBytes} bytes of UTF-8 long.`,
+      message: `Object keys are at most ${maximum} bytes of UTF-8 long.`,
     });
   }
 }

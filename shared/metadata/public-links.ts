@@ -26,9 +26,6 @@ export interface PublicLink {
   readonly hash: string;
 }
 
-/** Milliseconds that a link lasts: by default, and at most. */
-export const longestLink = 24 * 60 * 60 * 1000;
-
 const tokenBytes = 32;
 const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
 const sweepPage = 100;

@@ -5,7 +5,7 @@ import { parsePayloadHash } from '../signing/payload-hash.ts';
 import { readV2Header, readV2Query } from '../signing/sigv2-claim.ts';
 import { isSignedByV2 } from '../signing/sigv2-resource.ts';
 import { verifyV2Signature } from '../signing/sigv2.ts';
-import { checkVersion2, type AuthenticatedHead, type GateRooms } from './authenticated.ts';
+import { checkVersion2, timingOf, type AuthenticatedHead, type GateRooms } from './authenticated.ts';
 import { provenUser } from './proven-user.ts';
 import { subresource } from './routes.ts';
 import { VerifiedBody, type BodyWants } from './verified-body.ts';
@@ -23,19 +23,19 @@ export async function authenticateV2(
   target: Target,
   scheme: 'v2-header' | 'v2-presigned',
   wants: BodyWants,
-  { keys, clock, settings }: GateRooms,
+  rooms: GateRooms,
 ): Promise<AuthenticatedHead> {
-  checkVersion2(settings);
+  checkVersion2(rooms.settings);
   const { fields } = request;
-  const now = clock.now();
-  const claim = scheme === 'v2-header' ? readV2Header(fields, now) : readV2Query(target.query, now);
+  const timing = timingOf(rooms);
+  const claim = scheme === 'v2-header' ? readV2Header(fields, timing) : readV2Query(target.query, timing);
   refuseUncovered(target);
   // A header of the request like any other: the signature covers what it says.
   const hash = parsePayloadHash(fields.get('x-amz-content-sha256') ?? 'UNSIGNED-PAYLOAD', undefined);
   if (hash.kind === 'chunks') {
     throw new S3Error('InvalidRequest', { message: 'A body in chunks needs a request signed by AWS4-HMAC-SHA256.' });
   }
-  const { user } = await provenUser(keys, claim.accessKeyId, (secret) => {
+  const { user } = await provenUser(rooms.keys, claim.accessKeyId, (secret) => {
     verifyV2Signature(request, target, claim, secret);
   });
   const payload = new VerifiedBody(request, hash, wants);

@@ -1,9 +1,8 @@
-import { anonymous, type AccessKeys } from '../access/identity.ts';
+import { anonymous } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Target } from '../http/address.ts';
 import type { Fields, RequestMessage } from '../http/message.ts';
 import { Query } from '../http/query.ts';
-import type { Clock } from '../ports/clock.ts';
 import { readAuthorizationHeader } from '../signing/authorization-header.ts';
 import { checkRegion, refuseUnsignedHeaders, type SignatureClaim } from '../signing/claim.ts';
 import { parsePayloadHash } from '../signing/payload-hash.ts';
@@ -12,7 +11,13 @@ import { recogniseScheme } from '../signing/scheme.ts';
 import { verifySignature } from '../signing/sigv4.ts';
 import { authenticateForm } from './authenticate-form.ts';
 import { authenticateV2 } from './authenticate-v2.ts';
-import type { Authenticated, AuthenticatedHead, GateRooms, GateWants, SigningSettings } from './authenticated.ts';
+import {
+  timingOf,
+  type Authenticated,
+  type AuthenticatedHead,
+  type GateRooms,
+  type GateWants,
+} from './authenticated.ts';
 import { provenUser } from './proven-user.ts';
 import { VerifiedBody, type BodyWants } from './verified-body.ts';
 
@@ -26,11 +31,8 @@ export async function authenticate(
   request: RequestMessage,
   target: Target,
   wants: GateWants,
-  keys: AccessKeys,
-  clock: Clock,
-  settings: SigningSettings,
+  rooms: GateRooms,
 ): Promise<Authenticated> {
-  const rooms = { keys, clock, settings };
   const head = await authenticateHead(request, target, wants, rooms);
   if (wants.formBytes === undefined || !('bucket' in target.address)) return head;
   return authenticateForm(request, head, target.address.bucket, wants.formBytes, rooms);
@@ -51,9 +53,11 @@ async function authenticateHead(
     }
     case 'v4-header':
     case 'v4-presigned': {
-      const now = rooms.clock.now();
+      const timing = timingOf(rooms);
       const claim =
-        scheme === 'v4-header' ? readAuthorizationHeader(fields, now) : readPresignedQuery(target.query, fields, now);
+        scheme === 'v4-header'
+          ? readAuthorizationHeader(fields, timing)
+          : readPresignedQuery(target.query, fields, timing);
       return { scheme, ...(await verified(request, target, claim, wants, rooms)) };
     }
     case 'v2-header':

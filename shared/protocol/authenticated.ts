@@ -2,8 +2,10 @@ import type { AccessKeys, Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Target } from '../http/address.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Timing } from '../signing/claim.ts';
 import type { FormClaim } from '../signing/form-claim.ts';
 import type { OpenForm } from './form.ts';
+import type { Limits } from './limits.ts';
 import type { Payload } from './payload.ts';
 import type { BodyWants } from './verified-body.ts';
 
@@ -20,6 +22,7 @@ export interface GateRooms {
   readonly keys: AccessKeys;
   readonly clock: Clock;
   readonly settings: SigningSettings;
+  readonly limits: Pick<Limits, 'clockSkew' | 'presignedLifetime'>;
 }
 
 /** What an operation wants of the gate. */
@@ -50,6 +53,11 @@ export interface AuthenticatedHead {
   readonly payload: Payload;
   /** Whether the signature is also one of the body. */
   readonly coversBody: boolean;
+}
+
+/** What the times of signatures are judged by at this moment. */
+export function timingOf({ clock, limits }: GateRooms): Timing {
+  return { now: clock.now(), allowedSkew: limits.clockSkew, longestLifetime: limits.presignedLifetime };
 }
 
 /** @throws S3Error InvalidRequest if the deployment takes no signatures of version 2 */

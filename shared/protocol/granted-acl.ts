@@ -11,7 +11,8 @@ export async function findGrantees(
   { projects, settings }: Pick<Services, 'projects' | 'settings'>,
 ): Promise<ResolvedAcl> {
   if (asked === undefined) return (owner, bucketOwner) => cannedAcl('private', owner, bucketOwner);
-  return resolveAcl(asked, projects, settings.allUsersGroupUri);
+  const { allUsersGroupUri, limits } = settings;
+  return resolveAcl(asked, projects, { allUsersGroupUri, maximumGrants: limits.grantsPerAcl });
 }
 
 /**

@@ -1,13 +1,20 @@
+import type { TagLimits } from '../xml/tagging.ts';
+
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 const TiB = 1024 * GiB;
+const second = 1000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
 
 /** What a deployment may set. Sizes in bytes, times in milliseconds. https://docs.aws.amazon.com/general/latest/gr/s3.html */
 export interface Limits {
   /** One PUT, one part, one POST, one copy source. */
   readonly singleUploadBytes: number;
   readonly objectBytes: number;
+  /** A key that is written, in bytes of UTF-8. Longer ones that are there already can be read and deleted. */
+  readonly keyBytes: number;
   /** Every part but the last. */
   readonly minimumPartBytes: number;
   readonly partsPerUpload: number;
@@ -24,6 +31,17 @@ export interface Limits {
   readonly alarmsPerBucket: number;
   readonly tagsPerObject: number;
   readonly tagsPerBucket: number;
+  /** In Unicode characters. */
+  readonly tagKeyCharacters: number;
+  readonly tagValueCharacters: number;
+  /** An access control list. */
+  readonly grantsPerAcl: number;
+  /** Of a bucket's CORS configuration. */
+  readonly corsRules: number;
+  /** Of a bucket's lifecycle configuration. */
+  readonly lifecycleRules: number;
+  /** Of a bucket's website. */
+  readonly routingRules: number;
   readonly keysPerDelete: number;
   readonly keysPerPage: number;
   readonly bucketsPerPage: number;
@@ -37,6 +55,14 @@ export interface Limits {
   readonly websiteBytes: number;
   readonly completeDocumentBytes: number;
   readonly deleteDocumentBytes: number;
+  /** How long a presigned URL may be valid. Those of version 2 do not say since when they are. */
+  readonly presignedLifetime: number;
+  /** How far the clock of a client may be off. */
+  readonly clockSkew: number;
+  /** How long a public link may last. */
+  readonly publicLinkLifetime: number;
+  /** Signed requests of a project, and apart from them anonymous ones to its buckets, that one process answers in a second. */
+  readonly requestsPerSecond: number;
   /** A body that stands still for so long ends in 400 RequestTimeout. */
   readonly bodyIdle: number;
   /** So long a body may come as slowly as it likes; afterwards all of it must have come at `bodyRate`, or it ends in 400 RequestTimeout. */
@@ -51,34 +77,91 @@ export interface Limits {
   readonly listingEffort: number;
 }
 
-export const defaultLimits: Limits = {
-  singleUploadBytes: 5 * GiB,
-  objectBytes: 5 * TiB,
-  minimumPartBytes: 5 * MiB,
-  partsPerUpload: 10_000,
-  userMetadataBytes: 2 * KiB,
-  headerSectionBytes: 8 * KiB,
-  requestTargetBytes: 16 * KiB,
-  formBytes: 20 * KiB,
-  bucketsPerProject: 50,
-  bucketBytes: 25 * TiB,
-  bucketObjects: 50_000_000,
-  alarmsPerBucket: 50,
-  tagsPerObject: 10,
-  tagsPerBucket: 50,
-  keysPerDelete: 1000,
-  keysPerPage: 1000,
-  bucketsPerPage: 10_000,
-  documentBytes: MiB,
-  policyBytes: 20 * KiB,
-  corsBytes: 64 * KiB,
-  websiteBytes: 128 * KiB,
-  completeDocumentBytes: 4 * MiB,
-  deleteDocumentBytes: 2 * MiB,
-  bodyIdle: 20_000,
-  bodyGrace: 60_000,
-  bodyRate: 500,
-  readerIdle: 5 * 60 * 1000,
-  requestDuration: 24 * 60 * 60 * 1000,
-  listingEffort: 20_000,
+/** What a limit is unless it is set, and what it can be set to. */
+interface LimitRow {
+  readonly value: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Node's timers take no more milliseconds. */
+const longestTimer = 2 ** 31 - 1;
+/** What whole numbers are exact up to. */
+const exact = Number.MAX_SAFE_INTEGER;
+/** What fits into an item of the table (400 KB) with room for all else in it. */
+const itemBytes = 256 * KiB;
+/** The largest document that the XML reader takes. */
+const readerBytes = 4 * MiB;
+/** Looked at one after the other, for a request or an object. */
+const mostRules = 1000;
+
+/** Every limit. The ends of a range are where something else gives out, which is said beside them unless it is plain. */
+export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
+  // A blob of the cloud is an object of S3.
+  singleUploadBytes: { value: 5 * GiB, least: 1, most: 5 * TiB },
+  objectBytes: { value: 5 * TiB, least: 1, most: exact },
+  // Keys are sort keys of the table, which DynamoDB takes up to 1,024 bytes of.
+  keyBytes: { value: KiB, least: 1, most: KiB },
+  minimumPartBytes: { value: 5 * MiB, least: 1, most: 5 * GiB },
+  // A Complete of more has more elements than the XML reader takes.
+  partsPerUpload: { value: 10_000, least: 1, most: 10_000 },
+  userMetadataBytes: { value: 2 * KiB, least: 1, most: 32 * KiB },
+  // Target and header fields get 64 KiB from Node together; a signed request has at least some 400 bytes of either.
+  headerSectionBytes: { value: 8 * KiB, least: KiB, most: 32 * KiB },
+  requestTargetBytes: { value: 16 * KiB, least: KiB, most: 24 * KiB },
+  formBytes: { value: 20 * KiB, least: KiB, most: MiB },
+  bucketsPerProject: { value: 50, least: 1, most: 1000 },
+  bucketBytes: { value: 25 * TiB, least: 1, most: exact },
+  bucketObjects: { value: 50_000_000, least: 1, most: exact },
+  alarmsPerBucket: { value: 50, least: 1, most: 1000 },
+  // Tags lie in one item: 50 of the longest have 300 KiB.
+  tagsPerObject: { value: 10, least: 1, most: 50 },
+  tagsPerBucket: { value: 50, least: 1, most: 50 },
+  tagKeyCharacters: { value: 128, least: 1, most: 512 },
+  tagValueCharacters: { value: 256, least: 1, most: 1024 },
+  grantsPerAcl: { value: 100, least: 1, most: mostRules },
+  corsRules: { value: 100, least: 1, most: mostRules },
+  lifecycleRules: { value: 1000, least: 1, most: mostRules },
+  routingRules: { value: 50, least: 1, most: mostRules },
+  keysPerDelete: { value: 1000, least: 1, most: 10_000 },
+  // A thousand of the longest keys, escaped, are as much as a function of the cloud can answer.
+  keysPerPage: { value: 1000, least: 1, most: 1000 },
+  bucketsPerPage: { value: 10_000, least: 1, most: 10_000 },
+  documentBytes: { value: MiB, least: KiB, most: readerBytes },
+  policyBytes: { value: 20 * KiB, least: KiB, most: itemBytes },
+  corsBytes: { value: 64 * KiB, least: KiB, most: itemBytes },
+  websiteBytes: { value: 128 * KiB, least: KiB, most: itemBytes },
+  completeDocumentBytes: { value: readerBytes, least: KiB, most: readerBytes },
+  deleteDocumentBytes: { value: 2 * MiB, least: KiB, most: readerBytes },
+  presignedLifetime: { value: 7 * day, least: second, most: 365 * day },
+  clockSkew: { value: 15 * minute, least: second, most: day },
+  publicLinkLifetime: { value: day, least: second, most: 365 * day },
+  requestsPerSecond: { value: Infinity, least: 1, most: 1_000_000 },
+  bodyIdle: { value: 20 * second, least: 100, most: longestTimer },
+  bodyGrace: { value: minute, least: 100, most: longestTimer },
+  bodyRate: { value: 500, least: 1, most: MiB },
+  readerIdle: { value: 5 * minute, least: 100, most: longestTimer },
+  requestDuration: { value: day, least: second, most: longestTimer },
+  listingEffort: { value: 20 * second, least: 100, most: longestTimer },
 };
+
+export const defaultLimits = Object.fromEntries(
+  Object.entries(limitTable).map(([name, { value }]) => [name, value]),
+) as unknown as Limits;
+
+/** Whether there is a limit of this name. */
+export function isLimit(name: string): name is keyof Limits {
+  return Object.hasOwn(limitTable, name);
+}
+
+/** What is wrong with a value that a limit is to be set to, in a sentence; undefined: nothing. */
+export function limitFault(name: keyof Limits, value: number): string | undefined {
+  const { least, most } = limitTable[name];
+  if (Number.isInteger(value) && value >= least && value <= most) return undefined;
+  return `${name} can be set to whole numbers from ${least} to ${most}.`;
+}
+
+/** The limits of the tags of an object, or of a bucket. */
+export function tagLimits(limits: Limits, tags: 'tagsPerObject' | 'tagsPerBucket'): TagLimits {
+  return { tags: limits[tags], keyCharacters: limits.tagKeyCharacters, valueCharacters: limits.tagValueCharacters };
+}

@@ -89,7 +89,7 @@ export type Context<On extends Level, Body> = Services & {
   /** The authorisation gate, for questions that only the document brings up. @throws S3Error AccessDenied */
   readonly authorise: (question: Question) => Promise<void>;
 } & (On extends 'service' | 'own' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
-  // Tells what bucket a request turned out to be about that names none: its rules of CORS count then.
+  // Tells what bucket a request turned out to be about that names none: its rules of CORS count then, and its owner's rate.
   (On extends 'own' ? { readonly concerns: (bucket: Bucket) => void } : object) &
   BodyOf<Body>;
 

@@ -11,7 +11,7 @@ import { withHoisted } from '../signing/hoisted.ts';
 import { errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
 import { authenticate } from './authenticate.ts';
-import type { Authenticated, SigningSettings } from './authenticated.ts';
+import type { Authenticated, GateRooms, SigningSettings } from './authenticated.ts';
 import { actualCorsFields } from './cors.ts';
 import { readWhole } from './document.ts';
 import type { Form } from './form.ts';
@@ -19,6 +19,7 @@ import { Gate } from './gate.ts';
 import type { Limits } from './limits.ts';
 import type { AnyOperation, Answer, BodyMode, RequestHead, Services, Settings } from './operation.ts';
 import type { Payload } from './payload.ts';
+import { RateExceeded, RateLimit } from './rate-limit.ts';
 import { RequestView } from './request-view.ts';
 import { findRoute, type OperationName } from './routes.ts';
 import { refuseUnbuilt } from './unbuilt.ts';
@@ -55,9 +56,15 @@ interface Journey {
  */
 export class Pipeline {
   readonly #rooms: PipelineRooms;
+  readonly #gate: GateRooms;
+  readonly #rate: RateLimit;
 
   constructor(rooms: PipelineRooms) {
+    const { accessKeys, signing, services } = rooms;
+    const { clock, settings } = services;
     this.#rooms = rooms;
+    this.#gate = { keys: accessKeys, clock, settings: signing, limits: settings.limits };
+    this.#rate = new RateLimit(settings.limits.requestsPerSecond, clock);
   }
 
   /** Answers a request. Never rejects. */
@@ -81,7 +88,7 @@ export class Pipeline {
   }
 
   async #answer(request: RequestMessage, journey: Journey): Promise<Answer> {
-    const { services, accessKeys, signing, hostNames } = this.#rooms;
+    const { services, hostNames } = this.#rooms;
     const { settings } = services;
 
     // Address and route
@@ -99,9 +106,10 @@ export class Pipeline {
       ...(operation?.body === 'form' && { formBytes: settings.limits.formBytes }),
       ...(operation?.ignoresCredentials === true && { ignoresCredentials: true as const }),
     } as const;
-    const authenticated = await authenticate(request, target, wants, accessKeys, services.clock, signing);
+    const authenticated = await authenticate(request, target, wants, this.#gate);
     journey.caller = authenticated.caller;
     try {
+      this.#countSigned(authenticated);
       if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
       return await this.#perform(operation, presented, authenticated, journey);
     } finally {
@@ -127,6 +135,7 @@ export class Pipeline {
 
     // Load the bucket, authorise
     const bucket = (journey.bucket = await this.#bucket(operation, target.address));
+    this.#countAnonymous(caller, bucket);
     const view = new RequestView(services, bucket);
     const body = once(() => readBody(operation.body as BodyMode, request.fields, payload, settings));
     const known = {
@@ -149,12 +158,23 @@ export class Pipeline {
     // Read the document, act, render
     const concerns = (found: Bucket): void => {
       journey.bucket = found;
+      this.#countAnonymous(caller, found);
     };
     // The rooms by inheritance: copying so many properties would cost more than all that is done here.
     const rooms = Object.create(services) as Services;
     const context = Object.assign(rooms, await body(), { caller, bucket, view, authorise, concerns });
     const output: unknown = await operation.act(input, context);
     return operation.render(output, input, head);
+  }
+
+  /** What is asked of the deployment itself, such as its health, is not counted. @throws RateExceeded */
+  #countSigned({ caller, target }: Authenticated): void {
+    if (caller.kind === 'user' && target.address.kind !== 'own') this.#rate.admit(caller.project.id);
+  }
+
+  /** Apart from the signed ones, so that strangers do not use up what the owner's programs need. @throws RateExceeded */
+  #countAnonymous(caller: Caller, bucket: Bucket | undefined): void {
+    if (caller.kind === 'anonymous' && bucket) this.#rate.admit(`anonymous/${bucket.project}`);
   }
 
   async #bucket(operation: AnyOperation, address: Address): Promise<Bucket | undefined> {
@@ -182,7 +202,7 @@ export class Pipeline {
       if (error.status === 500 || error.status === 503) telemetry.problem(error.code, error, { requestId, operation });
       return error;
     }
-    if (error instanceof TableBusy) return new S3Error('SlowDown', { cause: error });
+    if (error instanceof TableBusy || error instanceof RateExceeded) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });
     return new S3Error('InternalError', { cause: error });
   }

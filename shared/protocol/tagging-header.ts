@@ -1,7 +1,7 @@
 import { S3Error } from '../errors/s3-error.ts';
 import { utf8Of } from '../http/message.ts';
 import { Query } from '../http/query.ts';
-import { checkTags } from '../xml/tagging.ts';
+import { checkTags, type TagLimits } from '../xml/tagging.ts';
 
 /**
  * Reads x-amz-tagging, `k1=v1&k2=v2` in form encoding.
@@ -9,11 +9,11 @@ import { checkTags } from '../xml/tagging.ts';
  */
 export function parseTaggingHeader(
   value: string | undefined,
-  maximum: number,
+  limits: TagLimits,
 ): readonly (readonly [key: string, value: string])[] {
   if (value === undefined || value === '') return [];
   const tags = parse(value).parameters.map(({ name, value: text }) => ({ key: name, value: text }));
-  checkTags(tags, maximum);
+  checkTags(tags, limits);
   return tags.map(({ key, value: text }) => [key, text] as const);
 }
 

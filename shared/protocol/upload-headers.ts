@@ -2,7 +2,7 @@ import { parseAclHeaders, type AskedAcl } from '../access/acl-headers.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 import type { ContentHeaders, Particulars } from '../metadata/versions.ts';
-import type { Limits } from './limits.ts';
+import { tagLimits, type Limits } from './limits.ts';
 import { parseTaggingHeader } from './tagging-header.ts';
 
 /** What an upload says about the object beside its bytes. */
@@ -39,7 +39,7 @@ export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders
       websiteRedirectLocation: redirectLocation(fields.get('x-amz-website-redirect-location')),
     }),
     metadata: readMetadata(fields, limits.userMetadataBytes),
-    tags: parseTaggingHeader(fields.get('x-amz-tagging'), limits.tagsPerObject),
+    tags: parseTaggingHeader(fields.get('x-amz-tagging'), tagLimits(limits, 'tagsPerObject')),
     acl: parseAclHeaders(fields),
   };
 }

@@ -1,6 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
-import { checkCredentialDate, checkSkew, parseSignedHeaders, type SignatureClaim } from './claim.ts';
+import { checkCredentialDate, checkSkew, parseSignedHeaders, type SignatureClaim, type Timing } from './claim.ts';
 import { parseCredential } from './credential-scope.ts';
 import { dialectOf } from './dialect.ts';
 import { firstWord } from './scheme.ts';
@@ -12,11 +12,10 @@ const malformed = 'AuthorizationHeaderMalformed';
  * Reads `Authorization: <algorithm> Credential=…, SignedHeaders=…, Signature=…` and what belongs to it.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-auth-using-authorization-header.html
  *
- * @param now milliseconds since the epoch
  * @throws S3Error AuthorizationHeaderMalformed, AccessDenied (no date), RequestTimeTooSkewed, InvalidRequest (no
  *   x-amz-content-sha256)
  */
-export function readAuthorizationHeader(fields: Fields, now: number): SignatureClaim {
+export function readAuthorizationHeader(fields: Fields, timing: Timing): SignatureClaim {
   const authorization = fields.get('authorization') ?? '';
   // What is not ASCII could be a blank to one reader and a letter to another.
   if (!/^[\t\x20-\x7e]*$/.test(authorization)) throw new S3Error(malformed);
@@ -41,7 +40,7 @@ export function readAuthorizationHeader(fields: Fields, now: number): SignatureC
     malformed,
   };
   checkCredentialDate(claim);
-  checkSkew(time, now);
+  checkSkew(time, timing);
   if (claim.payloadHash === '') {
     throw new S3Error('InvalidRequest', { message: 'Missing required header for this request: x-amz-content-sha256' });
   }

@@ -21,11 +21,21 @@ export interface SignatureClaim extends CredentialScope {
   readonly malformed: MalformedCode;
 }
 
-/** How far the clock of a client may be off, in milliseconds. */
-export const allowedSkew = 15 * 60 * 1000;
+/** What the time of a signature is judged by, in milliseconds. */
+export interface Timing {
+  /** Since the epoch. */
+  readonly now: number;
+  /** How far the clock of a client may be off. */
+  readonly allowedSkew: number;
+  /** The longest that a presigned URL may be valid. */
+  readonly longestLifetime: number;
+}
 
-/** @throws S3Error RequestTimeTooSkewed if a request was signed too long before or after `now`, both in milliseconds */
-export function checkSkew(time: number, now: number): void {
+/**
+ * @param time at which a request was signed, in milliseconds since the epoch
+ * @throws S3Error RequestTimeTooSkewed if that is too long before or after now
+ */
+export function checkSkew(time: number, { now, allowedSkew }: Timing): void {
   if (Math.abs(now - time) <= allowedSkew) return;
   throw new S3Error('RequestTimeTooSkewed', {
     details: {

@@ -1,24 +1,20 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query, QueryParameter } from '../http/query.ts';
-import { allowedSkew, checkCredentialDate, parseSignedHeaders, type SignatureClaim } from './claim.ts';
+import { checkCredentialDate, parseSignedHeaders, type SignatureClaim, type Timing } from './claim.ts';
 import { parseCredential } from './credential-scope.ts';
 import { dialectOf, isAsymmetric } from './dialect.ts';
 import { parseBasicTime, printTime } from './timestamp.ts';
 
 const malformed = 'AuthorizationQueryParametersError';
 
-/** The longest a URL may be valid, in seconds: seven days. */
-export const longestExpiry = 7 * 24 * 60 * 60;
-
 /**
  * Reads the signature of a presigned URL. Names are found without regard to case; which case was sent is signed.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
  *
- * @param now milliseconds since the epoch
  * @throws S3Error AuthorizationQueryParametersError, AccessDenied (expired, not valid yet, bad expiry), NotImplemented
  */
-export function readPresignedQuery(query: Query, fields: Fields, now: number): SignatureClaim {
+export function readPresignedQuery(query: Query, fields: Fields, timing: Timing): SignatureClaim {
   const parameters = firstByLowerName(query);
   const algorithm = required(parameters, 'x-amz-algorithm').value;
   const credential = required(parameters, 'x-amz-credential').value;
@@ -52,7 +48,7 @@ export function readPresignedQuery(query: Query, fields: Fields, now: number): S
     malformed,
   };
   checkCredentialDate(claim);
-  checkValidity(time, expires, now);
+  checkValidity(time, expires, timing);
   return claim;
 }
 
@@ -76,11 +72,12 @@ function required(parameters: ReadonlyMap<string, QueryParameter>, name: string)
 }
 
 /** A URL is valid from a clock skew before it was signed until it expires. */
-function checkValidity(time: number, expires: string, now: number): void {
-  const seconds = /^\d{1,6}$/.test(expires) ? Number(expires) : 0;
-  if (seconds < 1 || seconds > longestExpiry) {
+function checkValidity(time: number, expires: string, { now, allowedSkew, longestLifetime }: Timing): void {
+  const seconds = /^\d{1,10}$/.test(expires) ? Number(expires) : 0;
+  const longest = Math.floor(longestLifetime / 1000);
+  if (seconds < 1 || seconds > longest) {
     throw new S3Error('AccessDenied', {
-      message: `X-Amz-Expires must be a whole number of seconds, at least 1 and at most ${longestExpiry}.`,
+      message: `X-Amz-Expires must be a whole number of seconds, at least 1 and at most ${longest}.`,
     });
   }
   const end = time + seconds * 1000;

@@ -1,7 +1,7 @@
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query, QueryParameter } from '../http/query.ts';
-import { checkSkew } from './claim.ts';
+import { checkSkew, type Timing } from './claim.ts';
 import { firstWord } from './scheme.ts';
 import { parseBasicTime, parseHttpDate, printTime } from './timestamp.ts';
 
@@ -19,10 +19,9 @@ export interface V2Claim {
  * with it. `x-amz-date` takes the place of `Date`, whose line in the string to sign is empty then.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html#ConstructingTheAuthenticationHeader
  *
- * @param now milliseconds since the epoch
  * @throws S3Error AccessDenied (no valid date), RequestTimeTooSkewed
  */
-export function readV2Header(fields: Fields, now: number): V2Claim {
+export function readV2Header(fields: Fields, timing: Timing): V2Claim {
   const { word, rest } = firstWord(fields.get('authorization') ?? '');
   const pair = rest === '' ? word : rest;
   // Key ids may contain colons.
@@ -33,7 +32,7 @@ export function readV2Header(fields: Fields, now: number): V2Claim {
   if (time === undefined) {
     throw new S3Error('AccessDenied', { message: 'AWS authentication requires a valid Date or x-amz-date header' });
   }
-  checkSkew(time, now);
+  checkSkew(time, timing);
   return {
     accessKeyId: pair.slice(0, colon),
     signature: pair.slice(colon + 1),
@@ -54,10 +53,9 @@ const keyIdNames: readonly string[] = ['awsaccesskeyid', 'svcaccesskeyid'];
  * without regard to case. The time of expiry stands in the line of the date.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html#RESTAuthenticationQueryStringAuth
  *
- * @param now milliseconds since the epoch
  * @throws S3Error AccessDenied (incomplete, no time, expired), InvalidArgument (two access keys)
  */
-export function readV2Query(query: Query, now: number): V2Claim {
+export function readV2Query(query: Query, { now }: Pick<Timing, 'now'>): V2Claim {
   const named = (...names: readonly string[]): readonly QueryParameter[] =>
     query.parameters.filter(({ name }) => names.includes(name.toLowerCase()));
   const keyIds = named(...keyIdNames);

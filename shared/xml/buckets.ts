@@ -1,7 +1,7 @@
 import { S3Error } from '../errors/s3-error.ts';
 import { ownerElements, type Owner } from './owner.ts';
 import { readDocument } from './reader.ts';
-import { checkTags, maximumBucketTags, readTag, type Tag } from './tagging.ts';
+import { checkTags, readTag, type Tag, type TagLimits } from './tagging.ts';
 import { document, timestamp } from './writer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListBuckets.html */
@@ -54,14 +54,14 @@ export interface BucketConfiguration {
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucketConfiguration.html
  * @throws S3Error MalformedXML, InvalidTag, NotImplemented (directory buckets)
  */
-export function readCreateBucketConfiguration(body: Uint8Array | string): BucketConfiguration {
+export function readCreateBucketConfiguration(body: Uint8Array | string, limits: TagLimits): BucketConfiguration {
   const configuration = readDocument(body, 'CreateBucketConfiguration');
   configuration.onlyChildren('LocationConstraint', 'Location', 'Bucket', 'Tags');
   if (configuration.optional('Location') !== undefined || configuration.optional('Bucket') !== undefined) {
     throw new S3Error('NotImplemented', { message: 'Directory buckets are not implemented.' });
   }
   const tags = configuration.optional('Tags')?.onlyChildren('Tag').children.map(readTag) ?? [];
-  checkTags(tags, maximumBucketTags);
+  checkTags(tags, limits);
   const location = configuration.optional('LocationConstraint')?.text;
   return { locationConstraint: location === '' ? undefined : location, tags };
 }

@@ -17,7 +17,6 @@ export interface CorsRule {
   readonly maxAge?: number;
 }
 
-const maximumRules = 100;
 const maximumIdLength = 255;
 const maximumMaxAge = 2 ** 31 - 1;
 const methods: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'HEAD']);
@@ -25,9 +24,10 @@ const methods: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'H
 /**
  * Reads `<CORSConfiguration>`.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketCors.html
+ * @param maximumRules how many rules there may be
  * @throws S3Error MalformedXML, InvalidRequest
  */
-export function readCorsConfiguration(body: Uint8Array | string): readonly CorsRule[] {
+export function readCorsConfiguration(body: Uint8Array | string, maximumRules: number): readonly CorsRule[] {
   const root = readDocument(body, 'CORSConfiguration').onlyChildren('CORSRule');
   const elements = root.many('CORSRule');
   if (elements.length === 0) throw root.fault('there must be a CORSRule');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import { readDocument, type XmlElement } from './reader.ts';
-import { checkTags, maximumObjectTags, readTag, type Tag } from './tagging.ts';
+import { checkTags, readTag, type Tag, type TagLimits } from './tagging.ts';
 import { document, timestamp, type XmlElements } from './writer.ts';
 
 /** What a rule applies to, in the form in which the client said it: the answer to GET says it in the same one. */
@@ -30,36 +30,44 @@ export interface LifecycleRule {
   readonly abortDays?: number;
 }
 
-const maximumRules = 1000;
 const maximumIdLength = 255;
 const maximumPrefixBytes = 1024;
 const maximumNewerVersions = 100;
 const maximumDays = 2 ** 31 - 1;
 const day = 24 * 60 * 60 * 1000;
 
+/** What a configuration is read by. */
+export interface LifecycleReading {
+  /** How many rules there may be. */
+  readonly maximumRules: number;
+  /** What holds for the tags of a filter. */
+  readonly tags: TagLimits;
+  /** Milliseconds since the epoch of an ISO 8601 date. */
+  parseTime(this: void, text: string): number | undefined;
+}
+
 /**
  * Reads `<LifecycleConfiguration>`. Rules without an id get one.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html
  *
- * @param parseTime milliseconds since the epoch of an ISO 8601 date
  * @throws S3Error MalformedXML, InvalidArgument, InvalidRequest, InvalidTag, NotImplemented (transitions)
  */
 export function readLifecycleConfiguration(
   body: Uint8Array | string,
-  parseTime: (text: string) => number | undefined,
+  reading: LifecycleReading,
 ): readonly LifecycleRule[] {
   const root = readDocument(body, 'LifecycleConfiguration').onlyChildren('Rule');
   const elements = root.many('Rule');
   if (elements.length === 0) throw root.fault('there must be a Rule');
+  const { maximumRules } = reading;
   if (elements.length > maximumRules) throw root.fault(`there may be at most ${maximumRules} rules`);
-  const rules = elements.map((element) => readRule(element, parseTime));
-  return withIds(rules);
+  return withIds(elements.map((element) => readRule(element, reading)));
 }
 
 /** A rule whose id may be missing yet. */
 type UnnamedRule = Omit<LifecycleRule, 'id'> & { readonly id: string | undefined };
 
-function readRule(rule: XmlElement, parseTime: (text: string) => number | undefined): UnnamedRule {
+function readRule(rule: XmlElement, { parseTime, tags }: LifecycleReading): UnnamedRule {
   refuseTransitions(rule);
   rule.onlyChildren(
     'ID',
@@ -75,7 +83,7 @@ function readRule(rule: XmlElement, parseTime: (text: string) => number | undefi
     throw invalidArgument('ID', id, `ID length should not exceed allowed limit of ${maximumIdLength}`);
   }
   const status = rule.one('Status').choice('Enabled', 'Disabled');
-  const scope = readScope(rule);
+  const scope = readScope(rule, tags);
   const expiration = rule.optional('Expiration');
   const noncurrent = rule.optional('NoncurrentVersionExpiration');
   const abort = rule.optional('AbortIncompleteMultipartUpload');
@@ -100,7 +108,7 @@ function refuseTransitions(rule: XmlElement): void {
   throw new S3Error('NotImplemented', { message: `${found} is not implemented: there is one storage class only.` });
 }
 
-function readScope(rule: XmlElement): LifecycleScope {
+function readScope(rule: XmlElement, tags: TagLimits): LifecycleScope {
   const prefix = rule.optional('Prefix');
   const filter = rule.optional('Filter');
   if (prefix && filter) throw rule.fault('a Rule must not have both Prefix and Filter');
@@ -111,16 +119,16 @@ function readScope(rule: XmlElement): LifecycleScope {
   // Clients of Ceph RGW leave And away around a prefix and one other condition.
   const others = filter.children.length - (and ? 0 : filter.many('Prefix').length);
   if (others > 1) throw filter.fault('a Filter must have at most one condition besides Prefix; And takes several');
-  if (!and) return { form: 'filter', ...readConditions(filter) };
+  if (!and) return { form: 'filter', ...readConditions(filter, tags) };
   and.onlyChildren('Prefix', 'Tag', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan');
   if (and.children.length === 0) throw and.fault('And must have conditions');
-  return { form: 'and', ...readConditions(and) };
+  return { form: 'and', ...readConditions(and, tags) };
 }
 
-function readConditions(element: XmlElement): Omit<LifecycleScope, 'form'> {
+function readConditions(element: XmlElement, limits: TagLimits): Omit<LifecycleScope, 'form'> {
   const prefix = element.optional('Prefix');
   const tags = element.many('Tag').map(readTag);
-  checkTags(tags, maximumObjectTags);
+  checkTags(tags, limits);
   const greaterThan = element.optional('ObjectSizeGreaterThan');
   const lessThan = element.optional('ObjectSizeLessThan');
   const scope = {

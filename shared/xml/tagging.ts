@@ -8,9 +8,12 @@ export interface Tag {
   readonly value: string;
 }
 
-/** The most tags an object may have, and a bucket. */
-export const maximumObjectTags = 10;
-export const maximumBucketTags = 50;
+/** How many tags there may be together, and how long keys and values may be, in Unicode characters. */
+export interface TagLimits {
+  readonly tags: number;
+  readonly keyCharacters: number;
+  readonly valueCharacters: number;
+}
 
 const allowed = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
@@ -19,12 +22,17 @@ const allowed = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
  * @throws S3Error InvalidTag
  */
-export function checkTags(tags: readonly Tag[], maximum: number): void {
-  if (tags.length > maximum) throw invalidTag(`There may be at most ${maximum} tags.`);
+export function checkTags(tags: readonly Tag[], limits: TagLimits): void {
+  const { keyCharacters, valueCharacters } = limits;
+  if (tags.length > limits.tags) throw invalidTag(`There may be at most ${limits.tags} tags.`);
   const seen = new Set<string>();
   for (const { key, value } of tags) {
-    if (key === '' || characters(key) > 128) throw invalidTag('A tag key must have 1 to 128 characters.', key);
-    if (characters(value) > 256) throw invalidTag('A tag value must have at most 256 characters.', key);
+    if (key === '' || characters(key) > keyCharacters) {
+      throw invalidTag(`A tag key must have 1 to ${keyCharacters} characters.`, key);
+    }
+    if (characters(value) > valueCharacters) {
+      throw invalidTag(`A tag value must have at most ${valueCharacters} characters.`, key);
+    }
     if (!allowed.test(key) || !allowed.test(value)) {
       throw invalidTag('Tags may hold letters, digits, spaces and + - = . _ : / @ only.', key);
     }
@@ -47,10 +55,10 @@ function invalidTag(message: string, key?: string): S3Error {
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_Tagging.html
  * @throws S3Error MalformedXML, InvalidTag
  */
-export function readTagging(body: Uint8Array | string, maximum: number = maximumObjectTags): readonly Tag[] {
+export function readTagging(body: Uint8Array | string, limits: TagLimits): readonly Tag[] {
   const tagging = readDocument(body, 'Tagging').onlyChildren('TagSet');
   const tags = tagging.one('TagSet').onlyChildren('Tag').children.map(readTag);
-  checkTags(tags, maximum);
+  checkTags(tags, limits);
   return tags;
 }
 

@@ -45,16 +45,16 @@ export type Website =
       readonly rules: readonly RoutingRule[];
     };
 
-const maximumRules = 50;
 const maximumKeyBytes = 1024;
 
 /**
  * Reads `<WebsiteConfiguration>`. Nothing is taken that could lead a visitor anywhere but to a host named here, or add
  * headers to an answer.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketWebsite.html
+ * @param maximumRules how many routing rules there may be
  * @throws S3Error MalformedXML, InvalidArgument, InvalidRequest
  */
-export function readWebsiteConfiguration(body: Uint8Array | string): Website {
+export function readWebsiteConfiguration(body: Uint8Array | string, maximumRules: number): Website {
   const root = readDocument(body, 'WebsiteConfiguration');
   root.onlyChildren('IndexDocument', 'ErrorDocument', 'RedirectAllRequestsTo', 'RoutingRules');
   const redirectAll = root.optional('RedirectAllRequestsTo');
@@ -72,7 +72,7 @@ export function readWebsiteConfiguration(body: Uint8Array | string): Website {
   return {
     index: readSuffix(index),
     ...(error && { error: readErrorKey(error) }),
-    rules: readRules(root.optional('RoutingRules')),
+    rules: readRules(root.optional('RoutingRules'), maximumRules),
   };
 }
 
@@ -98,7 +98,7 @@ function readErrorKey(element: XmlElement): string {
   return key;
 }
 
-function readRules(element: XmlElement | undefined): readonly RoutingRule[] {
+function readRules(element: XmlElement | undefined, maximumRules: number): readonly RoutingRule[] {
   if (element === undefined) return [];
   const rules = element.onlyChildren('RoutingRule').many('RoutingRule');
   if (rules.length === 0) throw element.fault('there must be a RoutingRule');

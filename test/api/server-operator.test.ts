@@ -47,7 +47,17 @@ describe('options that make no sense', () => {
     [['--port', '-1'], 'A port is a number from 0 to 65535'],
     [['--limit', 'bodyIdle'], 'A limit is set by name=number'],
     [['--limit', 'bodyIdle=1.5'], 'A limit is set by name=number'],
-    [['--limit', 'bodyIdle=0'], 'A limit is at least 1'],
+    [['--limit', 'bodyIdle=0'], 'bodyIdle can be set to whole numbers from 100 to 2147483647.'],
+    [['--limit', 'bodyIdle=2147483648'], 'bodyIdle can be set to whole numbers from 100 to 2147483647.'],
+    [['--limit', 'keyBytes=1025'], 'keyBytes can be set to whole numbers from 1 to 1024.'],
+    [
+      ['--limit', 'bucketBytes=99999999999999999999'],
+      'bucketBytes can be set to whole numbers from 1 to 9007199254740991.',
+    ],
+    [
+      ['--limit', 'corsRules=5,requestsPerSecond=0'],
+      'requestsPerSecond can be set to whole numbers from 1 to 1000000.',
+    ],
     [['--limit', 'bodyIdol=1'], 'There is no limit "bodyIdol"'],
     [['--limit', 'toString=1'], 'There is no limit "toString"'],
     [['--trust-proxy', 'nobody'], '"nobody" is not an address range'],

@@ -31,14 +31,16 @@ const longListing = {
     '&prefix=photos%2F2026%2F&start-after=photos%2F2026%2Fa%20b',
 };
 
+const timing = () => ({ now: Date.now(), allowedSkew: 900_000, longestLifetime: 604_800_000 });
+
 function verifyV4(request: RequestMessage): void {
   const target = targetOf(request);
-  verifyClaim(request, target, readAuthorizationHeader(request.fields, Date.now()));
+  verifyClaim(request, target, readAuthorizationHeader(request.fields, timing()));
 }
 
 function verifyPresigned(request: RequestMessage): void {
   const target = targetOf(request);
-  verifyClaim(request, target, readPresignedQuery(target.query, request.fields, Date.now()));
+  verifyClaim(request, target, readPresignedQuery(target.query, request.fields, timing()));
 }
 
 function verifyClaim(request: RequestMessage, target: Target, claim: SignatureClaim): void {
@@ -47,7 +49,7 @@ function verifyClaim(request: RequestMessage, target: Target, claim: SignatureCl
 }
 
 function verifyV2(request: RequestMessage): void {
-  verifyV2Signature(request, targetOf(request), readV2Header(request.fields, Date.now()), key.secretAccessKey);
+  verifyV2Signature(request, targetOf(request), readV2Header(request.fields, timing()), key.secretAccessKey);
 }
 
 const works: readonly (readonly [string, RawRequest, (request: RequestMessage) => void])[] = [

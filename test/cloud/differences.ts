@@ -69,6 +69,14 @@ export const differences: readonly Difference[] = [
     file: 'test/wire/encryption-at-rest.test.ts',
     tests: ['an object under a key of the customer', 'ciphertext that somebody has changed'],
   },
+  {
+    reason: 'requests a second are limited by API Gateway, for all clients together',
+    file: 'test/wire/request-rate.test.ts',
+  },
+  {
+    reason: 'tries every limit to its end, and CloudFront and API Gateway have narrower ones for some',
+    file: 'test/wire/settable-limits.test.ts',
+  },
 ];
 
 /** Those of which nothing runs. */

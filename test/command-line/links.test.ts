@@ -55,7 +55,9 @@ it('links lead to the version that is named, and none is made to what is not the
     [[bucket, 'other'], 1, 'NoSuchKey'],
     [['no-such-bucket', 'key'], 1, 'NoSuchBucket'],
     [[bucket, 'key', '--version-id', 'nonsense'], 1, 'InvalidArgument'],
-    [[bucket, 'key', '--expires', '86401'], 2, 'A link lasts 1 to 86400 seconds.'],
+    [[bucket, 'key', '--expires', '86401'], 1, '--expires: a link lasts 86400 seconds at most'],
+    [[bucket, 'key', '--expires', '3601', '--limit', 'publicLinkLifetime=3600000'], 1, 'lasts 3600 seconds at most'],
+    [[bucket, 'key', '--expires', '0'], 2, 'A link lasts a whole number of seconds.'],
   ] as const) {
     const refused = await runProgram(['link', 'create', ...args, '--data', data]);
     expect([refused.code, refused.stdout]).toEqual([code, '']);

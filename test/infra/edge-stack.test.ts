@@ -21,6 +21,7 @@ interface DistributionConfig {
   readonly CacheBehaviors?: readonly Behaviour[];
   readonly CustomErrorResponses: readonly { readonly ErrorCode: number; readonly ErrorCachingMinTTL: number }[];
   readonly ViewerCertificate?: unknown;
+  readonly WebACLId?: string;
 }
 
 const distributions = (template: Template): [id: string, config: DistributionConfig][] =>
@@ -33,17 +34,25 @@ const distributions = (template: Template): [id: string, config: DistributionCon
 const cachingDisabled = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad';
 const allViewerExceptHostHeader = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
 
+const webAcl = 'arn:aws:wafv2:us-east-1:000000000000:global/webacl/rates/01234567-89ab-cdef-0123-456789abcdef';
+
 let plain: Synthesis;
 let named: Synthesis;
 beforeAll(async () => {
   plain = await synthesise([], { router: 'function handler(event) { return event.request; }' });
-  named = await synthesise([], { context: withDomain });
+  named = await synthesise([], { context: { ...withDomain, webAcl } });
 }, 180_000);
 
 describe('the edge stack', () => {
   it('is as it was last looked at', () => {
     expect(withoutAssets(plain.edge)).toMatchSnapshot('on the name of the distribution');
     expect(withoutAssets(named.edge)).toMatchSnapshot('with a domain');
+  });
+
+  it('puts a web ACL before each distribution, if there is one', () => {
+    const aclsOf = (template: Template) => distributions(template).map(([, { WebACLId }]) => WebACLId);
+    expect(aclsOf(named.edge)).toEqual([webAcl, webAcl]);
+    expect(aclsOf(plain.edge)).toEqual([undefined]);
   });
 
   it('runs the router on each request of a viewer, in each distribution', () => {

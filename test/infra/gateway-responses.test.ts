@@ -14,6 +14,18 @@ describe('what API Gateway answers itself', () => {
     expect(responseTemplates!['application/json']).toContain(`<Code>${gatewayErrors[type]!.code}</Code>`);
   });
 
+  it('says when to come again to whoever shall slow down', () => {
+    const responses = Object.values(gatewayResponses()) as Record<string, Record<string, string>>[];
+    const slowing = responses.filter(({ responseTemplates }) =>
+      responseTemplates!['application/xml']!.includes('SlowDown'),
+    );
+    expect(slowing).toHaveLength(2);
+    for (const response of responses) {
+      const header = response['responseParameters']!['gatewayresponse.header.Retry-After'];
+      expect(header).toBe(slowing.includes(response) ? "'1'" : undefined);
+    }
+  });
+
   it('covers whatever it may be', () => {
     expect(Object.keys(gatewayErrors)).toEqual(expect.arrayContaining(['DEFAULT_4XX', 'DEFAULT_5XX']));
   });

@@ -43,6 +43,11 @@ describe('the settings of a deployment', () => {
     ['removalPolicy', 'keep'],
     ['limits', '{"buckets":1}'],
     ['limits', '{"bucketBytes":0}'],
+    ['limits', '{"bucketBytes":1.5}'],
+    ['limits', '{"bucketBytes":"1000"}'],
+    ['limits', '{"keyBytes":1025}'],
+    ['limits', '{"requestsPerSecond":100}'],
+    ['webAcl', 'arn:aws:wafv2:eu-west-1:000000000000:regional/webacl/a/b'],
     ['limits', 'bucketBytes=1'],
     ['xmlNamespace', 'no url'],
     ['logRetentionDays', '31'],
@@ -59,6 +64,14 @@ describe('the settings of a deployment', () => {
     ['a zone without a domain', { hostedZone: 'Z012345' }, 'hostedZone'],
   ])('refuse %s', (_, given, name) => {
     expect(() => settings(given)).toThrow(new RegExp(`cdk.json.*${name}: `));
+  });
+
+  it('say what is wrong with a limit', () => {
+    const faults = (limits: object) => () => settings({ limits });
+    expect(faults({ keyBytes: 1025 })).toThrow('limits: keyBytes can be set to whole numbers from 1 to 1024.');
+    expect(faults({ keys: 5 })).toThrow('limits: there is no limit "keys"');
+    expect(faults({ requestsPerSecond: 5 })).toThrow('limits: the setting requestsPerSecond takes the place');
+    expect(settings({ limits: { keyBytes: 1024, corsRules: 5 } }).limits).toEqual({ keyBytes: 1024, corsRules: 5 });
   });
 
   it('name all that is wrong at once', () => {

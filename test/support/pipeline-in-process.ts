@@ -4,7 +4,7 @@ import type { AccessKey, Project } from '../../shared/access/identity.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import { Fields } from '../../shared/http/message.ts';
-import { defaultLimits } from '../../shared/protocol/limits.ts';
+import { defaultLimits, type Limits } from '../../shared/protocol/limits.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
 import { MemoryBlobs } from '../model/memory-blobs.ts';
@@ -51,14 +51,20 @@ export class PipelineInProcess {
   readonly #pipeline: Pipeline;
   readonly #host = 'stillage.test';
 
-  /** @param rooms a table of another kind, what stands before the blobs, and the clock */
+  /** @param rooms a table of another kind, what stands before the blobs, the clock, and other limits than the default */
   constructor(
     people: readonly Person[],
     {
       table = new MemoryTable(),
       before = (blobs) => blobs,
       clock = new SetClock(Date.now()),
-    }: { table?: MemoryTable; before?: (blobs: BlobStore) => BlobStore; clock?: SetClock } = {},
+      limits = {},
+    }: {
+      table?: MemoryTable;
+      before?: (blobs: BlobStore) => BlobStore;
+      clock?: SetClock;
+      limits?: Partial<Limits>;
+    } = {},
   ) {
     this.table = table;
     const projects = new Map(people.map(({ project }) => [project.id, project]));
@@ -81,7 +87,7 @@ export class PipelineInProcess {
           region: 'us-east-1',
           xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
           allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
-          limits: { ...defaultLimits, minimumPartBytes: 0 },
+          limits: { ...defaultLimits, minimumPartBytes: 0, ...limits },
           tokenKey: new Uint8Array(32),
         },
       },

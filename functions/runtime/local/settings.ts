@@ -46,7 +46,6 @@ export const defaultOptions = {
   alarmWebhookAllow: [],
   xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
-  limit: {},
 } as const satisfies Partial<StartOptions>;
 
 /** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError */

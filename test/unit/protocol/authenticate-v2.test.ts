@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AccessKeys, User } from '../../../shared/access/identity.ts';
 import { authenticate } from '../../../shared/protocol/authenticate.ts';
 import type { Authenticated, SigningSettings } from '../../../shared/protocol/authenticated.ts';
+import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import { routes, type Route } from '../../../shared/protocol/routes.ts';
 import { isSignedByV2 } from '../../../shared/signing/sigv2-resource.ts';
 import type { RawRequest } from '../../support/raw-client.ts';
@@ -29,7 +30,12 @@ function pass(
 ): Promise<Authenticated> {
   const request = message(method, target, headers, ...(body === undefined ? [] : [body]));
   const clock = { now: () => +signingDate, sleep: () => Promise.resolve() };
-  return authenticate(request, targetOf(request), { digestBody: true }, keys, clock, settings);
+  return authenticate(
+    request,
+    targetOf(request),
+    { digestBody: true },
+    { keys, clock, settings, limits: defaultLimits },
+  );
 }
 
 async function textOf({ payload }: Authenticated): Promise<string> {

@@ -9,6 +9,7 @@ import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage } from '../../../shared/http/message.ts';
 import { authenticate } from '../../../shared/protocol/authenticate.ts';
 import type { Authenticated, SigningSettings } from '../../../shared/protocol/authenticated.ts';
+import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { PayloadDigests } from '../../../shared/protocol/payload.ts';
 import type { BodyWants } from '../../../shared/protocol/verified-body.ts';
 import {
@@ -53,7 +54,7 @@ interface Circumstances {
 function pass(request: RequestMessage, circumstances: Circumstances = {}): Promise<Authenticated> {
   const { now = +signingDate, settings = {}, keys = keysWith(), wants = { digestBody: true } } = circumstances;
   const clock = { now: () => now, sleep: () => Promise.resolve() };
-  return authenticate(request, targetOf(request), wants, keys, clock, settings);
+  return authenticate(request, targetOf(request), wants, { keys, clock, settings, limits: defaultLimits });
 }
 
 /** Passes the gate and reads the body to its end. */

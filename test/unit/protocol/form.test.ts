@@ -54,7 +54,7 @@ function request(
 function pass(message: RequestMessage, accessKeys = keys(), settings: SigningSettings = {}): Promise<Authenticated> {
   const target = resolveTarget(message.target, message.fields.get('host'), names);
   const wants = { digestBody: false, formBytes: defaultLimits.formBytes };
-  return authenticate(message, target, wants, accessKeys, clock, settings);
+  return authenticate(message, target, wants, { keys: accessKeys, clock, settings, limits: defaultLimits });
 }
 
 const refused = (code: string): unknown => expect.objectContaining({ name: 'S3Error', code });

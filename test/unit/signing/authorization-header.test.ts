@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Fields } from '../../../shared/http/message.ts';
 import { readAuthorizationHeader } from '../../../shared/signing/authorization-header.ts';
+import { timingAt } from './timing.ts';
 
 const signature = '0123456789abcdef'.repeat(4);
 const credential = 'AKID/20261120/us-east-1/s3/aws4_request';
 const whole = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=host;x-amz-date, Signature=${signature}`;
-const now = Date.UTC(2026, 10, 20, 10, 11, 12);
+const timing = timingAt(Date.UTC(2026, 10, 20, 10, 11, 12));
 
 function read(authorization: string, headers: Record<string, string> = {}) {
   const all = {
@@ -14,7 +15,7 @@ function read(authorization: string, headers: Record<string, string> = {}) {
     authorization,
     ...headers,
   };
-  return readAuthorizationHeader(new Fields(Object.entries(all).filter(([, value]) => value !== 'none')), now);
+  return readAuthorizationHeader(new Fields(Object.entries(all).filter(([, value]) => value !== 'none')), timing);
 }
 
 const refusal = (code: string, rest: object = {}) => expect.objectContaining({ code, ...rest }) as Error;

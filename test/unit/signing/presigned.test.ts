@@ -12,13 +12,14 @@ import {
   uriEncode,
   type Unsigned,
 } from './reference-signer.ts';
+import { timingAt } from './timing.ts';
 
 function verify(request: RequestMessage, now = +signingDate) {
   const target = targetOf(request);
   return verifySignature(
     request,
     target,
-    readPresignedQuery(target.query, request.fields, now),
+    readPresignedQuery(target.query, request.fields, timingAt(now)),
     credentials.secretAccessKey,
   );
 }
@@ -77,7 +78,7 @@ describe('readPresignedQuery', () => {
     );
     expect(() => verify({ ...request, target: lower })).toThrow(refusal('SignatureDoesNotMatch'));
     expect(
-      readPresignedQuery(targetOf({ ...request, target: lower }).query, request.fields, +signingDate),
+      readPresignedQuery(targetOf({ ...request, target: lower }).query, request.fields, timingAt(+signingDate)),
     ).toMatchObject({
       accessKeyId: credentials.accessKeyId,
       signedHeaders: ['host'],

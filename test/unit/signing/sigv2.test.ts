@@ -11,11 +11,13 @@ import type { RawRequest } from '../../support/raw-client.ts';
 import type { Unsigned } from '../../support/signer.ts';
 import { presignedV2, signedV2, stringToSignV2, type HeaderSigningV2 } from '../../support/signer-v2.ts';
 import { message } from './reference-signer.ts';
+import { timingAt } from './timing.ts';
 
 const key = { accessKeyId: 'project:user@customer', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
 const host = 's3.amazonaws.com';
 const date = 'Fri, 20 Nov 2026 10:11:12 GMT';
 const now = Date.parse(date);
+const timing = timingAt(now);
 const names = { domain: host, websiteDomain: 's3-website.amazonaws.com' };
 
 const asReceived = ({ method, target, headers }: RawRequest): RequestMessage => message(method, target, headers);
@@ -25,8 +27,8 @@ function verify(sent: RawRequest): void {
   const request = asReceived(sent);
   const target = targetOf(request);
   const claim = request.fields.has('authorization')
-    ? readV2Header(request.fields, now)
-    : readV2Query(target.query, now);
+    ? readV2Header(request.fields, timing)
+    : readV2Query(target.query, timing);
   verifyV2Signature(request, target, claim, key.secretAccessKey);
 }
 
@@ -139,7 +141,7 @@ describe('the examples of the documentation', () => {
       ['Authorization', `AWS AKIAIOSFODNN7EXAMPLE:${signature}`],
     ];
     const request = message(method, path, fields);
-    const claim = readV2Header(request.fields, at(headers['Date']!));
+    const claim = readV2Header(request.fields, timingAt(at(headers['Date']!)));
     expect(claim.accessKeyId).toBe('AKIAIOSFODNN7EXAMPLE');
     verifyV2Signature(request, targetOf(request), claim, key.secretAccessKey);
   });
@@ -148,16 +150,16 @@ describe('the examples of the documentation', () => {
     const query = 'Signature=NpgCjnDzrM%2BWFzoENXmpNDUsSn8%3D&Expires=1175139620&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE';
     const request = message('GET', `/photos/puppy.jpg?${query}`, [['Host', 'johnsmith.s3.amazonaws.com']]);
     const target = targetOf(request);
-    const claim = readV2Query(target.query, 1175139620_000);
+    const claim = readV2Query(target.query, timingAt(1175139620_000));
     verifyV2Signature(request, target, claim, key.secretAccessKey);
-    expect(() => readV2Query(target.query, 1175139620_001)).toThrow(refused('AccessDenied'));
+    expect(() => readV2Query(target.query, timingAt(1175139620_001))).toThrow(refused('AccessDenied'));
   });
 });
 
 describe('a signature of version 2', () => {
   it.each(['AWS ', 'SVC ', ''] as const)('may follow the word %j', (word) => {
     verify(sign({}, { word }));
-    expect(readV2Header(asReceived(sign({}, { word })).fields, now).accessKeyId).toBe('project:user@customer');
+    expect(readV2Header(asReceived(sign({}, { word })).fields, timing).accessKeyId).toBe('project:user@customer');
   });
 
   it('holds for any key, sub-resources and metadata', () => {
@@ -329,7 +331,7 @@ describe('a signature of version 2', () => {
 
 describe('the date of a signed header', () => {
   const read = (headers: Record<string, string>) =>
-    readV2Header(message('GET', '/', Object.entries({ authorization: 'AWS AKID:c2ln', ...headers })).fields, now);
+    readV2Header(message('GET', '/', Object.entries({ authorization: 'AWS AKID:c2ln', ...headers })).fields, timing);
 
   it('stands in the line of the date, unless x-amz-date is there', () => {
     expect(read({ date }).dateLine).toBe(date);
@@ -365,7 +367,7 @@ describe('the date of a signed header', () => {
 });
 
 describe('a presigned URL of version 2', () => {
-  const read = (query: string) => readV2Query(resolveTarget(`/bucket/key?${query}`, host, names).query, now);
+  const read = (query: string) => readV2Query(resolveTarget(`/bucket/key?${query}`, host, names).query, timing);
   const end = now / 1000;
 
   it('names its key in either spelling, and its parameters in any case', () => {

@@ -15,9 +15,15 @@ import {
   uriEncode,
   type Unsigned,
 } from './reference-signer.ts';
+import { timingAt } from './timing.ts';
 
 function verify(request: RequestMessage, secret = credentials.secretAccessKey) {
-  return verifySignature(request, targetOf(request), readAuthorizationHeader(request.fields, +signingDate), secret);
+  return verifySignature(
+    request,
+    targetOf(request),
+    readAuthorizationHeader(request.fields, timingAt(+signingDate)),
+    secret,
+  );
 }
 
 function refusal(request: RequestMessage): S3Error {

@@ -53,6 +53,7 @@ describe('CreateBucketConfiguration', () => {
   const read = (inner: string) =>
     readCreateBucketConfiguration(
       `<CreateBucketConfiguration xmlns="${namespace}">${inner}</CreateBucketConfiguration>`,
+      { tags: 50, keyCharacters: 128, valueCharacters: 256 },
     );
 
   it('may name a region and tags', () => {

@@ -5,7 +5,7 @@ import { codeOf, golden, namespace } from './golden.ts';
 const origin = '<AllowedOrigin>https://a.example</AllowedOrigin>';
 const method = '<AllowedMethod>GET</AllowedMethod>';
 const rule = (inner: string): string => `<CORSRule>${origin}${method}${inner}</CORSRule>`;
-const read = (inner: string) => readCorsConfiguration(`<CORSConfiguration>${inner}</CORSConfiguration>`);
+const read = (inner: string) => readCorsConfiguration(`<CORSConfiguration>${inner}</CORSConfiguration>`, 100);
 
 const whole = golden`
   <CORSConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
@@ -23,7 +23,7 @@ const whole = golden`
 
 describe('CORSConfiguration', () => {
   it('is read, and written as it was', () => {
-    const rules = readCorsConfiguration(whole);
+    const rules = readCorsConfiguration(whole, 100);
     expect(rules).toEqual([
       {
         id: 'upload',

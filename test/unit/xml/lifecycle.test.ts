@@ -10,10 +10,12 @@ import {
 import { runs } from '../../support/runs.ts';
 import { codeOf, golden, namespace } from './golden.ts';
 
+const tags = { tags: 10, keyCharacters: 128, valueCharacters: 256 };
+const reading = { maximumRules: 1000, tags, parseTime: parseIsoDate };
 const read = (...rules: string[]): readonly LifecycleRule[] =>
   readLifecycleConfiguration(
     `<LifecycleConfiguration xmlns="${namespace}">${rules.join('')}</LifecycleConfiguration>`,
-    parseIsoDate,
+    reading,
   );
 const days = '<Expiration><Days>30</Days></Expiration>';
 const rule = (inner: string, { id = '<ID>r</ID>', filter = '<Filter/>', status = 'Enabled' } = {}): string =>
@@ -309,7 +311,7 @@ describe('LifecycleConfiguration', () => {
     );
     fc.assert(
       fc.property(rules, (some) => {
-        expect(readLifecycleConfiguration(lifecycleConfiguration(some, namespace), parseIsoDate)).toEqual(some);
+        expect(readLifecycleConfiguration(lifecycleConfiguration(some, namespace), reading)).toEqual(some);
       }),
       { numRuns: runs(100) },
     );

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { readTagging, taggingDocument } from '../../../shared/xml/tagging.ts';
+import { readTagging, taggingDocument, type TagLimits } from '../../../shared/xml/tagging.ts';
 import { codeOf, golden, namespace } from './golden.ts';
 
 const tag = (key: string, value: string) => `<Tag><Key>${key}</Key><Value>${value}</Value></Tag>`;
-const read = (tags: string, maximum?: number) =>
-  readTagging(`<Tagging xmlns="${namespace}"><TagSet>${tags}</TagSet></Tagging>`, maximum);
+const limits = { tags: 10, keyCharacters: 128, valueCharacters: 256 };
+const read = (tags: string, other: Partial<TagLimits> = {}) =>
+  readTagging(`<Tagging xmlns="${namespace}"><TagSet>${tags}</TagSet></Tagging>`, { ...limits, ...other });
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => tag(`k${index}`, 'v')).join('');
 
 describe('Tagging', () => {
@@ -15,7 +16,7 @@ describe('Tagging', () => {
     ]);
     expect(read('')).toEqual([]);
     expect(read(numbered(10))).toHaveLength(10);
-    expect(read(numbered(50), 50)).toHaveLength(50);
+    expect(read(numbered(50), { tags: 50 })).toHaveLength(50);
     expect(read(tag('𐐀'.repeat(128), '𐐀'.repeat(256)))).toHaveLength(1);
   });
 
@@ -44,7 +45,7 @@ describe('Tagging', () => {
     ['other root', '<TagSet/>'],
     ['nothing', ''],
   ])('%s → MalformedXML', (_, document) => {
-    expect(codeOf(() => readTagging(document))).toBe('MalformedXML');
+    expect(codeOf(() => readTagging(document, limits))).toBe('MalformedXML');
   });
 
   it('is written', () => {

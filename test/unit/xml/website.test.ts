@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readWebsiteConfiguration, websiteDocument } from '../../../shared/xml/website.ts';
 import { codeOf, golden, namespace } from './golden.ts';
 
-const read = (inner: string) => readWebsiteConfiguration(`<WebsiteConfiguration>${inner}</WebsiteConfiguration>`);
+const read = (inner: string) => readWebsiteConfiguration(`<WebsiteConfiguration>${inner}</WebsiteConfiguration>`, 50);
 const index = '<IndexDocument><Suffix>index.html</Suffix></IndexDocument>';
 const rule = (redirect: string, condition = ''): string =>
   `<RoutingRule>${condition}<Redirect>${redirect}</Redirect></RoutingRule>`;
@@ -32,7 +32,7 @@ const elsewhere = golden`
 
 describe('WebsiteConfiguration', () => {
   it('of pages is read, and written as it was', () => {
-    const website = readWebsiteConfiguration(pages);
+    const website = readWebsiteConfiguration(pages, 50);
     expect(website).toEqual({
       index: 'index.html',
       error: 'errors/404.html',
@@ -50,7 +50,7 @@ describe('WebsiteConfiguration', () => {
   });
 
   it('of a redirect is read, and written as it was', () => {
-    const website = readWebsiteConfiguration(elsewhere);
+    const website = readWebsiteConfiguration(elsewhere, 50);
     expect(website).toEqual({ redirectAll: { host: 'www.b.example', protocol: 'https' } });
     expect(websiteDocument(website, namespace)).toBe(elsewhere);
     expect(read(`<RedirectAllRequestsTo>${host}</RedirectAllRequestsTo>`)).toEqual({

@@ -8,7 +8,8 @@ import {
 } from '../../../../shared/metadata/monitoring/alarm-definition.ts';
 import type { Alarm } from '../../../../shared/metadata/monitoring/alarm.ts';
 import { metrics, statistics } from '../../../../shared/metadata/monitoring/statistics.ts';
-import { defaultLimits } from '../../../../shared/protocol/limits.ts';
+import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
+import { limitOption } from '../limit-option.ts';
 import { family, verb, type Rooms } from './command.ts';
 import { withBucket } from './monitoring-rooms.ts';
 import { recordReport, tableReport, time, type Report } from './report.ts';
@@ -30,6 +31,7 @@ interface PutOptions {
   readonly onOk: readonly string[];
   readonly onAlarm: readonly string[];
   readonly onInsufficientData: readonly string[];
+  readonly limit: Partial<Limits>;
 }
 
 /** `stillage alarm` */
@@ -138,6 +140,7 @@ function putOptions(): readonly Option[] {
     action('--on-ok', 'OK'),
     action('--on-alarm', 'ALARM'),
     action('--on-insufficient-data', 'INSUFFICIENT_DATA'),
+    limitOption('the limits that the service was started with'),
   ];
 }
 
@@ -162,7 +165,8 @@ async function put(rooms: Rooms, bucketName: string, alarmName: string, options:
     },
     monitoring.actionKinds,
   );
-  const { webhookSecret } = await monitoring.alarms.put(bucket, name, definition, defaultLimits.alarmsPerBucket);
+  const { alarmsPerBucket } = { ...defaultLimits, ...options.limit };
+  const { webhookSecret } = await monitoring.alarms.put(bucket, name, definition, alarmsPerBucket);
   const { data, text } = report(await monitoring.alarms.load(bucket.id, name));
   if (webhookSecret === undefined) return { data, text };
   const note = `\n\nIts webhooks are signed with this secret, which is shown this once:\n${webhookSecret}`;

@@ -3,8 +3,11 @@ import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import type { Bucket } from '../../../../shared/metadata/bucket.ts';
 import { Buckets } from '../../../../shared/metadata/buckets.ts';
 import { checkVersionId, Objects } from '../../../../shared/metadata/objects.ts';
-import { longestLink, PublicLinks, type PublicLink } from '../../../../shared/metadata/public-links.ts';
+import { PublicLinks, type PublicLink } from '../../../../shared/metadata/public-links.ts';
+import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
 import { publicLinkUrl } from '../../../../shared/protocol/public-link.ts';
+import { limitOption } from '../limit-option.ts';
+import { OperatorError } from '../../operator-error.ts';
 import { publicUrlOption } from '../public-url-option.ts';
 import { defaultOptions } from '../settings.ts';
 import { family, verb, type Rooms } from './command.ts';
@@ -16,12 +19,12 @@ const object = [
 ] as const;
 
 const page = 1000;
-const longestSeconds = longestLink / 1000;
 
 interface Asked {
   readonly versionId?: string;
-  readonly expires: number;
+  readonly expires?: number;
   readonly publicUrl: string;
+  readonly limit: Partial<Limits>;
 }
 
 /** `stillage link` */
@@ -33,10 +36,11 @@ export function linkFamily(): Command {
       operands: object,
       options: [
         new Option('--version-id <id>', 'the version that it leads to (default: the current one)'),
-        new Option('--expires <seconds>', `how long it lasts: 1 to ${longestSeconds}`)
-          .default(longestSeconds)
-          .argParser(parseSeconds),
+        new Option('--expires <seconds>', 'how long it lasts (default: as long as it may, a day)').argParser(
+          parseSeconds,
+        ),
         publicUrlOption().default(`http://${defaultOptions.host}:${defaultOptions.port}`),
+        limitOption('the limits that the service was started with'),
       ],
       examples: ['link create first-bucket hello.txt', 'link create first-bucket hello.txt --expires 3600 --json'],
       act: (rooms, [bucket, key], asked) => create(rooms, bucket!, key!, asked),
@@ -81,14 +85,15 @@ async function create(
   rooms: Rooms,
   name: string,
   key: string,
-  { versionId, expires, publicUrl }: Asked,
+  { versionId, expires, publicUrl, limit }: Asked,
 ): Promise<Report> {
+  const lifetime = lifetimeOf(expires, { ...defaultLimits, ...limit });
   if (versionId !== undefined) checkVersionId(versionId);
   const buckets = new Buckets(rooms);
   const bucket = await buckets.load(name);
   const version = await new Objects({ ...rooms, buckets }).find(bucket, key, versionId);
   if (version === undefined || version.marker) throw new S3Error('NoSuchKey');
-  const { link, token } = await new PublicLinks(rooms).create(bucket, key, version, expires * 1000);
+  const { link, token } = await new PublicLinks(rooms).create(bucket, key, version, lifetime);
   const url = publicLinkUrl(publicUrl, token);
   return recordReport({ id: link.id, url, versionId: link.versionId, created: link.created, expires: link.expires }, [
     ['id', link.id],
@@ -115,7 +120,13 @@ async function liveLinks(rooms: Rooms, bucket: Bucket, key: string): Promise<rea
 
 /** @throws InvalidArgumentError */
 function parseSeconds(value: string): number {
-  const seconds = Number(value);
-  if (/^\d+$/.test(value) && seconds >= 1 && seconds <= longestSeconds) return seconds;
-  throw new InvalidArgumentError(`A link lasts 1 to ${longestSeconds} seconds.`);
+  if (/^[1-9]\d*$/.test(value)) return Number(value);
+  throw new InvalidArgumentError('A link lasts a whole number of seconds.');
+}
+
+/** In milliseconds. @throws OperatorError */
+function lifetimeOf(seconds: number | undefined, { publicLinkLifetime: longest }: Limits): number {
+  if (seconds === undefined) return longest;
+  if (seconds * 1000 <= longest) return seconds * 1000;
+  throw new OperatorError(`--expires: a link lasts ${Math.floor(longest / 1000)} seconds at most`);
 }

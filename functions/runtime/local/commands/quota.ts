@@ -5,16 +5,15 @@ import { Buckets } from '../../../../shared/metadata/buckets.ts';
 import type { Amount } from '../../../../shared/metadata/amount.ts';
 import { quotaOf } from '../../../../shared/metadata/quotas.ts';
 import { Usage } from '../../../../shared/metadata/usage.ts';
-import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
+import { defaultLimits, limitTable, type Limits } from '../../../../shared/protocol/limits.ts';
 import { OperatorError } from '../../operator-error.ts';
-import { parseLimits } from '../limit-option.ts';
-import { setting } from '../setting.ts';
+import { limitOption } from '../limit-option.ts';
 import { family, verb, type Rooms } from './command.ts';
 import { recordReport, type Report } from './report.ts';
 import { parseNumber, parseSize, sizeText, type Chosen } from './sizes.ts';
 
 /** More than this no project can be given. */
-const mostBuckets = 1000;
+const mostBuckets = limitTable.bucketsPerProject.most;
 
 const operand = ['<project or bucket>', 'project@customer, or the name of a bucket'] as const;
 
@@ -31,11 +30,7 @@ export function quotaFamily(): Command {
       name: 'show',
       does: 'show the quota of a project or of a bucket, and how much of it is used',
       operands: [operand],
-      options: [
-        setting('--limit <name=value>', 'the limits that the service was started with', 'LIMIT')
-          .default({}, 'none')
-          .argParser(parseLimits),
-      ],
+      options: [limitOption('the limits that the service was started with')],
       examples: ['quota show shop@acme', 'quota show first-bucket --json'],
       act: (rooms, [name], { limit }) => show(rooms, name!, { ...defaultLimits, ...limit }),
     }),

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { lifecycleDayOption } from '../lifecycle-schedule.ts';
-import { limitsHelp, parseLimits } from '../limit-option.ts';
+import { limitOption, limitsHelp } from '../limit-option.ts';
 import { startLocalServer } from '../local-server.ts';
 import { monitoringIntervalOption, webhookAllowOption } from '../monitoring-schedule.ts';
 import { publicUrlOption } from '../public-url-option.ts';
@@ -9,7 +9,7 @@ import { defaultOptions, type StartOptions } from '../settings.ts';
 
 /** `stillage start`. */
 export function startCommand(): Command {
-  const { trustProxy, limit, ...defaults } = defaultOptions;
+  const { trustProxy, ...defaults } = defaultOptions;
   return new Command('start')
     .description('Run the whole service on this machine, until it is told to stop (SIGTERM or Ctrl-C).')
     .addOption(setting('--port <n>', 'port to listen on; 0 takes a free one', 'PORT', defaults.port).argParser(port))
@@ -58,11 +58,7 @@ export function startCommand(): Command {
     .addOption(webhookAllowOption())
     .addOption(lifecycleDayOption())
     .addOption(monitoringIntervalOption())
-    .addOption(
-      setting('--limit <name=value>', 'another limit than the default (repeatable); the limits stand below', 'LIMIT')
-        .default(limit, 'none')
-        .argParser(parseLimits),
-    )
+    .addOption(limitOption('another limit than the default (repeatable); the limits stand below'))
     .addHelpText('after', limitsHelp)
     .action(async (options: StartOptions) => {
       const server = await startLocalServer(options);
