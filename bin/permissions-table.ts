@@ -182,7 +182,7 @@ function grant({ action, isNew, unlessDenied }: Question): string {
     case 'service':
       return need.by === 'users' ? 'an access key' : 'none needed';
     case 'privilege':
-      return '';
+      return `none: for users of the owner who have the privilege \`${need.privilege}\``;
     case 'upload':
       return 'to have begun the upload';
     case 'bucket':
