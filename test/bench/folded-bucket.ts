@@ -1,0 +1,66 @@
+import type { Bucket } from '../../shared/metadata/bucket.ts';
+import { listObjects } from '../../shared/metadata/object-listing.ts';
+import type { Objects } from '../../shared/metadata/objects.ts';
+import { noParticulars } from '../../shared/metadata/versions.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
+
+/** So many are put at a time: a thousand share a sync. */
+const together = 1000;
+
+/** Puts empty objects, so many under each of so many prefixes: `000/000000000` and on. */
+export async function fillPrefixes(objects: Objects, bucket: Bucket, prefixes: number, keys: number): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < prefixes * keys; at = next++) {
+      const key = `${padded(Math.floor(at / keys), 3)}/${padded(at % keys, 9)}`;
+      await objects.put(bucket, key, {
+        marker: false,
+        size: 0,
+        md5: Buffer.alloc(16),
+        content: undefined,
+        owner: '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9',
+        contentType: 'application/octet-stream',
+        checksum: undefined,
+        encryption: undefined,
+        particulars: noParticulars,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: together }, worker));
+}
+
+function padded(number: number, digits: number): string {
+  return String(number).padStart(digits, '0');
+}
+
+/** What a listing took. */
+export interface Taken {
+  readonly prefixes: readonly string[];
+  /** Pages of the table, and the items in them. */
+  readonly pages: number;
+  readonly items: number;
+  readonly milliseconds: number;
+}
+
+/** Lists a bucket by the delimiter `/`, and counts what is read of this table meanwhile. */
+export async function listFolded(
+  rooms: { readonly table: KeyValueTable; readonly objects: Objects; readonly clock: Clock },
+  bucket: Bucket,
+): Promise<Taken> {
+  const { table } = rooms;
+  const query = table.query.bind(table);
+  let [pages, items] = [0, 0];
+  table.query = async (...asked) => {
+    const page = await query(...asked);
+    pages += 1;
+    items += page.items.length;
+    return page;
+  };
+  const started = performance.now();
+  const request = { prefix: '', delimiter: '/', position: undefined, limit: 1000 };
+  const { commonPrefixes } = await listObjects(rooms, bucket, request, 60_000);
+  const milliseconds = performance.now() - started;
+  table.query = query;
+  return { prefixes: commonPrefixes, pages, items, milliseconds };
+}
