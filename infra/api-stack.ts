@@ -17,6 +17,7 @@ import { environmentOf } from './environment.ts';
 import type { Data } from './grants.ts';
 import { functionTimeout, OperationFunction } from './operation-function.ts';
 import { OperationRoles } from './operation-roles.ts';
+import { apiLogName } from './request-logs.ts';
 import type { Settings } from './settings.ts';
 
 export interface ApiStackProps extends StackProps {
@@ -44,15 +45,19 @@ export class ApiStack extends Stack {
   }
 
   #functions(bundles: readonly FunctionBundle[], data: Data): ReadonlyMap<string, Function> {
-    const roles = new OperationRoles(this, 'Roles', { data, stage: this.#settings.stage });
+    const log = new LogGroup(this, 'Log', {
+      logGroupName: apiLogName(this.#settings.stage),
+      retention: this.#settings.logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const roles = new OperationRoles(this, 'Roles', { data, log });
     const environment = environmentOf(this.#settings, data);
     return new Map(
       bundles.map((bundle) => {
         const { function: lambda } = new OperationFunction(this, bundle.name, {
           bundle,
           role: roles.of(bundle.needs),
-          logPrefix: roles.logPrefix,
-          logRetention: this.#settings.logRetentionDays,
+          log,
           environment,
         });
         return [bundle.name, lambda];

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Code, Function, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
@@ -15,6 +15,8 @@ export interface BackgroundFunctionProps {
   readonly data: Data;
   readonly logRetention: RetentionDays;
   readonly environment: Readonly<Record<string, string>>;
+  /** The names of the log groups with the requests. */
+  readonly requestLogs: readonly string[];
   /** Takes the events at which the function failed. Undefined: whoever invokes it sees that it fails. */
   readonly deadLetters?: Queue;
   readonly lifecycleQueue?: Queue;
@@ -55,12 +57,15 @@ export class BackgroundFunctionConstruct extends Construct {
     });
   }
 
-  #role({ bundle, data, deadLetters, lifecycleQueue, statements = [] }: BackgroundFunctionProps, log: LogGroup): Role {
+  #role(props: BackgroundFunctionProps, log: LogGroup): Role {
+    const { bundle, data, deadLetters, lifecycleQueue, requestLogs, statements = [] } = props;
     const { name, needs } = bundle;
+    const logArns = needs.requestLog ? requestLogs.map((log) => logArn(this, log)) : [];
     const all = [
       ...needed(needs, data, Stack.of(this).account),
       ...(needs.lifecycleQueue && lifecycleQueue ? [allow('Queue', ['sqs:SendMessage'], lifecycleQueue)] : []),
       ...(deadLetters ? [allow('DeadLetters', ['sqs:SendMessage'], deadLetters)] : []),
+      ...(needs.requestLog ? mayQuery(logArns) : []),
       ...statements,
       new PolicyStatement({
         sid: 'Log',
@@ -78,8 +83,9 @@ export class BackgroundFunctionConstruct extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { Background: new PolicyDocument({ statements: all }) },
     });
-    acknowledgeWildcard(role, '*', 'X-Ray and the list of streams have no resources to name.');
+    acknowledgeWildcard(role, '*', 'X-Ray, the list of streams and the answers of queries have no resources to name.');
     if (needs.blobs) acknowledgeBlobs(role, { table: 'write', blobs: 'write' }, data);
+    for (const arn of logArns) acknowledgeWildcard(role, arn, 'A log group is meant with its streams.');
     if (needs.topics) {
       acknowledgeWildcard(
         role,
@@ -107,6 +113,20 @@ export function mayFollow(streamArn: string): PolicyStatement[] {
       resources: [streamArn],
     }),
     new PolicyStatement({ sid: 'Feeds', actions: ['dynamodb:ListStreams'], resources: ['*'] }),
+  ];
+}
+
+/** The ARN of a log group as policies want it: with all of its streams. */
+function logArn(scope: Construct, name: string): string {
+  const resource = { service: 'logs', resource: 'log-group', resourceName: `${name}:*` };
+  return Stack.of(scope).formatArn({ ...resource, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+}
+
+/** What a function must be allowed to ask log groups. https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html */
+function mayQuery(logArns: readonly string[]): PolicyStatement[] {
+  return [
+    new PolicyStatement({ sid: 'AskLogs', actions: ['logs:StartQuery'], resources: [...logArns] }),
+    new PolicyStatement({ sid: 'LogsAnswers', actions: ['logs:GetQueryResults'], resources: ['*'] }),
   ];
 }
 

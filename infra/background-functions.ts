@@ -23,6 +23,8 @@ export interface BackgroundNeeds {
   readonly topics?: true;
   /** To read the change feed again. */
   readonly feed?: true;
+  /** To ask the log of requests. */
+  readonly requestLog?: true;
 }
 
 /** A function that serves no request. */
@@ -117,6 +119,14 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     needs: { table: [...read, ...put, ...remove, ...check], secret: true, topics: true },
     trigger: { by: 'schedule', expression: 'cron(0/5 * * * ? *)' },
     timeoutMinutes: 10,
+  },
+  {
+    name: 'BillRequests',
+    file: file('bill-requests'),
+    does: 'counts the requests of the log for the bill',
+    needs: { table: ['dynamodb:GetItem', ...put], requestLog: true },
+    trigger: { by: 'schedule', expression: 'rate(30 minutes)' },
+    timeoutMinutes: 14,
   },
   {
     name: 'Administer',

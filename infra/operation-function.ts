@@ -1,7 +1,7 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import type { Role } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Code, Function, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { FunctionBundle } from './bundle.ts';
 
@@ -12,9 +12,7 @@ export interface OperationFunctionProps {
   readonly bundle: FunctionBundle;
   /** Grants what its operations need. */
   readonly role: Role;
-  /** What the name of its log group begins with. */
-  readonly logPrefix: string;
-  readonly logRetention: RetentionDays;
+  readonly log: LogGroup;
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -24,12 +22,7 @@ export class OperationFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: OperationFunctionProps) {
     super(scope, id);
-    const { bundle, role, logPrefix, logRetention, environment } = props;
-    const logGroup = new LogGroup(this, 'Log', {
-      logGroupName: `${logPrefix}/${bundle.name}`,
-      retention: logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const { bundle, role, log, environment } = props;
     this.function = new Function(this, 'Function', {
       description: `Stillage: ${bundle.name}`,
       runtime: Runtime.NODEJS_24_X,
@@ -41,7 +34,7 @@ export class OperationFunction extends Construct {
       timeout: functionTimeout,
       environment: { ...environment },
       tracing: Tracing.ACTIVE,
-      logGroup,
+      logGroup: log,
       loggingFormat: LoggingFormat.JSON,
       // The role is whole: a construct that could add to it would add to all who share it.
       role: role.withoutPolicyUpdates(),

@@ -1,5 +1,5 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Needs } from '../shared/protocol/operation.ts';
 import { acknowledgeBlobs, acknowledgeWildcard, type Data, grantsName, grantsOf } from './grants.ts';
@@ -9,15 +9,14 @@ import { acknowledgeBlobs, acknowledgeWildcard, type Data, grantsName, grantsOf 
  * the five hundred resources that a stack may have, and grant nothing else.
  */
 export class OperationRoles extends Construct {
-  /** What the names of all log groups of these functions begin with. */
-  readonly logPrefix: string;
   readonly #data: Data;
+  readonly #log: LogGroup;
   readonly #roles = new Map<string, Role>();
 
-  constructor(scope: Construct, id: string, props: { readonly data: Data; readonly stage: string }) {
+  constructor(scope: Construct, id: string, props: { readonly data: Data; readonly log: LogGroup }) {
     super(scope, id);
     this.#data = props.data;
-    this.logPrefix = `/stillage/${props.stage}`;
+    this.#log = props.log;
   }
 
   /** The role that grants exactly these needs. */
@@ -29,28 +28,21 @@ export class OperationRoles extends Construct {
   }
 
   #create(name: string, needs: Needs): Role {
-    const logGroups = Stack.of(this).formatArn({
-      service: 'logs',
-      resource: 'log-group',
-      resourceName: `${this.logPrefix}/*`,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
-    const statements = [...grantsOf(needs, this.#data), logging(logGroups), tracing()];
+    const statements = [...grantsOf(needs, this.#data), logging(this.#log), tracing()];
     const role = new Role(this, name, {
       description: `Stillage: the functions whose operations need ${name}`,
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { Operation: new PolicyDocument({ statements }) },
     });
-    acknowledgeWildcard(role, logGroups, 'The functions that share a role have a log group each.');
     acknowledgeWildcard(role, '*', 'X-Ray has no resources to name.');
     acknowledgeBlobs(role, needs, this.#data);
     return role;
   }
 }
 
-function logging(logGroups: string): PolicyStatement {
+function logging(log: LogGroup): PolicyStatement {
   const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
-  return new PolicyStatement({ sid: 'Log', actions, resources: [logGroups] });
+  return new PolicyStatement({ sid: 'Log', actions, resources: [log.logGroupArn] });
 }
 
 function tracing(): PolicyStatement {

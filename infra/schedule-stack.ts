@@ -9,6 +9,7 @@ import type { BackgroundBundle } from './background-bundle.ts';
 import { BackgroundFunctionConstruct, mayFollow, mayReceive } from './background-function.ts';
 import { environmentOf } from './environment.ts';
 import type { Data } from './grants.ts';
+import { requestLogNames } from './request-logs.ts';
 import type { Settings } from './settings.ts';
 
 export interface ScheduleStackProps extends StackProps {
@@ -42,9 +43,11 @@ export class ScheduleStack extends Stack {
       visibilityTimeout: Duration.minutes(90),
       deadLetterQueue: { queue: this.deadLetters.lifecycle, maxReceiveCount: 3 },
     });
+    const requestLogs = requestLogNames(settings);
     const environment = {
       ...environmentOf(settings, data),
       STILLAGE_LIFECYCLE_QUEUE: this.lifecycleQueue.queueUrl,
+      STILLAGE_REQUEST_LOGS: requestLogs.join(','),
     };
     const own = (bundle: BackgroundBundle): Function => {
       const { trigger } = bundle;
@@ -55,6 +58,7 @@ export class ScheduleStack extends Stack {
         stage: settings.stage,
         logRetention: settings.logRetentionDays,
         lifecycleQueue: this.lifecycleQueue,
+        requestLogs,
       };
       if (trigger.by === 'changes') return this.#follower(shared, trigger, data);
       if (trigger.by === 'message') return this.#worker(shared);

@@ -1,4 +1,4 @@
-import { Duration, Fn, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { Duration, Fn, RemovalPolicy, Size, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import {
   FlowLogDestination,
   FlowLogTrafficType,
@@ -20,6 +20,7 @@ import {
   FargateService,
   FargateTaskDefinition,
   type ICluster,
+  AwsLogDriverMode,
   LogDrivers,
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
@@ -31,6 +32,7 @@ import type { OperationName } from '../shared/protocol/routes.ts';
 import { environmentOf } from './environment.ts';
 import { acknowledgeBlobs, type Data, grantsOf } from './grants.ts';
 import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
+import { byteLaneLogName } from './request-logs.ts';
 import type { Settings } from './settings.ts';
 
 export interface StreamingStackProps extends StackProps {
@@ -111,7 +113,13 @@ export class StreamingStack extends Stack {
       command: ['bin/byte-lane.mjs'],
       environment: { ...environmentOf(this.#settings, data), PORT: String(port) },
       portMappings: [{ containerPort: port }],
-      logging: LogDrivers.awsLogs({ streamPrefix: 'byte-lane', logGroup: this.#logGroup('Log') }),
+      logging: LogDrivers.awsLogs({
+        streamPrefix: 'byte-lane',
+        logGroup: this.#logGroup('Log', byteLaneLogName(this.#settings.stage)),
+        // Where the log cannot be reached, requests go on, and their lines wait: some minutes of them.
+        mode: AwsLogDriverMode.NON_BLOCKING,
+        maxBufferSize: Size.mebibytes(25),
+      }),
       readonlyRootFilesystem: true,
       // Requests that are running when a task is stopped may end: functions/runtime/byte-lane.ts waits a little less.
       stopTimeout: Duration.seconds(120),
@@ -202,8 +210,9 @@ export class StreamingStack extends Stack {
       .scaleOnCpuUtilization('Processor', { targetUtilizationPercent: 60, scaleInCooldown: Duration.minutes(5) });
   }
 
-  #logGroup(id: string): LogGroup {
+  #logGroup(id: string, logGroupName?: string): LogGroup {
     return new LogGroup(this, id, {
+      ...(logGroupName !== undefined && { logGroupName }),
       retention: this.#settings.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });

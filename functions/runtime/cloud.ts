@@ -9,6 +9,7 @@ import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../shared/protocol/operation.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
 import type { OperationName } from '../../shared/protocol/routes.ts';
+import { ChargedTelemetry } from './charged-telemetry.ts';
 import type { CloudSettings } from './cloud-settings.ts';
 import { deploymentKeys } from './deployment-keys.ts';
 import { Log } from './log.ts';
@@ -66,7 +67,7 @@ export async function startCloudService(
     ),
     operations,
     accessKeys: accounts,
-    telemetry: log,
+    telemetry: new ChargedTelemetry(log),
     hostNames: { domain, websiteDomain },
     signing: {},
     requestId,

@@ -1,11 +1,8 @@
 import type { RequestMeter } from '../../shared/metadata/billing/request-meter.ts';
 import type { RequestRecord, Telemetry } from '../../shared/ports/telemetry.ts';
-import { requestClassOf } from '../../shared/protocol/request-classes.ts';
+import { chargeOf } from './charges.ts';
 
-/**
- * Counts for the bill what passes on its way to the log. Nobody pays for what was refused, which strangers could bring about, nor
- * for what failed.
- */
+/** Counts for the bill what passes on its way to the log: where one process serves all requests, and can write down what it has counted. */
 export class MeteredTelemetry implements Telemetry {
   readonly #telemetry: Telemetry;
   readonly #meter: RequestMeter;
@@ -15,12 +12,11 @@ export class MeteredTelemetry implements Telemetry {
     this.#meter = meter;
   }
 
-  request({ payer, ...record }: RequestRecord): void {
-    const { operation, status, bytesIn, bytesOut } = record;
-    if (payer !== undefined && status !== 403 && status < 500) {
-      this.#meter.count({ project: payer, class: requestClassOf(operation), bytesIn, bytesOut });
-    }
-    this.#telemetry.request(record);
+  request(record: RequestRecord): void {
+    const charge = chargeOf(record);
+    if (charge) this.#meter.count(charge);
+    const { payer: _, ...logged } = record;
+    this.#telemetry.request(logged);
   }
 
   problem(...problem: Parameters<Telemetry['problem']>): void {

@@ -8,8 +8,10 @@ export interface RequestRecord {
   readonly project?: string;
   readonly user?: string;
   readonly bucket?: string;
-  /** The canonical id of the project that pays: the bucket's, or else the caller's. For the bill, not for the log. */
+  /** The canonical id of the project that pays: the bucket's, or else the caller's. */
   readonly payer?: string;
+  /** What it is charged as, where the log is what the bill is made of. */
+  readonly class?: string;
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly milliseconds: number;

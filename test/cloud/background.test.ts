@@ -13,6 +13,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { BilledRequests } from '../../functions/scheduled/bill-requests.ts';
 import type { NewKey } from '../../shared/access/key-administration.ts';
 import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
@@ -20,6 +21,7 @@ import { synthesiseBackground } from '../infra/background-synthesis.ts';
 import { temporaryDirectory } from '../infra/synthesis.ts';
 import { sdk } from '../support/clients.ts';
 import { s3Error } from '../support/expect-error.ts';
+import { LogInsightsEngine } from '../support/log-insights.ts';
 import { alarmXml } from '../support/monitoring.ts';
 import { startMoto } from '../support/moto.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
@@ -302,6 +304,20 @@ describe('monitoring', () => {
     expect((await ask({ method: 'PUT', path: '/expiring', query: 'alarm&name=nosy', body: alarm })).status).toBe(200);
     await deployment!.invoke('MonitorBuckets');
     expect(deployment!.gate.denied).toEqual([refused]);
+  });
+});
+
+describe('the bill of requests', () => {
+  it('is counted from the logs of both lanes', async () => {
+    const line = JSON.stringify({
+      ...{ time: new Date().toISOString(), message: 'request', payer: 'some-project', class: 'b' },
+      ...{ bytesIn: 0, bytesOut: 1 },
+    });
+    deployment!.gate.logs = new LogInsightsEngine(async () => [line]);
+    const billed = await deployment!.invoke<BilledRequests>('BillRequests', {}, hour);
+    expect(billed.hours).toBeGreaterThan(24);
+    const groups = deployment!.gate.logs.queries.map(({ logGroupNames }) => logGroupNames);
+    expect(new Set(groups.flat())).toEqual(new Set(['/stillage/prod/api', '/stillage/prod/byte-lane']));
   });
 });
 

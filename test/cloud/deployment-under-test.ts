@@ -1,5 +1,6 @@
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { deploymentKeys } from '../../functions/runtime/deployment-keys.ts';
+import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { FunctionBundle } from '../../infra/bundle.ts';
 import { type gatewayErrors, gatewayResponses } from '../../infra/gateway-responses.ts';
 import { Accounts } from '../../shared/access/accounts.ts';
@@ -7,6 +8,8 @@ import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { templates, type Synthesis } from '../infra/synthesis.ts';
+import { apiLogName, byteLaneLogName } from '../../infra/request-logs.ts';
+import { LogInsightsEngine } from '../support/log-insights.ts';
 import { createBucket, createTable, dynamoDbAt, s3At } from '../support/moto.ts';
 import { accounts } from '../support/server.ts';
 import { ByteLaneProcess } from './byte-lane-process.ts';
@@ -25,9 +28,15 @@ const restApi = 'abc123';
 let count = 0;
 
 /** What the resources of a deployment's templates are called: no two deployments share any. */
-function freshNames(): Readonly<Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret', string>> {
+function freshNames(): Readonly<Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret' | 'Lifecycle', string>> {
   const own = `stillage-${(count += 1)}`;
-  return { Table: `${own}-table`, Blobs: `${own}-blobs`, Secret: own, EdgeSecret: `${own}-edge` };
+  return {
+    Table: `${own}-table`,
+    Blobs: `${own}-blobs`,
+    Secret: own,
+    EdgeSecret: `${own}-edge`,
+    Lifecycle: `${own}-lifecycle`,
+  };
 }
 type Names = ReturnType<typeof freshNames>;
 
@@ -39,34 +48,50 @@ export class DeploymentUnderTest {
   /** Denies what a role in the templates does not grant, and knows what was asked for. */
   readonly calls: RoleGate;
   readonly synthesis: Synthesis;
+  readonly tableName: string;
   readonly #values: TemplateValues;
   readonly #bundles: ReadonlyMap<string, FunctionBundle>;
   /** Started when first asked for, as Lambda does. */
   readonly #functions = new Map<string, Promise<FunctionProcess>>();
+  readonly #background: ReadonlyMap<string, BackgroundBundle>;
   #byteLane: ByteLaneProcess | undefined;
   #distribution: CloudFront | undefined;
 
-  private constructor(calls: RoleGate, synthesis: Synthesis, bundles: readonly FunctionBundle[], names: Names) {
+  private constructor(
+    calls: RoleGate,
+    synthesis: Synthesis,
+    bundles: readonly FunctionBundle[],
+    background: readonly BackgroundBundle[],
+    names: Names,
+  ) {
     this.calls = calls;
+    calls.logs = new LogInsightsEngine((group) => this.#linesOf(group));
     this.synthesis = synthesis;
+    this.tableName = names.Table;
     const resolved = templates(synthesis).map(([, template]) => template);
     this.#values = new TemplateValues(resolved, names);
     this.#bundles = new Map(bundles.map((bundle) => [bundle.name, bundle]));
+    this.#background = new Map(background.map((bundle) => [bundle.name, bundle]));
   }
 
-  /** @param synthesis with the code of the router in it */
+  /**
+   * @param synthesis with the code of the router in it
+   * @param background functions that can be invoked besides
+   */
   static async start(
     engine: string,
     synthesis: Synthesis,
     bundles: readonly FunctionBundle[],
+    background: readonly BackgroundBundle[] = [],
   ): Promise<DeploymentUnderTest> {
     const names = freshNames();
     await createTable(dynamoDbAt(engine, true), names.Table);
     await createBucket(s3At(engine), names.Blobs);
     await createSecrets(engine, names);
     await declareAccounts(engine, names);
-    const gate = await RoleGate.before(engine, granteesOf(synthesis));
-    const deployment = new DeploymentUnderTest(gate, synthesis, bundles, names);
+    const own = background.map(({ name }) => name);
+    const gate = await RoleGate.before(engine, granteesOf(synthesis, own));
+    const deployment = new DeploymentUnderTest(gate, synthesis, bundles, background, names);
     await deployment.#start();
     return deployment;
   }
@@ -110,6 +135,21 @@ export class DeploymentUnderTest {
     }
   }
 
+  /** What a schedule does. @param later by how many milliseconds the function's clock is ahead */
+  async invokeBackground<Answer>(name: string, later = 0): Promise<Answer> {
+    const { directory } = this.#background.get(name)!;
+    const { environment } = deployedFunctions(this.synthesis.schedule.toJSON()).get(name)!;
+    const told: Record<string, string> = Object.fromEntries(
+      Object.entries(environment).map(([key, value]) => [key, this.#values.textOf(value)] as const),
+    );
+    const started = await FunctionProcess.start(directory, { ...told, ...this.#account(name) });
+    try {
+      return await started.invoke<Answer>({}, later);
+    } finally {
+      await started.stop();
+    }
+  }
+
   /** Tells the byte lane to stop, as when its task is replaced, and waits until it has. */
   async stopByteLane(): Promise<number | null> {
     return this.#byteLane!.stop();
@@ -139,6 +179,14 @@ export class DeploymentUnderTest {
     );
   }
 
+  /** The lines of a log group; undefined if no template has it. */
+  async #linesOf(group: string): Promise<readonly string[] | undefined> {
+    if (group === byteLaneLogName(stage)) return this.#byteLane?.log.split('\n');
+    if (group !== apiLogName(stage)) return undefined;
+    const started = await Promise.all(this.#functions.values());
+    return started.flatMap(({ log }) => log.split('\n'));
+  }
+
   async #startFunction({ name, directory }: FunctionBundle): Promise<FunctionProcess> {
     const environment = this.#values.functionEnvironment(this.synthesis.api, name);
     return FunctionProcess.start(directory, { ...environment, ...this.#account(name) });
@@ -160,9 +208,13 @@ export class DeploymentUnderTest {
 /** The API's own host name, which is the only one that it answers to. */
 export const apiHost = `${restApi}.execute-api.us-east-1.amazonaws.com`;
 
-function granteesOf({ api, streaming }: Synthesis): ReadonlyMap<string, Grantee> {
+function granteesOf(
+  { api, streaming, schedule }: Synthesis,
+  background: readonly string[],
+): ReadonlyMap<string, Grantee> {
   const servers = streaming ? [['byte-lane', deployedServers(streaming.toJSON(), 'byte-lane')] as const] : [];
-  return new Map<string, Grantee>([...deployedFunctions(api.toJSON()), ...servers]);
+  const own = [...deployedFunctions(schedule.toJSON())].filter(([name]) => background.includes(name));
+  return new Map<string, Grantee>([...deployedFunctions(api.toJSON()), ...servers, ...own]);
 }
 
 function gatewayResponse(type: keyof typeof gatewayErrors): ApiResponse {

@@ -1,5 +1,6 @@
 import { createServer, request as send, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { LogInsightsEngine } from '../support/log-insights.ts';
 import type { Grant, Grantee } from './template-grants.ts';
 
 /** One thing that a call does, as IAM sees it. */
@@ -27,6 +28,8 @@ export class RoleGate {
   readonly #grantees: ReadonlyMap<string, Grantee>;
   readonly #used = new Map<string, Set<string>>();
   readonly #denied: string[] = [];
+  /** Answers questions about logs, if anybody may ask them. */
+  logs: LogInsightsEngine | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(target: string, grantees: ReadonlyMap<string, Grantee>) {
@@ -74,7 +77,7 @@ export class RoleGate {
       const granted = sharing[0]!.grants.flatMap(({ actions, things }) =>
         actions.flatMap((action) => things.map((thing) => `${action} on ${thing}`)),
       );
-      const idle = granted.filter((grant) => !/^(logs|xray):/.test(grant) && !used.has(grant));
+      const idle = granted.filter((grant) => !/^(logs:(Create|Put)|xray:)/.test(grant) && !used.has(grant));
       return idle.map((grant) => `${sharing[0]!.name}: ${grant}`);
     });
   }
@@ -97,7 +100,13 @@ export class RoleGate {
       const used = this.#used.get(caller) ?? new Set();
       this.#used.set(caller, used.add(`${use.action} on ${grant.things.includes(use.thing) ? use.thing : '*'}`));
     }
-    if (!String(request.headers['x-amz-target']).startsWith('DynamoDB')) return this.#forward(request, body);
+    const target = String(request.headers['x-amz-target']);
+    if (target.startsWith('Logs_') && this.logs) {
+      const { status, body: answer } = await this.logs.answer(target, body.toString());
+      const headers = ['Content-Type', 'application/x-amz-json-1.1'];
+      return { status, headers, body: Buffer.from(JSON.stringify(answer)) };
+    }
+    if (!target.startsWith('DynamoDB')) return this.#forward(request, body);
     const answer = this.#last.then(() => this.#forward(request, body));
     this.#last = answer.catch(() => undefined);
     return answer;
@@ -137,6 +146,10 @@ function usesOf(request: IncomingMessage, body: Buffer): readonly Use[] {
   if (service === 'secretsmanager') {
     const { SecretId } = JSON.parse(body.toString()) as { SecretId: string };
     return [{ action: `secretsmanager:${call}`, thing: SecretId.includes('edge') ? 'edge secret' : 'secret' }];
+  }
+  if (service.startsWith('Logs_')) {
+    const { logGroupNames = ['*'] } = JSON.parse(body.toString()) as { logGroupNames?: readonly string[] };
+    return logGroupNames.map((name) => ({ action: `logs:${call}`, thing: name === '*' ? '*' : `log ${name}` }));
   }
   if (service === 'AmazonSQS') {
     const { QueueUrl } = JSON.parse(body.toString()) as { QueueUrl: string };

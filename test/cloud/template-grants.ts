@@ -80,6 +80,8 @@ export function thingOf(reference: unknown): string {
   if (text === '"*"') return '*';
   const found = things.find(([pattern]) => pattern.test(text));
   if (found === undefined) throw new Error(`a template speaks of ${text}`);
+  const [, log] = /log-group:([^:]+):\*/.exec(text) ?? [];
+  if (log !== undefined) return `log ${log}`;
   return found[1] || (/(\w*?DeadLetters|Lifecycle)[0-9A-F]{8}/.exec(text)?.[1] ?? '');
 }
 

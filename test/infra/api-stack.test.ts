@@ -122,8 +122,23 @@ describe('the API', () => {
 
   it('has no end of logs: each group has a retention', () => {
     const groups = resources(synthesis.api, 'AWS::Logs::LogGroup');
-    expect(groups).toHaveLength(built.length + 1);
+    expect(groups).toHaveLength(2);
     for (const [, { Properties }] of groups) expect(Properties['RetentionInDays']).toBe(30);
+  });
+
+  it('has the requests of all functions in one log, which the bill is made of', () => {
+    const [[id]] = resources(synthesis.api, 'AWS::Logs::LogGroup').filter(
+      ([, { Properties }]) => Properties['LogGroupName'] === '/stillage/prod/api',
+    ) as [[string, unknown]];
+    synthesis.api.allResourcesProperties('AWS::Lambda::Function', { LoggingConfig: { LogGroup: { Ref: id } } });
+    for (const [name, template] of templates(synthesis)) {
+      const own = resources(template, 'AWS::Logs::LogGroup').map(([, { Properties }]) => Properties['LogGroupName']);
+      expect(own.includes('/stillage/prod/byte-lane')).toBe(name === 'streaming');
+    }
+    const [, { Properties }] = resources(synthesis.schedule, 'AWS::Lambda::Function').find(([one]) =>
+      one.startsWith('BillRequests'),
+    )!;
+    expect(JSON.stringify(Properties['Environment'])).toContain('"/stillage/prod/api,/stillage/prod/byte-lane"');
   });
 });
 

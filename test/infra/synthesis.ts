@@ -4,7 +4,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FunctionBundle } from '../../infra/bundle.ts';
+import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { Deployment } from '../../infra/deployment.ts';
 import type { FunctionDescription, OperationDescription } from '../../infra/operation-descriptions.ts';
 import { readSettings } from '../../infra/settings.ts';
@@ -26,11 +26,14 @@ export interface Synthesis {
   /** Undefined without a byte lane. */
   readonly streaming: Template | undefined;
   readonly edge: Template;
+  readonly schedule: Template;
+  readonly operations: Template;
 }
 
 /** The templates of a synthesis, by the names of their stacks. */
-export function templates({ data, api, streaming, edge }: Synthesis): [name: string, template: Template][] {
-  return Object.entries({ data, api, ...(streaming && { streaming }), edge });
+export function templates(synthesis: Synthesis): [name: string, template: Template][] {
+  const { data, api, streaming, edge, schedule, operations } = synthesis;
+  return Object.entries({ data, api, ...(streaming && { streaming }), edge, schedule, operations });
 }
 
 /** Settings of a deployment that has a domain and websites. */
@@ -86,28 +89,31 @@ export async function synthesise(
   const deployment = new Deployment(app, {
     settings: readSettings(app.node),
     functions: await emptyBundles(functions, directory),
+    background: await emptyBundles(backgroundFunctions, directory),
     router,
     imageDirectory: await emptyImage(directory),
   });
   spoil(deployment);
   try {
-    const { data, api, streaming, edge } = deployment;
+    const { data, api, streaming, edge, schedule, operations } = deployment;
     return {
       deployment,
       data: Template.fromStack(data),
       api: Template.fromStack(api),
       streaming: streaming && Template.fromStack(streaming),
       edge: Template.fromStack(edge),
+      schedule: Template.fromStack(schedule),
+      operations: Template.fromStack(operations),
     };
   } finally {
     await rm(directory, { recursive: true });
   }
 }
 
-async function emptyBundles(
-  functions: readonly FunctionDescription[],
+async function emptyBundles<Description extends { readonly name: string }>(
+  functions: readonly Description[],
   directory: string,
-): Promise<readonly FunctionBundle[]> {
+): Promise<readonly (Description & { readonly directory: string })[]> {
   return Promise.all(
     functions.map(async (description) => {
       const own = join(directory, description.name);

@@ -1,4 +1,5 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
+import { dayOf } from './days.ts';
 
 /** The partitions of bills. They outlive the buckets they are about. */
 export const billingPartition = {
@@ -16,5 +17,10 @@ export const billingKey = {
   requests: (project: string, day: string, slot: number): ItemKey => ({
     pk: billingPartition.requests(project),
     sk: `${day}/${slot}`,
+  }),
+  /** Requests of an hour, all of them. @param hour when it begins */
+  requestsOfHour: (project: string, hour: number): ItemKey => ({
+    pk: billingPartition.requests(project),
+    sk: `${dayOf(hour)}/h${new Date(hour).toISOString().slice('yyyy-mm-ddT'.length, 'yyyy-mm-ddThh'.length)}`,
   }),
 } as const;

@@ -1,0 +1,44 @@
+import { hourLength, type RequestHours } from '../../shared/metadata/billing/request-hours.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { RequestLog } from '../../shared/ports/request-log.ts';
+
+export interface BillRequestsRooms {
+  readonly requestLog: RequestLog;
+  readonly requestHours: RequestHours;
+  readonly clock: Clock;
+}
+
+export interface BilledRequests {
+  /** How many hours were counted, the present one included. */
+  readonly hours: number;
+  /** Up to when all hours are settled. */
+  readonly settledUntil: string;
+}
+
+/** So long after an hour its lines may still arrive. */
+const settling = hourLength;
+/** Where nothing was ever counted, it is begun so long ago. */
+const firstLook = 24 * hourLength;
+
+/**
+ * Counts the requests of the log for the bill: every hour from the first that is not settled to the present one. Each is put whole, so
+ * it does no harm to count one twice; one that could not be counted is counted next time, as long as the log reaches back.
+ * @param stopping whether there is no time for another hour
+ */
+export async function billRequests(
+  { requestLog, requestHours, clock }: BillRequestsRooms,
+  stopping: () => boolean,
+): Promise<BilledRequests> {
+  const now = clock.now();
+  let settledUntil = (await requestHours.settledUntil()) ?? now - (now % hourLength) - firstLook;
+  let hours = 0;
+  for (let hour = settledUntil; hour < now && !stopping(); hour += hourLength) {
+    const until = Math.min(hour + hourLength, now);
+    await requestHours.put(hour, now, await requestLog.between(hour, until));
+    hours += 1;
+    if (until + settling > now) continue;
+    settledUntil = until;
+    await requestHours.settle(until);
+  }
+  return { hours, settledUntil: new Date(settledUntil).toISOString() };
+}

@@ -1,0 +1,111 @@
+import {
+  CloudWatchLogsClient,
+  type CloudWatchLogsClientConfig,
+  GetQueryResultsCommand,
+  type ResultField,
+  StartQueryCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
+import type { LoggedRequests, RequestLog } from '../../ports/request-log.ts';
+
+export interface LogInsightsOptions {
+  /** The names of the log groups that requests are logged in. */
+  readonly groups: readonly string[];
+  /** Milliseconds between two looks at whether a query is done. */
+  readonly pollTime?: number;
+  /** Lines that an answer has at most. */
+  readonly mostLines?: number;
+  /** Settings of the SDK's client. What is left out comes from the environment. */
+  readonly client?: CloudWatchLogsClientConfig;
+}
+
+/** More lines an answer never has. https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html */
+const mostLines = 10_000;
+
+/**
+ * The log of requests in CloudWatch Logs, summed up by Logs Insights: nobody has to carry it anywhere, and it may be asked again.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
+ */
+export class LogInsights implements RequestLog {
+  readonly #client: CloudWatchLogsClient;
+  readonly #groups: readonly string[];
+  readonly #pollTime: number;
+  readonly #mostLines: number;
+
+  constructor(options: LogInsightsOptions) {
+    this.#client = new CloudWatchLogsClient(options.client ?? {});
+    this.#groups = options.groups;
+    this.#pollTime = options.pollTime ?? 500;
+    this.#mostLines = options.mostLines ?? mostLines;
+  }
+
+  /** @throws Error if a query fails */
+  async between(from: number, until: number): Promise<readonly LoggedRequests[]> {
+    const lines = await this.#ask(from, until);
+    if (lines.length < this.#mostLines) return lines.map(requestsOf);
+    // There may be more of them than are told.
+    if (until - from <= 1) throw new Error(`more than ${this.#mostLines} projects sent requests in a millisecond`);
+    const middle = Math.floor((from + until) / 2);
+    return added([...(await this.between(from, middle)), ...(await this.between(middle, until))]);
+  }
+
+  async #ask(from: number, until: number): Promise<readonly (readonly ResultField[])[]> {
+    const { queryId } = await this.#client.send(
+      new StartQueryCommand({
+        logGroupNames: [...this.#groups],
+        // Whole seconds, the last one included; the query itself knows milliseconds.
+        startTime: Math.floor(from / 1000),
+        endTime: Math.ceil(until / 1000),
+        queryString: queryOf(from, until),
+        limit: this.#mostLines,
+      }),
+    );
+    for (;;) {
+      const { status, results = [] } = await this.#client.send(new GetQueryResultsCommand({ queryId }));
+      if (status === 'Complete') return results;
+      if (status !== 'Running' && status !== 'Scheduled') throw new Error(`a query of the logs ended as ${status}`);
+      await new Promise((resolve) => setTimeout(resolve, this.#pollTime));
+    }
+  }
+}
+
+/** What is charged has a class. */
+function queryOf(from: number, until: number): string {
+  return [
+    `filter message = "request" and ispresent(class)`,
+    `filter toMillis(@timestamp) >= ${from} and toMillis(@timestamp) < ${until}`,
+    `stats count(*) as requests, sum(bytesIn) as received, sum(bytesOut) as sent by payer, class`,
+  ].join(' | ');
+}
+
+function requestsOf(line: readonly ResultField[]): LoggedRequests {
+  const { payer, class: kind, ...numbers } = Object.fromEntries(line.map(({ field, value }) => [field!, value!]));
+  return {
+    payer: payer!,
+    class: kind!,
+    requests: wholeNumber(numbers['requests']),
+    bytesIn: wholeNumber(numbers['received']),
+    bytesOut: wholeNumber(numbers['sent']),
+  };
+}
+
+/** Numbers come as text, large ones perhaps with an exponent. */
+function wholeNumber(text: string | undefined): number {
+  const value = Number(text);
+  if (text === undefined || !Number.isSafeInteger(value)) throw new Error(`the logs answer ${text} for a number`);
+  return value;
+}
+
+function added(all: readonly LoggedRequests[]): readonly LoggedRequests[] {
+  const sums = new Map<string, LoggedRequests>();
+  for (const one of all) {
+    const name = `${one.class} ${one.payer}`;
+    const before = sums.get(name) ?? { requests: 0, bytesIn: 0, bytesOut: 0 };
+    sums.set(name, {
+      ...one,
+      requests: before.requests + one.requests,
+      bytesIn: before.bytesIn + one.bytesIn,
+      bytesOut: before.bytesOut + one.bytesOut,
+    });
+  }
+  return [...sums.values()];
+}

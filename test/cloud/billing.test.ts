@@ -1,0 +1,161 @@
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutBucketAclCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { BilledRequests } from '../../functions/scheduled/bill-requests.ts';
+import { bundleBackground } from '../../infra/background-bundle.ts';
+import { backgroundFunctions } from '../../infra/background-functions.ts';
+import { bundleFunctions } from '../../infra/bundle.ts';
+import { hostNamesOf } from '../../infra/environment.ts';
+import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
+import { routerCode } from '../../infra/router-code.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
+import { dayOf } from '../../shared/metadata/billing/days.ts';
+import { projectUsage } from '../../shared/metadata/billing/project-usage.ts';
+import { noRequests, sumOf, type RequestTally } from '../../shared/metadata/billing/request-meter.ts';
+import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
+import { sdk } from '../support/clients.ts';
+import { dynamoDbAt, startMoto, type Moto } from '../support/moto.ts';
+import { accounts, alice, bob } from '../support/server.ts';
+import { DeploymentUnderTest } from './deployment-under-test.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const served = [
+  'CreateBucket',
+  'DeleteObject',
+  'GetObject',
+  'HeadObject',
+  'ListObjectsV2',
+  'PutBucketAcl',
+  'PutObject',
+];
+const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
+const directory = await temporaryDirectory();
+const hour = 60 * 60 * 1000;
+let moto: Moto | undefined;
+let deployment: DeploymentUnderTest | undefined;
+let table: DynamoDbTable | undefined;
+let client: S3Client | undefined;
+let stranger: S3Client | undefined;
+
+beforeAll(async () => {
+  moto = await startMoto();
+  if (moto === undefined) {
+    console.warn(`SKIPPED, the bill of a deployment: ${noEngine}`);
+    return;
+  }
+  const operations = (await describeOperations()).filter(({ name }) => served.includes(name));
+  const functions = await bundleFunctions(operations, directory);
+  const names = hostNamesOf({ domain: undefined, websiteDomain: undefined });
+  const router = await routerCode({ ...names, functions, otherwise, hasByteLane: true });
+  const biller = backgroundFunctions.filter(({ name }) => name === 'BillRequests');
+  const background = await bundleBackground(biller, directory);
+  deployment = await DeploymentUnderTest.start(
+    moto.endpoint,
+    await synthesise(functions, { router }),
+    functions,
+    background,
+  );
+  table = new DynamoDbTable({ tableName: deployment.tableName, client: dynamoDbAt(moto.endpoint, true) });
+  client = sdk(deployment, alice, { maxAttempts: 1 });
+  stranger = sdk(deployment, bob, { maxAttempts: 1 });
+}, 300_000);
+beforeEach((context) => {
+  if (deployment === undefined) context.skip(noEngine);
+});
+afterAll(async () => {
+  client?.destroy();
+  stranger?.destroy();
+  await table?.close();
+  await deployment?.stop();
+  await moto?.stop();
+  await rm(directory, { recursive: true });
+});
+
+/** What `stillage usage` reads, of yesterday and today, since a day may end while this runs. */
+async function usageOf(key: { readonly accessKeyId: string }): Promise<RequestTally> {
+  const { id } = accounts.find(({ users }) =>
+    users.some(({ keys }) => keys.some(({ accessKeyId }) => accessKeyId === key.accessKeyId)),
+  )!;
+  const now = Date.now();
+  const days = [dayOf(now - 24 * hour), dayOf(now)];
+  const used = await projectUsage(table!, id, days, now);
+  const { a, b, free, bytesIn, bytesOut } = used.reduce<RequestTally>(sumOf, noRequests);
+  return { a, b, free, bytesIn, bytesOut };
+}
+
+describe('the bill of a deployment', () => {
+  const Bucket = 'billed';
+  const Body = Buffer.alloc(70_000, 'x');
+  let first: RequestTally;
+
+  it('has the requests of both lanes, by class, and their bytes', async () => {
+    await client!.send(new CreateBucketCommand({ Bucket }));
+    for (const Key of ['one', 'two']) {
+      await client!.send(new PutObjectCommand({ Bucket, Key, Body, ChecksumAlgorithm: 'CRC32' }));
+    }
+    const { Body: stored } = await client!.send(new GetObjectCommand({ Bucket, Key: 'one' }));
+    await stored!.transformToByteArray();
+    await client!.send(new HeadObjectCommand({ Bucket, Key: 'one' }));
+    await client!.send(new ListObjectsV2Command({ Bucket }));
+    await client!.send(new DeleteObjectCommand({ Bucket, Key: 'two' }));
+    await expect(client!.send(new GetObjectCommand({ Bucket, Key: 'two' }))).rejects.toThrow();
+
+    expect(await usageOf(alice)).toEqual(noRequests);
+    await deployment!.invokeBackground<BilledRequests>('BillRequests');
+    first = await usageOf(alice);
+    expect(first).toMatchObject({ a: 4, b: 3, free: 1 });
+    const logged = [...(await deployment!.requests('byte-lane')), ...(await deployment!.requests('ListObjectsV2'))];
+    expect(logged.find(({ operation }) => operation === 'PutObject')).toMatchObject({ class: 'a' });
+    expect(first.bytesIn).toBeGreaterThanOrEqual(2 * Body.length);
+    expect(first.bytesIn).toBeLessThan(2 * Body.length + 1000);
+    const errors = logged
+      .filter(({ status }) => status === 404)
+      .reduce((sum, line) => sum + Number(line['bytesOut']), 0);
+    expect(errors).toBeGreaterThan(0);
+    expect(first.bytesOut).toBeGreaterThan(Body.length + errors);
+    expect(first.bytesOut).toBeLessThan(Body.length + errors + 2000);
+  });
+
+  it('counts nothing twice', async () => {
+    await deployment!.invokeBackground('BillRequests');
+    await deployment!.invokeBackground('BillRequests', 5 * hour);
+    expect(await usageOf(alice)).toEqual(first);
+  });
+
+  it('is of who owns the bucket, and not of who was refused', async () => {
+    await expect(stranger!.send(new ListObjectsV2Command({ Bucket }))).rejects.toThrow();
+    await client!.send(new PutBucketAclCommand({ Bucket, ACL: 'public-read' }));
+    await stranger!.send(new ListObjectsV2Command({ Bucket }));
+    // The hours of the test before are settled in the future that it saw.
+    await forget();
+    await deployment!.invokeBackground('BillRequests', 5 * hour + 1);
+    expect(await usageOf(bob)).toEqual(noRequests);
+    expect(await usageOf(alice)).toMatchObject({ a: first.a + 2, b: first.b, free: first.free });
+  });
+
+  it('loses nothing of a server that is told to stop', async () => {
+    const put = client!.send(new PutObjectCommand({ Bucket, Key: 'last', Body }));
+    await put;
+    expect(await deployment!.stopByteLane()).toBe(0);
+    const before = await usageOf(alice);
+    await forget();
+    await deployment!.invokeBackground('BillRequests', 5 * hour + 2);
+    expect((await usageOf(alice)).a).toBe(before.a + 1);
+    expect(deployment!.calls.denied).toEqual([]);
+  });
+});
+
+/** Which hours are settled. */
+async function forget(): Promise<void> {
+  await table!.write([{ key: { pk: 'deployment', sk: 'billed-requests' }, delete: true }]);
+}

@@ -1,0 +1,112 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LogInsights } from '../../../../shared/adapters/cloud/log-insights.ts';
+import { LogInsightsEngine } from '../../../support/log-insights.ts';
+
+const noon = Date.UTC(2026, 10, 21, 12);
+const lines: string[] = [];
+const log = (after: number, fields: object): void => {
+  lines.push(JSON.stringify({ time: new Date(noon + after).toISOString(), message: 'request', ...fields }));
+};
+const charged = { payer: 'p', class: 'b', bytesIn: 1, bytesOut: 10 };
+
+let server: Server;
+let engine: LogInsightsEngine;
+/** Answers instead of the engine. */
+let instead: { status: number; body: object } | undefined;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        const asked = engine.answer(String(request.headers['x-amz-target']), Buffer.concat(chunks).toString());
+        void asked.then((answered) => {
+          const isPoll = String(request.headers['x-amz-target']).endsWith('.GetQueryResults');
+          const { status, body } = isPoll && instead ? instead : answered;
+          response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
+        });
+      });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+beforeEach(() => {
+  lines.length = 0;
+  instead = undefined;
+  engine = new LogInsightsEngine(async (group) => (group === 'requests' ? lines : undefined));
+});
+afterAll(() => server.close());
+
+const insights = (options: { mostLines?: number; groups?: string[] } = {}): LogInsights =>
+  new LogInsights({
+    ...{ groups: ['requests'], pollTime: 1, ...options },
+    client: {
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+      maxAttempts: 1,
+    },
+  });
+
+describe('LogInsights', () => {
+  it('adds up what is charged, by payer and class', async () => {
+    log(0, charged);
+    log(5, charged);
+    log(6, { ...charged, class: 'a' });
+    log(7, { ...charged, payer: 'q' });
+    log(8, { bytesIn: 5, bytesOut: 5 });
+    log(9, { ...charged, message: 'note' });
+    lines.push('START RequestId: 1');
+    const found = await insights().between(noon, noon + 1000);
+    expect(found).toHaveLength(3);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        { payer: 'p', class: 'b', requests: 2, bytesIn: 2, bytesOut: 20 },
+        { payer: 'p', class: 'a', requests: 1, bytesIn: 1, bytesOut: 10 },
+        { payer: 'q', class: 'b', requests: 1, bytesIn: 1, bytesOut: 10 },
+      ]),
+    );
+  });
+
+  it('counts a line of the last moment of an hour in that hour alone', async () => {
+    log(-1, charged);
+    log(0, charged);
+    const of = async (from: number, until: number): Promise<number> =>
+      (await insights().between(noon + from, noon + until)).reduce((sum, { requests }) => sum + requests, 0);
+    expect(await of(-1000, 0)).toBe(1);
+    expect(await of(0, 1000)).toBe(1);
+    expect(await of(-1, 1)).toBe(2);
+    expect(await of(1, 1000)).toBe(0);
+  });
+
+  it('asks for less at a time where an answer is as long as answers can be', async () => {
+    for (let at = 0; at < 100; at += 1) log(at, { ...charged, payer: `p${at % 10}` });
+    const found = await insights({ mostLines: 8 }).between(noon, noon + 100);
+    expect(found).toHaveLength(10);
+    expect(new Set(found.map(({ requests }) => requests))).toEqual(new Set([10]));
+    expect(engine.queries.length).toBeGreaterThan(10);
+  });
+
+  it('does not pretend to know more than it is told', async () => {
+    log(0, charged);
+    await expect(insights({ mostLines: 1 }).between(noon, noon + 1)).rejects.toThrow('more than 1 projects');
+    instead = { status: 200, body: { status: 'Failed' } };
+    await expect(insights().between(noon, noon + 1)).rejects.toThrow('a query of the logs ended as Failed');
+    instead = { status: 200, body: { status: 'Complete', results: [[{ field: 'requests', value: '1.2' }]] } };
+    await expect(insights().between(noon, noon + 1)).rejects.toThrow('the logs answer 1.2 for a number');
+    await expect(insights({ groups: ['others'] }).between(noon, noon + 1)).rejects.toThrow('others');
+  });
+
+  it('reads large numbers however they are written', async () => {
+    const results = [
+      [...Object.entries({ payer: 'p', class: 'a', requests: '2', received: '5.497558138880E12', sent: '0.0' })].map(
+        ([field, value]) => ({ field, value }),
+      ),
+    ];
+    instead = { status: 200, body: { status: 'Complete', results } };
+    expect(await insights().between(noon, noon + 1)).toEqual([
+      { payer: 'p', class: 'a', requests: 2, bytesIn: 5_497_558_138_880, bytesOut: 0 },
+    ]);
+  });
+});
