@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
 import type { RequestMessage, ResponseMessage } from '../../shared/http/message.ts';
 import { byteLane } from '../../shared/protocol/lanes.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
@@ -25,6 +26,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   const service = await startCloudService(
     settings,
     onlyOperations({ name: 'the byte lane', operations: [...served()] }),
+    S3BlobStore,
   );
   const { log, requestId } = service;
   const listener = nodeHttpListener(throughRouter(service), {

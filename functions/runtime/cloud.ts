@@ -1,6 +1,5 @@
 import { Accounts } from '../../shared/access/accounts.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
-import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
 import { readManagedSecret } from '../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
@@ -10,6 +9,7 @@ import type { AnyOperation } from '../../shared/protocol/operation.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
 import type { OperationName } from '../../shared/protocol/routes.ts';
 import { ChargedTelemetry } from './charged-telemetry.ts';
+import { NoBlobs, type CloudBlobsClass } from './cloud-blobs.ts';
 import type { CloudSettings } from './cloud-settings.ts';
 import { deploymentKeys } from './deployment-keys.ts';
 import { Log } from './log.ts';
@@ -31,10 +31,14 @@ export interface CloudService {
 /** Alarms can do everything in the cloud. */
 const actionKinds = new Set(['log', 'webhook', 'topic'] as const);
 
-/** The composition root in the cloud: DynamoDB and S3 beneath, and the operations that this process serves. */
+/**
+ * The composition root in the cloud: DynamoDB and S3 beneath, and the operations that this process serves.
+ * @param Blobs undefined: none of the operations needs any
+ */
 export async function startCloudService(
   settings: CloudSettings,
   operations: ReadonlyMap<OperationName, AnyOperation>,
+  Blobs: CloudBlobsClass | undefined,
 ): Promise<CloudService> {
   const [secret, edgeSecret] = await Promise.all([
     readManagedSecret(settings.secret),
@@ -45,7 +49,7 @@ export async function startCloudService(
   const clock = new SystemClock();
   const randomness = new CryptoRandomness();
   const table = new DynamoDbTable({ tableName: settings.table, callTimeout: settings.tableTimeout, telemetry: log });
-  const blobs = new S3BlobStore({ bucket: settings.blobBucket });
+  const blobs = Blobs ? new Blobs({ bucket: settings.blobBucket }) : new NoBlobs();
   const secrets = new AesSecrets(keys.sealing);
   const accounts = new Accounts({ table, secrets, clock });
   const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri } = settings;

@@ -1,9 +1,16 @@
 import { toProxyResult, toRequestMessage, type ProxyEvent, type ProxyResult } from './api-gateway.ts';
 import { startCloudService, type CloudService } from './cloud.ts';
+import type { CloudBlobsClass } from './cloud-blobs.ts';
 import { readCloudSettings } from './cloud-settings.ts';
 import { maximumAnswerBytes, withinFunctionLimits } from './function-limits.ts';
 import { onlyOperations, type Served } from './only-operations.ts';
 import { refusalOfOthers } from './through-router.ts';
+
+/** What a function serves, and with what. */
+export interface ServedByFunction extends Served {
+  /** Makes its blob store. Undefined: none of its operations needs blobs. */
+  readonly blobs?: CloudBlobsClass;
+}
 
 /** What Lambda calls. */
 export type LambdaHandler = (event: ProxyEvent) => Promise<ProxyResult>;
@@ -12,7 +19,7 @@ export type LambdaHandler = (event: ProxyEvent) => Promise<ProxyResult>;
  * The function that serves one operation, or a list of them, behind API Gateway. It is composed while Lambda initialises it;
  * should that fail, the next request tries again.
  */
-export function lambdaHandler(served: Served): LambdaHandler {
+export function lambdaHandler(served: ServedByFunction): LambdaHandler {
   let service: Promise<CloudService> | undefined;
   const start = (): Promise<CloudService> =>
     (service ??= compose(served).catch((error: unknown) => {
@@ -34,7 +41,7 @@ export function lambdaHandler(served: Served): LambdaHandler {
   };
 }
 
-async function compose(served: Served): Promise<CloudService> {
+async function compose(served: ServedByFunction): Promise<CloudService> {
   const operations = onlyOperations({ ...served, operations: served.operations.map(withinFunctionLimits) });
-  return startCloudService(readCloudSettings(process.env), operations);
+  return startCloudService(readCloudSettings(process.env), operations, served.blobs);
 }

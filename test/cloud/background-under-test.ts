@@ -16,6 +16,7 @@ import { startCloudService, type CloudService } from '../../functions/runtime/cl
 import { readCloudSettings } from '../../functions/runtime/cloud-settings.ts';
 import { nodeHttpListener } from '../../functions/runtime/node-http.ts';
 import { TrustedProxies } from '../../functions/runtime/trusted-proxies.ts';
+import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { AdministrationAnswer } from '../../functions/admin/administer.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
@@ -115,7 +116,7 @@ export class BackgroundUnderTest {
 
     const [{ environment }] = deployed.values() as unknown as [{ environment: Readonly<Record<string, unknown>> }];
     Object.assign(process.env, environmentOf('FrontDoor', environment));
-    const service = await startCloudService(readCloudSettings(process.env), operations);
+    const service = await startCloudService(readCloudSettings(process.env), operations, S3BlobStore);
     const listener = nodeHttpListener(service.pipeline, {
       proxies: new TrustedProxies([]),
       limits: defaultLimits,

@@ -1,3 +1,4 @@
+import type { CloudBlobsClass } from '../cloud-blobs.ts';
 import { cloudRooms, type CloudRooms } from './cloud-rooms.ts';
 
 /** What is used of the context that Lambda gives to an invocation. */
@@ -13,16 +14,16 @@ const reserve = 120_000;
 
 /**
  * The handler of a function that works in the background. It is composed with its first event; should that fail, the next one
- * tries again. What it answers is logged, but for answers that hold secrets.
+ * tries again. What it answers is logged, but for answers that hold secrets. Without `blobs` it has none.
  */
 export function backgroundHandler<Event, Answer extends object | undefined>(
   name: string,
   compose: (rooms: CloudRooms) => Work<Event, Answer> | Promise<Work<Event, Answer>>,
-  { secretAnswer = false }: { readonly secretAnswer?: boolean } = {},
+  { secretAnswer = false, blobs }: { readonly secretAnswer?: boolean; readonly blobs?: CloudBlobsClass } = {},
 ): (event: Event, invocation: Invocation) => Promise<Answer> {
   let composed: { readonly rooms: CloudRooms; readonly work: Work<Event, Answer> } | undefined;
   return async (event, invocation) => {
-    const rooms = composed?.rooms ?? cloudRooms(process.env);
+    const rooms = composed?.rooms ?? cloudRooms(process.env, blobs);
     try {
       composed ??= { rooms, work: await compose(rooms) };
       const answer = await composed.work(event, () => invocation.getRemainingTimeInMillis() < reserve);

@@ -1,11 +1,11 @@
 import { DynamoDbTable } from '../../../shared/adapters/cloud/dynamodb-table.ts';
-import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
+import { NoBlobs, type CloudBlobsClass } from '../cloud-blobs.ts';
 import { Log } from '../log.ts';
 
 /** What every function in the background is made of. */
@@ -19,8 +19,14 @@ export interface CloudRooms {
   readonly setting: (name: string) => string;
 }
 
-/** The adapters of a function, as its environment tells. Nothing is called before it is used. */
-export function cloudRooms(environment: Readonly<Record<string, string | undefined>>): CloudRooms {
+/**
+ * The adapters of a function, as its environment tells. Nothing is called before it is used.
+ * @param Blobs undefined: the function needs none
+ */
+export function cloudRooms(
+  environment: Readonly<Record<string, string | undefined>>,
+  Blobs: CloudBlobsClass | undefined,
+): CloudRooms {
   const setting = (name: string): string => {
     const value = environment[name];
     if (!value) throw new Error(`the environment variable ${name} is missing`);
@@ -29,7 +35,7 @@ export function cloudRooms(environment: Readonly<Record<string, string | undefin
   const log = new Log(process.stdout);
   return {
     table: new DynamoDbTable({ tableName: setting('STILLAGE_TABLE'), telemetry: log }),
-    blobs: new S3BlobStore({ bucket: setting('STILLAGE_BLOB_BUCKET') }),
+    blobs: Blobs ? new Blobs({ bucket: setting('STILLAGE_BLOB_BUCKET') }) : new NoBlobs(),
     clock: new SystemClock(),
     randomness: new CryptoRandomness(),
     log,

@@ -1,9 +1,14 @@
+import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { releaseRooms } from './release-rooms.ts';
 import { followBatches } from './stream-batches.ts';
 
 /** Follows the change feed: queues what versions let go of, and tidies up after uploads that ended. */
-export const handler = backgroundHandler('release-content', (rooms) => {
-  const { release } = releaseRooms(rooms);
-  return followBatches([(batch) => release.follow(batch)], rooms.log);
-});
+export const handler = backgroundHandler(
+  'release-content',
+  (rooms) => {
+    const { release } = releaseRooms(rooms);
+    return followBatches([(batch) => release.follow(batch)], rooms.log);
+  },
+  { blobs: S3BlobStore },
+);

@@ -1,4 +1,5 @@
 import { readStreamRange } from '../../../shared/adapters/cloud/dynamodb-stream.ts';
+import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { releaseRooms } from './release-rooms.ts';
 
@@ -16,15 +17,19 @@ interface DeadLetter {
  * Gives the records that a dead letter of the release speaks of to it once more. To be invoked by hand, while the stream
  * still has them. Twice does no harm. (The counters give nothing up while the stream has it, so they need no replay.)
  */
-export const handler = backgroundHandler('replay-changes', (rooms) => {
-  const { release } = releaseRooms(rooms);
-  return async ({ DDBStreamBatchInfo: lost }: DeadLetter) => {
-    const { streamArn, shardId, startSequenceNumber: from, endSequenceNumber: to } = lost;
-    let replayed = 0;
-    for await (const records of readStreamRange({ streamArn, shardId, from, to })) {
-      await release.follow(records);
-      replayed += records.length;
-    }
-    return { replayed };
-  };
-});
+export const handler = backgroundHandler(
+  'replay-changes',
+  (rooms) => {
+    const { release } = releaseRooms(rooms);
+    return async ({ DDBStreamBatchInfo: lost }: DeadLetter) => {
+      const { streamArn, shardId, startSequenceNumber: from, endSequenceNumber: to } = lost;
+      let replayed = 0;
+      for await (const records of readStreamRange({ streamArn, shardId, from, to })) {
+        await release.follow(records);
+        replayed += records.length;
+      }
+      return { replayed };
+    };
+  },
+  { blobs: S3BlobStore },
+);
