@@ -380,7 +380,7 @@ describe('behind the distribution', () => {
     expect(deployment!.calls.actions.get('byte-lane')).toContain('s3:PutObject');
     expect(deployment!.calls.actions.size).toBeGreaterThan(20);
     expect(deployment!.calls.denied).toEqual([]);
-    console.info(`granted, and not used by any request here:\n${deployment!.calls.unused().join('\n')}`);
+    expect(deployment!.calls.unused().filter((grant) => !(grant in unusedWithReason))).toEqual([]);
   });
 
   it('a server of the byte lane that is told to stop ends what it has begun', async () => {
@@ -414,6 +414,27 @@ describe('behind the distribution', () => {
     await expect(client!.send(new HeadBucketCommand({ Bucket }))).rejects.toThrow();
   });
 });
+
+const movesBytes = 'it moves bytes where there is no byte lane, and where too many share the source';
+const readsAsAll = 'who reads may read in every way: there is one set of grants for reading';
+
+/** Granted though no request here comes to need it, and when one would. A role of several functions is called as the first of them. */
+const unusedWithReason: Readonly<Record<string, string>> = {
+  'AbortMultipartUpload: dynamodb:ConditionCheckItem on table': 'PutAlarm, if the bucket is still monitored',
+  'CopyObject: dynamodb:DeleteItem on table': 'a copy over a null version that lies in the history',
+  'CopyObject: dynamodb:Query on table': 'a source of several parts, whose manifest is in slices',
+  'CopyObject: s3:AbortMultipartUpload on blobs': movesBytes,
+  'CopyObject: s3:DeleteObject on blobs': movesBytes,
+  'CopyObject: s3:GetObject on blobs': movesBytes,
+  'CopyObject: s3:PutObject on blobs': movesBytes,
+  'CopyObject: s3:ListBucket on blob bucket': movesBytes,
+  'GetHealth: dynamodb:Query on table': readsAsAll,
+  'GetHealth: s3:GetObject on blobs': readsAsAll,
+  'byte-lane: dynamodb:ConditionCheckItem on table': 'a copy that was sent there to move bytes, and need not',
+  'byte-lane: dynamodb:DeleteItem on table': 'PutObject over a null version that lies in the history',
+  'byte-lane: dynamodb:Query on table': 'an object of several parts, whose manifest is in slices',
+  'byte-lane: s3:AbortMultipartUpload on blobs': 'a body that breaks off behind its first 8 MiB',
+};
 
 interface PolicyDocument {
   readonly Statement: readonly { readonly Action: string | readonly string[] }[];

@@ -8,7 +8,7 @@ import { describeOperations, functionsOf } from '../../infra/operation-descripti
 import { synthesise, templates, temporaryDirectory, withDomain } from './synthesis.ts';
 
 // The rules of the CDK take seconds to load, and cfn-lint is written in Python.
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 const functions = functionsOf(await describeOperations());
 
