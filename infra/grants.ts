@@ -35,6 +35,15 @@ const blobActions = {
   write: ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'],
 } as const satisfies Record<NonNullable<Needs['blobs']>, readonly string[]>;
 
+/** What a scrub may do with the data: look at all of it, and mend; but open no key. */
+export function scrubGrants({ table, blobs }: Data): PolicyStatement[] {
+  return [
+    allow('Table', [...tableActions.write, 'dynamodb:Scan'], table.tableArn),
+    allow('Blobs', ['s3:GetObject', 's3:DeleteObject'], blobs.arnForObjects(`${blobPrefix}*`)),
+    allow('BlobBucket', ['s3:ListBucket'], blobs.bucketArn),
+  ];
+}
+
 /**
  * What a function may do with the data: nothing but what its operation says it needs, opening access keys, and knowing the
  * distribution.

@@ -1,4 +1,4 @@
-import { Duration, Fn, RemovalPolicy, Size, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, RemovalPolicy, Size, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import {
   FlowLogDestination,
   FlowLogTrafficType,
@@ -30,7 +30,7 @@ import type { Construct } from 'constructs';
 import { byteLane } from '../shared/protocol/lanes.ts';
 import type { OperationName } from '../shared/protocol/routes.ts';
 import { environmentOf } from './environment.ts';
-import { acknowledgeBlobs, type Data, grantsOf } from './grants.ts';
+import { acknowledgeBlobs, type Data, grantsOf, scrubGrants } from './grants.ts';
 import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
 import { byteLaneLogName } from './request-logs.ts';
 import type { Settings } from './settings.ts';
@@ -64,6 +64,7 @@ export class StreamingStack extends Stack {
     const service = this.#service(vpc, this.#task(data, functions, imageDirectory));
     this.balancer = this.#balancer(vpc, service);
     this.#scale(service);
+    this.#scrub(data, imageDirectory, vpc, service);
   }
 
   /** Two zones, by position: their names would have to be looked up. */
@@ -142,6 +143,46 @@ export class StreamingStack extends Stack {
       },
     );
     return task;
+  }
+
+  /** The scrub, which is started by hand (docs/scrub.md): the servers' image, with rights of its own. */
+  #scrub(data: Data, imageDirectory: string, vpc: IVpc, { cluster }: FargateService): void {
+    const { stage } = this.#settings;
+    const task = new FargateTaskDefinition(this, 'Scrub', {
+      family: `stillage-${stage}-scrub`,
+      cpu: 1024,
+      memoryLimitMiB: 2048,
+      runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
+    });
+    for (const statement of scrubGrants(data)) task.addToTaskRolePolicy(statement);
+    acknowledgeBlobs(task.taskRole, { table: 'write', blobs: 'write' }, data);
+    task.addContainer('Scrub', {
+      image: ContainerImage.fromAsset(imageDirectory, { platform: Platform.LINUX_ARM64 }),
+      command: ['bin/cloud-scrub.mjs'],
+      environment: { STILLAGE_TABLE: data.table.tableName, STILLAGE_BLOB_BUCKET: data.blobs.bucketName },
+      logging: LogDrivers.awsLogs({
+        streamPrefix: 'scrub',
+        logGroup: this.#logGroup('ScrubLog', `/stillage/${stage}/scrub`),
+      }),
+      readonlyRootFilesystem: true,
+    });
+    const access = new SecurityGroup(this, 'ScrubAccess', {
+      vpc,
+      description: 'Stillage: the scrub, which nobody reaches',
+    });
+    Validations.of(task).acknowledge(
+      { id: 'AwsSolutions-ECS2', reason: 'The environment names what is to be looked at, and nothing secret.' },
+      {
+        id: 'AwsSolutions-IAM5[Resource::*]',
+        reason: 'To log in to the registry of images is a right on no resource (ecr:GetAuthorizationToken).',
+      },
+    );
+    const subnets = vpc.selectSubnets({ subnetType: SubnetType.PUBLIC }).subnetIds;
+    new CfnOutput(this, 'ScrubCluster', { value: cluster.clusterName });
+    new CfnOutput(this, 'ScrubNetwork', {
+      value: `awsvpcConfiguration={subnets=[${subnets.join(',')}],securityGroups=[${access.securityGroupId}],assignPublicIp=ENABLED}`,
+      description: 'For aws ecs run-task: docs/scrub.md',
+    });
   }
 
   #service(vpc: IVpc, taskDefinition: FargateTaskDefinition): FargateService {

@@ -17,7 +17,7 @@ import { CloudFront } from './cloudfront.ts';
 import { FunctionProcess } from './function-process.ts';
 import { refusal, split, toEvent, toResponse, type ApiRequest, type ApiResponse } from './rest-api.ts';
 import { RoleGate } from './role-gate.ts';
-import { deployedFunctions, deployedServers, type Grantee } from './template-grants.ts';
+import { deployedFunctions, deployedTask, type Grantee } from './template-grants.ts';
 import { TemplateValues } from './template-values.ts';
 
 const stage = 'prod';
@@ -212,7 +212,7 @@ function granteesOf(
   { api, streaming, schedule }: Synthesis,
   background: readonly string[],
 ): ReadonlyMap<string, Grantee> {
-  const servers = streaming ? [['byte-lane', deployedServers(streaming.toJSON(), 'byte-lane')] as const] : [];
+  const servers = streaming ? [['byte-lane', deployedTask(streaming.toJSON(), 'byte-lane')] as const] : [];
   const own = [...deployedFunctions(schedule.toJSON())].filter(([name]) => background.includes(name));
   return new Map<string, Grantee>([...deployedFunctions(api.toJSON()), ...servers, ...own]);
 }

@@ -51,11 +51,15 @@ export function deployedFunctions(template: object): ReadonlyMap<string, Deploye
   );
 }
 
-/** The servers of the byte lane, by the policy of their task's role. @param template of the streaming stack */
-export function deployedServers(template: object, name: string): Grantee {
+/**
+ * Tasks of a template, by the policy of their role.
+ * @param template of the streaming stack
+ * @param task the id of their definition: `Task` are the servers of the byte lane
+ */
+export function deployedTask(template: object, name: string, task = 'Task'): Grantee {
   const { Resources } = template as Template;
   const policies = Object.entries(Resources).filter(
-    ([id, { Type }]) => Type === 'AWS::IAM::Policy' && id.startsWith('TaskTaskRole'),
+    ([id, { Type }]) => Type === 'AWS::IAM::Policy' && id.startsWith(`${task}TaskRole`),
   );
   const grants = policies.flatMap(([, { Properties }]) => {
     const { PolicyDocument } = Properties as { PolicyDocument: { Statement: Statement[] } };

@@ -1,14 +1,12 @@
 import { Manifests } from '../../../shared/metadata/manifests.ts';
 import { Release } from '../../../shared/metadata/release.ts';
 import { Uploads } from '../../../shared/metadata/uploads.ts';
+import { cloudGrace } from '../release-grace.ts';
 import type { CloudRooms } from './cloud-rooms.ts';
-
-/** How long replaced content may still be read by requests that found it before, and be brought back with the table. */
-const grace = 24 * 60 * 60 * 1000;
 
 /** The release of content, and the uploads it tidies up, over the adapters of the cloud. */
 export function releaseRooms(rooms: CloudRooms): { readonly release: Release; readonly uploads: Uploads } {
   const manifests = new Manifests(rooms);
   const uploads = new Uploads({ ...rooms, manifests });
-  return { uploads, release: new Release({ ...rooms, manifests, uploads, grace }) };
+  return { uploads, release: new Release({ ...rooms, manifests, uploads, grace: cloudGrace }) };
 }

@@ -1,0 +1,8 @@
+// The scrub of a deployment in the cloud. docs/scrub.md
+import process from 'node:process';
+import { cloudScrub } from '../dist/cloud-scrub.mjs';
+
+cloudScrub(process.argv).catch((error) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
