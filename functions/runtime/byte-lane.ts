@@ -42,6 +42,8 @@ export async function startByteLane(environment: Readonly<Record<string, string 
     requireHostHeader: false,
   };
   const server = createServer(options, listener);
+  // Node would leave out what comes after a thousand fields, and say nothing. maxHeaderSize bounds them.
+  server.maxHeadersCount = 0;
   // Longer than the load balancer keeps a connection on which nothing happens, so that it is never the one to be surprised.
   server.keepAliveTimeout = 140_000;
   server.on('checkContinue', listener).on('checkExpectation', listener);

@@ -66,6 +66,8 @@ describe('the header section', () => {
     expect(textOf(response.text, 'MaxSizeAllowed')).toBe(String(8 * KiB));
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, n) => [`x-padding-${n}`, 'x']));
     expectError(await service.send({ path: `/${bucket}`, headers: many }), 400, 'RequestHeaderSectionTooLarge');
+    const empty = Object.fromEntries(Array.from({ length: 1500 }, (_, n) => [`x${n}`, '']));
+    expectError(await service.sendUnsigned({ path: '/', headers: empty }), 400, 'RequestHeaderSectionTooLarge');
   });
 
   it('is refused in the same words where it is far too long', async () => {

@@ -153,6 +153,8 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const server = tls
     ? createHttpsServer({ ...serverOptions, ...tls }, listener)
     : createHttpServer(serverOptions, listener);
+  // Node would leave out what comes after a thousand fields, and say nothing. maxHeaderSize bounds them.
+  server.maxHeadersCount = 0;
   server.keepAliveTimeout = 65_000;
   server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry: log, requestId, hostId });
