@@ -66,7 +66,7 @@ export const completeMultipartUpload = defineOperation({
     checkExpectedChecksum(expectedChecksum, assembled.checksum);
 
     const manifest = await contents.manifests.create(
-      parts.map((part) => ({ blob: part.blob ?? '', size: part.size, checksum: part.checksum?.value })),
+      parts.map(({ number, blob = '', size, checksum }) => ({ number, blob, size, checksum: checksum?.value })),
     );
     try {
       const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });

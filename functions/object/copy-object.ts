@@ -27,6 +27,7 @@ import { grantsOfUpload } from '../../shared/protocol/granted-acl.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/measured-bytes.ts';
 import { defineOperation, type Services } from '../../shared/protocol/operation.ts';
 import { projectOf } from '../../shared/protocol/ownership.ts';
+import { refusePartNumber } from '../../shared/protocol/part.ts';
 import { storeBody } from '../../shared/protocol/store-body.ts';
 import { parseAskedChecksum } from '../../shared/protocol/upload-checksum.ts';
 import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
@@ -48,7 +49,8 @@ export const copyObject = defineOperation({
   parse: (request) => {
     const { bucket, key, fields, settings } = request;
     checkKey(key, settings.limits.keyBytes);
-    const input = {
+    refusePartNumber(request.query);
+    return {
       bucket,
       key,
       copy: parseCopyRequest(fields),
@@ -60,8 +62,6 @@ export const copyObject = defineOperation({
       encryption: parseWantedEncryption(request),
       sourceCustomer: parseCustomerKey(request, 'x-amz-copy-source-'),
     };
-    refuseCopyOntoItself(input);
-    return input;
   },
 
   authorise: ({ copy, upload, taggingDirective }, request) => [
@@ -85,6 +85,7 @@ export const copyObject = defineOperation({
         await context.authorise(sourceQuestion(copy.source));
       }
       const source = await findSource(copy, from, view);
+      refuseCopyOntoItself(input);
       checkCustomerKey(source.encryption, sourceCustomer);
       if (source.size > settings.limits.singleUploadBytes) throw tooLarge(source.size);
       const growth = { bytes: source.size, objects: 1 };

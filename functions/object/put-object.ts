@@ -2,6 +2,7 @@ import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { parseWantedEncryption } from '../../shared/protocol/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
+import { refusePartNumber } from '../../shared/protocol/part.ts';
 import { storedFields, storeObject } from '../../shared/protocol/store-object.ts';
 import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
 import { checkLengthIsGiven, readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
@@ -14,7 +15,8 @@ export const putObject = defineOperation({
   needs: { table: 'write', blobs: 'write' },
 
   parse: (request) => {
-    const { bucket, key, fields, settings } = request;
+    const { bucket, key, fields, query, settings } = request;
+    refusePartNumber(query);
     checkLengthIsGiven(fields);
     checkKey(key, settings.limits.keyBytes);
     return {

@@ -45,7 +45,7 @@ export class Contents {
     return this.#encrypted(record, customerKey) ?? this.#blobs;
   }
 
-  /** A part of a version by its number from 1, or undefined. What was uploaded at once is one part. */
+  /** A part of a version by the number it was uploaded as, or undefined. What was uploaded at once is part 1. */
   async part({ content, size, checksum }: Version, number: number): Promise<StoredPart | undefined> {
     if (content?.kind !== 'manifest') return number === 1 ? { number, firstByte: 0, size, checksum } : undefined;
     const part = await this.manifests.part(content.id, number);

@@ -11,16 +11,17 @@ export interface ManifestPart {
   readonly size: number;
   /** The part's checksum, if the upload has an algorithm. */
   readonly checksum: Uint8Array | undefined;
+  /** From 1, and ascending: what it was uploaded as. Absent: its place among the parts. */
+  readonly number?: number;
 }
 
 /** A part, and where in the object it begins. */
 export interface PlacedPart extends ManifestPart {
-  /** From 1. */
   readonly number: number;
   readonly firstByte: number;
 }
 
-/** Parts in one item: at some 75 bytes each, well below DynamoDB's 400 KB. */
+/** Parts in one item: at some 80 bytes each, well below DynamoDB's 400 KB. */
 const partsPerSlice = 3000;
 
 /** Where a slice begins. */
@@ -66,7 +67,7 @@ export class Manifests {
     return parts.filter(({ firstByte, size }) => firstByte <= range.last && firstByte + size > range.first);
   }
 
-  /** One part by its number from 1, or undefined. */
+  /** The part of a number, or undefined. */
   async part(id: string, number: number): Promise<PlacedPart | undefined> {
     const start = (await this.#starts(id)).findLast(({ firstPart }) => firstPart <= number);
     return start && (await this.#slice(id, start)).find((part) => part.number === number);
@@ -109,7 +110,7 @@ function startOf([first]: readonly PlacedPart[]): SliceStart {
 function place(parts: readonly ManifestPart[]): readonly PlacedPart[] {
   let firstByte = 0;
   return parts.map((part, at) => {
-    const placed = { ...part, number: at + 1, firstByte };
+    const placed = { ...part, number: part.number ?? at + 1, firstByte };
     firstByte += part.size;
     return placed;
   });
@@ -127,10 +128,12 @@ function totalSize(parts: readonly ManifestPart[]): number {
 /** Columns rather than rows: a list of lists would cost three bytes more for each part. */
 function encodeSlice(parts: readonly PlacedPart[]): Attributes {
   const hasChecksums = parts.every(({ checksum }) => checksum !== undefined);
+  const hasGaps = parts.some(({ number }, at) => number !== parts[0]!.number + at);
   return {
     b: parts.map(({ blob }) => blob),
     s: parts.map(({ size }) => size),
     ...(hasChecksums && { k: parts.map(({ checksum }) => checksum!) }),
+    ...(hasGaps && { n: parts.map(({ number }) => number) }),
   };
 }
 
@@ -138,10 +141,17 @@ function decodeSlice(item: Item['attributes'], { firstPart, firstByte }: SliceSt
   const blobs = item['b'] as readonly string[];
   const sizes = item['s'] as readonly number[];
   const checksums = item['k'] as readonly Uint8Array[] | undefined;
+  const numbers = item['n'] as readonly number[] | undefined;
   let at = firstByte;
   return blobs.map((blob, index) => {
     const size = sizes[index]!;
-    const part = { blob, size, checksum: checksums?.[index], number: firstPart + index, firstByte: at };
+    const part = {
+      blob,
+      size,
+      checksum: checksums?.[index],
+      number: numbers?.[index] ?? firstPart + index,
+      firstByte: at,
+    };
     at += size;
     return part;
   });

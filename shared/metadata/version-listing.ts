@@ -3,7 +3,7 @@ import type { Bucket } from './bucket.ts';
 import { markerOf, positionOf } from './listing-marker.ts';
 import { listPage, type ListingEntry, type ListingPage, type ListingPosition } from './listing.ts';
 import type { Objects } from './objects.ts';
-import type { Head, Version } from './versions.ts';
+import { versionIdOf, type Head, type Version } from './versions.ts';
 
 /** A version or delete marker with the key it is of. */
 export interface ListedRow {
@@ -61,8 +61,14 @@ export async function listVersions(
       expired: () => clock.now() > until,
     },
   );
-  const next = page.next && { keyMarker: markerOf(page.next), versionIdMarker: page.next.row };
+  const next = page.next && { keyMarker: markerOf(page.next), versionIdMarker: shownId(page) };
   return { ...page, next };
+}
+
+/** The row that the next page begins behind, by the id that clients saw in this one. */
+function shownId({ rows, next }: ListingPage<ListedRow>): string | undefined {
+  const last = rows.at(-1)?.version;
+  return last !== undefined && last.instance === next?.row ? versionIdOf(last) : next?.row;
 }
 
 /** `null` as a marker means the null version, wherever it is; if it is gone the key starts again. */

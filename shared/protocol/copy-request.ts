@@ -52,7 +52,7 @@ export async function findSource(
   if (expectedOwner !== undefined && expectedOwner !== bucket.project) throw new S3Error('AccessDenied');
   const version = await view.find(bucket, source.key, source.versionId);
   if (version === undefined || (version.marker && source.versionId === undefined)) {
-    throw new S3Error('NoSuchKey', { details: { Key: source.key } });
+    throw new S3Error('NoSuchKey', { details: { BucketName: source.bucket, Key: source.key } });
   }
   if (version.marker) {
     throw new S3Error('InvalidRequest', {

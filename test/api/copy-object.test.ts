@@ -240,6 +240,14 @@ describe('the name of a source', () => {
       expectError(await service.send(request), 404, 'NoSuchKey');
     }
   });
+
+  it('is what an error tells of that could not find it', async () => {
+    const [bucket, target] = [await service.bucket(), await service.bucket()];
+    const headers = { 'x-amz-copy-source': `${bucket}/missing` };
+    const response = await service.send({ method: 'PUT', path: `/${target}/key`, headers });
+    expectError(response, 404, 'NoSuchKey');
+    expect([textOf(response.text, 'BucketName'), textOf(response.text, 'Key')]).toEqual([bucket, 'missing']);
+  });
 });
 
 describe('the version of a source', () => {
@@ -443,9 +451,9 @@ describe('a copy onto itself', () => {
     expect(await tagsOf(bucket, 'key')).toEqual([['a', '1']]);
   });
 
-  it('is judged before the object is looked for, and is none in another bucket', async () => {
+  it('is judged once the object is found, and is none in another bucket', async () => {
     const [bucket, other] = [await service.bucket(), await service.bucket()];
-    await expect(copy(bucket, 'missing', 'missing')).rejects.toEqual(invalidRequest);
+    await expect(copy(bucket, 'missing', 'missing')).rejects.toEqual(noSuchKey);
     await put(service.client, bucket, 'key', 'content');
     await copy(other, '', 'key', { CopySource: `${bucket}/key` });
     expect(await read(service.client, other, 'key')).toBe('content');

@@ -2,8 +2,8 @@ import { ListPartsCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
-import { md5Tag, read } from '../support/objects.ts';
+import { expectError, s3Error } from '../support/expect-error.ts';
+import { md5Tag, put, read } from '../support/objects.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { TestUpload } from '../support/uploads.ts';
 
@@ -75,6 +75,16 @@ describe('UploadPart', () => {
     await expect(upload.part(1, 'x', { UploadId: 'unknown' })).rejects.toEqual(noSuchUpload);
     await expect(upload.part(1, 'x', { Key: 'other' })).rejects.toEqual(noSuchUpload);
     await expect(upload.part(1, 'x', { Bucket: other })).rejects.toEqual(noSuchUpload);
+  });
+
+  it('is never taken for the whole object, if the id of the upload is lost', async () => {
+    const bucket = await service.bucket();
+    await put(service.client, bucket, 'key', 'content');
+    for (const headers of [{}, { 'x-amz-copy-source': `${bucket}/key`, 'x-amz-metadata-directive': 'REPLACE' }]) {
+      const request = { method: 'PUT', path: `/${bucket}/key`, query: 'partNumber=1', headers, body: 'x' };
+      expectError(await service.send(request), 400, 'InvalidArgument');
+    }
+    expect(await read(service.client, bucket, 'key')).toBe('content');
   });
 
   it('comes too late once the upload is completed', async () => {

@@ -318,6 +318,24 @@ describe('ListObjectVersions', () => {
     expect(text).toContain('<ListVersionsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">');
   });
 
+  it('names the row that a page ends with by the id which the page shows, the null version included', async () => {
+    const bucket = await service.bucket();
+    for (const key of ['a', 'b']) await put(service.client, bucket, key);
+    await setVersioning(service.client, bucket, 'Enabled');
+    await put(service.client, bucket, 'a');
+    const shown: string[] = [];
+    let markers: Record<string, string> = {};
+    for (let truncated = true; truncated;) {
+      const page = await list(bucket, { ...versions, 'max-keys': '1', ...markers });
+      const [key, id] = [textOf(page.text, 'Key')!, textOf(page.text, 'VersionId')!];
+      shown.push(`${key} ${id === 'null' ? id : 'id'}`);
+      truncated = page.of('IsTruncated') === 'true';
+      if (truncated) expect([page.of('NextKeyMarker'), page.of('NextVersionIdMarker')]).toEqual([key, id]);
+      markers = { 'key-marker': key, 'version-id-marker': id };
+    }
+    expect(shown).toEqual(['a id', 'a null', 'b null']);
+  });
+
   it('refuses a version marker without a key marker', async () => {
     const query = queryOf({ ...versions, 'version-id-marker': 'x'.repeat(32) });
     expectError(await service.send({ path: `/${await service.bucket()}`, query }), 400, 'InvalidArgument');

@@ -1,3 +1,4 @@
+import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectError } from '../support/expect-error.ts';
@@ -149,6 +150,21 @@ describe('partNumber', () => {
     expectError(await get({}, 'parts', 'partNumber=4'), 400, 'InvalidPart');
     const plain = await service.send({ method: 'HEAD', path: `/${bucket}/parts` });
     expect(plain.header('x-amz-mp-parts-count')).toBeUndefined();
+  });
+
+  it('is the number that the part was uploaded as, also where others are left out', async () => {
+    const upload = await TestUpload.begin(service.client, bucket, 'gaps');
+    const parts = [await upload.part(2, partOf('a')), await upload.part(10_000, 'b')];
+    await upload.complete(parts);
+    await service.client.send(
+      new CopyObjectCommand({ Bucket: bucket, Key: 'gaps-copied', CopySource: `${bucket}/gaps` }),
+    );
+    for (const key of ['gaps', 'gaps-copied']) {
+      expect((await get({}, key, 'partNumber=2')).body.equals(partOf('a'))).toBe(true);
+      const last = await get({}, key, 'partNumber=10000');
+      expect([last.status, last.text, last.header('x-amz-mp-parts-count')]).toEqual([206, 'b', '2']);
+      for (const number of [1, 3]) expectError(await get({}, key, `partNumber=${number}`), 400, 'InvalidPart');
+    }
   });
 });
 

@@ -39,6 +39,28 @@ describe('a manifest', () => {
     expect(await manifests.parts(await manifests.create([]))).toEqual([]);
   });
 
+  it('knows its parts by the numbers they were uploaded as', async () => {
+    const gaps = parts([5, 0, 7]).map((part, at) => ({ ...part, number: [2, 3, 9000][at]! }));
+    const id = await manifests.create(gaps);
+    const all = await manifests.parts(id);
+    expect(all.map(({ number, firstByte }) => [number, firstByte])).toEqual([
+      [2, 0],
+      [3, 5],
+      [9000, 5],
+    ]);
+    for (const part of all) expect(await manifests.part(id, part.number)).toEqual(part);
+    for (const number of [1, 4, 8999, 9001]) expect(await manifests.part(id, number)).toBeUndefined();
+  });
+
+  it('knows them by their numbers in whatever slice they are', async () => {
+    const gaps = parts(Array.from({ length: 4500 }, () => 1)).map((part, at) => ({ ...part, number: 2 * at + 2 }));
+    const id = await manifests.create(gaps);
+    for (const at of [0, 2999, 3000, 4499]) {
+      expect(await manifests.part(id, 2 * at + 2)).toMatchObject({ number: 2 * at + 2, firstByte: at });
+      expect(await manifests.part(id, 2 * at + 1)).toBeUndefined();
+    }
+  });
+
   it('has an id of its own each time', async () => {
     const [a, b] = [await manifests.create(parts([1])), await manifests.create(parts([2]))];
     expect(a).not.toBe(b);
