@@ -1,4 +1,5 @@
-import { readDocument, type XmlElement } from './reader.ts';
+import { withoutControls } from './control-characters.ts';
+import { decodeDocument, readDocument, type XmlElement } from './reader.ts';
 import { document, element, type Markup } from './writer.ts';
 
 /** One object to delete, with the conditions it came with. */
@@ -19,7 +20,8 @@ export interface Deletions {
 }
 
 /**
- * Reads the body of DeleteObjects. Keys are not judged: each answers for itself.
+ * Reads the body of DeleteObjects. Keys are not judged: each answers for itself. They may hold control characters, which clients
+ * send as they are or as references.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
  *
  * @param maximum the most objects and versions one request may name
@@ -31,14 +33,18 @@ export function readDelete(
   maximum: number,
   parseTime: (text: string) => number | undefined,
 ): Deletions {
-  const root = readDocument(body, 'Delete').onlyChildren('Quiet', 'Object');
+  const { document: content, restored } = withoutControls(decodeDocument(body));
+  const root = readDocument(content, 'Delete').onlyChildren('Quiet', 'Object');
   const objects = root.many('Object');
   if (objects.length === 0 || objects.length > maximum) {
     throw root.fault(`there must be 1 to ${maximum} objects`);
   }
   return {
     quiet: root.optional('Quiet')?.boolean() ?? false,
-    objects: objects.map((object) => readDeletion(object, parseTime)),
+    objects: objects.map((object) => {
+      const deletion = readDeletion(object, parseTime);
+      return { ...deletion, key: restored(deletion.key) };
+    }),
   };
 }
 

@@ -129,7 +129,7 @@ export function readDocument(
   root: string,
   schemaFault: ErrorCode = 'MalformedXML',
 ): XmlElement {
-  const element = parseTree(decodeUtf8(document), schemaFault);
+  const element = parseTree(decodeDocument(document), schemaFault);
   if (element.name !== root) throw element.fault(`the root element must be ${root}`);
   return element;
 }
@@ -205,8 +205,12 @@ function attributesOf(tag: SaxesTagNS): ReadonlyMap<string, string> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** One byte order mark of UTF-8 is left to the parser, which skips it; those of UTF-16 and UTF-32 are not UTF-8. */
-function decodeUtf8(document: Uint8Array | string): string {
+/**
+ * The text of a document. One byte order mark of UTF-8 is left to the parser, which skips it; those of UTF-16 and UTF-32 are
+ * not UTF-8.
+ * @throws S3Error MalformedXML
+ */
+export function decodeDocument(document: Uint8Array | string): string {
   if (document.length > maximumBytes) throw malformed('it is too large');
   if (typeof document === 'string') {
     if (/\p{Surrogate}/u.test(document)) throw malformed('it is not Unicode');

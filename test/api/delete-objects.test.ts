@@ -42,6 +42,19 @@ describe('DeleteObjects', () => {
     await expect(del(bucket, [])).rejects.toEqual(s3Error('MalformedXML', 400));
   });
 
+  it('deletes what an SDK names, control characters and all', async () => {
+    const bucket = await service.bucket();
+    const keys = ['a\u0001', 'b\u001f\u007f', '\ta\nb\rc', '\u0085\u2028', '<&>"\'', ' ', 'é😀'];
+    for (const key of [...keys, 'a']) await put(service.client, bucket, key);
+    const { Deleted, Errors } = await del(
+      bucket,
+      keys.map((Key) => ({ Key })),
+    );
+    expect(Deleted!.map(({ Key }) => Key)).toEqual(keys);
+    expect(Errors).toBeUndefined();
+    expect((await versionsOf(service.client, bucket)).map(({ key }) => key)).toEqual(['a']);
+  });
+
   it('reports only failures if it shall be quiet', async () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'a', 'content');

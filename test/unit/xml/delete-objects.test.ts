@@ -26,6 +26,18 @@ describe('Delete', () => {
     });
   });
 
+  it.each([
+    ['\u0001\u001f', '\u0001\u001f'],
+    ['&#1;&#x1;&#0031;&#x001F;', '\u0001\u0001\u001f\u001f'],
+    ['&#9;&#10;&#13;\t\n\u007f\u0085', '\t\n\r\t\n\u007f\u0085'],
+    ['&#x1F600;&#x20;&amp;#1;', '😀 &#1;'],
+    ['\ufdd1', '\ufdd1'],
+    ['<![CDATA[&#1;]]>', '&#1;'],
+    ['<![CDATA[\u0001]]>', '\u0001'],
+  ])('takes the control characters of keys, as they are and as references: %j', (xml, key) => {
+    expect(read(`<Object><Key>${xml}</Key></Object>`).objects).toEqual([{ ...unconditional, key }]);
+  });
+
   it('takes 1,000 objects and is not quiet by itself', () => {
     const { objects, quiet } = read('<Object><Key>k</Key></Object>'.repeat(1000));
     expect(objects).toHaveLength(1000);
@@ -49,7 +61,11 @@ describe('Delete', () => {
     ['NaN size', '<Object><Key>a</Key><Size>NaN</Size></Object>'],
     ['overflowing size', `<Object><Key>a</Key><Size>${'9'.repeat(30)}</Size></Object>`],
     ['unreadable time', '<Object><Key>a</Key><LastModifiedTime>yesterday</LastModifiedTime></Object>'],
-    ['control character', '<Object><Key>a\u0001</Key></Object>'],
+    ['reference that is none', '<Object><Key>&#X1;</Key></Object>'],
+    ['NUL', '<Object><Key>a\0</Key></Object>'],
+    ['reference to NUL', '<Object><Key>a&#0;</Key></Object>'],
+    ['control character between elements', '<Object>\u0001<Key>a</Key></Object>'],
+    ['control characters beside what stands for them', '<Object><Key>\u0001\ufdd1</Key></Object>'],
   ])('%s → MalformedXML', (_, inner) => {
     expect(codeOf(() => read(inner))).toBe('MalformedXML');
   });
