@@ -8,6 +8,7 @@ import { composeMonitoring } from '../../shared/metadata/monitoring/monitoring.t
 import { Objects } from '../../shared/metadata/objects.ts';
 import { PublicLinks } from '../../shared/metadata/public-links.ts';
 import { Sharing } from '../../shared/metadata/sharing.ts';
+import type { Turns } from '../../shared/metadata/turns.ts';
 import { Uploads } from '../../shared/metadata/uploads.ts';
 import { Usage } from '../../shared/metadata/usage.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
@@ -26,6 +27,8 @@ export interface Adapters {
   /** Encrypts objects that ask for it (SSE-S3); undefined where the blob store encrypts everything anyway. */
   readonly managedKey: Uint8Array | undefined;
   readonly secrets: Secrets;
+  /** Where many requests run in one process. */
+  readonly turns?: Turns;
   /** What alarms can do. */
   readonly actionKinds: ReadonlySet<ActionKind>;
 }

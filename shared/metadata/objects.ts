@@ -9,6 +9,7 @@ import { itemKey } from './keys.ts';
 import { presentVersion } from './present-version.ts';
 import { scanShards } from './scan.ts';
 import { headPartitions } from './shards.ts';
+import type { Turns } from './turns.ts';
 import { compareUtf8 } from './utf8-order.ts';
 import { headKey, tokenIs, unversioned, VersionChain, type ChainRooms, type Found } from './version-chain.ts';
 import {
@@ -99,12 +100,21 @@ export class Objects {
   readonly #buckets: Buckets;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
+  readonly #turns: Turns | undefined;
 
-  constructor(rooms: { table: KeyValueTable; buckets: Buckets; clock: Clock; randomness: Randomness }) {
+  /** @param rooms.turns for a process that has many requests at once */
+  constructor(rooms: {
+    table: KeyValueTable;
+    buckets: Buckets;
+    clock: Clock;
+    randomness: Randomness;
+    turns?: Turns | undefined;
+  }) {
     this.#table = rooms.table;
     this.#buckets = rooms.buckets;
     this.#clock = rooms.clock;
     this.#randomness = rooms.randomness;
+    this.#turns = rooms.turns;
     this.#rooms = {
       table: rooms.table,
       token: () => writeToken(rooms.randomness),
@@ -165,7 +175,8 @@ export class Objects {
 
   /** Makes a new version current, under the rules of the bucket's versioning state. Throws what the guard throws, too. */
   async put(bucket: Bucket, key: string, fresh: NewVersion, options: PutOptions = {}): Promise<Head> {
-    const head = await this.#replace(bucket, key, await this.#place(key, fresh), options);
+    const placed = await this.#place(key, fresh);
+    const head = await this.#inTurn(bucket, key, () => this.#replace(bucket, key, placed, options));
     if (await this.#stands(bucket, key, head)) return head;
     throw noSuchBucket(bucket.name);
   }
@@ -186,7 +197,8 @@ export class Objects {
     sparing?: 'foreign',
   ): Promise<Head | undefined> {
     bucket = await this.#buckets.readyFor(bucket);
-    if (bucket.versioning === 'off' && (await this.#deleteUnversioned(bucket, key, guard, sparing))) return undefined;
+    const remove = (): Promise<boolean> => this.#deleteUnversioned(bucket, key, guard, sparing);
+    if (bucket.versioning === 'off' && (await this.#inTurn(bucket, key, remove))) return undefined;
     const replaces = bucket.versioning !== 'on' && sparing === 'foreign';
     return this.put(bucket, key, { ...deleteMarker, owner }, { guard: replaces ? sparingForeign(guard) : guard });
   }
@@ -196,7 +208,7 @@ export class Objects {
    * @returns the version that is gone, or undefined if there was none
    */
   async deleteVersion(bucket: Bucket, key: string, versionId: string, guard?: Guard): Promise<Version | undefined> {
-    return this.#remove(bucket, key, (chain) => chain.find(versionId), guard);
+    return this.#inTurn(bucket, key, () => this.#remove(bucket, key, (chain) => chain.find(versionId), guard));
   }
 
   /**
@@ -248,6 +260,19 @@ export class Objects {
    * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), SlowDown
    */
   async revise(
+    bucket: Bucket,
+    key: string,
+    versionId: string | undefined,
+    change: (particulars: Particulars, version: Version) => Particulars,
+  ): Promise<Version> {
+    return this.#inTurn(bucket, key, () => this.#revise(bucket, key, versionId, change));
+  }
+
+  #inTurn<Result>(bucket: Bucket, key: string, change: () => Promise<Result>): Promise<Result> {
+    return this.#turns === undefined ? change() : this.#turns.take(`${bucket.id}/${key}`, change);
+  }
+
+  async #revise(
     bucket: Bucket,
     key: string,
     versionId: string | undefined,

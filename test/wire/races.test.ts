@@ -12,7 +12,7 @@ import { s3Error } from '../support/expect-error.ts';
 import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
 import { runs } from '../support/runs.ts';
 import { expectScrubClean } from '../support/scrub-clean.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
 import { TestUpload } from '../support/uploads.ts';
 
 /** What many clients do at once comes out as if they had done it one after another. */
@@ -156,6 +156,19 @@ describe('uploads of one key', () => {
     expect(versions.map(({ id }) => id).toSorted()).toEqual([...written.keys()].toSorted());
     expect(versions.map(({ isLatest }) => isLatest)).toEqual(versions.map((_, at) => at === 0));
     expect(await read(service.client, bucket, 'key')).toBe(String(written.get(versions[0]!.id)));
+  });
+
+  it.skipIf(isExternal)('all come to pass, however many there are at once', async () => {
+    const bucket = await service.bucket();
+    const send = (method: string, body?: string) =>
+      service.send({ method, path: `/${bucket}/key`, ...(body !== undefined && { body }) });
+    for (const versioning of [undefined, 'Enabled'] as const) {
+      if (versioning !== undefined) await setVersioning(service.client, bucket, versioning);
+      const answers = await Promise.all(many(90, (n) => (n % 9 === 8 ? send('DELETE') : send('PUT', `${n}`))));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 204]));
+    }
+    // One that the bucket had before it had versions, if the last of those requests was no deletion.
+    expect((await versionsOf(service.client, bucket)).filter(({ id }) => id !== 'null')).toHaveLength(90);
   });
 
   it('and deletions leave one history while versioning goes on and off', async () => {

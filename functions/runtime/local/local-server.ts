@@ -10,6 +10,7 @@ import { itemKey } from '../../../shared/metadata/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle-passes.ts';
 import type { Amount } from '../../../shared/metadata/amount.ts';
 import { Release } from '../../../shared/metadata/release.ts';
+import { Turns } from '../../../shared/metadata/turns.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
@@ -83,6 +84,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
       randomness,
       managedKey: await managedKey(table, secrets, randomness),
       secrets,
+      turns: new Turns(),
       actionKinds: localActionKinds,
     },
     { projects: accounts, settings },
