@@ -1,12 +1,17 @@
+import { S3Error } from '../errors/s3-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, Change, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { Bucket, DocumentKind } from './bucket.ts';
 import { timedId } from './ids.ts';
+import { itemBytes } from './item-size.ts';
 import { itemKey, partition } from './keys.ts';
 
 /** Kinds whose buckets are listed, for scheduled work that must not look at every bucket there is. */
 export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['lifecycle']);
+
+/** What of an item may be attributes, under DynamoDB's 400 KB: the keys take the rest. */
+const documentItemBytes = 398 * 1024;
 
 /** How many documents are remembered. */
 const cachedDocuments = 1000;
@@ -60,9 +65,10 @@ export class BucketDocuments {
   /**
    * Sets a document of a bucket, or takes it away. The new one is written first, then the bucket's pointer, so whoever has
    * read the bucket finds the document it speaks of.
-   * @throws S3Error NoSuchBucket, SlowDown
+   * @throws S3Error NoSuchBucket, SlowDown, MaxMessageLengthExceeded (no item of the table could hold it)
    */
   async set(name: string, kind: DocumentKind, document: Attributes | undefined): Promise<void> {
+    if (document && itemBytes(document) > documentItemBytes) throw new S3Error('MaxMessageLengthExceeded');
     const revision = document && timedId(this.#clock.now(), this.#randomness);
     let former: string | undefined;
     const { id } = await this.#buckets.revise(name, async (bucket, attempt) => {

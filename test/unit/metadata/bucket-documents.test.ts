@@ -36,6 +36,18 @@ describe('a document of a bucket', () => {
     expect(await current()).toBeUndefined();
   });
 
+  it('is refused if no item can hold it, and what was set stays', async () => {
+    await buckets.documents.set('bucket', 'cors', { rules: ['one'] });
+    const rules = Array.from({ length: 1000 }, () => 'x'.repeat(420));
+    await expect(buckets.documents.set('bucket', 'cors', { rules })).rejects.toMatchObject({
+      code: 'MaxMessageLengthExceeded',
+    });
+    expect(await current()).toEqual({ rules: ['one'] });
+    const many = rules.map((rule) => rule.slice(0, 400));
+    await buckets.documents.set('bucket', 'cors', { rules: many });
+    expect(await current()).toEqual({ rules: many });
+  });
+
   it('leaves none of its revisions behind', async () => {
     for (const rule of ['one', 'two', 'three']) await buckets.documents.set('bucket', 'cors', { rules: [rule] });
     const { id } = await buckets.load('bucket');
