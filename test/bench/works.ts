@@ -32,7 +32,7 @@ export const works: readonly Work[] = [
   {
     name: 'PUT 4 KiB, 1 caller',
     callers: 1,
-    count: 200,
+    count: 50,
     isPlain: true,
     act: (server, at, round) => server.send({ method: 'PUT', path: `${bucket}/alone/${round}/${at}`, body: small }),
   },

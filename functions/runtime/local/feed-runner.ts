@@ -4,8 +4,8 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { Follower } from '../../feed/follow-changes.ts';
 
 const batchSize = 500;
-/** Changes that come close together are followed together. */
-const gatherTime = 20;
+/** Changes that come close together are followed together: what follows them syncs the disk too, and whoever writes next waits for it. */
+const gatherTime = 100;
 const retryTime = 1000;
 
 /**
