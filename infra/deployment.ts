@@ -71,4 +71,8 @@ export class Deployment extends Construct {
 }
 
 /** What the linter of CloudFormation does not know to have tags. */
-const untagged = ['AWS::ApplicationAutoScaling::ScalableTarget', 'AWS::ElasticLoadBalancingV2::Listener'];
+const untagged = [
+  'AWS::ApplicationAutoScaling::ScalableTarget',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::ElasticLoadBalancingV2::Listener',
+];
