@@ -2,6 +2,7 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { customerOf, encryptionFields, parseWantedEncryption, wantedKey } from '../../shared/protocol/encryption.ts';
+import { readAbortion } from '../../shared/protocol/expiration-header.ts';
 import { grantsOfUpload } from '../../shared/protocol/granted-acl.ts';
 import { projectOf } from '../../shared/protocol/ownership.ts';
 import { parseUploadChecksum } from '../../shared/protocol/upload-checksum.ts';
@@ -32,7 +33,7 @@ export const createMultipartUpload = defineOperation({
   requestTags: ({ upload }) => upload.tags,
 
   act: async ({ key, upload, checksum, wanted }, context) => {
-    const { bucket, caller, uploads, contents } = context;
+    const { bucket, caller, uploads, contents, clock } = context;
     // Nobody could be held to be the one who goes on with it.
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
     const { contentType, headers, metadata, tags } = upload;
@@ -40,14 +41,16 @@ export const createMultipartUpload = defineOperation({
     const particulars = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
     const { record } = contents.encryption(wantedKey(wanted));
     const fresh = { owner, initiator: owner, contentType, particulars, encryption: record, checksum };
-    return { uploadId: await uploads.create(bucket, key, fresh), record };
+    const abortion = await readAbortion(context, bucket, { key, initiated: clock.now() });
+    return { uploadId: await uploads.create(bucket, key, fresh), record, abortion };
   },
 
-  render: ({ uploadId, record }, { bucket, key, checksum, wanted }, { settings }) => ({
+  render: ({ uploadId, record, abortion }, { bucket, key, checksum, wanted }, { settings }) => ({
     fields: [
       ...(checksum
         ? [['x-amz-checksum-algorithm', checksum.algorithm] as const, ['x-amz-checksum-type', checksum.type] as const]
         : []),
+      ...abortion,
       ...encryptionFields(record, customerOf(wanted)),
     ],
     xml: initiateMultipartUploadResult({ bucket, key, uploadId }, settings.xmlNamespace),

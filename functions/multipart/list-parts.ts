@@ -1,5 +1,6 @@
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
+import { readAbortion } from '../../shared/protocol/expiration-header.ts';
 import { ownersOf } from '../../shared/protocol/owners.ts';
 import { requireUploadId } from '../../shared/protocol/part.ts';
 import { listPartsResult } from '../../shared/xml/multipart.ts';
@@ -23,13 +24,16 @@ export const listParts = defineOperation({
 
   authorise: ({ bucket, key, uploadId }) => [{ action: 'ListMultipartUploadParts', bucket, key, uploadId }],
 
-  act: async ({ key, uploadId, maxParts, marker }, { bucket, uploads, projects }) => {
+  act: async ({ key, uploadId, maxParts, marker }, context) => {
+    const { bucket, uploads, projects } = context;
     const upload = await uploads.findOpen(bucket, key, uploadId);
     const page = await uploads.latestParts(uploadId, marker, maxParts);
-    return { upload, ...page, nameOf: await ownersOf([upload.owner, upload.initiator], projects) };
+    const abortion = await readAbortion(context, bucket, { key, initiated: upload.initiated });
+    return { upload, ...page, abortion, nameOf: await ownersOf([upload.owner, upload.initiator], projects) };
   },
 
-  render: ({ upload, parts, more, nameOf }, { bucket, key, uploadId, maxParts, marker }, { settings }) => ({
+  render: ({ upload, parts, more, abortion, nameOf }, { bucket, key, uploadId, maxParts, marker }, { settings }) => ({
+    fields: abortion,
     xml: listPartsResult(
       {
         bucket,

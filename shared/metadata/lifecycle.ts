@@ -38,7 +38,7 @@ export interface AgingVersion {
   readonly replacedAt: number | undefined;
 }
 
-/** When the current version of a key expires, and by which rule. */
+/** When the current version of a key expires, or an open upload is aborted, and by which rule. */
 export interface Expiry {
   readonly at: number;
   readonly rule: LifecycleRule;
@@ -116,14 +116,33 @@ function dueRule(
   return expiry && expiry.at <= now ? expiry.rule : undefined;
 }
 
+/** An open upload as rules look at it. Times are milliseconds since the epoch. */
+interface AgingUpload {
+  readonly key: string;
+  readonly initiated: number;
+}
+
+/** The earliest moment at which any of the rules lets an open upload be aborted. Of two rules of one moment the first has it. */
+export function abortionOf(
+  rules: readonly LifecycleRule[],
+  { key, initiated }: AgingUpload,
+  calendar: Calendar,
+): Expiry | undefined {
+  let earliest: Expiry | undefined;
+  for (const rule of rules) {
+    if (rule.abortDays === undefined || !key.startsWith(rule.filter.prefix)) continue;
+    const at = calendar.after(initiated, rule.abortDays);
+    if (!earliest || at < earliest.at) earliest = { at, rule };
+  }
+  return earliest;
+}
+
 /** The rule by which an open upload is due to be aborted, if there is one. */
 export function abortRule(
   rules: readonly LifecycleRule[],
-  { key, initiated }: { readonly key: string; readonly initiated: number },
+  upload: AgingUpload,
   { now, calendar }: Time,
 ): LifecycleRule | undefined {
-  return rules.find(
-    ({ filter, abortDays }) =>
-      abortDays !== undefined && key.startsWith(filter.prefix) && calendar.after(initiated, abortDays) <= now,
-  );
+  const abortion = abortionOf(rules, upload, calendar);
+  return abortion && abortion.at <= now ? abortion.rule : undefined;
 }

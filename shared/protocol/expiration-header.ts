@@ -1,6 +1,6 @@
 import { formatHttpDate } from '../http/dates.ts';
 import type { Bucket } from '../metadata/bucket.ts';
-import { expiryOf, realDays } from '../metadata/lifecycle.ts';
+import { abortionOf, expiryOf, realDays } from '../metadata/lifecycle.ts';
 import { enabledRules, type Tags } from '../metadata/lifecycle-rules.ts';
 import type { Version } from '../metadata/versions.ts';
 import type { Services } from './operation.ts';
@@ -31,4 +31,23 @@ export async function readExpirations(
     const { at, rule } = expiry;
     return [['x-amz-expiration', `expiry-date="${formatHttpDate(at)}", rule-id="${encodeURIComponent(rule.id)}"`]];
   };
+}
+
+/**
+ * The fields that tell of an open upload when a rule will abort it, and which: `x-amz-abort-date: Fri, 23 Dec 2026 00:00:00 GMT` and
+ * `x-amz-abort-rule-id`, percent-encoded. None if nothing will.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html
+ */
+export async function readAbortion(
+  { buckets }: Pick<Services, 'buckets'>,
+  bucket: Bucket,
+  upload: Parameters<typeof abortionOf>[1],
+): Promise<readonly Field[]> {
+  const document = await buckets.documents.of(bucket, 'lifecycle');
+  const abortion = document && abortionOf(enabledRules(document), upload, realDays);
+  if (abortion === undefined) return [];
+  return [
+    ['x-amz-abort-date', formatHttpDate(abortion.at)],
+    ['x-amz-abort-rule-id', encodeURIComponent(abortion.rule.id)],
+  ];
 }

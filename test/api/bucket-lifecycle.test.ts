@@ -1,6 +1,8 @@
 import {
+  CreateMultipartUploadCommand,
   DeleteBucketLifecycleCommand,
   GetBucketLifecycleConfigurationCommand,
+  ListPartsCommand,
   PutBucketLifecycleConfigurationCommand,
   type GetBucketLifecycleConfigurationCommandOutput,
   type LifecycleRule,
@@ -138,6 +140,35 @@ describe('PutBucketLifecycleConfiguration, GetBucketLifecycleConfiguration and D
     const large = { ...request, body: body.padEnd(1024 * 1024 + 1) };
     expectError(await service.send(large), 400, 'MaxMessageLengthExceeded');
     await expect(configurationOf(bucket)).rejects.toEqual(s3Error('NoSuchLifecycleConfiguration', 404));
+  });
+
+  it('tells of an open upload when it will be aborted', async () => {
+    const bucket = await service.bucket();
+    const after = (days: number, prefix: string, id: string): LifecycleRule => ({
+      ID: id,
+      Status: 'Enabled',
+      Filter: { Prefix: prefix },
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation: days },
+    });
+    await putRules(bucket, after(9, '', 'late'), after(3, 'a/', 'early, ü'), rule({ Filter: { Prefix: 'b/' } }));
+    const day = 24 * 60 * 60 * 1000;
+    for (const [key, days, id] of [
+      ['a/key', 3, 'early, ü'],
+      ['b/key', 9, 'late'],
+    ] as const) {
+      const before = Date.now();
+      const target = { Bucket: bucket, Key: key };
+      const created = await service.client.send(new CreateMultipartUploadCommand(target));
+      expect(created.AbortRuleId).toBe(encodeURIComponent(id));
+      expect(created.AbortDate!.getTime() % day).toBe(0);
+      expect(created.AbortDate!.getTime()).toBeGreaterThanOrEqual(before + days * day);
+      expect(created.AbortDate!.getTime()).toBeLessThanOrEqual(Date.now() + (days + 1) * day);
+      const listed = await service.client.send(new ListPartsCommand({ ...target, UploadId: created.UploadId }));
+      expect([listed.AbortDate, listed.AbortRuleId]).toEqual([created.AbortDate, created.AbortRuleId]);
+    }
+    await putRules(bucket, rule());
+    const spared = await service.client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: 'key' }));
+    expect([spared.AbortDate, spared.AbortRuleId]).toEqual([undefined, undefined]);
   });
 
   it('answers 200 without a body to PUT', async () => {
