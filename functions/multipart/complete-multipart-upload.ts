@@ -42,7 +42,7 @@ export const completeMultipartUpload = defineOperation({
     expectedChecksum: parseExpectedChecksum(fields),
   }),
 
-  authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
+  authorise: ({ bucket, key, uploadId }) => [{ action: 'PutObject', bucket, key, uploadId }],
 
   act: async ({ key, uploadId, conditions, expectedSize, expectedChecksum }, context): Promise<Completion> => {
     const { bucket, caller, document, objects, uploads, contents, quotas, settings } = context;

@@ -5,6 +5,7 @@ import { customerOf, encryptionFields, parseWantedEncryption, wantedKey } from '
 import { readAbortion } from '../../shared/protocol/expiration-header.ts';
 import { grantsOfUpload } from '../../shared/protocol/granted-acl.ts';
 import { projectOf } from '../../shared/protocol/ownership.ts';
+import { askedOf } from '../../shared/protocol/policy-facts.ts';
 import { parseUploadChecksum } from '../../shared/protocol/upload-checksum.ts';
 import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
 import { readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
@@ -26,13 +27,14 @@ export const createMultipartUpload = defineOperation({
       upload: readUploadHeaders(fields, settings.limits),
       checksum: parseUploadChecksum(fields),
       wanted: parseWantedEncryption(request),
+      asked: askedOf(fields),
     };
   },
 
   authorise: ({ upload }, request) => uploadQuestions(request, request.fields, upload.tags),
   requestTags: ({ upload }) => upload.tags,
 
-  act: async ({ key, upload, checksum, wanted }, context) => {
+  act: async ({ key, upload, checksum, wanted, asked }, context) => {
     const { bucket, caller, uploads, contents, clock } = context;
     // Nobody could be held to be the one who goes on with it.
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
@@ -40,7 +42,7 @@ export const createMultipartUpload = defineOperation({
     const owner = projectOf(caller, bucket);
     const particulars = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
     const { record } = contents.encryption(wantedKey(wanted));
-    const fresh = { owner, initiator: owner, contentType, particulars, encryption: record, checksum };
+    const fresh = { owner, initiator: owner, contentType, particulars, encryption: record, checksum, asked };
     const abortion = await readAbortion(context, bucket, { key, initiated: clock.now() });
     return { uploadId: await uploads.create(bucket, key, fresh), record, abortion };
   },

@@ -35,7 +35,10 @@ export const uploadPartCopy = defineOperation({
     };
   },
 
-  authorise: ({ bucket, key, copy }) => [sourceQuestion(copy.source), { action: 'PutObject', bucket, key }],
+  authorise: ({ bucket, key, uploadId, copy }) => [
+    sourceQuestion(copy.source),
+    { action: 'PutObject', bucket, key, uploadId },
+  ],
 
   act: async ({ key, uploadId, number, copy, range, customer, sourceCustomer }, context) => {
     const { bucket, uploads, contents, caller, quotas, settings, view } = context;

@@ -24,7 +24,7 @@ export const uploadPart = defineOperation({
     };
   },
 
-  authorise: ({ bucket, key }) => [{ action: 'PutObject', bucket, key }],
+  authorise: ({ bucket, key, uploadId }) => [{ action: 'PutObject', bucket, key, uploadId }],
 
   act: async (
     { key, uploadId, number, customer },

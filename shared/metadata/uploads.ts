@@ -23,6 +23,8 @@ export interface NewUpload {
   readonly encryption: EncryptionRecord | undefined;
   /** The checksum that every part must bring, if the upload has one. */
   readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly type: ChecksumType } | undefined;
+  /** Fields of the request that policies ask for, and will ask for again when parts come. */
+  readonly asked?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Upload extends NewUpload {
@@ -368,6 +370,7 @@ function encodeState(upload: Upload): Attributes {
     ...encodeParticulars(upload.particulars),
     ...(upload.encryption && { x: encodeEncryption(upload.encryption) }),
     ...(checksum && { algorithm: checksum.algorithm, type: checksum.type }),
+    ...(upload.asked && { asked: upload.asked }),
     ...(upload.picked !== undefined && { picked: upload.picked }),
     ...(result && {
       result: {
@@ -397,6 +400,7 @@ function decodeState(id: string, item: Attributes): Upload {
     particulars: decodeParticulars(item),
     encryption: encryption && decodeEncryption(encryption),
     checksum: algorithm && { algorithm, type: item['type'] as ChecksumType },
+    asked: item['asked'] as Upload['asked'],
     picked: item['picked'] as string | undefined,
     result: result && {
       md5: result['md5'] as Uint8Array,

@@ -2,6 +2,7 @@ import { mayDo, type Evidence, type Owned, type Question } from '../access/autho
 import { evaluatePolicy } from '../access/policy.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Bucket } from '../metadata/bucket.ts';
+import type { Upload } from '../metadata/uploads.ts';
 import { bucketAcl, versionAcl } from './acl-document.ts';
 import { bucketPolicy } from './bucket-policy.ts';
 import type { Services } from './operation.ts';
@@ -47,16 +48,12 @@ export class Gate {
   }
 
   #evidence(question: Question, bucket: Bucket): Evidence {
-    const { buckets, uploads } = this.#rooms;
-    const { key = '', uploadId } = question;
+    const { buckets } = this.#rooms;
     return {
       policy: () => this.#policy(question, bucket),
       sparesOwner: async () => (await bucketPolicy(bucket, buckets))?.bindsOwner !== true,
       version: () => this.#version(question, bucket),
-      initiator: async () => {
-        const upload = uploadId === undefined ? undefined : await uploads.look(bucket, key, uploadId);
-        return upload?.initiator;
-      },
+      initiator: async () => (await this.#upload(question, bucket))?.initiator,
       mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name }, bucket),
     };
   }
@@ -70,7 +67,11 @@ export class Gate {
       action,
       bucket: bucket.name,
       ...(key !== undefined && { key }),
-      conditions: conditionFacts(this.#request, { question, tags: () => this.#tags(question, bucket) }),
+      conditions: conditionFacts(this.#request, {
+        question,
+        tags: () => this.#tags(question, bucket),
+        upload: () => this.#upload(question, bucket),
+      }),
     });
   }
 
@@ -80,6 +81,10 @@ export class Gate {
     if (version === undefined || version.marker) return undefined;
     const { owner } = version;
     return { owner, acl: async () => versionAcl(await view.particulars(version), owner) };
+  }
+
+  async #upload({ key = '', uploadId }: Question, bucket: Bucket): Promise<Upload | undefined> {
+    return uploadId === undefined ? undefined : this.#rooms.uploads.look(bucket, key, uploadId);
   }
 
   async #tags({ key, versionId }: Question, bucket: Bucket): Promise<readonly (readonly [string, string])[]> {

@@ -4,6 +4,7 @@ import type { ConditionKey } from '../access/policy-keys.ts';
 import { parseCopySource } from '../http/copy-source.ts';
 import { utf8Of, type Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
+import type { Upload } from '../metadata/uploads.ts';
 import type { Particulars } from '../metadata/versions.ts';
 import type { Authenticated } from './authenticated.ts';
 
@@ -33,9 +34,11 @@ export interface KnownObject {
   readonly question: Question;
   /** The tags of the version that the question is about. */
   tags(): Promise<Tags>;
+  /** The open upload that the question is about, if there is one. */
+  upload(): Promise<Upload | undefined>;
 }
 
-type Fact = (request: KnownRequest, object: KnownObject) => string | undefined;
+type Fact = (request: KnownRequest, object: KnownObject) => string | undefined | Promise<string | undefined>;
 
 const schemes: Readonly<Record<Authenticated['scheme'], { type?: string; version?: string }>> = {
   anonymous: {},
@@ -56,6 +59,30 @@ const header =
   (name: string): Fact =>
   ({ asked }) =>
     asked.get(name);
+
+/** Fields that say what an object is to be. */
+const describing = [
+  'x-amz-acl',
+  'x-amz-grant-full-control',
+  'x-amz-grant-read',
+  'x-amz-grant-read-acp',
+  'x-amz-grant-write',
+  'x-amz-grant-write-acp',
+  'x-amz-server-side-encryption',
+  'x-amz-server-side-encryption-customer-algorithm',
+] as const;
+
+/** What an upload in parts was asked to become: of its parts and its completion policies want to know the same. */
+export function askedOf(fields: Fields): Readonly<Record<string, string>> | undefined {
+  const asked = describing.filter((name) => fields.has(name)).map((name) => [name, fields.get(name)!] as const);
+  return asked.length === 0 ? undefined : Object.fromEntries(asked);
+}
+
+/** What the object is to be: as the request says or, where it adds to an upload, as that was begun. */
+const description =
+  (name: (typeof describing)[number]): Fact =>
+  async ({ asked }, object) =>
+    object.question.uploadId === undefined ? asked.get(name) : (await object.upload())?.asked?.[name];
 
 /**
  * Where each condition key gets its value. Nothing here looks at a header because a key has its name, but for those that S3
@@ -79,15 +106,15 @@ const facts: Readonly<Record<ConditionKey, Fact>> = {
   's3:delimiter': parameter('delimiter'),
   's3:max-keys': parameter('max-keys'),
   's3:x-amz-copy-source': ({ asked }) => copySource(asked),
-  's3:x-amz-acl': header('x-amz-acl'),
-  's3:x-amz-grant-full-control': header('x-amz-grant-full-control'),
-  's3:x-amz-grant-read': header('x-amz-grant-read'),
-  's3:x-amz-grant-read-acp': header('x-amz-grant-read-acp'),
-  's3:x-amz-grant-write': header('x-amz-grant-write'),
-  's3:x-amz-grant-write-acp': header('x-amz-grant-write-acp'),
+  's3:x-amz-acl': description('x-amz-acl'),
+  's3:x-amz-grant-full-control': description('x-amz-grant-full-control'),
+  's3:x-amz-grant-read': description('x-amz-grant-read'),
+  's3:x-amz-grant-read-acp': description('x-amz-grant-read-acp'),
+  's3:x-amz-grant-write': description('x-amz-grant-write'),
+  's3:x-amz-grant-write-acp': description('x-amz-grant-write-acp'),
   's3:x-amz-metadata-directive': header('x-amz-metadata-directive'),
-  's3:x-amz-server-side-encryption': header('x-amz-server-side-encryption'),
-  's3:x-amz-server-side-encryption-customer-algorithm': header('x-amz-server-side-encryption-customer-algorithm'),
+  's3:x-amz-server-side-encryption': description('x-amz-server-side-encryption'),
+  's3:x-amz-server-side-encryption-customer-algorithm': description('x-amz-server-side-encryption-customer-algorithm'),
 };
 
 const existingTag = 's3:existingobjecttag/';
@@ -100,10 +127,14 @@ export function conditionFacts(
 ): (key: string) => Promise<readonly string[] | undefined> {
   return async (key) => {
     if (key.startsWith(existingTag)) return valuesOf(await object.tags(), key.slice(existingTag.length));
-    if (key.startsWith(requestTag)) return valuesOf(await request.tags(), key.slice(requestTag.length));
-    const value = Object.hasOwn(facts, key) ? facts[key as ConditionKey](request, object) : undefined;
+    if (key.startsWith(requestTag)) return valuesOf(await givenTags(request, object), key.slice(requestTag.length));
+    const value = Object.hasOwn(facts, key) ? await facts[key as ConditionKey](request, object) : undefined;
     return value === undefined ? undefined : [value];
   };
+}
+
+async function givenTags(request: KnownRequest, object: KnownObject): Promise<Tags> {
+  return object.question.uploadId === undefined ? request.tags() : ((await object.upload())?.particulars.tags ?? []);
 }
 
 function valuesOf(tags: Tags, key: string): readonly string[] | undefined {

@@ -1,20 +1,24 @@
 import {
+  CompleteMultipartUploadCommand,
   CopyObjectCommand,
   type CopyObjectCommandInput,
+  CreateMultipartUploadCommand,
   DeleteBucketPolicyCommand,
   GetBucketPolicyCommand,
   GetBucketPolicyStatusCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
   type PutObjectCommandInput,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
+import { expectError, s3Error } from '../support/expect-error.ts';
 import { accounts } from '../support/server.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest();
 const [own, other] = accounts;
+const denied = s3Error('AccessDenied', 403);
 
 function policyFor(bucket: string, principal: unknown = '*', rest: object = {}): string {
   return JSON.stringify({
@@ -33,6 +37,48 @@ async function put(bucket: string, policy: string): Promise<number | undefined> 
 async function policyOf(bucket: string): Promise<string | undefined> {
   return (await service.client.send(new GetBucketPolicyCommand({ Bucket: bucket }))).Policy;
 }
+
+/** Policies that let nobody upload but in some way: https://repost.aws/knowledge-center/s3-bucket-store-kms-encrypted-objects */
+describe('a policy about uploads', () => {
+  const statement = (bucket: string, condition: object): object => ({
+    ...{ Effect: 'Deny', Principal: '*', Action: 's3:PutObject', Resource: `arn:aws:s3:::${bucket}/*` },
+    Condition: condition,
+  });
+
+  it.each([
+    ['its encryption', { StringNotEquals: { 's3:x-amz-server-side-encryption': 'AES256' } }],
+    ['its ACL', { StringNotEquals: { 's3:x-amz-acl': 'bucket-owner-full-control' } }],
+    ['its tags', { StringNotEquals: { 's3:RequestObjectTag/team': 'blue' } }],
+  ])('asks an upload in parts once for %s', async (_, condition) => {
+    const bucket = await service.bucket();
+    await put(bucket, JSON.stringify({ Version: '2012-10-17', Statement: [statement(bucket, condition)] }));
+    const target = { Bucket: bucket, Key: 'key' };
+    await expect(service.client.send(new CreateMultipartUploadCommand(target))).rejects.toEqual(denied);
+    const { UploadId } = await service.client.send(
+      new CreateMultipartUploadCommand({
+        ...target,
+        ServerSideEncryption: 'AES256',
+        ACL: 'bucket-owner-full-control',
+        Tagging: 'team=blue',
+      }),
+    );
+    const part = { ...target, UploadId, PartNumber: 1 };
+    const { ETag } = await service.client.send(new UploadPartCommand({ ...part, Body: 'content' }));
+    const parts = { Parts: [{ PartNumber: 1, ETag }] };
+    await service.client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: parts }));
+  });
+
+  it('is not met by what a part says of itself', async () => {
+    const bucket = await service.bucket();
+    const { UploadId } = await service.client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: 'key' }));
+    const condition = { StringNotEquals: { 's3:x-amz-acl': 'bucket-owner-full-control' } };
+    await put(bucket, JSON.stringify({ Version: '2012-10-17', Statement: [statement(bucket, condition)] }));
+    const query = `partNumber=1&uploadId=${UploadId!}`;
+    const headers = { 'x-amz-acl': 'bucket-owner-full-control' };
+    const answer = await service.send({ method: 'PUT', path: `/${bucket}/key`, query, headers, body: 'x' });
+    expectError(answer, 403, 'AccessDenied');
+  });
+});
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketPolicy.html */
 describe('the policy of a bucket', () => {
@@ -76,7 +122,7 @@ describe('the policy of a bucket', () => {
   it('that allows uploads allows them with tags and an ACL, unless it denies these', async () => {
     const bucket = await service.bucket();
     const allowed = { Effect: 'Allow', Principal: '*', Action: 's3:PutObject', Resource: `arn:aws:s3:::${bucket}/*` };
-    const denied = { ...allowed, Effect: 'Deny', Action: ['s3:PutObjectTagging', 's3:PutObjectAcl'] };
+    const denying = { ...allowed, Effect: 'Deny', Action: ['s3:PutObjectTagging', 's3:PutObjectAcl'] };
     const upload = (more: Partial<PutObjectCommandInput>) =>
       service.stranger.send(new PutObjectCommand({ Bucket: bucket, Key: 'key', Body: 'content', ...more }));
     const copy = (more: Partial<CopyObjectCommandInput>) =>
@@ -89,7 +135,7 @@ describe('the policy of a bucket', () => {
     await upload({ ACL: 'public-read' });
     // The copy is of the stranger's own object, but its tags and ACL are actions of their own.
     await copy({});
-    await put(bucket, JSON.stringify({ Version: '2012-10-17', Statement: [allowed, denied] }));
+    await put(bucket, JSON.stringify({ Version: '2012-10-17', Statement: [allowed, denying] }));
     await upload({});
     await expect(upload({ Tagging: 'a=b' })).rejects.toEqual(s3Error('AccessDenied', 403));
     await expect(upload({ ACL: 'public-read' })).rejects.toEqual(s3Error('AccessDenied', 403));
