@@ -131,7 +131,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'Administer',
     file: file('administer'),
-    does: 'manages customers, projects, users, keys and quotas',
+    does: 'does what operators ask for by the command line',
     needs: { table: [...read, ...put, ...remove, ...check], secret: true },
     trigger: { by: 'invocation' },
     timeoutMinutes: 1,

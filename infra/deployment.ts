@@ -59,7 +59,7 @@ export class Deployment extends Construct {
     });
     this.schedule = new ScheduleStack(this, 'schedule', {
       ...stack('schedule', 'the change feed, schedules and administration'),
-      data: this.data,
+      ...{ data: this.data, endpoint: this.edge.endpoint },
       functions: background,
     });
     this.operations = new OperationsStack(this, 'operations', {

@@ -54,6 +54,8 @@ type Origins = Readonly<Record<'control' | 'byte', IOrigin | undefined>>;
 export class EdgeStack extends Stack {
   readonly distribution: Distribution;
   readonly websites: Distribution | undefined;
+  /** What clients are configured with. */
+  readonly endpoint: string;
   readonly #settings: Settings;
 
   constructor(scope: Construct, id: string, props: EdgeStackProps) {
@@ -93,7 +95,8 @@ export class EdgeStack extends Stack {
         origins.control,
       );
     }
-    new CfnOutput(this, 'Endpoint', { value: `https://${domain ?? this.distribution.domainName}` });
+    this.endpoint = `https://${domain ?? this.distribution.domainName}`;
+    new CfnOutput(this, 'Endpoint', { value: this.endpoint });
   }
 
   #origins(api: SpecRestApi, balancer: ApplicationLoadBalancer | undefined, edgeSecret: Secret): Origins {

@@ -15,6 +15,8 @@ import type { Settings } from './settings.ts';
 export interface ScheduleStackProps extends StackProps {
   readonly settings: Settings;
   readonly data: Data;
+  /** What clients are configured with. */
+  readonly endpoint: string;
   readonly functions: readonly BackgroundBundle[];
 }
 
@@ -31,7 +33,7 @@ export class ScheduleStack extends Stack {
   readonly deadLetters: { readonly feed: Queue; readonly schedule: Queue; readonly lifecycle: Queue };
   readonly lifecycleQueue: Queue;
 
-  constructor(scope: Construct, id: string, { settings, data, functions, ...props }: ScheduleStackProps) {
+  constructor(scope: Construct, id: string, { settings, data, endpoint, functions, ...props }: ScheduleStackProps) {
     super(scope, id, props);
     this.deadLetters = {
       feed: this.#queue('FeedDeadLetters', { retentionPeriod: retention }),
@@ -46,6 +48,7 @@ export class ScheduleStack extends Stack {
     const requestLogs = requestLogNames(settings);
     const environment = {
       ...environmentOf(settings, data),
+      STILLAGE_ENDPOINT: endpoint,
       STILLAGE_LIFECYCLE_QUEUE: this.lifecycleQueue.queueUrl,
       STILLAGE_REQUEST_LOGS: requestLogs.join(','),
     };

@@ -26,9 +26,10 @@ import { RoleGate } from './role-gate.ts';
 import { StreamMapping, type MappingProperties } from './stream-mapping.ts';
 import { deployedFunctions, thingOf } from './template-grants.ts';
 
-const tableName = 'stillage-table';
+export const tableName = 'stillage-table';
 const blobBucket = 'stillage-blobs';
-const secret = 'A1b2C3d4'.repeat(8);
+/** That of the deployment. */
+export const secret = 'A1b2C3d4'.repeat(8);
 
 interface MappingResource {
   readonly Type: string;
@@ -110,9 +111,10 @@ export class BackgroundUnderTest {
       ),
     );
     const stream = { engine: gate.endpoint, streamArn: await streamArn(engine) };
-    const mappings = mappingsOf(template).map(
-      ([name, properties]) => [name, new StreamMapping(stream, name, functions.get(name)!, properties)] as const,
-    );
+    const mappings = mappingsOf(template).flatMap(([name, properties]) => {
+      const follower = functions.get(name);
+      return follower ? [[name, new StreamMapping(stream, name, follower, properties)] as const] : [];
+    });
 
     const [{ environment }] = deployed.values() as unknown as [{ environment: Readonly<Record<string, unknown>> }];
     Object.assign(process.env, environmentOf('FrontDoor', environment));

@@ -65,7 +65,7 @@ interface Held {
   readonly quota: object;
 }
 const held = async (bucket: string): Promise<Held['used']> =>
-  (await deployment!.administer<Held>('quota show', { bucket })).used;
+  (await deployment!.administer<Held>('quota show bucket', { bucket })).used;
 
 describe('administration', () => {
   it('makes the first key of a deployment', async () => {
@@ -87,7 +87,7 @@ describe('administration', () => {
   it('removes what it made', async () => {
     const { accessKeyId } = await deployment!.administer<NewKey>('key rotate', {
       key: key.accessKeyId,
-      overlapHours: 1,
+      overlapSeconds: 3600,
     });
     await deployment!.administer('key remove', { key: accessKeyId });
     await deployment!.administer('user create', { user: 'shop:gone@acme' });
@@ -153,12 +153,12 @@ describe('the change feed', () => {
   });
 
   it('flags a bucket that is full', async () => {
-    await deployment!.administer('quota set', { bucket: Bucket, objects: 1 });
+    await deployment!.administer('quota set bucket', { bucket: Bucket, objects: 1 });
     await client().send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'as large' }));
     await deployment!.follow();
     const more = client().send(new PutObjectCommand({ Bucket, Key: 'another', Body: '1' }));
     await expect(more).rejects.toEqual(s3Error('QuotaExceeded', 403));
-    await deployment!.administer('quota set', { bucket: Bucket });
+    await deployment!.administer('quota set bucket', { bucket: Bucket, objects: 'default' });
     await client().send(new DeleteObjectCommand({ Bucket, Key: 'kept' }));
     await deployment!.follow();
     await client().send(new PutObjectCommand({ Bucket, Key: 'kept', Body: 'as large' }));

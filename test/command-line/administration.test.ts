@@ -1,146 +1,182 @@
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { administer, makeKey, type MadeKey } from '../support/administration.ts';
-import { runProgram } from '../support/program.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { administer, makeKey, runAt, type MadeKey } from '../support/administration.ts';
 import { run } from '../support/programs.ts';
 import { startService } from '../support/server.ts';
+import { atEachPlace } from './places.ts';
 
-/** The commands on the directory of a service that has been stopped: they need none that runs. */
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
 let folder: string;
-let data: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stillage-cli-'));
-  data = join(folder, 'data');
-  const service = await startService({ data });
-  await service.stop();
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function text(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runProgram([...args, '--data', data]);
-  expect(code, stderr).toBe(0);
-  return stdout;
-}
+atEachPlace({ isRunning: false }, (at) => {
+  async function text(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await runAt(at().place, args);
+    expect(code, stderr).toBe(0);
+    return stdout;
+  }
 
-/** Expects a command to fail with this one line. */
-async function refused(args: readonly string[], line: string): Promise<void> {
-  const { code, stdout, stderr } = await runProgram([...args, '--data', data]);
-  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `stillage: ${line}\n` });
-}
+  /** Expects a command to fail with this one line. */
+  async function refused(args: readonly string[], line: string): Promise<void> {
+    const { code, stdout, stderr } = await runAt(at().place, args);
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: `stillage: ${line}\n` });
+  }
 
-describe('a life', () => {
-  it('goes from customer to key, and back', async () => {
-    expect(await text('customer', 'create', 'life')).toBe(
-      'created life; now: stillage project create <project>@life\n',
-    );
-    const project = await administer<{ id: string }>(data, 'project', 'create', 'shop@life', '--display-name', 'Shop');
-    expect(project).toMatchObject({ email: 'shop@life', customer: 'life', displayName: 'Shop', suspended: false });
-    expect(project.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-    await text('user', 'create', 'shop:ci@life');
-    const first = await administer<MadeKey>(data, 'key', 'create', 'shop:ci@life');
-    expect(first).toMatchObject({ accessKeyId: 'shop:ci@life', user: 'shop:ci@life' });
-    const second = await administer<MadeKey>(data, 'key', 'create', 'shop:ci@life');
-    expect(second.accessKeyId).toMatch(/^[A-Z\d]{20}$/);
-    expect(second.secretAccessKey).not.toBe(first.secretAccessKey);
+  describe('a life', () => {
+    it('goes from customer to key, and back', async () => {
+      expect(await text('customer', 'create', 'life')).toBe(
+        'created life; now: stillage project create <project>@life\n',
+      );
+      const project = await administer<{ id: string }>(
+        at().place,
+        'project',
+        'create',
+        'shop@life',
+        '--display-name',
+        'Shop',
+      );
+      expect(project).toMatchObject({ email: 'shop@life', customer: 'life', displayName: 'Shop', suspended: false });
+      expect(project.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+      await text('user', 'create', 'shop:ci@life');
+      const first = await administer<MadeKey>(at().place, 'key', 'create', 'shop:ci@life');
+      expect(first).toMatchObject({ accessKeyId: 'shop:ci@life', user: 'shop:ci@life' });
+      const second = await administer<MadeKey>(at().place, 'key', 'create', 'shop:ci@life');
+      expect(second.accessKeyId).toMatch(/^[A-Z\d]{20}$/);
+      expect(second.secretAccessKey).not.toBe(first.secretAccessKey);
 
-    expect(await text('user', 'list', 'shop@life')).toMatch(
-      /^USER {10}PRIVILEGES {2}STATUS {2}CREATED\nshop:ci@life {2}monitoring {2}active {2}20\S+Z\n$/,
-    );
-    expect(await text('project', 'list', 'life')).toContain(project.id);
-    expect(await text('key', 'list', 'shop@life')).toContain(second.accessKeyId);
+      expect(await text('user', 'list', 'shop@life')).toMatch(
+        /^USER {10}PRIVILEGES {2}STATUS {2}CREATED\nshop:ci@life {2}monitoring {2}active {2}20\S+Z\n$/,
+      );
+      expect(await text('project', 'list', 'life')).toContain(project.id);
+      expect(await text('key', 'list', 'shop@life')).toContain(second.accessKeyId);
 
-    await refused(['customer', 'remove', 'life'], 'life still has shop@life; remove them first');
-    await refused(['project', 'remove', 'shop@life'], 'shop@life still has the users shop:ci@life; remove them first');
-    await text('key', 'remove', second.accessKeyId);
-    await refused(['key', 'show', second.accessKeyId], `there is no key "${second.accessKeyId}"`);
-    await text('user', 'remove', 'shop:ci@life');
-    await refused(['key', 'show', 'shop:ci@life'], 'there is no key "shop:ci@life"');
-    expect(await text('user', 'list', 'shop@life')).toBe('no users\n');
-    await text('project', 'remove', project.id);
-    await text('customer', 'remove', 'life');
-    await refused(['customer', 'show', 'life'], 'there is no customer "life"');
-    await text('customer', 'create', 'life');
+      await refused(['customer', 'remove', 'life'], 'life still has shop@life; remove them first');
+      await refused(
+        ['project', 'remove', 'shop@life'],
+        'shop@life still has the users shop:ci@life; remove them first',
+      );
+      await text('key', 'remove', second.accessKeyId);
+      await refused(['key', 'show', second.accessKeyId], `there is no key "${second.accessKeyId}"`);
+      await text('user', 'remove', 'shop:ci@life');
+      await refused(['key', 'show', 'shop:ci@life'], 'there is no key "shop:ci@life"');
+      expect(await text('user', 'list', 'shop@life')).toBe('no users\n');
+      await text('project', 'remove', project.id);
+      await text('customer', 'remove', 'life');
+      await refused(['customer', 'show', 'life'], 'there is no customer "life"');
+      await text('customer', 'create', 'life');
+    });
+
+    it('knows what the accounts file has declared', async () => {
+      const found = await administer<{ keys: string[]; user: string }>(
+        at().place,
+        'user',
+        'show',
+        'other:bob@example.test',
+      );
+      expect(found).toMatchObject({ user: 'other:bob@example.test', keys: ['main:bob@example.test/x'] });
+      expect(await text('customer', 'list')).toContain('example.test');
+    });
   });
 
-  it('knows what the accounts file has declared', async () => {
-    const found = await administer<{ keys: string[]; user: string }>(data, 'user', 'show', 'other:bob@example.test');
-    expect(found).toMatchObject({ user: 'other:bob@example.test', keys: ['main:bob@example.test/x'] });
-    expect(await text('customer', 'list')).toContain('example.test');
+  describe('refusals', () => {
+    const rule = 'has 1 to 64 letters, digits and characters of "._+=-", and begins with a letter or a digit';
+
+    it.each([
+      [['customer', 'create', 'a:b'], `"a:b" is no name: that of a customer ${rule}`],
+      [['customer', 'create', ''], `"" is no name: that of a customer ${rule}`],
+      [['customer', 'create', 'a\nb'], String.raw`"a\nb" is no name: that of a customer ${rule}`],
+      [['customer', 'create', 'x'.repeat(65)], `"${'x'.repeat(65)}" is no name: that of a customer ${rule}`],
+      [['project', 'create', 'shop'], '"shop" names no project: write project@customer'],
+      [['project', 'create', 'shop@nobody'], 'there is no customer "nobody"'],
+      [['user', 'create', 'ci@example.test'], '"ci@example.test" names no user: write project:user@customer'],
+      [['user', 'create', 'none:ci@example.test'], 'there is no project "none@example.test"'],
+      [['key', 'create', 'main:nobody@example.test'], 'the user main:nobody@example.test does not exist'],
+      [
+        ['key', 'create', 'main:alice@example.test', '--id', 'a,b'],
+        '"a,b" is no key id, which has 1 to 128 printable ASCII characters without spaces and commas',
+      ],
+      [
+        ['key', 'create', 'main:alice@example.test', '--id', 'AKALICE'],
+        'there is a key AKALICE already; choose another id',
+      ],
+      [['customer', 'create', 'example.test'], 'the customer example.test exists already'],
+      [['user', 'create', 'main:alice@example.test'], 'the user main:alice@example.test exists already'],
+      [['user', 'revoke', 'main:alice@example.test', 'sleep'], 'there is no privilege "sleep"; there is monitoring'],
+      [['quota', 'set', 'main@example.test', '--buckets', '1001'], 'a project may have at most 1000 buckets'],
+      [['quota', 'set', 'no-such-bucket', '--bytes', '1'], 'NoSuchBucket: The specified bucket does not exist.'],
+      [['quota', 'show', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist.'],
+      [['bucket', 'list', 'nobody@example.test'], 'there is no project "nobody@example.test"'],
+      [['bucket', 'remove-policy', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist.'],
+      [['usage', 'nobody@example.test'], 'there is no project "nobody@example.test"'],
+      [['monitoring', 'enable', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist.'],
+      [['metrics', 'show', 'no-such-bucket', '--period', '7m'], 'a period must be a multiple of 5m'],
+      [['alarm', 'show', 'no-such-bucket', 'full'], 'NoSuchBucket: The specified bucket does not exist.'],
+      [['link', 'list', 'no-such-bucket', ''], 'link list: key must be a text, and not an empty one'],
+      [['env', 'nobody'], 'there is no key "nobody"'],
+    ])('%j', async (args, line) => {
+      await refused(args, line);
+    });
+  });
+
+  describe('a key', () => {
+    it('is shown with its secret only when it is made, and by env', async () => {
+      const key = await makeKey(at().place, 'shop:ci@secrets');
+      const shown = await text('key', 'show', key.accessKeyId);
+      const listed = await administer(at().place, 'key', 'list', 'shop@secrets');
+      expect(shown + JSON.stringify(listed)).not.toContain(key.secretAccessKey);
+    });
+
+    it('takes its secret from a file, never from the command line', async () => {
+      const file = join(folder, 'secret');
+      await writeFile(file, "it's a $ecret\n");
+      await administer(
+        at().place,
+        'key',
+        'create',
+        'main:alice@example.test',
+        '--id',
+        'FROM/FILE',
+        '--secret-file',
+        file,
+      );
+      const { AWS_SECRET_ACCESS_KEY } = await administer<Record<string, string>>(at().place, 'env', 'FROM/FILE');
+      expect(AWS_SECRET_ACCESS_KEY).toBe("it's a $ecret");
+
+      const rc = join(folder, 'rc');
+      await writeFile(rc, await text('env', 'FROM/FILE', '--url', 'https://s3.example.test'));
+      const script =
+        '. "$0" && printf "%s|%s|%s|%s" "$AWS_SECRET_ACCESS_KEY" "$C2_PROJECT" "$AWS_ENDPOINT_URL" "$S3_URL"';
+      const { stdout } = await run('sh', ['-c', script, rc]);
+      const url = 'https://s3.example.test';
+      expect(stdout).toBe(["it's a $ecret", '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9', url, url].join('|'));
+    });
+  });
+
+  describe('privileges', () => {
+    it('are taken and given back', async () => {
+      const privileges = async (): Promise<unknown> =>
+        (await administer<{ privileges: unknown }>(at().place, 'user', 'show', 'main:watcher@example.test')).privileges;
+      await text('user', 'create', 'main:watcher@example.test', '--without', 'monitoring');
+      expect(await privileges()).toEqual([]);
+      await text('user', 'grant', 'main:watcher@example.test', 'monitoring');
+      expect(await privileges()).toEqual(['monitoring']);
+      await text('user', 'revoke', 'main:watcher@example.test', 'monitoring');
+      expect(await privileges()).toEqual([]);
+    });
   });
 });
 
-describe('refusals', () => {
-  const rule = 'has 1 to 64 letters, digits and characters of "._+=-", and begins with a letter or a digit';
-
-  it.each([
-    [['customer', 'create', 'a:b'], `"a:b" is no name: that of a customer ${rule}`],
-    [['customer', 'create', ''], `"" is no name: that of a customer ${rule}`],
-    [['customer', 'create', 'a\nb'], String.raw`"a\nb" is no name: that of a customer ${rule}`],
-    [['customer', 'create', 'x'.repeat(65)], `"${'x'.repeat(65)}" is no name: that of a customer ${rule}`],
-    [['project', 'create', 'shop'], '"shop" names no project: write project@customer'],
-    [['project', 'create', 'shop@nobody'], 'there is no customer "nobody"'],
-    [['user', 'create', 'ci@example.test'], '"ci@example.test" names no user: write project:user@customer'],
-    [['user', 'create', 'none:ci@example.test'], 'there is no project "none@example.test"'],
-    [['key', 'create', 'main:nobody@example.test'], 'the user main:nobody@example.test does not exist'],
-    [
-      ['key', 'create', 'main:alice@example.test', '--id', 'a,b'],
-      '"a,b" is no key id, which has 1 to 128 printable ASCII characters without spaces and commas',
-    ],
-    [
-      ['key', 'create', 'main:alice@example.test', '--id', 'AKALICE'],
-      'there is a key AKALICE already; choose another id',
-    ],
-    [['customer', 'create', 'example.test'], 'the customer example.test exists already'],
-    [['user', 'create', 'main:alice@example.test'], 'the user main:alice@example.test exists already'],
-    [['user', 'revoke', 'main:alice@example.test', 'sleep'], 'there is no privilege "sleep"; there is monitoring'],
-    [['quota', 'set', 'main@example.test', '--buckets', '1001'], '--buckets: a project may have at most 1000'],
-    [['quota', 'set', 'no-such-bucket', '--bytes', '1'], 'NoSuchBucket: The specified bucket does not exist.'],
-    [['env', 'nobody'], 'there is no key "nobody"'],
-  ])('%j', async (args, line) => {
-    await refused(args, line);
-  });
-});
-
-describe('a key', () => {
-  it('is shown with its secret only when it is made, and by env', async () => {
-    const key = await makeKey(data, 'shop:ci@secrets');
-    const shown = await text('key', 'show', key.accessKeyId);
-    const listed = await administer(data, 'key', 'list', 'shop@secrets');
-    expect(shown + JSON.stringify(listed)).not.toContain(key.secretAccessKey);
-  });
-
-  it('takes its secret from a file, never from the command line', async () => {
-    const file = join(folder, 'secret');
-    await writeFile(file, "it's a $ecret\n");
-    await administer(data, 'key', 'create', 'main:alice@example.test', '--id', 'FROM/FILE', '--secret-file', file);
-    const { AWS_SECRET_ACCESS_KEY } = await administer<Record<string, string>>(data, 'env', 'FROM/FILE');
-    expect(AWS_SECRET_ACCESS_KEY).toBe("it's a $ecret");
-
-    const rc = join(folder, 'rc');
-    await writeFile(rc, await text('env', 'FROM/FILE', '--url', 'https://s3.example.test'));
-    const script =
-      '. "$0" && printf "%s|%s|%s|%s" "$AWS_SECRET_ACCESS_KEY" "$C2_PROJECT" "$AWS_ENDPOINT_URL" "$S3_URL"';
-    const { stdout } = await run('sh', ['-c', script, rc]);
-    const url = 'https://s3.example.test';
-    expect(stdout).toBe(["it's a $ecret", '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9', url, url].join('|'));
-  });
-
-  it('leaves the key file to its owner alone', async () => {
-    expect((await stat(join(data, 'master.key'))).mode & 0o777).toBe(0o600);
-  });
-});
-
-describe('privileges', () => {
-  it('are taken and given back', async () => {
-    const privileges = async (): Promise<unknown> =>
-      (await administer<{ privileges: unknown }>(data, 'user', 'show', 'main:watcher@example.test')).privileges;
-    await text('user', 'create', 'main:watcher@example.test', '--without', 'monitoring');
-    expect(await privileges()).toEqual([]);
-    await text('user', 'grant', 'main:watcher@example.test', 'monitoring');
-    expect(await privileges()).toEqual(['monitoring']);
-    await text('user', 'revoke', 'main:watcher@example.test', 'monitoring');
-    expect(await privileges()).toEqual([]);
-  });
+it('leaves the key file of a data directory to its owner alone', async () => {
+  const data = join(folder, 'data');
+  const service = await startService({ data });
+  await service.stop();
+  await administer(data, 'key', 'create', 'main:alice@example.test');
+  expect((await stat(join(data, 'master.key'))).mode & 0o777).toBe(0o600);
 });

@@ -17,6 +17,8 @@ export interface BackgroundSynthesis {
   readonly operations: Template;
 }
 
+const endpoint = 'https://d111111abcdef8.cloudfront.net';
+
 /** Synthesises them, with an empty file for each function. @param validated what cdk-nag finds is thrown */
 export async function synthesiseBackground(validated = false): Promise<BackgroundSynthesis> {
   const directory = await mkdtemp(join(tmpdir(), 'stillage-background-'));
@@ -28,7 +30,7 @@ export async function synthesiseBackground(validated = false): Promise<Backgroun
     const env = { account: settings.account, region: settings.region };
     const data = new DataStack(app, 'data', { env, settings });
     const functions = await Promise.all(backgroundFunctions.map((one) => emptyBundle(one, directory)));
-    const schedule = new ScheduleStack(app, 'schedule', { env, settings, data, functions });
+    const schedule = new ScheduleStack(app, 'schedule', { env, settings, data, endpoint, functions });
     const operations = new OperationsStack(app, 'operations', { env, settings, data, schedule, balancer: undefined });
     return { schedule: Template.fromStack(schedule), operations: Template.fromStack(operations) };
   } finally {

@@ -1,9 +1,27 @@
 import { expect } from 'vitest';
-import { runProgram } from './program.ts';
+import { runProgram, type Run } from './program.ts';
 
-/** Runs a command of administration on a data directory, which must succeed, and reads what it prints with `--json`. */
-export async function administer<Answer>(data: string, ...args: string[]): Promise<Answer> {
-  const { code, stdout, stderr } = await runProgram([...args, '--data', data, '--json']);
+/** Where commands of administration are carried out. */
+export interface Place {
+  /** What says so on the command line. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A data directory. */
+export function onData(data: string): Place {
+  return { args: ['--data', data], env: {} };
+}
+
+/** Runs a command somewhere: a data directory, if it is only a path. */
+export function runAt(place: Place | string, args: readonly string[]): Promise<Run> {
+  const { args: where, env } = typeof place === 'string' ? onData(place) : place;
+  return runProgram([...args, ...where], { env });
+}
+
+/** Runs a command, which must succeed, and reads what it prints with `--json`. */
+export async function administer<Answer>(place: Place | string, ...args: string[]): Promise<Answer> {
+  const { code, stdout, stderr } = await runAt(place, [...args, '--json']);
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as Answer;
 }
@@ -16,10 +34,10 @@ export interface MadeKey {
 }
 
 /** Makes a customer, a project and a user with a key. */
-export async function makeKey(data: string, user: string): Promise<MadeKey> {
+export async function makeKey(place: Place | string, user: string): Promise<MadeKey> {
   const [, project, customer] = /^(.*):.*@(.*)$/.exec(user)!;
-  await administer(data, 'customer', 'create', customer!);
-  await administer(data, 'project', 'create', `${project}@${customer}`);
-  await administer(data, 'user', 'create', user);
-  return administer<MadeKey>(data, 'key', 'create', user);
+  await administer(place, 'customer', 'create', customer!);
+  await administer(place, 'project', 'create', `${project}@${customer}`);
+  await administer(place, 'user', 'create', user);
+  return administer<MadeKey>(place, 'key', 'create', user);
 }

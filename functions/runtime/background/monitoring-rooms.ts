@@ -8,7 +8,7 @@ import { deploymentKeys } from '../deployment-keys.ts';
 import type { CloudRooms } from './cloud-rooms.ts';
 
 /** Alarms can do everything in the cloud. */
-const actionKinds = new Set(['log', 'webhook', 'topic'] as const);
+export const actionKinds = new Set(['log', 'webhook', 'topic'] as const);
 
 /** What monitoring works with, and what it looks at. */
 export interface MonitoringRooms extends CloudRooms {

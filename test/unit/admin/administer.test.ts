@@ -1,24 +1,24 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { administer, administrationCommands, type AdministrationAnswer } from '../../../functions/admin/administer.ts';
-import { Administration } from '../../../shared/access/administration.ts';
-import { KeyAdministration, type NewKey } from '../../../shared/access/key-administration.ts';
+import { administer, type AdministrationAnswer } from '../../../functions/admin/administer.ts';
+import { administrationRooms } from '../../../functions/admin/administration-rooms.ts';
+import type { AdministrationRooms } from '../../../functions/admin/command.ts';
+import { administrationCommands } from '../../../functions/admin/commands.ts';
+import { families } from '../../../functions/runtime/local/commands/families.ts';
+import type { NewKey } from '../../../shared/access/key-administration.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
-import { Buckets } from '../../../shared/metadata/buckets.ts';
-import { Usage } from '../../../shared/metadata/usage.ts';
-import { openSecrets, SetClock } from '../../support/fixed-rooms.ts';
+import { defaultLimits } from '../../../shared/protocol/limits.ts';
+import { alarmAdapters, SetClock } from '../../support/fixed-rooms.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
 
+let rooms: AdministrationRooms;
 let ask: (command: string, given?: object) => Promise<AdministrationAnswer>;
 beforeEach(() => {
-  const rooms = {
-    ...{ table: new MemoryTable(), clock: new SetClock(), randomness: new CryptoRandomness(), secrets: openSecrets },
-  };
-  const accounts = new Administration(rooms);
-  const all = {
-    ...{ ...rooms, accounts, keys: new KeyAdministration(rooms, accounts) },
-    ...{ buckets: new Buckets(rooms), usage: new Usage(rooms) },
-  };
-  ask = (command, given = {}) => administer(all, { command, ...given });
+  rooms = administrationRooms({
+    ...alarmAdapters,
+    ...{ table: new MemoryTable(), clock: new SetClock(), randomness: new CryptoRandomness() },
+    settings: { limits: defaultLimits, endpoint: 'https://s3.test', publicUrl: 'https://links.test', region: 'mars' },
+  });
+  ask = (command, given = {}) => administer(rooms, { command, ...given });
 });
 
 const result = async (answer: Promise<AdministrationAnswer>): Promise<unknown> => {
@@ -30,7 +30,7 @@ const result = async (answer: Promise<AdministrationAnswer>): Promise<unknown> =
 async function user(): Promise<void> {
   await result(ask('customer create', { customer: 'acme' }));
   await result(ask('project create', { project: 'shop@acme', displayName: 'The shop' }));
-  await result(ask('user create', { user: 'shop:ci@acme', without: 'monitoring' }));
+  await result(ask('user create', { user: 'shop:ci@acme', without: ['monitoring'] }));
 }
 
 describe('administration', () => {
@@ -63,26 +63,50 @@ describe('administration', () => {
       expect(await result(ask(`${what} show`, { [what]: name }))).toMatchObject({ suspended: true });
       await result(ask(`${what} resume`, { [what]: name }));
     }
-    const rotated = await result(ask('key rotate', { key: accessKeyId, overlapHours: 2 }));
+    const rotated = await result(ask('key rotate', { key: accessKeyId, overlapSeconds: 7200 }));
     expect(rotated).toMatchObject({ formerUntil: new SetClock().time + 2 * 3_600_000 });
     await result(ask('key remove', { key: accessKeyId }));
     await result(ask('user remove', { user: 'shop:ci@acme' }));
-    await result(ask('quota buckets', { project: 'shop@acme', buckets: 3 }));
-    expect(await ask('quota buckets', { project: 'shop@acme', buckets: 1001 })).toMatchObject({ ok: false });
+    await result(ask('quota set project', { project: 'shop@acme', buckets: 3 }));
+    expect(await ask('quota set project', { project: 'shop@acme', buckets: 1001 })).toMatchObject({ ok: false });
+    expect(await result(ask('quota show project', { project: 'shop@acme' }))).toMatchObject({ buckets: { quota: 3 } });
     await result(ask('project remove', { project: 'shop@acme' }));
     await result(ask('customer remove', { customer: 'acme' }));
     expect(await result(ask('customer list'))).toEqual([]);
+  });
+
+  it('lists the buckets of a project page by page', async () => {
+    await user();
+    const { id } = (await result(ask('project show', { project: 'shop@acme' }))) as { id: string };
+    const names = Array.from({ length: 201 }, (_, at) => `bucket-${String(at).padStart(3, '0')}`);
+    for (const name of names) await rooms.buckets.create(name, id, 1000);
+    interface Page {
+      readonly buckets: readonly { readonly bucket: string }[];
+      readonly next?: string;
+    }
+    const first = (await result(ask('bucket list', { project: 'shop@acme' }))) as Page;
+    const second = (await result(ask('bucket list', { project: id, after: first.next }))) as Page;
+    expect([...first.buckets, ...second.buckets].map(({ bucket }) => bucket)).toEqual(names);
+    expect([first.next, second.next]).toEqual(['bucket-199', undefined]);
+    expect(first.buckets[0]).toMatchObject({ project: 'shop@acme', objects: 0, bytes: 0 });
   });
 
   it.each([
     ['key make', {}, 'there is no command "key make"'],
     ['toString', {}, 'there is no command "toString"'],
     ['customer create', {}, 'customer create: customer must be a text'],
-    ['customer create', { customer: '' }, 'customer create: customer must be a text'],
+    ['customer create', { customer: '' }, '"" is no name'],
+    ['link list', { bucket: 'b', key: '' }, 'link list: key must be a text, and not an empty one'],
+    ['user create', { user: 'a:b@c', without: 'monitoring' }, 'user create: without must be a list of texts'],
+    ['quota set project', { project: 'a@b', buckets: 'many' }, 'buckets must be a whole number, not below 0, or "def'],
+    ['alarm put', { bucket: 'b', alarm: 'a', fields: { Metric: 1 } }, 'fields must be names with texts'],
+    ['metrics show', { bucket: 'b', metric: 'Size', statistic: 'Sum', last: 1 }, 'there is no metric "Size"'],
+    ['usage', { project: 'a@b', month: 'may' }, 'there is no project'],
     ['customer create', { customer: 'acme', id: 1 }, 'customer create does not take id'],
     ['key create', { user: 'a:b@c', random: 'yes' }, 'key create: random must be true or false'],
-    ['quota set', { bucket: 'b', bytes: -1 }, 'quota set: bytes must be a whole number, not below 0'],
-    ['quota show', { bucket: 'nowhere' }, 'NoSuchBucket'],
+    ['quota set bucket', { bucket: 'b', bytes: -1 }, 'quota set bucket: bytes must be a whole number, not below 0'],
+    ['quota show bucket', { bucket: 'nowhere' }, 'NoSuchBucket'],
+    ['link create', { bucket: 'b', key: 'k', expiresSeconds: 86_401 }, 'a link lasts 1 to 86400 seconds'],
     ['user show', { user: 'a:b@c' }, 'there is no project'],
   ])('refuses %s %j in words', async (command, given, words) => {
     const answer = await ask(command, given);
@@ -90,8 +114,9 @@ describe('administration', () => {
     expect((answer as { error: string }).error).toContain(words);
   });
 
-  it('has a command for each family of the command line', () => {
-    const families = new Set(Object.keys(administrationCommands).map((name) => name.split(' ')[0]));
-    expect([...families]).toEqual(['customer', 'project', 'user', 'key', 'quota']);
+  it('has a command for each family of the command line, but for those of a data directory', () => {
+    const named = new Set(Object.keys(administrationCommands).map((name) => name.split(' ')[0]));
+    const all = families.map((family) => family().name());
+    expect(all.filter((name) => !named.has(name))).toEqual(['start', 'run', 'scrub']);
   });
 });

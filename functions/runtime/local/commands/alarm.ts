@@ -2,16 +2,13 @@ import { Option, type Command } from 'commander';
 import {
   comparisonOperators,
   missingDataTreatments,
-  readAlarmDefinition,
-  readAlarmName,
   type AlarmDefinition,
 } from '../../../../shared/metadata/monitoring/alarm-definition.ts';
-import type { Alarm } from '../../../../shared/metadata/monitoring/alarm.ts';
 import { metrics, statistics } from '../../../../shared/metadata/monitoring/statistics.ts';
-import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
+import type { ShownAlarm } from '../../../admin/alarms.ts';
+import type { Ask } from '../../../admin/commands.ts';
 import { limitOption } from '../limit-option.ts';
-import { family, verb, type Rooms } from './command.ts';
-import { withBucket } from './monitoring-rooms.ts';
+import { family, verb } from './command.ts';
 import { recordReport, tableReport, time, type Report } from './report.ts';
 
 const bucketOperand = ['<bucket>', 'name of the bucket'] as const;
@@ -31,7 +28,6 @@ interface PutOptions {
   readonly onOk: readonly string[];
   readonly onAlarm: readonly string[];
   readonly onInsufficientData: readonly string[];
-  readonly limit: Partial<Limits>;
 }
 
 /** `stillage alarm` */
@@ -42,10 +38,8 @@ export function alarmFamily(): Command {
       does: 'list the alarms of a bucket',
       operands: [bucketOperand],
       examples: ['alarm list photos', 'alarm list photos --json'],
-      act: async (rooms, [name]) => {
-        const { bucket, monitoring } = await withBucket(rooms, name!);
-        const alarms: Alarm[] = [];
-        for await (const alarm of monitoring.alarms.all(bucket.id)) alarms.push(alarm);
+      act: async (ask, [bucket]) => {
+        const alarms = await ask('alarm list', { bucket: bucket! });
         const { text } = tableReport(
           alarms,
           [
@@ -64,32 +58,27 @@ export function alarmFamily(): Command {
       does: 'show an alarm',
       operands: which,
       examples: ['alarm show photos full'],
-      act: async (rooms, [bucketName, name]) => {
-        const { bucket, monitoring } = await withBucket(rooms, bucketName!);
-        return report(await monitoring.alarms.load(bucket.id, readAlarmName(name)));
-      },
+      act: async (ask, [bucket, alarm]) => report(await ask('alarm show', { bucket: bucket!, alarm: alarm! })),
     }),
     verb<PutOptions>({
       name: 'put',
       does: 'make an alarm, or change what it watches for',
       operands: which,
       options: putOptions(),
+      service: [limitOption('the limits that the service was started with')],
       examples: [
         'alarm put photos full --threshold 1e12 --on-alarm https://hooks.example.com/full --on-ok log:',
         'alarm put photos growing --metric NumberOfObjects --threshold 1000000 --period 3600 --evaluation-periods 3',
       ],
-      act: (rooms, [bucketName, name], options) => put(rooms, bucketName!, name!, options),
+      act: (ask, [bucket, alarm], options) => put(ask, bucket!, alarm!, options),
     }),
     verb({
       name: 'history',
       does: 'tell what happened to an alarm in the last 30 days, the newest first',
       operands: which,
       examples: ['alarm history photos full'],
-      act: async (rooms, [bucketName, name]) => {
-        const { bucket, monitoring } = await withBucket(rooms, bucketName!);
-        const { id } = await monitoring.alarms.load(bucket.id, readAlarmName(name));
-        const now = rooms.clock.now();
-        const { entries } = await monitoring.history.list(bucket.id, id, { after: undefined, limit: 100, now });
+      act: async (ask, [bucket, alarm]) => {
+        const entries = await ask('alarm history', { bucket: bucket!, alarm: alarm! });
         const { text } = tableReport(
           entries,
           [
@@ -107,10 +96,9 @@ export function alarmFamily(): Command {
       does: 'remove an alarm and its history',
       operands: which,
       examples: ['alarm remove photos full'],
-      act: async (rooms, [bucketName, name]) => {
-        const { bucket, monitoring } = await withBucket(rooms, bucketName!);
-        await monitoring.alarms.remove(bucket, readAlarmName(name));
-        return `${name} is removed`;
+      act: async (ask, [bucket, alarm]) => {
+        await ask('alarm remove', { bucket: bucket!, alarm: alarm! });
+        return `${alarm} is removed`;
       },
     }),
   ]);
@@ -140,40 +128,33 @@ function putOptions(): readonly Option[] {
     action('--on-ok', 'OK'),
     action('--on-alarm', 'ALARM'),
     action('--on-insufficient-data', 'INSUFFICIENT_DATA'),
-    limitOption('the limits that the service was started with'),
   ];
 }
 
-async function put(rooms: Rooms, bucketName: string, alarmName: string, options: PutOptions): Promise<Report> {
-  const { bucket, monitoring } = await withBucket(rooms, bucketName);
-  const name = readAlarmName(alarmName);
-  const definition = readAlarmDefinition(
-    {
-      Description: options.description,
-      Metric: options.metric,
-      Statistic: options.statistic,
-      ComparisonOperator: options.comparison,
-      Threshold: options.threshold,
-      Period: options.period,
-      EvaluationPeriods: options.evaluationPeriods,
-      DatapointsToAlarm: options.datapointsToAlarm,
-      TreatMissingData: options.missingData,
-      ActionsEnabled: String(options.actions),
-      OKAction: options.onOk,
-      AlarmAction: options.onAlarm,
-      InsufficientDataAction: options.onInsufficientData,
-    },
-    monitoring.actionKinds,
-  );
-  const { alarmsPerBucket } = { ...defaultLimits, ...options.limit };
-  const { webhookSecret } = await monitoring.alarms.put(bucket, name, definition, alarmsPerBucket);
-  const { data, text } = report(await monitoring.alarms.load(bucket.id, name));
+async function put(ask: Ask, bucket: string, alarm: string, options: PutOptions): Promise<Report> {
+  const fields = {
+    Description: options.description,
+    Metric: options.metric,
+    Statistic: options.statistic,
+    ComparisonOperator: options.comparison,
+    Threshold: options.threshold,
+    Period: options.period,
+    EvaluationPeriods: options.evaluationPeriods,
+    DatapointsToAlarm: options.datapointsToAlarm,
+    TreatMissingData: options.missingData,
+    ActionsEnabled: String(options.actions),
+    OKAction: options.onOk,
+    AlarmAction: options.onAlarm,
+    InsufficientDataAction: options.onInsufficientData,
+  };
+  const { webhookSecret, ...made } = await ask('alarm put', { bucket, alarm, fields });
+  const { data, text } = report(made);
   if (webhookSecret === undefined) return { data, text };
   const note = `\n\nIts webhooks are signed with this secret, which is shown this once:\n${webhookSecret}`;
   return { data: { ...(data as object), webhookSecret }, text: text + note };
 }
 
-function report(alarm: Alarm): Report {
+function report(alarm: ShownAlarm): Report {
   const { definition, state, reason, since, created } = alarm;
   const { actions, actionsEnabled } = definition;
   const list = (targets: readonly string[]): string | undefined => targets.join(' ') || undefined;
@@ -205,8 +186,8 @@ function conditionOf(definition: AlarmDefinition): string {
   return `${statistic} ${metric} ${symbols[comparison]} ${threshold} in ${datapointsToAlarm} of ${evaluationPeriods} periods of ${period} s`;
 }
 
-/** An alarm for programs, without its secret. */
-function shown({ name, definition, state, reason, since, created }: Alarm): object {
+/** An alarm for programs. */
+function shown({ name, definition, state, reason, since, created }: ShownAlarm): object {
   const moment = (at: number): string => new Date(at).toISOString();
   return { name, ...definition, state, reason, since: moment(since), created: moment(created) };
 }

@@ -1,34 +1,25 @@
 import type { Command } from 'commander';
-import { Buckets } from '../../../../shared/metadata/buckets.ts';
-import { Usage } from '../../../../shared/metadata/usage.ts';
-import { family, verb, type Rooms } from './command.ts';
+import type { Ask, ResultOf } from '../../../admin/commands.ts';
+import { family, verb } from './command.ts';
 import { tableReport, time } from './report.ts';
 import { sizeText } from './sizes.ts';
 
-interface ListedBucket {
-  readonly bucket: string;
-  readonly project: string;
-  readonly created: number;
-  readonly objects: number;
-  readonly bytes: number;
-}
-
-const page = 1000;
+type ListedBucket = ResultOf<'bucket list'>['buckets'][number];
 
 /** `stillage bucket` */
 export function bucketFamily(): Command {
-  return family('bucket', 'what buckets there are', [
+  return family('bucket', 'what buckets there are, and what their owners cannot mend', [
     verb({
       name: 'list',
       does: 'list the buckets of a project, or of all, with what they hold',
       operands: [['[project]', 'project@customer, or its canonical id']],
       examples: ['bucket list', 'bucket list shop@acme --json'],
-      act: async (rooms, [project]) => {
-        const projects =
-          project === undefined ? await rooms.accounts.projects() : [await rooms.accounts.project(project)];
-        const buckets = await Promise.all(projects.map(({ id, email }) => bucketsOf(rooms, id, email)));
+      act: async (ask, [project]) => {
+        const projects = project === undefined ? (await ask('project list', {})).map(({ id }) => id) : [project];
+        const buckets: ListedBucket[] = [];
+        for (const one of projects) buckets.push(...(await bucketsOf(ask, one)));
         return tableReport(
-          buckets.flat(),
+          buckets,
           [
             ['BUCKET', ({ bucket }) => bucket],
             ['PROJECT', ({ project: email }) => email],
@@ -40,21 +31,26 @@ export function bucketFamily(): Command {
         );
       },
     }),
+    verb({
+      name: 'remove-policy',
+      does: 'take the policy from a bucket, also one that lets nobody change it, and print it',
+      operands: [['<bucket>', 'name of the bucket']],
+      examples: ['bucket remove-policy photos', 'bucket remove-policy photos > policy.json'],
+      act: async (ask, [bucket]) => {
+        const removed = await ask('bucket remove-policy', { bucket: bucket! });
+        return { data: removed, text: removed.policy };
+      },
+    }),
   ]);
 }
 
-async function bucketsOf(rooms: Rooms, id: string, project: string): Promise<readonly ListedBucket[]> {
-  const repository = new Buckets(rooms);
-  const usage = new Usage(rooms);
+async function bucketsOf(ask: Ask, project: string): Promise<readonly ListedBucket[]> {
   const listed: ListedBucket[] = [];
   for (let after: string | undefined, more = true; more;) {
-    const found = await repository.ownedBy(id, { limit: page, ...(after !== undefined && { after }) });
-    for (const { name, created } of found.buckets) {
-      const bucket = await repository.find(name);
-      if (bucket) listed.push({ bucket: name, project, created, ...(await usage.of(bucket.id)) });
-    }
-    after = found.buckets.at(-1)?.name;
-    more = found.more;
+    const { buckets, next } = await ask('bucket list', { project, after });
+    listed.push(...buckets);
+    after = next;
+    more = next !== undefined;
   }
   return listed;
 }

@@ -1,28 +1,14 @@
 import { Command, type Option } from 'commander';
-import { AccountRefusal } from '../../../../shared/access/account-names.ts';
-import { Administration } from '../../../../shared/access/administration.ts';
-import { KeyAdministration } from '../../../../shared/access/key-administration.ts';
-import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
-import { SystemClock } from '../../../../shared/adapters/system/system-clock.ts';
-import { S3Error } from '../../../../shared/errors/s3-error.ts';
-import type { Clock } from '../../../../shared/ports/clock.ts';
-import type { Randomness } from '../../../../shared/ports/randomness.ts';
+import type { Ask } from '../../../admin/commands.ts';
 import { OperatorError } from '../../operator-error.ts';
-import { openExistingData, type DataDirectory } from '../data-directory.ts';
+import { inCloud, onDataDirectory, type Administrator, type ServiceOptions } from '../administrators.ts';
 import { setting } from '../setting.ts';
 import { defaultOptions } from '../settings.ts';
+import { withRooms, type Rooms } from './data-rooms.ts';
 import type { Report } from './report.ts';
 
-/** What a command of administration works with. The service may be running on the same data directory. */
-export interface Rooms extends DataDirectory {
-  readonly accounts: Administration;
-  readonly keys: KeyAdministration;
-  readonly clock: Clock;
-  readonly randomness: Randomness;
-}
-
 /** One command of a family: `stillage <family> <verb>`. */
-export interface Verb<Options> {
+interface Described {
   readonly name: string;
   readonly does: string;
   /** `['<name>', 'what it is']`; `[name]` may be left out. */
@@ -30,13 +16,20 @@ export interface Verb<Options> {
   readonly options?: readonly Option[];
   /** What one would type behind `stillage`. */
   readonly examples: readonly string[];
-  /** @throws OperatorError, S3Error and what the rooms refuse: each is shown as one line */
-  readonly act: (rooms: Rooms, operands: readonly string[], options: Options) => Promise<Report | string>;
 }
 
-interface Shared {
-  readonly data: string;
-  readonly json?: true;
+/** A command of administration, which works on a data directory and in the cloud alike. */
+export interface Verb<Options> extends Described {
+  /** Options by which it is told how the service on a data directory was started. A deployment in the cloud knows that itself. */
+  readonly service?: readonly Option[];
+  /** @throws OperatorError, which is shown as one line */
+  readonly act: (ask: Ask, operands: readonly string[], options: Options) => Promise<Report | string>;
+}
+
+/** A command that works on the data directory itself. */
+export interface LocalVerb<Options> extends Described {
+  /** @throws OperatorError, S3Error and what the rooms refuse: each is shown as one line */
+  readonly act: (rooms: Rooms, operands: readonly string[], options: Options) => Promise<Report | string>;
 }
 
 /** `stillage <name>` with its verbs. */
@@ -46,51 +39,71 @@ export function family(name: string, description: string, verbs: readonly Comman
   return command;
 }
 
+/** A command that asks for its work where the operator says, and prints what came of it, with `--json` as JSON. */
+export function verb<Options extends object = object>({ service = [], act, ...described }: Verb<Options>): Command {
+  const command = describe(described, service)
+    .addOption(
+      setting(
+        '--cloud <deployment>',
+        'a deployment in the cloud instead: its stage, or the ARN of its function',
+        'CLOUD',
+      ),
+    )
+    .option('--aws-region <region>', 'where it is (default: as the AWS CLI finds it)');
+  return command.action(async () => {
+    const given = command.opts<Options>();
+    const administrator = await administratorFor(command, service);
+    try {
+      print(await act(administrator.ask, command.args, given), command);
+    } finally {
+      await administrator.close();
+    }
+  });
+}
+
 /** A command that opens the data directory, does its work and prints what came of it, with `--json` as JSON. */
-export function verb<Options = object>({
-  name,
-  does,
-  operands = [],
-  options = [],
-  examples,
-  act,
-}: Verb<Options>): Command {
+export function localVerb<Options extends object = object>({ act, ...described }: LocalVerb<Options>): Command {
+  const command = describe(described, []);
+  return command.action(async () => {
+    const { data } = command.opts<{ readonly data: string }>();
+    print(await withRooms(data, (rooms) => act(rooms, command.args, command.opts<Options>())), command);
+  });
+}
+
+function describe(
+  { name, does, operands = [], options = [], examples }: Described,
+  service: readonly Option[],
+): Command {
   const command = new Command(name).description(does);
   for (const [syntax, description] of operands) command.argument(syntax, description);
-  for (const option of options) command.addOption(option);
+  for (const option of [...options, ...service]) command.addOption(option);
   return command
-    .addOption(setting('--data <dir>', 'data directory of the service, running or not', 'DATA', defaultOptions.data))
     .option('--json', 'print JSON')
-    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  stillage ${example}`).join('\n')}`)
-    .action(async () => {
-      const given = command.opts<Options & Shared>();
-      const report = await withRooms(given.data, (rooms) => act(rooms, command.args, given));
-      process.stdout.write(printed(report, given.json === true));
-    });
+    .addOption(setting('--data <dir>', 'data directory of the service, running or not', 'DATA', defaultOptions.data))
+    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  stillage ${example}`).join('\n')}`);
 }
 
-/** Opens the data directory for so long. What its rooms refuse becomes one line for whoever runs it. */
-export async function withRooms<Result>(data: string, work: (rooms: Rooms) => Promise<Result>): Promise<Result> {
-  const opened = await openExistingData(data);
-  const system = { clock: new SystemClock(), randomness: new CryptoRandomness() };
-  const accounts = new Administration({ ...opened, ...system });
-  try {
-    return await work({
-      ...opened,
-      ...system,
-      accounts,
-      keys: new KeyAdministration({ ...opened, ...system }, accounts),
-    });
-  } catch (error) {
-    if (error instanceof S3Error) throw new OperatorError(`${error.code}: ${error.message}`);
-    if (error instanceof AccountRefusal) throw new OperatorError(error.message);
-    throw error;
-  } finally {
-    await Promise.all([opened.table.close(), opened.blobs.close()]);
+/** What was said on the command line comes before what the environment says. @throws OperatorError */
+async function administratorFor(command: Command, service: readonly Option[]): Promise<Administrator> {
+  const { data, cloud, awsRegion, ...options } = command.opts<
+    ServiceOptions & { readonly data: string; readonly cloud?: string; readonly awsRegion?: string }
+  >();
+  const isSaid = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
+  if (cloud === undefined || (isSaid('data') && !isSaid('cloud'))) {
+    if (awsRegion !== undefined) throw new OperatorError('--aws-region is of no use without --cloud');
+    return onDataDirectory(data, options);
   }
+  if (isSaid('data')) throw new OperatorError('--data and --cloud cannot be used together');
+  if (!isSaid('cloud') && command.getOptionValueSource('data') === 'env') {
+    throw new OperatorError('STILLAGE_DATA and STILLAGE_CLOUD are both set; say --data or --cloud');
+  }
+  const useless = service.find((option) => isSaid(option.attributeName()));
+  if (useless) throw new OperatorError(`${useless.long}: a deployment in the cloud knows that itself`);
+  return inCloud(cloud, awsRegion);
 }
 
-function printed(report: Report | string, json: boolean): string {
+function print(report: Report | string, command: Command): void {
   const { data, text } = typeof report === 'string' ? { data: { message: report }, text: report } : report;
-  return `${json ? JSON.stringify(data, undefined, 2) : text}\n`;
+  const { json } = command.opts<{ readonly json?: true }>();
+  process.stdout.write(`${json === true ? JSON.stringify(data, undefined, 2) : text}\n`);
 }

@@ -13,8 +13,8 @@ export function customerFamily(): Command {
       does: 'create a customer',
       operands: which,
       examples: ['customer create acme'],
-      act: async ({ accounts }, [name]) => {
-        const customer = await accounts.createCustomer(name!);
+      act: async (ask, [name]) => {
+        const customer = await ask('customer create', { customer: name! });
         return {
           data: customer,
           text: `created ${customer.customer}; now: stillage project create <project>@${customer.customer}`,
@@ -25,9 +25,9 @@ export function customerFamily(): Command {
       name: 'list',
       does: 'list the customers',
       examples: ['customer list', 'customer list --json'],
-      act: async ({ accounts }) =>
+      act: async (ask) =>
         tableReport(
-          await accounts.customers(),
+          await ask('customer list', {}),
           [['CUSTOMER', ({ customer }) => customer], ...statusColumns],
           'no customers',
         ),
@@ -37,10 +37,10 @@ export function customerFamily(): Command {
       does: 'show a customer and its projects',
       operands: which,
       examples: ['customer show acme'],
-      act: async ({ accounts }, [name]) => {
-        const customer = await accounts.customer(name!);
-        const projects = await accounts.projects(name);
-        return recordReport({ ...customer, projects }, [
+      act: async (ask, [name]) => {
+        const customer = await ask('customer show', { customer: name! });
+        const { projects } = customer;
+        return recordReport(customer, [
           ['customer', customer.customer],
           ['status', statusOf(customer)],
           ['created', time(customer.created)],
@@ -48,16 +48,14 @@ export function customerFamily(): Command {
         ]);
       },
     }),
-    ...suspensions('customer', '<customer>', 'acme', ({ accounts }, name, suspended) =>
-      accounts.suspendCustomer(name, suspended),
-    ),
+    ...suspensions('customer', '<customer>', 'acme', (ask, customer, verb) => ask(`customer ${verb}`, { customer })),
     verb({
       name: 'remove',
       does: 'remove a customer without projects',
       operands: which,
       examples: ['customer remove acme'],
-      act: async ({ accounts }, [name]) => {
-        await accounts.removeCustomer(name!);
+      act: async (ask, [name]) => {
+        await ask('customer remove', { customer: name! });
         return `removed ${name}`;
       },
     }),

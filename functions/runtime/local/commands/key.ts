@@ -22,28 +22,24 @@ export function keyFamily(): Command {
         new Option('--secret-file <file>', 'take the secret from a file, - is standard input (default: a random one)'),
       ],
       examples: ['key create shop:ci@acme', 'key create shop:ci@acme --random --json'],
-      act: async ({ keys }, [user], { id, random, secretFile }) =>
-        newKeyReport(
-          await keys.createKey(user!, {
-            ...(id !== undefined && { id }),
-            ...(random && { random }),
-            ...(secretFile !== undefined && { secret: readSecret(secretFile) }),
-          }),
-        ),
+      act: async (ask, [user], { id, random, secretFile }) => {
+        const secret = secretFile === undefined ? undefined : readSecret(secretFile);
+        return newKeyReport(await ask('key create', { user: user!, id, random, secret }));
+      },
     }),
     verb({
       name: 'list',
       does: 'list the keys of a user, or of all users of a project',
       operands: [['<user or project>', 'project:user@customer or project@customer']],
       examples: ['key list shop:ci@acme', 'key list shop@acme --json'],
-      act: async ({ keys, clock }, [of]) =>
+      act: async (ask, [of]) =>
         tableReport(
-          await keys.keys(of!),
+          await ask('key list', { of: of! }),
           [
             ['KEY', ({ accessKeyId }) => accessKeyId],
             ['USER', ({ user }) => user],
             ['ENDS', ({ until }) => (until === undefined ? '-' : time(until))],
-            ['STATUS', (key) => keyStatus(key, clock.now())],
+            ['STATUS', (key) => keyStatus(key, Date.now())],
             statusColumns[1]!,
           ],
           'no keys',
@@ -54,12 +50,12 @@ export function keyFamily(): Command {
       does: 'show a key, but for its secret (see: stillage env)',
       operands: [which],
       examples: ['key show STGYYOUS4EQOCTROTQOJ'],
-      act: async ({ keys, clock }, [id]) => {
-        const key = await keys.key(id!);
+      act: async (ask, [id]) => {
+        const key = await ask('key show', { key: id! });
         return recordReport(key, [
           ['key', key.accessKeyId],
           ['user', key.user],
-          ['status', keyStatus(key, clock.now())],
+          ['status', keyStatus(key, Date.now())],
           ['created', time(key.created)],
           ['ends', key.until === undefined ? 'when it is removed' : time(key.until)],
         ]);
@@ -76,8 +72,8 @@ export function keyFamily(): Command {
         ).argParser(duration),
       ],
       examples: ['key rotate STGYYOUS4EQOCTROTQOJ', 'key rotate shop:ci@acme --overlap 24h'],
-      act: async ({ keys }, [id], { overlap }) => {
-        const made = await keys.rotateKey(id!, overlap);
+      act: async (ask, [id], { overlap }) => {
+        const made = await ask('key rotate', { key: id!, overlapSeconds: overlap });
         const { formerUntil } = made;
         const former =
           formerUntil === undefined
@@ -86,14 +82,14 @@ export function keyFamily(): Command {
         return newKeyReport(made, `The former key, ${id}, ${former}`);
       },
     }),
-    ...suspensions('key', '<key id>', 'shop:ci@acme', ({ keys }, id, suspended) => keys.suspendKey(id, suspended)),
+    ...suspensions('key', '<key id>', 'shop:ci@acme', (ask, key, verb) => ask(`key ${verb}`, { key })),
     verb({
       name: 'remove',
       does: 'remove a key',
       operands: [which],
       examples: ['key remove shop:ci@acme'],
-      act: async ({ keys }, [id]) => {
-        await keys.removeKey(id!);
+      act: async (ask, [id]) => {
+        await ask('key remove', { key: id! });
         return `removed ${id}`;
       },
     }),
@@ -123,9 +119,9 @@ function readSecret(file: string): string {
   }
 }
 
-const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** Milliseconds of `90s`, `30m`, `24h`, `7d`, and `0`. */
+/** Seconds of `90s`, `30m`, `24h`, `7d`, and `0`. */
 function duration(text: string): number {
   const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (text === '0') return 0;

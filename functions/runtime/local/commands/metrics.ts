@@ -1,19 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { resolutionFor, samplingTime } from '../../../../shared/metadata/monitoring/resolutions.ts';
-import {
-  datapoints,
-  metrics,
-  metricUnits,
-  statistics,
-  type Metric,
-  type Point,
-  type Statistic,
-} from '../../../../shared/metadata/monitoring/statistics.ts';
 import { parseIsoDate } from '../../../../shared/http/dates.ts';
-import { OperatorError } from '../../operator-error.ts';
-import { family, verb, type Rooms } from './command.ts';
+import { metrics, statistics, type Metric, type Statistic } from '../../../../shared/metadata/monitoring/statistics.ts';
+import type { Ask, ResultOf } from '../../../admin/commands.ts';
+import { family, verb } from './command.ts';
 import { graph } from './graph.ts';
-import { withBucket } from './monitoring-rooms.ts';
 import type { Report } from './report.ts';
 import { sizeText } from './sizes.ts';
 
@@ -30,11 +20,6 @@ interface ShowOptions {
 
 const minute = 60 * 1000;
 const units = { m: minute, h: 60 * minute, d: 24 * 60 * minute, w: 7 * 24 * 60 * minute } as const;
-const mostDatapoints = 1440;
-/** As wide as a graph is drawn unless a period was asked for. */
-const columns = 72;
-/** Periods that a graph may have by itself. */
-const periods = [1, 3, 6, 12, 36, 72, 144, 288, 288 * 7, 288 * 28].map((slots) => slots * samplingTime);
 
 /** `stillage metrics` */
 export function metricsFamily(): Command {
@@ -54,51 +39,33 @@ export function metricsFamily(): Command {
         ),
       ],
       examples: ['metrics show photos', 'metrics show photos --metric NumberOfObjects --last 2w --json'],
-      act: (rooms, [name], options) => show(rooms, name!, options),
+      act: (ask, [bucket], options) => show(ask, bucket!, options),
     }),
   ]);
 }
 
-async function show(rooms: Rooms, name: string, options: ShowOptions): Promise<Report> {
-  const { metric, statistic, last } = options;
-  const now = rooms.clock.now();
-  const end = options.end ?? now;
-  const from = options.start ?? end - last;
-  if (from >= end) throw new OperatorError('--start must be before --end');
-  const period = options.period ?? periods.find((one) => (end - from) / one <= columns) ?? periods.at(-1)!;
-  if (period % samplingTime !== 0) throw new OperatorError('--period must be a multiple of 5m');
-  if ((end - from) / period > mostDatapoints) {
-    throw new OperatorError(`--period: these are more than ${mostDatapoints} periods`);
-  }
-  const start = Math.max(0, Math.floor(from / period) * period);
-  const { bucket, monitoring, usage } = await withBucket(rooms, name);
-  const { bytes, objects } = await usage.of(bucket.id);
-  const current = { BucketSizeBytes: bytes, NumberOfObjects: objects }[metric];
-  const points: Point[] = [];
-  const until = Math.min(end, now + 1);
-  if (start < until) {
-    for await (const point of monitoring.samples.read(bucket.id, resolutionFor(period), start, until))
-      points.push(point);
-  }
-  const found = datapoints(points, { metric, statistic, period, origin: 0 });
+async function show(ask: Ask, bucket: string, options: ShowOptions): Promise<Report> {
+  const { metric, statistic, last, start, end, period } = options;
+  const found = await ask('metrics show', { bucket, metric, statistic, last, start, end, period });
   const label = (value: number): string =>
     metric === 'BucketSizeBytes' && statistic !== 'SampleCount' ? sizeText(value) : value.toLocaleString('en');
-  const head = `${bucket.name}: ${metric}, ${statistic} of ${period / minute} minutes; now ${label(current)}`;
-  const hint = (await monitoring.buckets.isOn(bucket.id))
-    ? ''
-    : `; turn it on: stillage monitoring enable ${bucket.name}`;
-  const nothing = `no samples of this time${hint}`;
+  const minutes = found.period / minute;
+  const head = `${found.bucket}: ${metric}, ${statistic} of ${minutes} minutes; now ${label(found.current.value)}`;
+  const hint = found.isMonitored ? '' : `; turn it on: stillage monitoring enable ${found.bucket}`;
+  const drawn =
+    found.datapoints.length === 0 ? `no samples of this time${hint}` : graph(found.datapoints, found, label);
+  return { data: shown(found), text: `${head}\n${drawn}` };
+}
+
+/** For programs: times as they read them, and seconds. */
+function shown({ bucket, metric, statistic, unit, period, current, datapoints }: ResultOf<'metrics show'>): object {
+  const point = ({ at, value }: { readonly at: number; readonly value: number }): object => ({
+    timestamp: new Date(at).toISOString(),
+    value,
+  });
   return {
-    data: {
-      bucket: bucket.name,
-      metric,
-      statistic,
-      unit: metricUnits[metric],
-      period: period / 1000,
-      current: { timestamp: new Date(now).toISOString(), value: current },
-      datapoints: found.map(({ at, value }) => ({ timestamp: new Date(at).toISOString(), value })),
-    },
-    text: `${head}\n${found.length === 0 ? nothing : graph(found, { start, end, period }, label)}`,
+    ...{ bucket, metric, statistic, unit, period: period / 1000 },
+    ...{ current: point(current), datapoints: datapoints.map(point) },
   };
 }
 

@@ -1,9 +1,8 @@
-import type { Bucket } from '../../../../shared/metadata/bucket.ts';
 import { Buckets } from '../../../../shared/metadata/buckets.ts';
 import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/monitoring/monitoring.ts';
 import { Usage } from '../../../../shared/metadata/usage.ts';
 import { localActionKinds } from '../monitoring-schedule.ts';
-import type { Rooms } from './command.ts';
+import type { Rooms } from './data-rooms.ts';
 
 /** What commands about monitoring work with. */
 export interface MonitoringRooms {
@@ -16,10 +15,4 @@ export function monitoringRooms(rooms: Rooms): MonitoringRooms {
   const buckets = new Buckets(rooms);
   const monitoring = composeMonitoring({ ...rooms, buckets, actionKinds: localActionKinds });
   return { monitoring, buckets, usage: new Usage(rooms) };
-}
-
-/** The same, with the bucket that a command is about. @throws S3Error NoSuchBucket */
-export async function withBucket(rooms: Rooms, name: string): Promise<MonitoringRooms & { readonly bucket: Bucket }> {
-  const composed = monitoringRooms(rooms);
-  return { ...composed, bucket: await composed.buckets.load(name) };
 }

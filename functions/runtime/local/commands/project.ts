@@ -1,5 +1,4 @@
 import { Option, type Command } from 'commander';
-import { bucketCountOf, ownsNoBucket } from '../../../../shared/metadata/bucket-count.ts';
 import { family, verb } from './command.ts';
 import { count, recordReport, tableReport, time } from './report.ts';
 import { statusColumns, statusOf, suspensions } from './status.ts';
@@ -18,11 +17,8 @@ export function projectFamily(): Command {
         new Option('--display-name <name>', 'its name in answers (default: the name of the project)'),
       ],
       examples: ['project create shop@acme', 'project create shop@acme --display-name "The shop"'],
-      act: async ({ accounts }, [name], { id, displayName }) => {
-        const project = await accounts.createProject(name!, {
-          ...(id !== undefined && { id }),
-          ...(displayName !== undefined && { displayName }),
-        });
+      act: async (ask, [name], { id, displayName }) => {
+        const project = await ask('project create', { project: name!, id, displayName });
         const [short, customer] = project.email.split('@');
         const next = `stillage user create ${short}:<user>@${customer}`;
         return { data: project, text: `created ${project.email} with the id ${project.id}; now: ${next}` };
@@ -33,25 +29,22 @@ export function projectFamily(): Command {
       does: 'list the projects, of a customer or all',
       operands: [['[customer]', 'name of the customer']],
       examples: ['project list', 'project list acme --json'],
-      act: async ({ accounts }, [customer]) => {
-        if (customer !== undefined) await accounts.customer(customer);
-        return tableReport(
-          await accounts.projects(customer),
+      act: async (ask, [customer]) =>
+        tableReport(
+          await ask('project list', { customer }),
           [['PROJECT', ({ email }) => email], ['ID', ({ id }) => id], ...statusColumns],
           'no projects',
-        );
-      },
+        ),
     }),
     verb({
       name: 'show',
       does: 'show a project and its users',
       operands: which,
       examples: ['project show shop@acme'],
-      act: async ({ accounts, table }, [name]) => {
-        const project = await accounts.project(name!);
-        const users = (await accounts.users(project.id)).map(({ user }) => user);
-        const buckets = await bucketCountOf(table, project.id);
-        return recordReport({ ...project, users, buckets }, [
+      act: async (ask, [name]) => {
+        const project = await ask('project show', { project: name! });
+        const { users, buckets } = project;
+        return recordReport(project, [
           ['project', project.email],
           ['id', project.id],
           ['display name', project.displayName],
@@ -62,16 +55,14 @@ export function projectFamily(): Command {
         ]);
       },
     }),
-    ...suspensions('project', '<project>', 'shop@acme', ({ accounts }, name, suspended) =>
-      accounts.suspendProject(name, suspended),
-    ),
+    ...suspensions('project', '<project>', 'shop@acme', (ask, project, verb) => ask(`project ${verb}`, { project })),
     verb({
       name: 'remove',
       does: 'remove a project without users and buckets',
       operands: which,
       examples: ['project remove shop@acme'],
-      act: async ({ accounts }, [name]) => {
-        await accounts.removeProject(name!, ownsNoBucket);
+      act: async (ask, [name]) => {
+        await ask('project remove', { project: name! });
         return `removed ${name}`;
       },
     }),

@@ -10,7 +10,8 @@ import { grace } from '../local-server.ts';
 import { localNotifier, webhookAllowOption } from '../monitoring-schedule.ts';
 import { setting } from '../setting.ts';
 import { defaultOptions } from '../settings.ts';
-import { verb, type Rooms } from './command.ts';
+import { localVerb } from './command.ts';
+import type { Rooms } from './data-rooms.ts';
 import { monitoringRooms } from './monitoring-rooms.ts';
 import { count, recordReport, type Report } from './report.ts';
 
@@ -19,7 +20,7 @@ const tellEvery = 1000;
 
 /** `stillage run collect-metrics` */
 export function collectMetricsCommand(): Command {
-  return verb({
+  return localVerb({
     name: 'collect-metrics',
     does: 'Sample the size of every bucket that has monitoring, in place of the sample of the same five minutes.',
     examples: ['run collect-metrics'],
@@ -50,7 +51,7 @@ async function collect(rooms: Rooms): Promise<Report> {
 
 /** `stillage run evaluate-alarms` */
 export function evaluateAlarmsCommand(): Command {
-  return verb<{ region: string; alarmWebhookAllow: readonly string[] }>({
+  return localVerb<{ region: string; alarmWebhookAllow: readonly string[] }>({
     name: 'evaluate-alarms',
     does: 'Evaluate the alarms of every bucket that has monitoring, and deliver what they have to tell.',
     options: [

@@ -3,7 +3,8 @@ import { nothingDone, type LifecycleTally } from '../../../../shared/metadata/li
 import { applyLifecycle, type LifecycleReport } from '../../../scheduled/apply-lifecycle.ts';
 import { lifecycleRooms } from '../../lifecycle-rooms.ts';
 import { calendarOf, lifecycleDayOption } from '../lifecycle-schedule.ts';
-import { family, verb, type Rooms } from './command.ts';
+import { family, localVerb } from './command.ts';
+import type { Rooms } from './data-rooms.ts';
 import { count, recordReport, time, type Report } from './report.ts';
 import { collectMetricsCommand, evaluateAlarmsCommand } from './run-monitoring.ts';
 
@@ -22,7 +23,7 @@ interface ApplyLifecycleOptions {
 }
 
 function applyLifecycleCommand(): Command {
-  return verb<ApplyLifecycleOptions>({
+  return localVerb<ApplyLifecycleOptions>({
     name: 'apply-lifecycle',
     does: 'Apply the lifecycle rules of all buckets; a pass that was interrupted is gone on with first.',
     options: [

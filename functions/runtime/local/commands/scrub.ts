@@ -8,7 +8,7 @@ import { FeedRunner } from '../feed-runner.ts';
 import { grace } from '../local-server.ts';
 import { setting } from '../setting.ts';
 import { defaultOptions } from '../settings.ts';
-import { withRooms, type Rooms } from './command.ts';
+import { withRooms, type Rooms } from './data-rooms.ts';
 import { runScrub, withScrubOptions, type ScrubCommandOptions } from './scrub-run.ts';
 
 /** `stillage scrub`. Ends with 1 if something was found, mended or not. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { verb, type Rooms } from './command.ts';
+import type { Ask } from '../../../admin/commands.ts';
+import { verb } from './command.ts';
 import type { Column } from './report.ts';
 import { time } from './report.ts';
 
@@ -22,21 +23,21 @@ export function suspensions(
   kind: string,
   operand: string,
   example: string,
-  suspend: (rooms: Rooms, name: string, suspended: boolean) => Promise<void>,
+  carryOut: (ask: Ask, name: string, verb: 'suspend' | 'resume') => Promise<unknown>,
 ): readonly Command[] {
-  const change = (name: string, does: string, suspended: boolean): Command =>
+  const change = (name: 'suspend' | 'resume', does: string): Command =>
     verb({
       name,
       does,
       operands: [[operand, `which ${kind}`]],
       examples: [`${kind} ${name} ${example}`],
-      act: async (rooms, [which]) => {
-        await suspend(rooms, which!, suspended);
-        return `${which} is ${suspended ? 'suspended: requests are refused within seconds' : 'active again'}`;
+      act: async (ask, [which]) => {
+        await carryOut(ask, which!, name);
+        return `${which} is ${name === 'suspend' ? 'suspended: requests are refused within seconds' : 'active again'}`;
       },
     });
   return [
-    change('suspend', `refuse all requests of a ${kind} (403 UserSuspended), until it is resumed`, true),
-    change('resume', `end the suspension of a ${kind}`, false),
+    change('suspend', `refuse all requests of a ${kind} (403 UserSuspended), until it is resumed`),
+    change('resume', `end the suspension of a ${kind}`),
   ];
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { daysOf, monthOf } from '../../../../shared/metadata/billing/days.ts';
-import { projectUsage, type DayUsage } from '../../../../shared/metadata/billing/project-usage.ts';
+import { daysOf } from '../../../../shared/metadata/billing/days.ts';
+import type { DayUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { sumOf } from '../../../../shared/metadata/billing/request-meter.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { verb } from './command.ts';
@@ -27,13 +27,10 @@ export function usageCommand(): Command {
       new Option('--csv', 'print CSV'),
     ],
     examples: ['usage shop@acme', 'usage shop@acme --month 2026-11 --csv > 2026-11.csv'],
-    act: async ({ accounts, table, clock }, [name], { month, csv, json }) => {
+    act: async (ask, [project], { month, csv, json }) => {
       if (csv && json) throw new OperatorError('--csv and --json cannot be used together');
-      const { id, email } = await accounts.project(name!);
-      const now = clock.now();
-      const asked = month ?? monthOf(now);
-      const days = await projectUsage(table, id, daysOf(asked)!, now);
-      return reportOf({ project: email, id, month: asked }, days, csv === true);
+      const { days, ...about } = await ask('usage', { project: project!, month });
+      return reportOf(about, days, csv === true);
     },
   });
 }

@@ -1,5 +1,4 @@
 import { Option, type Command } from 'commander';
-import { parsePrivilege } from '../../../../shared/access/administration.ts';
 import { family, verb } from './command.ts';
 import { count, recordReport, tableReport, time } from './report.ts';
 import { statusColumns, statusOf, suspensions } from './status.ts';
@@ -15,8 +14,8 @@ export function userFamily(): Command {
       operands: [which],
       options: [new Option('--without <privilege...>', 'privileges that the user lacks: monitoring')],
       examples: ['user create shop:ci@acme', 'user create shop:ci@acme --without monitoring'],
-      act: async ({ accounts }, [name], { without = [] }) => {
-        const user = await accounts.createUser(name!, without.map(parsePrivilege));
+      act: async (ask, [name], { without }) => {
+        const user = await ask('user create', { user: name!, without });
         return { data: user, text: `created ${user.user}; now: stillage key create ${user.user}` };
       },
     }),
@@ -25,9 +24,9 @@ export function userFamily(): Command {
       does: 'list the users of a project',
       operands: [['<project>', 'project@customer, or its canonical id']],
       examples: ['user list shop@acme'],
-      act: async ({ accounts }, [project]) =>
+      act: async (ask, [project]) =>
         tableReport(
-          await accounts.users(project!),
+          await ask('user list', { project: project! }),
           [
             ['USER', ({ user }) => user],
             ['PRIVILEGES', ({ privileges }) => privileges.join(',') || '-'],
@@ -41,30 +40,27 @@ export function userFamily(): Command {
       does: 'show a user and their keys',
       operands: [which],
       examples: ['user show shop:ci@acme'],
-      act: async ({ accounts, keys }, [name]) => {
-        const user = await accounts.user(name!);
-        const ids = (await keys.keys(name!)).map(({ accessKeyId }) => accessKeyId);
-        return recordReport({ ...user, keys: ids }, [
+      act: async (ask, [name]) => {
+        const user = await ask('user show', { user: name! });
+        return recordReport(user, [
           ['user', user.user],
           ['project id', user.project.id],
           ['status', statusOf(user)],
           ['created', time(user.created)],
           ['privileges', user.privileges.join(', ') || 'none'],
-          ['keys', ids.join(', ') || count(0, 'key')],
+          ['keys', user.keys.join(', ') || count(0, 'key')],
         ]);
       },
     }),
     ...privilegeVerbs(),
-    ...suspensions('user', '<user>', 'shop:ci@acme', ({ accounts }, name, suspended) =>
-      accounts.suspendUser(name, suspended),
-    ),
+    ...suspensions('user', '<user>', 'shop:ci@acme', (ask, user, verb) => ask(`user ${verb}`, { user })),
     verb({
       name: 'remove',
       does: 'remove a user and their keys; what they wrote belongs to the project and stays',
       operands: [which],
       examples: ['user remove shop:ci@acme'],
-      act: async ({ accounts }, [name]) => {
-        await accounts.removeUser(name!);
+      act: async (ask, [name]) => {
+        await ask('user remove', { user: name! });
         return `removed ${name}`;
       },
     }),
@@ -72,19 +68,19 @@ export function userFamily(): Command {
 }
 
 function privilegeVerbs(): readonly Command[] {
-  const change = (name: string, does: string, granted: boolean): Command =>
+  const change = (name: 'grant' | 'revoke', does: string): Command =>
     verb({
       name,
       does,
       operands: [which, ['<privilege>', 'monitoring']],
       examples: [`user ${name} shop:ci@acme monitoring`],
-      act: async ({ accounts }, [user, privilege]) => {
-        await accounts.setPrivilege(user!, parsePrivilege(privilege!), granted);
-        return `${user} has ${granted ? '' : 'not '}the privilege ${privilege}`;
+      act: async (ask, [user, privilege]) => {
+        await ask(`user ${name}`, { user: user!, privilege: privilege! });
+        return `${user} has ${name === 'grant' ? '' : 'not '}the privilege ${privilege}`;
       },
     });
   return [
-    change('grant', 'give a user a privilege; every user has all, unless they were revoked', true),
-    change('revoke', 'take a privilege from a user', false),
+    change('grant', 'give a user a privilege; every user has all, unless they were revoked'),
+    change('revoke', 'take a privilege from a user'),
   ];
 }

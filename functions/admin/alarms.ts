@@ -1,0 +1,46 @@
+import { readAlarmDefinition, readAlarmName } from '../../shared/metadata/monitoring/alarm-definition.ts';
+import type { Alarm } from '../../shared/metadata/monitoring/alarm.ts';
+import { command } from './command.ts';
+
+const which = { bucket: 'text', alarm: 'text' } as const;
+
+export const alarmCommands = {
+  'alarm list': command({ bucket: 'text' }, async ({ buckets, monitoring }, { bucket }) => {
+    const alarms: ShownAlarm[] = [];
+    for await (const alarm of monitoring.alarms.all((await buckets.load(bucket)).id)) alarms.push(shown(alarm));
+    return alarms;
+  }),
+  'alarm show': command(which, async ({ buckets, monitoring }, { bucket, alarm }) => {
+    const { id } = await buckets.load(bucket);
+    return shown(await monitoring.alarms.load(id, readAlarmName(alarm)));
+  }),
+  /** @param fields those of the document of PutAlarm; what is not said is an empty list of actions */
+  'alarm put': command(
+    { ...which, fields: 'fields' },
+    async ({ buckets, monitoring, settings }, { bucket: bucketName, alarm, fields }) => {
+      const bucket = await buckets.load(bucketName);
+      const name = readAlarmName(alarm);
+      const noActions = { OKAction: [], AlarmAction: [], InsufficientDataAction: [] };
+      const definition = readAlarmDefinition({ ...noActions, ...fields }, monitoring.actionKinds);
+      const { alarmsPerBucket } = settings.limits;
+      const { webhookSecret } = await monitoring.alarms.put(bucket, name, definition, alarmsPerBucket);
+      const made = shown(await monitoring.alarms.load(bucket.id, name));
+      return { ...made, ...(webhookSecret !== undefined && { webhookSecret }) };
+    },
+  ),
+  'alarm history': command(which, async ({ buckets, monitoring, clock }, { bucket, alarm }) => {
+    const { id: bucketId } = await buckets.load(bucket);
+    const { id } = await monitoring.alarms.load(bucketId, readAlarmName(alarm));
+    return (await monitoring.history.list(bucketId, id, { after: undefined, limit: 100, now: clock.now() })).entries;
+  }),
+  'alarm remove': command(which, async ({ buckets, monitoring }, { bucket, alarm }) => {
+    await monitoring.alarms.remove(await buckets.load(bucket), readAlarmName(alarm));
+  }),
+};
+
+/** An alarm without its secret. */
+export type ShownAlarm = Pick<Alarm, 'name' | 'definition' | 'state' | 'reason' | 'since' | 'created'>;
+
+function shown({ name, definition, state, reason, since, created }: Alarm): ShownAlarm {
+  return { name, definition, state, reason, since, created };
+}

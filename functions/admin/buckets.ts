@@ -1,0 +1,34 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { command } from './command.ts';
+
+/** Of each bucket of a page two items are read. */
+const page = 200;
+
+export const bucketCommands = {
+  /** A page of the buckets of a project, with what they hold. */
+  'bucket list': command(
+    { project: 'text', after: 'text?' },
+    async ({ accounts, buckets, usage }, { project, after }) => {
+      const { id, email } = await accounts.project(project);
+      const found = await buckets.ownedBy(id, { limit: page, ...(after !== undefined && { after }) });
+      const listed = await Promise.all(
+        found.buckets.map(async ({ name, created }) => {
+          const bucket = await buckets.find(name);
+          return bucket && { bucket: name, project: email, created, ...(await usage.of(bucket.id)) };
+        }),
+      );
+      return {
+        buckets: listed.filter((one) => one !== undefined),
+        ...(found.more && { next: found.buckets.at(-1)!.name }),
+      };
+    },
+  ),
+  /** Whoever the policy shuts out, its owner among them, has their rights again. */
+  'bucket remove-policy': command({ bucket: 'text' }, async ({ buckets }, given) => {
+    const bucket = await buckets.load(given.bucket);
+    const policy = await buckets.documents.of(bucket, 'policy');
+    if (policy === undefined) throw new S3Error('NoSuchBucketPolicy');
+    await buckets.documents.set(bucket.name, 'policy', undefined);
+    return { bucket: bucket.name, policy: policy['text'] as string };
+  }),
+};

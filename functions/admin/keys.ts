@@ -1,0 +1,24 @@
+import { command, present } from './command.ts';
+
+const which = { key: 'text' } as const;
+
+export const keyCommands = {
+  'key create': command(
+    { user: 'text', id: 'text?', random: 'flag?', secret: 'text?' },
+    ({ keys }, { user, ...given }) => keys.createKey(user, present(given)),
+  ),
+  'key list': command({ of: 'text' }, ({ keys }, { of }) => keys.keys(of)),
+  'key show': command(which, ({ keys }, { key }) => keys.key(key)),
+  'key rotate': command({ ...which, overlapSeconds: 'number?' }, ({ keys }, { key, overlapSeconds: seconds }) =>
+    keys.rotateKey(key, seconds === undefined ? undefined : seconds * 1000),
+  ),
+  'key suspend': command(which, ({ keys }, { key }) => keys.suspendKey(key, true)),
+  'key resume': command(which, ({ keys }, { key }) => keys.suspendKey(key, false)),
+  'key remove': command(which, ({ keys }, { key }) => keys.removeKey(key)),
+  /** A key with its secret, and what a client must know besides. */
+  env: command(which, async ({ accounts, keys, settings: { endpoint, region } }, given) => {
+    const key = await keys.secretOf(given.key);
+    const { id } = await accounts.project(key.project);
+    return { ...key, project: id, endpoint, region };
+  }),
+};

@@ -1,0 +1,68 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import type { Bucket } from '../../shared/metadata/bucket.ts';
+import { checkVersionId } from '../../shared/metadata/objects.ts';
+import type { PublicLink } from '../../shared/metadata/public-links.ts';
+import { publicLinkUrl } from '../../shared/protocol/public-link.ts';
+import { command, Refusal, type AdministrationRooms } from './command.ts';
+
+const object = { bucket: 'text', key: 'word' } as const;
+const page = 1000;
+
+export const linkCommands = {
+  'link create': command(
+    { ...object, versionId: 'text?', expiresSeconds: 'number?' },
+    async ({ buckets, objects, publicLinks, settings }, { key, versionId, expiresSeconds, ...given }) => {
+      if (versionId !== undefined) checkVersionId(versionId);
+      const lifetime = lifetimeOf(expiresSeconds, settings.limits.publicLinkLifetime);
+      const bucket = await buckets.load(given.bucket);
+      const version = await objects.find(bucket, key, versionId);
+      if (version === undefined || version.marker) throw new S3Error('NoSuchKey');
+      const { link, token } = await publicLinks.create(bucket, key, version, lifetime);
+      return { ...shown(link), url: publicLinkUrl(settings.publicUrl, token) };
+    },
+  ),
+  'link list': command(object, async (rooms, { bucket, key }) => {
+    const links = await liveLinks(rooms, await rooms.buckets.load(bucket), key);
+    return links.map(shown);
+  }),
+  'link revoke': command({ ...object, id: 'word' }, async ({ buckets, publicLinks }, { bucket, key, id }) => {
+    const link = await publicLinks.find((await buckets.load(bucket)).id, key, id);
+    if (link === undefined) throw new S3Error('NoSuchPublicLink');
+    await publicLinks.revoke(link);
+  }),
+};
+
+/** In milliseconds. @throws Refusal */
+function lifetimeOf(seconds: number | undefined, longest: number): number {
+  if (seconds === undefined) return longest;
+  if (seconds >= 1 && seconds * 1000 <= longest) return seconds * 1000;
+  throw new Refusal(`a link lasts 1 to ${Math.floor(longest / 1000)} seconds`);
+}
+
+/** A link without what finds it. */
+function shown({
+  id,
+  versionId,
+  created,
+  expires,
+}: PublicLink): Pick<PublicLink, 'id' | 'versionId' | 'created' | 'expires'> {
+  return { id, versionId, created, expires };
+}
+
+async function liveLinks(
+  { objects, publicLinks }: AdministrationRooms,
+  bucket: Bucket,
+  key: string,
+): Promise<readonly PublicLink[]> {
+  const live: PublicLink[] = [];
+  for (let after = '', more = true; more;) {
+    const found = await publicLinks.list(bucket.id, key, { after, limit: page });
+    for (const link of found.links) {
+      const version = await objects.find(bucket, key, link.versionId);
+      if (version?.instance === link.instance) live.push(link);
+    }
+    after = found.links.at(-1)?.id ?? after;
+    ({ more } = found);
+  }
+  return live;
+}

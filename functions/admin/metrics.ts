@@ -1,0 +1,71 @@
+import { resolutionFor, samplingTime } from '../../shared/metadata/monitoring/resolutions.ts';
+import {
+  datapoints,
+  metrics,
+  metricUnits,
+  statistics,
+  type Point,
+} from '../../shared/metadata/monitoring/statistics.ts';
+import { command, Refusal } from './command.ts';
+
+const mostDatapoints = 1440;
+/** As wide as a graph is drawn unless a period was asked for. */
+const columns = 72;
+/** Periods that a graph may have by itself, in milliseconds. */
+const periods = [1, 3, 6, 12, 36, 72, 144, 288, 288 * 7, 288 * 28].map((slots) => slots * samplingTime);
+
+export const metricsCommands = {
+  /** Times in milliseconds: `start` to `end`, or as far back from it as `last` says. */
+  'metrics show': command(
+    {
+      ...{ bucket: 'text', metric: 'text', statistic: 'text' },
+      ...{ last: 'number', start: 'number?', end: 'number?', period: 'number?' },
+    },
+    async ({ buckets, monitoring, usage, clock }, { last, ...given }) => {
+      const metric = oneOf('metric', metrics, given.metric);
+      const statistic = oneOf('statistic', statistics, given.statistic);
+      const now = clock.now();
+      const { start, end, period } = stretch({ ...given, last, now });
+      const bucket = await buckets.load(given.bucket);
+      const { bytes, objects } = await usage.of(bucket.id);
+      const points: Point[] = [];
+      const until = Math.min(end, now + 1);
+      if (start < until) {
+        const samples = monitoring.samples.read(bucket.id, resolutionFor(period), start, until);
+        for await (const point of samples) points.push(point);
+      }
+      return {
+        ...{ bucket: bucket.name, metric, statistic, unit: metricUnits[metric], start, end, period },
+        current: { at: now, value: { BucketSizeBytes: bytes, NumberOfObjects: objects }[metric] },
+        datapoints: datapoints(points, { metric, statistic, period, origin: 0 }),
+        isMonitored: await monitoring.buckets.isOn(bucket.id),
+      };
+    },
+  ),
+};
+
+interface Asked {
+  readonly now: number;
+  readonly last: number;
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+  readonly period?: number | undefined;
+}
+
+/** @throws Refusal */
+function stretch({ now, last, start, end = now, period }: Asked): { start: number; end: number; period: number } {
+  const from = start ?? end - last;
+  if (from >= end) throw new Refusal('the start must be before the end');
+  const one = period ?? periods.find((fitting) => (end - from) / fitting <= columns) ?? periods.at(-1)!;
+  if (one === 0 || one % samplingTime !== 0) throw new Refusal('a period must be a multiple of 5m');
+  if ((end - from) / one > mostDatapoints) throw new Refusal(`these are more than ${mostDatapoints} periods`);
+  return { start: Math.max(0, Math.floor(from / one) * one), end, period: one };
+}
+
+/** @throws Refusal */
+function oneOf<Word extends string>(what: string, words: readonly Word[], asked: string): Word {
+  const found = words.find((word) => word === asked);
+  if (found === undefined)
+    throw new Refusal(`there is no ${what} ${JSON.stringify(asked)}; there is ${words.join(', ')}`);
+  return found;
+}

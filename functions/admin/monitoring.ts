@@ -1,0 +1,19 @@
+import { command, type AdministrationRooms } from './command.ts';
+
+const which = { bucket: 'text' } as const;
+
+export const monitoringCommands = {
+  'monitoring show': command(which, async ({ buckets, monitoring }, given) => {
+    const { id, name } = await buckets.load(given.bucket);
+    const entry = await monitoring.buckets.find(id);
+    return { bucket: name, monitoring: entry?.status ?? 'off', alarms: entry?.alarms ?? 0 };
+  }),
+  'monitoring enable': command(which, (rooms, { bucket }) => turn(rooms, bucket, 'on')),
+  'monitoring disable': command(which, (rooms, { bucket }) => turn(rooms, bucket, 'off')),
+};
+
+async function turn({ buckets, monitoring }: AdministrationRooms, name: string, status: 'on' | 'off') {
+  const entry = await monitoring.buckets.turn(await buckets.load(name), status);
+  if (entry?.pausing) await monitoring.alarms.pause(entry);
+  return { bucket: name, monitoring: status };
+}

@@ -1,0 +1,22 @@
+import { bucketCountOf, ownsNoBucket } from '../../shared/metadata/bucket-count.ts';
+import { command, present } from './command.ts';
+
+const which = { project: 'text' } as const;
+
+export const projectCommands = {
+  'project create': command({ ...which, id: 'text?', displayName: 'text?' }, ({ accounts }, { project, ...given }) =>
+    accounts.createProject(project, present(given)),
+  ),
+  'project list': command({ customer: 'text?' }, async ({ accounts }, { customer }) => {
+    if (customer !== undefined) await accounts.customer(customer);
+    return accounts.projects(customer);
+  }),
+  'project show': command(which, async ({ accounts, table }, given) => {
+    const project = await accounts.project(given.project);
+    const users = (await accounts.users(project.id)).map(({ user }) => user);
+    return { ...project, users, buckets: await bucketCountOf(table, project.id) };
+  }),
+  'project suspend': command(which, ({ accounts }, { project }) => accounts.suspendProject(project, true)),
+  'project resume': command(which, ({ accounts }, { project }) => accounts.suspendProject(project, false)),
+  'project remove': command(which, ({ accounts }, { project }) => accounts.removeProject(project, ownsNoBucket)),
+};

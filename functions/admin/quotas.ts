@@ -1,0 +1,40 @@
+import { bucketCountOf } from '../../shared/metadata/bucket-count.ts';
+import { quotaOf } from '../../shared/metadata/quotas.ts';
+import { limitTable } from '../../shared/protocol/limits.ts';
+import { command, present, Refusal } from './command.ts';
+
+/** More than this no project can be given. */
+export const mostBuckets = limitTable.bucketsPerProject.most;
+
+export const quotaCommands = {
+  'quota show project': command({ project: 'text' }, async ({ accounts, table, settings }, { project }) => {
+    const { id, bucketQuota } = await accounts.project(project);
+    const used = await bucketCountOf(table, id);
+    const quota = bucketQuota ?? settings.limits.bucketsPerProject;
+    return { project, buckets: { used, quota, isDefault: bucketQuota === undefined } };
+  }),
+  'quota show bucket': command({ bucket: 'text' }, async ({ buckets, usage, settings: { limits } }, given) => {
+    const bucket = await buckets.load(given.bucket);
+    return {
+      bucket: bucket.name,
+      used: await usage.held(bucket.id),
+      quota: quotaOf(bucket, { bytes: limits.bucketBytes, objects: limits.bucketObjects }),
+      isDefault: { bytes: bucket.quota?.bytes === undefined, objects: bucket.quota?.objects === undefined },
+    };
+  }),
+  'quota set project': command({ project: 'text', buckets: 'choice' }, async ({ accounts }, { project, buckets }) => {
+    if (buckets !== 'default' && buckets > mostBuckets) {
+      throw new Refusal(`a project may have at most ${mostBuckets} buckets`);
+    }
+    await accounts.setBucketQuota(project, buckets === 'default' ? undefined : buckets);
+  }),
+  /** What is left out stays as it was. */
+  'quota set bucket': command(
+    { bucket: 'text', bytes: 'choice?', objects: 'choice?' },
+    async ({ buckets }, { bucket, ...asked }) => {
+      const { quota = {} } = await buckets.load(bucket);
+      const chosen = Object.entries({ ...quota, ...present(asked) }).filter(([, amount]) => amount !== 'default');
+      await buckets.setQuota(bucket, Object.fromEntries(chosen));
+    },
+  ),
+};

@@ -1,0 +1,83 @@
+import { rm } from 'node:fs/promises';
+import { deploymentKeys } from '../../functions/runtime/deployment-keys.ts';
+import { bundleBackground } from '../../infra/background-bundle.ts';
+import { backgroundFunctions } from '../../infra/background-functions.ts';
+import { Accounts } from '../../shared/access/accounts.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
+import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
+import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
+import { synthesiseBackground } from '../infra/background-synthesis.ts';
+import { resources, temporaryDirectory } from '../infra/synthesis.ts';
+import type { Place } from '../support/administration.ts';
+import { dynamoDbAt, startMoto, type Moto } from '../support/moto.ts';
+import { accounts } from '../support/server.ts';
+import { BackgroundUnderTest, secret, tableName } from './background-under-test.ts';
+import { LambdaApi, type Invocation } from './lambda-api.ts';
+
+/** Why tests of administration in the cloud are skipped. */
+export const noCloud = 'no engine in the place of AWS: pip install "moto[server]"';
+
+/**
+ * A deployment with its administration: the function from its bundle, with the grants of its role and behind Lambda's API, and what
+ * counts usage. It begins with the accounts that tests declare.
+ */
+export class AdministrationUnderTest {
+  readonly deployment: BackgroundUnderTest;
+  readonly lambda: LambdaApi;
+  readonly #moto: Moto;
+  readonly #directory: string;
+
+  private constructor(parts: { deployment: BackgroundUnderTest; lambda: LambdaApi; moto: Moto; directory: string }) {
+    this.deployment = parts.deployment;
+    this.lambda = parts.lambda;
+    this.#moto = parts.moto;
+    this.#directory = parts.directory;
+  }
+
+  /** Undefined: there is no engine on this machine. */
+  static async start(): Promise<AdministrationUnderTest | undefined> {
+    const moto = await startMoto();
+    if (moto === undefined) return undefined;
+    const directory = await temporaryDirectory();
+    const needed = backgroundFunctions.filter(({ name }) => name === 'Administer' || name === 'CountUsage');
+    const { schedule } = await synthesiseBackground();
+    const bundles = await bundleBackground(needed, directory);
+    const deployment = await BackgroundUnderTest.start(moto.endpoint, schedule.toJSON(), bundles);
+    await declareAccounts(moto.endpoint);
+    const named = resources(schedule, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) => {
+      const name = id.replace(/Function[0-9A-F]{8}$/, '');
+      const invoke: Invocation = (event) => deployment.invoke(name, event);
+      return name === 'Administer' ? [[String(Properties['FunctionName']), invoke] as const] : [];
+    });
+    const lambda = await LambdaApi.start(new Map(named));
+    return new AdministrationUnderTest({ deployment, lambda, moto, directory });
+  }
+
+  /** As an operator's shell would have it. */
+  get place(): Place {
+    return {
+      args: ['--cloud', 'prod'],
+      env: {
+        AWS_ENDPOINT_URL_LAMBDA: this.lambda.endpoint,
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'operator',
+        AWS_SECRET_ACCESS_KEY: 'of-the-operator',
+      },
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.lambda.stop();
+    await this.deployment.stop();
+    await this.#moto.stop();
+    await rm(this.#directory, { recursive: true });
+  }
+}
+
+async function declareAccounts(endpoint: string): Promise<void> {
+  const table = new DynamoDbTable({ tableName, client: dynamoDbAt(endpoint, true) });
+  const secrets = new AesSecrets(deploymentKeys(secret).sealing);
+  const declared = new Accounts({ table, secrets, clock: new SystemClock() });
+  for (const project of accounts) await declared.ensure(project);
+  await table.close();
+}

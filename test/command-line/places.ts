@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { AdministrationUnderTest, noCloud } from '../cloud/administration-under-test.ts';
+import { onData, type Place } from '../support/administration.ts';
+import { startService } from '../support/server.ts';
+
+/** A service, and where it is administered. */
+export interface Installation {
+  readonly place: Place;
+  /** Where requests are sent. */
+  readonly url: string;
+  /** What `env` and `link` say that clients are configured with. */
+  readonly endpoint: string;
+  /** Lets what follows the change feed catch up. */
+  follow(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface PlaceOptions {
+  /** Whether the service on the data directory runs while commands do. */
+  readonly isRunning: boolean;
+}
+
+async function onDataDirectory({ isRunning }: PlaceOptions): Promise<Installation> {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-place-'));
+  const data = join(folder, 'data');
+  const service = await startService({ data });
+  if (!isRunning) await service.stop();
+  return {
+    place: onData(data),
+    url: service.url,
+    endpoint: 'http://127.0.0.1:9000',
+    // It follows by itself, within moments.
+    follow: () => Promise.resolve(),
+    stop: async () => {
+      await service.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function inCloud(): Promise<Installation | undefined> {
+  const started = await AdministrationUnderTest.start();
+  return (
+    started && {
+      place: started.place,
+      url: started.deployment.url,
+      endpoint: 'https://d111111abcdef8.cloudfront.net',
+      follow: () => started.deployment.follow(),
+      stop: () => started.stop(),
+    }
+  );
+}
+
+const places: readonly (readonly [string, (options: PlaceOptions) => Promise<Installation | undefined>])[] = [
+  ['on a data directory', onDataDirectory],
+  ['in the cloud', inCloud],
+];
+
+/** Runs the same tests on a data directory and in the cloud, where commands do the same. */
+export function atEachPlace(options: PlaceOptions, tests: (at: () => Installation) => void): void {
+  describe.each(places)('%s', (_, start) => {
+    let installation: Installation | undefined;
+    beforeAll(async () => {
+      installation = await start(options);
+    });
+    afterAll(() => installation?.stop());
+    beforeEach((context) => {
+      if (installation === undefined) context.skip(noCloud);
+    });
+    tests(() => installation!);
+  });
+}
