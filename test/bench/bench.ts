@@ -32,6 +32,7 @@ interface Measure {
 }
 
 async function measure(server: Contestant, work: Work, round: number): Promise<Measure> {
+  server.reconnect();
   await work.prepare?.(server, round);
   const processorBefore = server.processorTime();
   const started = performance.now();

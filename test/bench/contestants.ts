@@ -23,6 +23,8 @@ export interface Contestant {
   readonly isStore: boolean;
   /** Sends a request and answers its body, of which only texts are kept. @throws Error for a status of 300 or more */
   send(sent: Sent): Promise<string>;
+  /** Begins with new connections: a server may be closing those that were idle for long. */
+  reconnect(): void;
   /** Milliseconds of processor time that its process has used, if that can be seen. */
   processorTime(): number | undefined;
   stop(): Promise<void>;
@@ -70,7 +72,7 @@ function contestant(
   key: Key | undefined,
   pid: number | undefined,
 ): Omit<Contestant, 'stop'> {
-  const agent = new Agent({ keepAlive: true });
+  let agent = new Agent({ keepAlive: true });
   const { hostname, port, host } = new URL(url);
   const headersOf = ({ method, path, query = '', headers = {} }: Sent): Record<string, string> => {
     if (key === undefined) return { ...headers };
@@ -98,6 +100,10 @@ function contestant(
         });
         outgoing.on('error', reject).end(body);
       }),
+    reconnect: () => {
+      agent.destroy();
+      agent = new Agent({ keepAlive: true });
+    },
     processorTime: () => (pid === undefined ? undefined : processorTimeOf(pid)),
   };
 }
