@@ -117,7 +117,6 @@ describe('PutAlarm and GetAlarm', () => {
     ['AlarmAction', ['log']],
     ['AlarmAction', ['']],
     ['AlarmAction', [`https://hooks.example.com/${'x'.repeat(1024)}`]],
-    ['OKAction', ['arn:aws:sns:eu-central-1:123456789012:topic']],
     ['InsufficientDataAction', ['log:', 'log:', 'log:', 'log:', 'log:', 'log:']],
   ];
 
@@ -129,6 +128,15 @@ describe('PutAlarm and GetAlarm', () => {
     expectError(response, 400, 'InvalidArgument');
     expect(textOf(response.text, 'ArgumentName')).toBe(field);
     expect(textOf(response.text, 'Message')).toContain(field);
+    expectError(await client.alarm(bucket, 'alarm'), 404, 'NoSuchAlarm');
+  });
+
+  it('refuse to publish to a topic, which are in the cloud alone', async () => {
+    const bucket = await client.bucket();
+    const topic = 'arn:aws:sns:eu-central-1:123456789012:topic';
+    const response = await client.put(bucket, 'alarm', { ...plainAlarm, OKAction: [topic] });
+    expectError(response, 400, 'InvalidArgument');
+    expect(textOf(response.text, 'ArgumentName')).toBe('OKAction');
     expectError(await client.alarm(bucket, 'alarm'), 404, 'NoSuchAlarm');
   });
 

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { s3Error } from '../support/expect-error.ts';
 import { put } from '../support/objects.ts';
 import { exchange } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import { anonymous } from '../support/signer.ts';
 
 const service = serviceUnderTest();
@@ -95,11 +95,11 @@ describe('the website configuration of a bucket', () => {
 });
 
 describe('GetWebsitePage', () => {
-  it.runIf(!isExternal)('shows what the SDK has put, at the name that is the default', async () => {
+  it.runIf(takesSettings)('shows what the SDK has put, at the usual name', async () => {
     const bucket = await service.bucket();
     await configure(bucket, pages);
     await put(service.client, bucket, 'index.html', '<h1>Hello</h1>', { ACL: 'public-read', ContentType: 'text/html' });
-    const response = await exchange(service.url, anonymous(`${bucket}.website.localhost:9000`, { path: '/' }));
+    const response = await exchange(service.url, anonymous(`${bucket}.${service.websiteDomain}:9000`, { path: '/' }));
     expect([response.status, response.text, response.header('content-type')]).toEqual([
       200,
       '<h1>Hello</h1>',

@@ -8,8 +8,6 @@ import type { Context } from '../support/deployed.ts';
 import { startMoto, type Moto } from '../support/moto.ts';
 import { DeploymentUnderTest } from './deployment-under-test.ts';
 
-export const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
-
 /** Engines in the place of AWS, and the bundles of the functions: deployments of any settings, one beside another. */
 export class CloudAccount {
   readonly #moto: Moto;

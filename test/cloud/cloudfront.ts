@@ -139,7 +139,8 @@ export class CloudFront {
     const answered = new Promise<IncomingMessage>((resolve, reject) =>
       forwarded.on('response', resolve).on('error', reject),
     );
-    // A server that refuses by the head alone answers before it has the body.
+    // A server that refuses by the head alone answers before it has the body, of which there may be nothing yet.
+    forwarded.flushHeaders();
     pipeline(message, forwarded).catch(() => undefined);
     const answer = await answered;
     response.writeHead(answer.statusCode!, answer.rawHeaders);

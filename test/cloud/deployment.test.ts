@@ -46,11 +46,12 @@ import { awsInstalled, howToInstallAws } from '../support/aws-cli.ts';
 import { sdk } from '../support/clients.ts';
 import { md5, MiB, randomFile } from '../support/contents.ts';
 import { s3Error } from '../support/expect-error.ts';
+import { noEngine } from '../support/moto.ts';
 import { run } from '../support/programs.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
 import { alice, bob } from '../support/server.ts';
 import { anonymous, signed } from '../support/signer.ts';
-import { CloudAccount, noEngine } from './cloud-account.ts';
+import { CloudAccount } from './cloud-account.ts';
 import { apiHost, type DeploymentUnderTest } from './deployment-under-test.ts';
 
 // Through engines in Python, every write takes its time.

@@ -30,9 +30,13 @@ export const differences: readonly Difference[] = [
     file: 'test/api/get-alarm-history.test.ts',
   },
   {
-    reason: 'websites have the domain of the deployment, and no default one',
-    file: 'test/api/bucket-website.test.ts',
-    tests: ['GetWebsitePage > shows what the SDK has put, at the name that is the default'],
+    reason: 'in the cloud, alarms can publish to topics',
+    file: 'test/api/alarm.test.ts',
+    tests: ['PutAlarm and GetAlarm > refuse to publish to a topic, which are in the cloud alone'],
+  },
+  {
+    reason: 'API Gateway and CloudFront have headers of their own, and say Date, Server and Connection themselves',
+    file: 'test/wire/response-headers.test.ts',
   },
   {
     reason: aDisk,
@@ -53,6 +57,34 @@ export const differences: readonly Difference[] = [
     reason: 'CloudFront answers methods that it does not know by itself, and has no CONNECT',
     file: 'test/wire/routing.test.ts',
     tests: ['a method that nothing has'],
+  },
+  {
+    reason: 'it is CloudFront that clients speak HTTP with: what can be read in two ways, it refuses in its own words',
+    file: 'test/wire/request-smuggling.test.ts',
+  },
+  {
+    reason: 'it is CloudFront that answers Expect, in a way that nobody has tried',
+    file: 'test/wire/expect-continue.test.ts',
+  },
+  {
+    reason: 'CloudFront refuses a GET that has a body',
+    file: 'test/wire/limits.test.ts',
+    tests: ['a document > that means nothing has at most 1 MiB, and must be what was signed'],
+  },
+  {
+    reason:
+      'CloudFront takes 8,192 bytes of URL and API Gateway 10,240 of header fields, and both refuse more in their own words',
+    file: 'test/wire/limits.test.ts',
+    tests: [
+      'the header section > has at most 8 KB',
+      'the header section > is refused in the same words where it is far too long',
+      'a target > has at most 16 KB',
+    ],
+  },
+  {
+    reason: 'it is CloudFront that waits for the rest of a head, and it says by itself when it has waited enough',
+    file: 'test/wire/limits.test.ts',
+    tests: ['lowered limits > end a request that takes too long altogether'],
   },
   {
     reason: 'looks at the memory and the connections of a process on one machine',

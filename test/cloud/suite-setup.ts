@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { build } from '../../bin/build.mjs';
 import { deploymentsVariable, withDefaults, type Context } from '../support/deployed.ts';
-import { CloudAccount, noEngine } from './cloud-account.ts';
+import { noEngine } from '../support/moto.ts';
+import { CloudAccount } from './cloud-account.ts';
 import type { DeploymentUnderTest } from './deployment-under-test.ts';
 
 /**

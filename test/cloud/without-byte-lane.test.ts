@@ -9,8 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { sdk } from '../support/clients.ts';
 import { MiB } from '../support/contents.ts';
 import { bodilessError } from '../support/expect-error.ts';
+import { noEngine } from '../support/moto.ts';
 import { alice } from '../support/server.ts';
-import { CloudAccount, noEngine } from './cloud-account.ts';
+import { CloudAccount } from './cloud-account.ts';
 import type { DeploymentUnderTest } from './deployment-under-test.ts';
 
 vi.setConfig({ testTimeout: 180_000 });

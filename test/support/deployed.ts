@@ -6,12 +6,12 @@ export const deploymentsVariable = 'STILLAGE_TEST_DEPLOYMENTS';
 /** Settings of a deployment besides those of `cdk.json`, as `-c` gives them. */
 export type Context = Readonly<Record<string, string>>;
 
-export const usualDomain = 'storage.example.com';
+/** What buckets and websites have their names below. */
+export const usualDomains = { domain: 'storage.example.com', websiteDomain: 'web.example.com' };
 
 /** What every deployment for these tests has, so that most files can share one. */
 export const withDefaults = (context: Context): Context => ({
-  domain: usualDomain,
-  websiteDomain: 'web.example.com',
+  ...usualDomains,
   certificate: 'arn:aws:acm:us-east-1:000000000000:certificate/01234567-89ab-cdef-0123-456789abcdef',
   ...context,
 });

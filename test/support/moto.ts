@@ -8,6 +8,7 @@ import { CreateBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/cli
 
 /** Why a test is skipped that needs an engine which this machine has not. */
 export const noDynamoDb = 'no DynamoDB engine: set DYNAMODB_ENDPOINT or pip install "moto[server]"';
+export const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
 export const noS3 = 'no S3 engine: pip install "moto[server]"';
 
 /** A server that speaks DynamoDB and S3 (https://docs.getmoto.org/en/latest/docs/server_mode.html). */

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { bucketName, sdk } from './clients.ts';
-import { deployedUrl, deploymentsVariable, usualDomain } from './deployed.ts';
+import { deployedUrl, deploymentsVariable, usualDomains } from './deployed.ts';
 import { exchange, type RawResponse } from './raw-client.ts';
 import { alice, bob, startService, type Service, type ServiceOptions } from './server.ts';
 import { anonymous, presigned, signed, type Key, type Presigning, type Signing, type Unsigned } from './signer.ts';
@@ -27,8 +27,9 @@ export interface ServiceUnderTest {
   readonly url: string;
   /** What the service takes for its URL: a distribution says to have been reached by HTTPS, as the real one is. */
   readonly ownUrl: string;
-  /** Buckets have names below it, unless the file chose another one. */
+  /** Buckets have names below it, and websites below the other, unless the file chose others. */
   readonly domain: string;
+  readonly websiteDomain: string;
   /** The value of the Host header. */
   readonly host: string;
   /** The process, if it was started here. */
@@ -110,7 +111,8 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
     get ownUrl() {
       return isCloud ? url().replace(/^http:/, 'https:') : url();
     },
-    domain: isCloud ? usualDomain : 'localhost',
+    domain: isCloud ? usualDomains.domain : 'localhost',
+    websiteDomain: isCloud ? usualDomains.websiteDomain : 'website.localhost',
     get host() {
       return host();
     },

@@ -167,7 +167,7 @@ describe('the document of', () => {
     const part = '<Part><PartNumber>7</PartNumber><ETag>d41d8cd98f00b204e9800998ecf8427e</ETag></Part>';
     const body = `<CompleteMultipartUpload>${part}</CompleteMultipartUpload>`;
     expect(await documentOf({ method: 'POST', path, query: `uploadId=${UPLOAD}`, body }, more)).toBe(
-      `<CompleteMultipartUploadResult ${xmlns}><Location>http://HOST/BUCKET/a%20key</Location>` +
+      `<CompleteMultipartUploadResult ${xmlns}><Location>${new URL(service.ownUrl).protocol}//HOST/BUCKET/a%20key</Location>` +
         '<Bucket>BUCKET</Bucket><Key>a key</Key><ETag>&quot;59adb24ef3cdbe0297f05b395827453f-1&quot;</ETag>' +
         `${checksum}<ChecksumType>FULL_OBJECT</ChecksumType></CompleteMultipartUploadResult>`,
     );

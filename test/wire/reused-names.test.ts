@@ -128,7 +128,7 @@ describe('a bucket whose name was that of another project’s', () => {
       }
       const { pathname } = new URL(link.url);
       expectError(await service.sendUnsigned({ path: pathname }), 404, 'NoSuchPublicLink');
-      const page = anonymous(`${bucket}.website.localhost`, { path: '/key' });
+      const page = anonymous(`${bucket}.${service.websiteDomain}`, { path: '/key' });
       expect((await exchange(service.url, page)).status).toBe(404);
       const got = await ok(service.send({ path: key }, stranger));
       expect([got.text, got.header('etag')]).toEqual(['of bob', md5Tag('of bob')]);
