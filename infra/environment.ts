@@ -14,7 +14,7 @@ export function hostNamesOf({ domain = nowhere, websiteDomain }: Pick<Settings, 
 
 /** What every process of a deployment is told of it: what functions/runtime/cloud-settings.ts reads. */
 export function environmentOf(settings: Settings, { table, blobs, secret, edgeSecret }: Data): Record<string, string> {
-  const { region, xmlNamespace, allUsersGroupUri, limits } = settings;
+  const { region, xmlNamespace, allUsersGroupUri, limits, publicUrl, strictRegion, signatureV2, regions } = settings;
   const { domain, websiteDomain } = hostNamesOf(settings);
   return {
     STILLAGE_TABLE: table.tableName,
@@ -27,5 +27,9 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     STILLAGE_XML_NAMESPACE: xmlNamespace,
     STILLAGE_ALL_USERS_GROUP_URI: allUsersGroupUri,
     STILLAGE_LIMITS: JSON.stringify(limits),
+    ...(publicUrl !== undefined && { STILLAGE_PUBLIC_URL: publicUrl.replace(/\/+$/, '') }),
+    ...(strictRegion && { STILLAGE_STRICT_REGION: 'true' }),
+    ...(!signatureV2 && { STILLAGE_SIGNATURE_V2: 'false' }),
+    ...(regions.length > 0 && { STILLAGE_REGIONS: regions.join(',') }),
   };
 }

@@ -5,6 +5,7 @@ import { isLimit, limitFault, type Limits } from '../shared/protocol/limits.ts';
 
 /** From the command line (`-c name=value`) everything comes as text. */
 const wholeNumber = z.coerce.number().int().positive();
+const yesOrNo = z.preprocess((value) => (typeof value === 'string' ? parseJson(value) : value), z.boolean());
 
 const hostName = z.string().regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/, 'must be a host name in lower case');
 
@@ -70,6 +71,17 @@ const fields = z.object({
         /^arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]+\/[\w-]+$/,
         'must be the ARN of a web ACL for CloudFront, in us-east-1',
       ),
+  ),
+  /** Where clients reach it, for the URLs of public links. Without it, where each request was sent. */
+  publicUrl: optional(z.url({ protocol: /^https?$/, error: 'must be an address that begins with https://' })),
+  /** Whether signatures for another region are refused. */
+  strictRegion: yesOrNo,
+  /** Whether signatures of version 2 are taken, which do not cover the body. */
+  signatureV2: yesOrNo,
+  /** Regions besides its own that buckets may be asked for in; none: any. On the command line, with commas between them. */
+  regions: z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(',').filter((region) => region !== '') : value),
+    z.array(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions')),
   ),
   xmlNamespace: z.url(),
   allUsersGroupUri: z.url(),

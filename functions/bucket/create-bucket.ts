@@ -4,7 +4,7 @@ import { checkBucketName } from '../../shared/http/bucket-name.ts';
 import { aclDocument } from '../../shared/protocol/acl-document.ts';
 import { findGrantees } from '../../shared/protocol/granted-acl.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
-import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
+import { defineOperation, type DocumentBody, type Settings } from '../../shared/protocol/operation.ts';
 import { readCreateBucketConfiguration, type BucketConfiguration } from '../../shared/xml/buckets.ts';
 
 const configuration: DocumentBody<BucketConfiguration | undefined> = {
@@ -29,7 +29,7 @@ export const createBucket = defineOperation({
   act: async ({ bucket, asked }, context) => {
     const { caller, buckets, document, settings } = context;
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
-    checkRegion(document?.locationConstraint);
+    checkRegion(document?.locationConstraint, settings);
     if (document !== undefined && document.tags.length > 0) throw new S3Error('NotImplemented');
     const { id: owner, bucketQuota = settings.limits.bucketsPerProject } = caller.project;
     const acl = asked && aclDocument((await findGrantees(asked, context))(owner, owner));
@@ -38,8 +38,9 @@ export const createBucket = defineOperation({
   render: (_, { bucket }) => ({ fields: [['location', `/${bucket}`]] }),
 });
 
-/** Every region is taken for this one, as with signatures; only what cannot be a region is refused. */
-function checkRegion(locationConstraint: string | undefined): void {
-  if (locationConstraint === undefined || /^[A-Za-z0-9-]{0,63}$/.test(locationConstraint)) return;
+/** Every region is taken for this one, as with signatures, unless some are listed; what cannot be a region is refused. */
+function checkRegion(locationConstraint = '', { region, regions }: Settings): void {
+  const isListed = regions === undefined || ['', region, ...regions].includes(locationConstraint);
+  if (isListed && /^[A-Za-z0-9-]{0,63}$/.test(locationConstraint)) return;
   throw new S3Error('InvalidLocationConstraint', { details: { LocationConstraint: locationConstraint } });
 }

@@ -16,6 +16,14 @@ export interface CloudSettings {
   readonly websiteDomain: string;
   readonly xmlNamespace: string;
   readonly allUsersGroupUri: string;
+  /** Where clients reach the deployment, for public links; undefined: where each request was sent. */
+  readonly publicUrl: string | undefined;
+  /** Whether signatures for another region are refused. */
+  readonly strictRegion: boolean;
+  /** Whether signatures of version 2 are taken. */
+  readonly signatureV2: boolean;
+  /** Regions besides its own that a bucket may be asked for in; undefined: any. */
+  readonly regions: readonly string[] | undefined;
   /** What differs from the default limits. */
   readonly limits: Partial<Limits>;
 }
@@ -38,6 +46,10 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     websiteDomain: required('STILLAGE_WEBSITE_DOMAIN').toLowerCase(),
     xmlNamespace: required('STILLAGE_XML_NAMESPACE'),
     allUsersGroupUri: required('STILLAGE_ALL_USERS_GROUP_URI'),
+    publicUrl: environment['STILLAGE_PUBLIC_URL'],
+    strictRegion: environment['STILLAGE_STRICT_REGION'] === 'true',
+    signatureV2: environment['STILLAGE_SIGNATURE_V2'] !== 'false',
+    regions: environment['STILLAGE_REGIONS']?.split(','),
     limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
   };
 }

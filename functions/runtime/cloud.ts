@@ -52,7 +52,7 @@ export async function startCloudService(
   const blobs = Blobs ? new Blobs({ bucket: settings.blobBucket }) : new NoBlobs();
   const secrets = new AesSecrets(keys.sealing);
   const accounts = new Accounts({ table, secrets, clock });
-  const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri } = settings;
+  const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri, publicUrl, regions } = settings;
 
   const requestId = requestIds(randomness);
   const pipeline = new Pipeline({
@@ -64,6 +64,7 @@ export async function startCloudService(
           region,
           xmlNamespace,
           allUsersGroupUri,
+          ...{ publicUrl, regions },
           limits: { ...defaultLimits, ...settings.limits },
           tokenKey: keys.tokens,
         },
@@ -73,7 +74,7 @@ export async function startCloudService(
     accessKeys: accounts,
     telemetry: new ChargedTelemetry(log),
     hostNames: { domain, websiteDomain },
-    signing: {},
+    signing: { version2: settings.signatureV2, ...(settings.strictRegion && { strictRegion: region }) },
     requestId,
     hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
   });

@@ -31,6 +31,8 @@ export interface Settings {
   readonly allUsersGroupUri: string;
   /** Where clients reach the deployment, without a slash at the end; undefined: where each request was sent. */
   readonly publicUrl?: string | undefined;
+  /** Regions besides its own that a bucket may be asked for in; undefined: any. */
+  readonly regions?: readonly string[] | undefined;
   readonly limits: Limits;
   /** Binds continuation tokens to this deployment. */
   readonly tokenKey: Uint8Array;

@@ -18,10 +18,14 @@ describe('the settings of a deployment', () => {
       logRetentionDays: 30,
     });
     expect(settings().domain).toBeUndefined();
+    expect(settings()).toMatchObject({ strictRegion: false, signatureV2: true, regions: [] });
   });
 
   it('can be given on the command line, as text', () => {
     expect(settings({ stage: 'dev', logRetentionDays: '7' })).toMatchObject({ stage: 'dev', logRetentionDays: 7 });
+    expect(settings({ strictRegion: 'true', signatureV2: 'false', regions: 'eu,mars-north-1' })).toMatchObject({
+      ...{ strictRegion: true, signatureV2: false, regions: ['eu', 'mars-north-1'] },
+    });
     expect(settings({ limits: '{"bucketBytes":1000}' }).limits).toEqual({ bucketBytes: 1000 });
     expect(settings({ ...withDomain, hostedZone: '' })).toMatchObject({
       domain: 's3.example.com',
@@ -49,6 +53,11 @@ describe('the settings of a deployment', () => {
     ['limits', '{"requestsPerSecond":100}'],
     ['webAcl', 'arn:aws:wafv2:eu-west-1:000000000000:regional/webacl/a/b'],
     ['limits', 'bucketBytes=1'],
+    ['publicUrl', 'links.example.com'],
+    ['publicUrl', 'ftp://links.example.com'],
+    ['strictRegion', 'yes'],
+    ['signatureV2', '0'],
+    ['regions', 'eu west'],
     ['xmlNamespace', 'no url'],
     ['logRetentionDays', '31'],
     ['logRetentionDays', 'ONE_DAY'],

@@ -73,6 +73,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     xmlNamespace: options.xmlNamespace,
     allUsersGroupUri: options.allUsersGroupUri,
     publicUrl: options.publicUrl,
+    regions: options.allowRegion,
     limits,
     tokenKey: await tokenKey(table, randomness),
   };

@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly allUsersGroupUri: string;
   /** Where clients reach the service, if not where each request is sent: without a slash at the end. */
   readonly publicUrl?: string;
+  /** Regions besides its own that buckets may be asked for in, if not any. */
+  readonly allowRegion?: readonly string[];
   /** How long a day of lifecycle rules is, if not a day. */
   readonly lifecycleDaySeconds?: number;
   /** Targets of alarms that may lie anywhere, as `host:port`. */

@@ -17,7 +17,6 @@ describe('the settings of a process in the cloud', () => {
   it('come from its environment', () => {
     expect(readCloudSettings(environment)).toEqual({
       table: 'table',
-      tableTimeout: undefined,
       blobBucket: 'blobs',
       secret: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Secret-abc',
       edgeSecret: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:EdgeSecret-abc',
@@ -27,10 +26,23 @@ describe('the settings of a process in the cloud', () => {
       xmlNamespace: 'http://example.com/doc/',
       allUsersGroupUri: 'http://example.com/AllUsers',
       limits: {},
+      tableTimeout: undefined,
+      publicUrl: undefined,
+      strictRegion: false,
+      signatureV2: true,
+      regions: undefined,
     });
     const { limits } = readCloudSettings({ ...environment, STILLAGE_LIMITS: '{"bucketBytes":1000}' });
     expect(limits).toEqual({ bucketBytes: 1000 });
     expect(readCloudSettings({ ...environment, STILLAGE_TABLE_TIMEOUT: '5000' }).tableTimeout).toBe(5000);
+    const others = {
+      ...{ STILLAGE_PUBLIC_URL: 'https://links.example.com', STILLAGE_STRICT_REGION: 'true' },
+      ...{ STILLAGE_SIGNATURE_V2: 'false', STILLAGE_REGIONS: 'eu,mars-north-1' },
+    };
+    expect(readCloudSettings({ ...environment, ...others })).toMatchObject({
+      ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false },
+      regions: ['eu', 'mars-north-1'],
+    });
   });
 
   it.each(Object.keys(environment))('need %s', (name) => {

@@ -44,6 +44,13 @@ export function startCommand(): Command {
     .addOption(
       setting('--strict-region', 'refuse signatures for any other region', 'STRICT_REGION', defaults.strictRegion),
     )
+    .addOption(
+      setting(
+        '--allow-region <r>',
+        'let buckets be created in this region by name, besides its own (repeatable); by default in any',
+        'ALLOW_REGION',
+      ).argParser((value: string, previous: readonly string[] = []) => [...previous, ...regionsOf(value)]),
+    )
     .addOption(setting('--no-signature-v2', 'refuse signatures of version 2', 'NO_SIGNATURE_V2', defaults.signatureV2))
     .addOption(setting('--xml-namespace <uri>', 'namespace of XML answers', 'XML_NAMESPACE', defaults.xmlNamespace))
     .addOption(
@@ -64,6 +71,12 @@ export function startCommand(): Command {
       const server = await startLocalServer(options);
       await server.stopped;
     });
+}
+
+function regionsOf(value: string): readonly string[] {
+  const regions = value.split(',').map((one) => one.trim());
+  if (regions.every((region) => /^[A-Za-z0-9-]{1,63}$/.test(region))) return regions;
+  throw new InvalidArgumentError('A region has letters, digits and hyphens.');
 }
 
 function port(value: string): number {

@@ -1,0 +1,29 @@
+import { App } from 'aws-cdk-lib';
+import { expect, it } from 'vitest';
+import { readCloudSettings } from '../../functions/runtime/cloud-settings.ts';
+import { DataStack } from '../../infra/data-stack.ts';
+import { environmentOf } from '../../infra/environment.ts';
+import { readSettings } from '../../infra/settings.ts';
+import { cdkContext } from './synthesis.ts';
+
+const context = await cdkContext();
+
+/** What a process understands of the environment that these settings give it. */
+function told(given: Record<string, unknown>) {
+  const app = new App({ context: { ...context, ...given } });
+  const settings = readSettings(app.node);
+  return readCloudSettings(environmentOf(settings, new DataStack(app, 'data', { settings })));
+}
+
+it('processes are told what was set', () => {
+  const given = {
+    publicUrl: 'https://links.example.com/',
+    strictRegion: 'true',
+    signatureV2: 'false',
+    regions: 'eu,mars',
+  };
+  expect(told(given)).toMatchObject({
+    ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false, regions: ['eu', 'mars'] },
+  });
+  expect(told({})).toMatchObject({ publicUrl: undefined, strictRegion: false, signatureV2: true, regions: undefined });
+});
