@@ -139,6 +139,9 @@ export class CloudFront {
     const answered = new Promise<IncomingMessage>((resolve, reject) =>
       forwarded.on('response', resolve).on('error', reject),
     );
+    // What has no body here has none there, whatever its method.
+    const { 'content-length': length, 'transfer-encoding': coding } = message.headers;
+    if (length === undefined && coding === undefined) forwarded.useChunkedEncodingByDefault = false;
     // A server that refuses by the head alone answers before it has the body, of which there may be nothing yet.
     forwarded.flushHeaders();
     pipeline(message, forwarded).catch(() => undefined);
