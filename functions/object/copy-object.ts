@@ -27,7 +27,7 @@ import { grantsOfUpload } from '../../shared/protocol/granted-acl.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/measured-bytes.ts';
 import { defineOperation, type Services } from '../../shared/protocol/operation.ts';
 import { projectOf } from '../../shared/protocol/ownership.ts';
-import { refusePartNumber } from '../../shared/protocol/part.ts';
+import { refuseSelection } from '../../shared/protocol/whole-object.ts';
 import { storeBody } from '../../shared/protocol/store-body.ts';
 import { parseAskedChecksum } from '../../shared/protocol/upload-checksum.ts';
 import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
@@ -49,7 +49,7 @@ export const copyObject = defineOperation({
   parse: (request) => {
     const { bucket, key, fields, settings } = request;
     checkKey(key, settings.limits.keyBytes);
-    refusePartNumber(request.query);
+    refuseSelection(request.query);
     return {
       bucket,
       key,

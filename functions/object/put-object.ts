@@ -2,7 +2,7 @@ import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { parseWantedEncryption } from '../../shared/protocol/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { refusePartNumber } from '../../shared/protocol/part.ts';
+import { refuseSelection } from '../../shared/protocol/whole-object.ts';
 import { storedFields, storeObject } from '../../shared/protocol/store-object.ts';
 import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
 import { checkLengthIsGiven, readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
@@ -16,7 +16,7 @@ export const putObject = defineOperation({
 
   parse: (request) => {
     const { bucket, key, fields, query, settings } = request;
-    refusePartNumber(query);
+    refuseSelection(query);
     checkLengthIsGiven(fields);
     checkKey(key, settings.limits.keyBytes);
     return {

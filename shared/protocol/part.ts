@@ -13,15 +13,6 @@ export function requireUploadId(query: Query): string {
 }
 
 /**
- * Writing a whole object takes no part number: who names one and no upload has lost the id of it, and would have the object
- * replaced by its part.
- * @throws S3Error InvalidArgument
- */
-export function refusePartNumber(query: Query): void {
-  if (query.has('partNumber')) requireUploadId(query);
-}
-
-/**
  * An upload is added to and completed by the project that began it. For others it does not exist, whatever they may write.
  * @throws S3Error NoSuchUpload
  */

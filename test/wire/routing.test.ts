@@ -158,6 +158,13 @@ describe('versionId and partNumber', () => {
       body: 'x',
     });
     expectError(empty, 400, 'InvalidArgument');
+    const copied = { 'x-amz-copy-source': `/${bucket}/key` };
+    for (const query of ['partNumber=1', 'versionId=null', 'versionId=']) {
+      for (const headers of [{}, copied]) {
+        const whole = await service.send({ method: 'PUT', path: `/${bucket}/key`, query, headers });
+        expectError(whole, 400, 'InvalidArgument');
+      }
+    }
     expect(await versionsOf(service.client, bucket)).toEqual([]);
   });
 });
