@@ -28,7 +28,9 @@ const restApi = 'abc123';
 let count = 0;
 
 /** What the resources of a deployment's templates are called: no two deployments share any. */
-function freshNames(): Readonly<Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret' | 'Lifecycle', string>> {
+function freshNames(): Readonly<
+  Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret' | 'Lifecycle' | 'Distribution', string>
+> {
   const own = `stillage-${(count += 1)}`;
   return {
     Table: `${own}-table`,
@@ -36,6 +38,7 @@ function freshNames(): Readonly<Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecre
     Secret: own,
     EdgeSecret: `${own}-edge`,
     Lifecycle: `${own}-lifecycle`,
+    Distribution: `${own}.cloudfront.net`,
   };
 }
 type Names = ReturnType<typeof freshNames>;

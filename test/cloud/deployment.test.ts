@@ -435,6 +435,7 @@ const unusedWithReason: Readonly<Record<string, string>> = {
   'byte-lane: dynamodb:DeleteItem on table': 'PutObject over a null version that lies in the history',
   'byte-lane: dynamodb:Query on table': 'an object of several parts, whose manifest is in slices',
   'byte-lane: s3:AbortMultipartUpload on blobs': 'a body that breaks off behind its first 8 MiB',
+  'byte-lane: s3:DeleteObject on blobs': 'content that was written when its key or its upload had just changed',
 };
 
 interface PolicyDocument {
