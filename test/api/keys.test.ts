@@ -173,7 +173,7 @@ function decodeListed(key: string): string {
 }
 
 describe('strange keys', () => {
-  it('are put, found, listed in the order of their bytes, and deleted', { timeout: 120_000 }, async () => {
+  it('are put, found, listed in the order of their bytes, and deleted', { timeout: 600_000 }, async () => {
     const bucket = await service.bucket();
     await Promise.all(strange.map((key) => put(bucket, key)));
     await Promise.all(strange.map((key) => expectFound(bucket, key)));

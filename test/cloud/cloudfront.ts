@@ -129,13 +129,10 @@ export class CloudFront {
 
   /** Through the load balancer, streaming both ways. */
   async #toByteLane(message: IncomingMessage, path: string, headers: Headers, response: ServerResponse) {
-    const forwarded = send({
-      host: '127.0.0.1',
-      port: this.#lanes.bytePort,
-      method: message.method,
-      path,
-      headers: [...headers, ['host', 'internal-byte-lane.us-east-1.elb.amazonaws.com']].flat(),
-    });
+    const { method } = message;
+    const forwarded = send({ host: '127.0.0.1', port: this.#lanes.bytePort, method, path, setHost: false });
+    forwarded.setHeader('host', 'internal-byte-lane.us-east-1.elb.amazonaws.com');
+    for (const [name, value] of headers) forwarded.appendHeader(name, value);
     const answered = new Promise<IncomingMessage>((resolve, reject) =>
       forwarded.on('response', resolve).on('error', reject),
     );
