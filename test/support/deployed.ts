@@ -3,6 +3,9 @@ import type { ServiceOptions } from './server.ts';
 /** Names the server that gives out deployments, where tests run against the cloud (test/cloud/suite-setup.ts). */
 export const deploymentsVariable = 'STILLAGE_TEST_DEPLOYMENTS';
 
+/** Whether the tests run against deployments in the cloud, as test/cloud/suite-setup.ts has them. */
+export const isCloud = (process.env[deploymentsVariable] ?? '') !== '';
+
 /** Settings of a deployment besides those of `cdk.json`, as `-c` gives them. */
 export type Context = Readonly<Record<string, string>>;
 
@@ -21,7 +24,14 @@ const settings: Readonly<Record<string, string>> = {
   '--domain': 'domain',
   '--website-domain': 'websiteDomain',
   '--region': 'region',
+  '--allow-region': 'regions',
   '--xml-namespace': 'xmlNamespace',
+};
+
+/** Options without a value, and the settings that do what they do. */
+const switches: Readonly<Record<string, Context>> = {
+  '--strict-region': { strictRegion: 'true' },
+  '--no-signature-v2': { signatureV2: 'false' },
 };
 
 /**
@@ -31,13 +41,18 @@ const settings: Readonly<Record<string, string>> = {
 export function contextOf({ args = [], env = {} }: ServiceOptions): Context {
   const given: Record<string, string> = {};
   const limits: Record<string, number> = {};
-  for (let at = 0; at < args.length; at += 2) {
-    const [option, value] = [args[at]!, args[at + 1] ?? ''];
+  const rest = [...args];
+  for (let option = rest.shift(); option !== undefined; option = rest.shift()) {
+    if (option in switches) {
+      Object.assign(given, switches[option]);
+      continue;
+    }
+    const value = rest.shift() ?? '';
     const setting = settings[option];
     if (option === '--limit') {
       for (const [name, number] of value.split(',').map((one) => one.split('='))) limits[name!] = Number(number);
     } else if (setting === undefined) throw new Error(`no setting of a deployment does what ${option} does`);
-    else given[setting] = value;
+    else given[setting] = setting in given ? `${given[setting]},${value}` : value;
   }
   if (Object.keys(env).length > 0) throw new Error('a deployment has its environment from its template');
   return withDefaults({ ...given, ...(Object.keys(limits).length > 0 && { limits: JSON.stringify(limits) }) });
