@@ -8,12 +8,12 @@ const hasEngine = isInstalled('moto_server', ['--help']);
 if (!hasEngine) console.warn(`SKIPPED, the tests of the API in the cloud: ${noEngine}`);
 
 /**
- * The tests of the API against a deployment in the cloud as its templates describe it: the files that `npm test` runs against a
+ * The tests of the API, and those of its clients, against a deployment in the cloud as its templates describe it: the files that `npm test` runs against a
  * server each, but for those of test/cloud/differences.ts.
  */
 export default defineConfig({
   test: {
-    include: hasEngine ? ['test/api/**/*.test.ts', 'test/wire/**/*.test.ts'] : [],
+    include: hasEngine ? ['api', 'wire', 'clients'].map((directory) => `test/${directory}/**/*.test.ts`) : [],
     passWithNoTests: !hasEngine,
     exclude: [...differentFiles],
     globalSetup: ['test/cloud/suite-setup.ts'],

@@ -38,7 +38,9 @@ describe.each(settings)(
 
     it('creates a bucket', async () => {
       await s3.createBucket({ Bucket }).promise();
-      expect((await s3.listBuckets().promise()).Buckets).toMatchObject([{ Name: Bucket }]);
+      // A deployment in the cloud has those of other tests as well.
+      const { Buckets } = await s3.listBuckets().promise();
+      expect(Buckets!.filter(({ Name }) => Name === Bucket)).toHaveLength(1);
       await s3.headBucket({ Bucket }).promise();
       await expect(s3.headBucket({ Bucket: bucketName('none') }).promise()).rejects.toMatchObject({ code: 'NotFound' });
     });

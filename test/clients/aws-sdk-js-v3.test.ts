@@ -43,7 +43,9 @@ describe.each(ways)('@aws-sdk/client-s3 over $scheme, buckets in the $style', ({
 
   it('finds its buckets', async () => {
     const { Buckets } = await client.send(new ListBucketsCommand());
-    expect(Buckets).toEqual([expect.objectContaining({ Name: bucket, CreationDate: expect.any(Date) as Date })]);
+    // A deployment in the cloud has those of other tests as well.
+    const own = (Buckets ?? []).filter(({ Name }) => Name === bucket);
+    expect(own).toEqual([expect.objectContaining({ CreationDate: expect.any(Date) as Date })]);
     const waited = await waitUntilBucketExists({ client, maxWaitTime: 10 }, { Bucket: bucket });
     expect(waited.state).toBe('SUCCESS');
     await expect(client.send(new HeadBucketCommand({ Bucket: bucketName('none') }))).rejects.toMatchObject({

@@ -65,7 +65,7 @@ describe.each(schemes)('docker-registry over %s', { timeout: 120_000 }, (scheme)
   });
 
   it('has asked for what only it asks for', () => {
-    const operations = new Set(endpoint.service.requests().map((request) => request['operation']));
+    const operations = new Set(endpoint.started!.requests().map((request) => request['operation']));
     for (const operation of ['ListMultipartUploads', 'UploadPartCopy']) {
       expect(operations).toContain(operation);
     }

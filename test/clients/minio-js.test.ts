@@ -31,7 +31,9 @@ describe.each(ways)('minio over $scheme, buckets in the $style', ({ scheme, styl
   afterAll(() => endpoint.stop());
 
   it('finds its buckets', async () => {
-    expect(await client.listBuckets()).toEqual([{ name: bucket, creationDate: expect.any(Date) as Date }]);
+    // A deployment in the cloud has those of other tests as well.
+    const own = (await client.listBuckets()).filter(({ name }) => name === bucket);
+    expect(own).toEqual([{ name: bucket, creationDate: expect.any(Date) as Date }]);
     expect(await client.bucketExists(bucket)).toBe(true);
     expect(await client.bucketExists(bucketName('none'))).toBe(false);
   });

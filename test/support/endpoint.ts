@@ -13,11 +13,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { issueCertificate } from './certificates.ts';
+import { issueCertificate, type Certificates } from './certificates.ts';
 import { bucketName, sdk } from './clients.ts';
 import { long } from './contents.ts';
+import { deployedUrl, isCloud } from './deployed.ts';
 import { startForwardProxy } from './forward-proxy.ts';
 import { alice, startService, type Service } from './server.ts';
+import { startTlsFront } from './tls-front.ts';
 
 export const schemes = ['http', 'https'] as const;
 export type Scheme = (typeof schemes)[number];
@@ -42,10 +44,11 @@ export const someWays: readonly Way[] = long
       { scheme: 'https', style: 'host name' },
     ];
 
-/** A service, and all that a client must know to reach it. */
+/** A service, or a deployment in the cloud, and all that a client must know to reach it. */
 export interface Endpoint {
   readonly scheme: Scheme;
-  readonly service: Service;
+  /** The process, if it was started here. */
+  readonly started: Service | undefined;
   readonly port: number;
   /** For buckets in the path: `https://127.0.0.1:1234` */
   readonly url: string;
@@ -63,24 +66,27 @@ export interface Endpoint {
   stop(): Promise<void>;
 }
 
-/** Over HTTP the default. Over HTTPS a longer one, because programs do not accept a certificate for `*.localhost`. */
-const domains = { http: 'localhost', https: 's3.localhost' } as const;
+const longDomain = 's3.localhost';
+/**
+ * Over HTTP the default. Over HTTPS a longer one, because programs do not accept a certificate for `*.localhost`. In the cloud
+ * the longer one for both, so that they are one deployment.
+ */
+const domains = { http: isCloud ? longDomain : 'localhost', https: longDomain } as const;
 
-/** Starts a service over HTTP or HTTPS. */
+/** Starts a service over HTTP or HTTPS, or reaches a deployment in the cloud so. */
 export async function startEndpoint(scheme: Scheme): Promise<Endpoint> {
   const domain = domains[scheme];
   const folder = await mkdtemp(join(tmpdir(), 'stillage-client-'));
   const certificates = await issueCertificate(folder, ['localhost', '127.0.0.1', domain, `*.${domain}`]);
-  const tls = ['--domain', domain, '--tls-cert', certificates.certificate, '--tls-key', certificates.key];
-  const service = await startService({ args: scheme === 'https' ? tls : [] });
+  const { started, port, stop } = await (isCloud ? reach : start)(scheme, certificates);
   const proxy = await startForwardProxy();
   const endpoint: Endpoint = {
     scheme,
-    service,
-    port: service.port,
-    url: service.url,
-    hostStyleUrl: `${scheme}://${domain}:${service.port}`,
-    hostStyleHost: `${domain}:${service.port}`,
+    started,
+    port,
+    url: `${scheme}://127.0.0.1:${port}`,
+    hostStyleUrl: `${scheme}://${domain}:${port}`,
+    hostStyleHost: `${domain}:${port}`,
     authority: { file: certificates.authority, text: await readFile(certificates.authority, 'utf8') },
     proxy: { env: { http_proxy: proxy.url, https_proxy: proxy.url }, port: proxy.port },
     folder,
@@ -91,11 +97,35 @@ export async function startEndpoint(scheme: Scheme): Promise<Endpoint> {
     },
     stop: async () => {
       await proxy.stop();
-      await service.stop();
+      await stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
   return endpoint;
+}
+
+/** What listens for clients. */
+interface Listener {
+  readonly started: Service | undefined;
+  readonly port: number;
+  readonly stop: () => Promise<unknown>;
+}
+
+async function start(scheme: Scheme, { certificate, key }: Certificates): Promise<Listener> {
+  const tls = ['--domain', domains[scheme], '--tls-cert', certificate, '--tls-key', key];
+  const started = await startService({ args: scheme === 'https' ? tls : [] });
+  return { started, port: started.port, stop: () => started.stop() };
+}
+
+/**
+ * A deployment goes after the last file. The stand-in for its distribution has no TLS of its own. No client removes its buckets: it
+ * lets them have more than they may by default.
+ */
+async function reach(scheme: Scheme, certificates: Certificates): Promise<Listener> {
+  const url = await deployedUrl({ args: ['--domain', domains[scheme], '--limit', 'bucketsPerProject=1000'] });
+  const port = Number(new URL(url).port);
+  if (scheme === 'http') return { started: undefined, port, stop: () => Promise.resolve() };
+  return { started: undefined, ...(await startTlsFront(port, certificates)) };
 }
 
 /** The AWS SDK for JavaScript with its default settings, which trusts the test's authority. */

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { bucketName, sdk } from './clients.ts';
-import { deployedUrl, deploymentsVariable, usualDomains } from './deployed.ts';
+import { deployedUrl, isCloud, usualDomains } from './deployed.ts';
 import { exchange, type RawResponse } from './raw-client.ts';
 import { alice, bob, startService, type Service, type ServiceOptions } from './server.ts';
 import { anonymous, presigned, signed, type Key, type Presigning, type Signing, type Unsigned } from './signer.ts';
@@ -56,9 +56,6 @@ export interface ServiceUnderTest {
   /** Sends exact bytes without credentials. */
   sendUnsigned(request: Unsigned): Promise<RawResponse>;
 }
-
-/** Whether the tests run against deployments in the cloud, as test/cloud/suite-setup.ts has them. */
-export const isCloud = (process.env[deploymentsVariable] ?? '') !== '';
 
 /** Whether they run against a service that was there before, and is as it is. */
 const isGiven = (process.env['STILLAGE_TEST_ENDPOINT'] ?? '') !== '';

@@ -44,11 +44,10 @@ function send(presigning: Partial<Presigning> = {}, more: Partial<Unsigned> = {}
 }
 
 /** Presigns an upload and changes the URL or the headers before it is sent. */
-function changed(change: { target?: (url: string) => string; headers?: Record<string, string>; method?: string }) {
+function changed(change: { target?: (url: string) => string; headers?: Record<string, string> }) {
   const request = presigned(service.host, upload(), { key: service.alice });
   return exchange(service.url, {
     ...request,
-    method: change.method ?? request.method,
     target: change.target?.(request.target) ?? request.target,
     headers: [...request.headers, ...Object.entries(change.headers ?? {})],
   });
@@ -100,8 +99,9 @@ describe('a presigned URL', () => {
   });
 
   it('holds for one method only', async () => {
+    const upload = presigned(service.host, { method: 'PUT', path: `/${bucket}/key` }, { key: service.alice });
     for (const method of ['GET', 'HEAD', 'DELETE']) {
-      const response = await changed({ method });
+      const response = await exchange(service.url, { ...upload, method });
       expect(response.status).toBe(403);
       if (method !== 'HEAD') expectError(response, 403, 'SignatureDoesNotMatch');
     }

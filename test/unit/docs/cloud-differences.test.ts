@@ -16,12 +16,14 @@ describe('what differs in the cloud', () => {
     },
   );
 
-  it('is found by the file and a name, or by what encloses it', () => {
+  it('is found by the file and a name, by what encloses it, or by what it encloses', () => {
     const one = differences.find(({ tests }) => tests !== undefined)!;
     const name = one.tests![0]!;
     expect(differenceOf(one.file, name)).toBe(one);
     expect(differenceOf(one.file, `${name} > inner`)).toBe(one);
+    expect(differenceOf(one.file, `over http > ${name}`)).toBe(one);
     expect(differenceOf(one.file, `${name} not`)).toBeUndefined();
+    expect(differenceOf(one.file, `not ${name}`)).toBeUndefined();
     expect(differenceOf('test/api/put-object.test.ts', name)).toBeUndefined();
   });
 

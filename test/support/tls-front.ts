@@ -1,0 +1,29 @@
+import { readFile } from 'node:fs/promises';
+import { connect, type AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream';
+import { createServer, type TLSSocket } from 'node:tls';
+import type { Certificates } from './certificates.ts';
+
+/** What ends TLS before a server that has none. */
+export interface TlsFront {
+  readonly port: number;
+  readonly stop: () => Promise<void>;
+}
+
+/** Listens with TLS, and passes on what it hears to a port of this machine, byte by byte. */
+export async function startTlsFront(port: number, { certificate, key }: Certificates): Promise<TlsFront> {
+  const open = new Set<TLSSocket>();
+  const server = createServer({ cert: await readFile(certificate), key: await readFile(key) }, (client) => {
+    open.add(client.once('close', () => open.delete(client)));
+    // Either end may go away: the other one follows.
+    pipeline(client, connect(port, '127.0.0.1'), client, () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: async () => {
+      for (const client of open) client.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
