@@ -68,7 +68,11 @@ class ScrubWalk {
     const standing = await StandingBuckets.read(table);
     const buckets = new BucketScrub(this.#rooms, this.#findings, standing);
     const versions = new VersionScrub(this.#rooms, this.#findings, this.#references);
-    const uploads = new UploadScrub(this.#rooms, this.#findings, this.#references, buckets);
+    const lookAtQueue = async (): Promise<void> => {
+      await drain?.();
+      await this.#walk('released content', ['garbage/'], { garbage: (item) => this.#queued(item) });
+    };
+    const uploads = new UploadScrub(this.#rooms, this.#findings, this.#references, buckets, lookAtQueue);
     const contents = new ContentScrub(this.#rooms, this.#findings, this.#references);
     const blobScrub = new BlobScrub(this.#rooms, this.#findings, this.#references);
     const usage = new UsageScrub(this.#rooms, this.#findings);
@@ -84,13 +88,13 @@ class ScrubWalk {
       head: (item) => this.#head(buckets, versions, item),
       old: (item, isFirst) => this.#older(buckets, versions, item, isFirst),
     });
-    await drain?.();
-    await this.#walk('released content', ['garbage/'], { garbage: (item) => this.#queued(item) });
+    await lookAtQueue();
     // A part goes after the manifest came that picked it: the one or the other is seen.
     await this.#walk('uploads', ['upload/', 'uploads/'], {
       upload: (item) => uploads.item(item),
       uploads: (item) => uploads.listed(item),
     });
+    await uploads.end();
     await this.#walk('contents', ['content/', 'details/'], {
       content: (item) => contents.item(item),
       details: (item) => contents.details(item),

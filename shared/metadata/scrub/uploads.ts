@@ -9,6 +9,8 @@ import { reference } from './references.ts';
 import type { ScrubRooms } from './rooms.ts';
 
 const day = 24 * 60 * 60 * 1000;
+/** How many ended uploads are kept in mind before the queue is looked at again. */
+const mostSuspects = 10_000;
 
 /** Looks at uploads, their parts, and the lists of those that are open. */
 export class UploadScrub {
@@ -16,12 +18,22 @@ export class UploadScrub {
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
   readonly #buckets: BucketScrub;
+  readonly #lookAtQueue: () => Promise<void>;
+  #suspects: { readonly id: string; readonly initiated: number }[] = [];
 
-  constructor(rooms: ScrubRooms, findings: Findings, references: ReferenceFilter, buckets: BucketScrub) {
+  /** @param lookAtQueue waits for the followers of the change feed, and adds to the references what is queued by then */
+  constructor(
+    rooms: ScrubRooms,
+    findings: Findings,
+    references: ReferenceFilter,
+    buckets: BucketScrub,
+    lookAtQueue: () => Promise<void>,
+  ) {
     this.#rooms = rooms;
     this.#findings = findings;
     this.#references = references;
     this.#buckets = buckets;
+    this.#lookAtQueue = lookAtQueue;
   }
 
   /** An item of an upload: its state, or a part. */
@@ -51,9 +63,27 @@ export class UploadScrub {
     await this.#buckets.remains(bucketId, initiated);
   }
 
-  /** One that ended is cleared up at once, and twice later, for which entries wait in the queue. */
+  /**
+   * One that ended is cleared up at once, and twice later, for which entries wait in the queue. It may have ended since the queue was
+   * looked at.
+   */
   async #ended(id: string, initiated: number): Promise<void> {
     if (this.#references.has(reference.queued('u', id))) return;
+    this.#suspects.push({ id, initiated });
+    if (this.#suspects.length >= mostSuspects) await this.end();
+  }
+
+  /** Judges the uploads that had ended and that nobody seemed to look after. */
+  async end(): Promise<void> {
+    const suspects = this.#suspects;
+    this.#suspects = [];
+    if (suspects.length > 0) await this.#lookAtQueue();
+    for (const { id, initiated } of suspects) {
+      if (!this.#references.has(reference.queued('u', id))) await this.#forgotten(id, initiated);
+    }
+  }
+
+  async #forgotten(id: string, initiated: number): Promise<void> {
     const { items } = await this.#rooms.table.query(uploadPartition(id), { prefix: 'p/', limit: 1 });
     const isOld = this.#rooms.clock.now() - initiated > finishedUploadTime + day;
     if (items.length === 0 && !isOld) return;
