@@ -10,7 +10,7 @@ import { signed } from '../support/signer.ts';
 const size = 32 * 1024 * 1024;
 
 describe.runIf(!isExternal)('a client that takes nothing of its answer any more', () => {
-  const service = serviceUnderTest({ args: ['--limit', 'readerIdle=500'] });
+  const service = serviceUnderTest({ args: ['--limit', 'readerIdle=2000'] });
 
   it('is not waited for', async () => {
     const bucket = await service.bucket();
@@ -35,7 +35,7 @@ describe.runIf(!isExternal)('a client that takes nothing of its answer any more'
     const { Body } = await service.client.send(new GetObjectCommand({ Bucket: bucket, Key: 'key' }));
     let received = 0;
     for await (const chunk of Body as AsyncIterable<Uint8Array>) {
-      if (received < size / 4) await new Promise((resolve) => setTimeout(resolve, 5));
+      if (received < size / 4) await new Promise((resolve) => setTimeout(resolve, 20));
       received += chunk.byteLength;
     }
     expect(received).toBe(size);
