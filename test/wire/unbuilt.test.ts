@@ -43,7 +43,12 @@ describe('a sub-resource that is not built', () => {
   it.each(objectRequests)('of an object answers 501 and changes nothing: %s ?%s', async (method, query) => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'key', 'content');
-    const response = await service.send({ method, path: `/${bucket}/key`, query, body: 'other' });
+    const response = await service.send({
+      method,
+      path: `/${bucket}/key`,
+      query,
+      ...(method !== 'GET' && { body: 'other' }),
+    });
     expectError(response, 501, 'NotImplemented');
     expect(await read(service.client, bucket, 'key')).toBe('content');
   });
