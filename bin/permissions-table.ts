@@ -4,6 +4,7 @@ import { operations } from '../functions/operations.ts';
 import type { Question } from '../shared/access/authorise.ts';
 import { conditionKeys, tagConditionKeys } from '../shared/access/policy-keys.ts';
 import { needOf, writing } from '../shared/access/rights.ts';
+import { S3Error } from '../shared/errors/s3-error.ts';
 import { Fields } from '../shared/http/message.ts';
 import { Query } from '../shared/http/query.ts';
 import { defaultLimits } from '../shared/protocol/limits.ts';
@@ -99,7 +100,7 @@ export function permissions(): readonly Permission[] {
 
 function permissionsOf(operation: AnyOperation): readonly Permission[] {
   const asked = ask(operation, plain);
-  const askedOf = variants.map((variant) => ({ ...variant, questions: ask(operation, variant) }));
+  const askedOf = variants.map((variant) => ({ ...variant, questions: askOneOf(operation, variant) }));
   const usual = asked.map((question) => {
     const exception = askedOf.find(({ questions }) => !has(questions, question));
     return { question, when: exception?.otherwise ?? '' };
@@ -133,6 +134,16 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
     signed: true,
   };
   return operation.authorise(operation.parse(head), head);
+}
+
+/** As {@link ask}. An operation that refuses a query is asked with the usual one: a copy is of a version, but not into one. */
+function askOneOf(operation: AnyOperation, variant: Sample): readonly Question[] {
+  try {
+    return ask(operation, variant);
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    return ask(operation, { ...variant, query: plain.query });
+  }
 }
 
 /** The page as Markdown. */
