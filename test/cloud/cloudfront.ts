@@ -140,7 +140,8 @@ export class CloudFront {
     const { 'content-length': length, 'transfer-encoding': coding } = message.headers;
     if (length === undefined && coding === undefined) forwarded.useChunkedEncodingByDefault = false;
     // A server that refuses by the head alone answers before it has the body, of which there may be nothing yet.
-    forwarded.flushHeaders();
+    // Its bytes as they are: flushHeaders would write it in UTF-8.
+    forwarded.write('', 'latin1');
     pipeline(message, forwarded).catch(() => undefined);
     const answer = await answered;
     response.writeHead(answer.statusCode!, answer.rawHeaders);
