@@ -1,9 +1,9 @@
 import type { Bucket } from '../../shared/metadata/bucket.ts';
 import { listObjects } from '../../shared/metadata/object-listing.ts';
 import type { Objects } from '../../shared/metadata/objects.ts';
-import { noParticulars } from '../../shared/metadata/versions.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import { emptyObject } from './empty-object.ts';
 
 /** So many are put at a time: a thousand share a sync. */
 const together = 1000;
@@ -14,17 +14,7 @@ export async function fillPrefixes(objects: Objects, bucket: Bucket, prefixes: n
   const worker = async (): Promise<void> => {
     for (let at = next++; at < prefixes * keys; at = next++) {
       const key = `${padded(Math.floor(at / keys), 3)}/${padded(at % keys, 9)}`;
-      await objects.put(bucket, key, {
-        marker: false,
-        size: 0,
-        md5: Buffer.alloc(16),
-        content: undefined,
-        owner: '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9',
-        contentType: 'application/octet-stream',
-        checksum: undefined,
-        encryption: undefined,
-        particulars: noParticulars,
-      });
+      await objects.put(bucket, key, emptyObject());
     }
   };
   await Promise.all(Array.from({ length: together }, worker));

@@ -1,5 +1,6 @@
 import type { LifecycleRooms } from '../../functions/scheduled/apply-lifecycle.ts';
 import { noParticulars } from '../../shared/metadata/versions.ts';
+import { emptyObject } from './empty-object.ts';
 
 const together = 64;
 
@@ -24,17 +25,8 @@ export async function seedBucket(rooms: LifecycleRooms, name: string, objects: n
     for (let at = next++; at < objects; at = next++) {
       if (rooms.clock.now() - bucket.readAt > 500) bucket = await rooms.buckets.load(name);
       const isDue = Math.floor((at + 1) * due) > Math.floor(at * due);
-      await rooms.objects.put(bucket, `logs/2026/${String(at).padStart(9, '0')}`, {
-        marker: false,
-        size: 0,
-        md5: Buffer.alloc(16),
-        content: undefined,
-        owner: '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9',
-        contentType: 'application/octet-stream',
-        checksum: undefined,
-        encryption: undefined,
-        particulars: { ...noParticulars, tags: [['keep', isDue ? 'no' : 'yes']] },
-      });
+      const tagged = { ...noParticulars, tags: [['keep', isDue ? 'no' : 'yes']] as const };
+      await rooms.objects.put(bucket, `logs/2026/${String(at).padStart(9, '0')}`, emptyObject(tagged));
     }
   };
   await Promise.all(Array.from({ length: together }, worker));

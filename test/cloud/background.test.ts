@@ -23,7 +23,7 @@ import { sdk } from '../support/clients.ts';
 import { s3Error } from '../support/expect-error.ts';
 import { LogInsightsEngine } from '../support/log-insights.ts';
 import { alarmXml } from '../support/monitoring.ts';
-import { startMoto } from '../support/moto.ts';
+import { noEngine, startMoto } from '../support/moto.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
 import { BackgroundUnderTest } from './background-under-test.ts';
@@ -31,7 +31,6 @@ import { BackgroundUnderTest } from './background-under-test.ts';
 // Through moto every call takes its time.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
 const moto = await startMoto();
 if (moto === undefined) console.warn(`SKIPPED, what runs in the background as it is deployed: ${noEngine}`);
 const directory = await temporaryDirectory();

@@ -23,7 +23,7 @@ import { projectUsage } from '../../shared/metadata/billing/project-usage.ts';
 import { noRequests, sumOf, type RequestTally } from '../../shared/metadata/billing/request-meter.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
 import { sdk } from '../support/clients.ts';
-import { dynamoDbAt, startMoto, type Moto } from '../support/moto.ts';
+import { dynamoDbAt, noEngine, startMoto, type Moto } from '../support/moto.ts';
 import { accounts, alice, bob } from '../support/server.ts';
 import { DeploymentUnderTest } from './deployment-under-test.ts';
 
@@ -38,7 +38,6 @@ const served = [
   'PutBucketAcl',
   'PutObject',
 ];
-const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
 const directory = await temporaryDirectory();
 const hour = 60 * 60 * 1000;
 let moto: Moto | undefined;

@@ -9,14 +9,13 @@ import { Objects } from '../../shared/metadata/objects.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
 import { noParticulars } from '../../shared/metadata/versions.ts';
 import { resources, synthesise } from '../infra/synthesis.ts';
-import { createBucket, createTable, dynamoDbAt, s3At, startMoto, type Moto } from '../support/moto.ts';
+import { createBucket, createTable, dynamoDbAt, s3At, noEngine, startMoto, type Moto } from '../support/moto.ts';
 import { run } from '../support/programs.ts';
 import { RoleGate } from './role-gate.ts';
 import { deployedTask } from './template-grants.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
 let moto: Moto | undefined;
 let gate: RoleGate | undefined;
 let table: DynamoDbTable;

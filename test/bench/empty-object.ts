@@ -1,0 +1,17 @@
+import type { NewVersion } from '../../shared/metadata/objects.ts';
+import { noParticulars, type Particulars } from '../../shared/metadata/versions.ts';
+
+/** An object of no bytes, as it is put where only its name counts. */
+export function emptyObject(particulars: Particulars = noParticulars): NewVersion {
+  return {
+    marker: false,
+    size: 0,
+    md5: Buffer.alloc(16),
+    content: undefined,
+    owner: '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9',
+    contentType: 'application/octet-stream',
+    checksum: undefined,
+    encryption: undefined,
+    particulars,
+  };
+}
