@@ -1,11 +1,11 @@
 import { Administration } from '../../shared/access/administration.ts';
 import { KeyAdministration } from '../../shared/access/key-administration.ts';
-import { Buckets } from '../../shared/metadata/buckets.ts';
+import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import type { ActionKind } from '../../shared/metadata/monitoring/alarm-definition.ts';
 import { composeMonitoring } from '../../shared/metadata/monitoring/monitoring.ts';
-import { Objects } from '../../shared/metadata/objects.ts';
-import { PublicLinks } from '../../shared/metadata/public-links.ts';
-import { Usage } from '../../shared/metadata/usage.ts';
+import { Objects } from '../../shared/metadata/objects/objects.ts';
+import { PublicLinks } from '../../shared/metadata/objects/public-links.ts';
+import { Usage } from '../../shared/metadata/quotas/usage.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../shared/ports/randomness.ts';

@@ -1,10 +1,10 @@
 import type { Administration } from '../../shared/access/administration.ts';
 import type { KeyAdministration } from '../../shared/access/key-administration.ts';
-import type { Buckets } from '../../shared/metadata/buckets.ts';
+import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import type { Monitoring } from '../../shared/metadata/monitoring/monitoring.ts';
-import type { Objects } from '../../shared/metadata/objects.ts';
-import type { PublicLinks } from '../../shared/metadata/public-links.ts';
-import type { Usage } from '../../shared/metadata/usage.ts';
+import type { Objects } from '../../shared/metadata/objects/objects.ts';
+import type { PublicLinks } from '../../shared/metadata/objects/public-links.ts';
+import type { Usage } from '../../shared/metadata/quotas/usage.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Limits } from '../../shared/protocol/limits.ts';

@@ -1,4 +1,4 @@
-import { bucketCountOf, ownsNoBucket } from '../../shared/metadata/bucket-count.ts';
+import { bucketCountOf, ownsNoBucket } from '../../shared/metadata/buckets/bucket-count.ts';
 import { command, present } from './command.ts';
 
 const which = { project: 'text' } as const;

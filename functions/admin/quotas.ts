@@ -1,5 +1,5 @@
-import { bucketCountOf } from '../../shared/metadata/bucket-count.ts';
-import { quotaOf } from '../../shared/metadata/quotas.ts';
+import { bucketCountOf } from '../../shared/metadata/buckets/bucket-count.ts';
+import { quotaOf } from '../../shared/metadata/quotas/quotas.ts';
 import { limitTable } from '../../shared/protocol/limits.ts';
 import { command, present, Refusal } from './command.ts';
 

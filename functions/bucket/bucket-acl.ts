@@ -1,10 +1,10 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { aclDocument, bucketAcl } from '../../shared/protocol/acl-document.ts';
-import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acl-request.ts';
-import { emptyXml } from '../../shared/protocol/empty-xml.ts';
-import { findGrantees } from '../../shared/protocol/granted-acl.ts';
+import { aclDocument, bucketAcl } from '../../shared/protocol/acls/acl-document.ts';
+import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acls/acl-request.ts';
+import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
+import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { shownAcl } from '../../shared/protocol/shown-acl.ts';
+import { shownAcl } from '../../shared/protocol/acls/shown-acl.ts';
 import { accessControlPolicy } from '../../shared/xml/acl.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketAcl.html */

@@ -1,6 +1,6 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { bucketCors, storedCors } from '../../shared/protocol/cors.ts';
-import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { corsDocument, readCorsConfiguration, type CorsRule } from '../../shared/xml/cors.ts';
 

@@ -1,4 +1,4 @@
-import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import {
   monitoringConfiguration,

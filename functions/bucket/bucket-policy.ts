@@ -1,7 +1,7 @@
 import type { Projects } from '../../shared/access/identity.ts';
 import { parsePolicy, type Policy, type Principal } from '../../shared/access/policy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { bucketPolicy, policyDocument } from '../../shared/protocol/bucket-policy.ts';
+import { bucketPolicy, policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketPolicy.html */

@@ -1,5 +1,5 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';

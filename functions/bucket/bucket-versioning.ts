@@ -4,7 +4,7 @@ import {
   versioningConfiguration,
   type VersioningStatus,
 } from '../../shared/xml/buckets.ts';
-import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketVersioning.html */
 export const getBucketVersioning = defineOperation({

@@ -1,5 +1,5 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { bucketWebsite, storedWebsite } from '../../shared/protocol/website.ts';
 import { readWebsiteConfiguration, websiteDocument, type Website } from '../../shared/xml/website.ts';

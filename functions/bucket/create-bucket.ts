@@ -1,8 +1,8 @@
 import { parseAclHeaders } from '../../shared/access/acl-headers.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkBucketName } from '../../shared/http/bucket-name.ts';
-import { aclDocument } from '../../shared/protocol/acl-document.ts';
-import { findGrantees } from '../../shared/protocol/granted-acl.ts';
+import { aclDocument } from '../../shared/protocol/acls/acl-document.ts';
+import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody, type Settings } from '../../shared/protocol/operation.ts';
 import { readCreateBucketConfiguration, type BucketConfiguration } from '../../shared/xml/buckets.ts';

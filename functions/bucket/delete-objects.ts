@@ -2,11 +2,11 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { parseTimestamp } from '../../shared/http/dates.ts';
 import { parseEntityTags, type DeleteConditions } from '../../shared/http/preconditions.ts';
-import { checkVersionId } from '../../shared/metadata/objects.ts';
-import { versionIdOf } from '../../shared/metadata/versions.ts';
+import { checkVersionId } from '../../shared/metadata/objects/objects.ts';
+import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { projectOf, sparing } from '../../shared/protocol/ownership.ts';
-import { deleteGuard } from '../../shared/protocol/write-guard.ts';
+import { projectOf, sparing } from '../../shared/protocol/authorisation/ownership.ts';
+import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 import {
   deleteResult,
   readDelete,

@@ -1,6 +1,6 @@
 import { isPublic } from '../../shared/access/policy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { bucketPolicy } from '../../shared/protocol/bucket-policy.ts';
+import { bucketPolicy } from '../../shared/protocol/authorisation/bucket-policy.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { policyStatus } from '../../shared/xml/stubs.ts';
 

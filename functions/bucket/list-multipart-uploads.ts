@@ -1,8 +1,8 @@
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
-import { listUploads } from '../../shared/metadata/upload-listing.ts';
+import { listUploads } from '../../shared/metadata/listings/upload-listing.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { ownersOf } from '../../shared/protocol/owners.ts';
+import { ownersOf } from '../../shared/protocol/acls/owners.ts';
 import { listMultipartUploadsResult } from '../../shared/xml/listings.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html */

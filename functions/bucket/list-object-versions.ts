@@ -1,9 +1,9 @@
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
-import { checkVersionId } from '../../shared/metadata/objects.ts';
-import { listVersions } from '../../shared/metadata/version-listing.ts';
-import { listedVersions } from '../../shared/protocol/listed-objects.ts';
+import { checkVersionId } from '../../shared/metadata/objects/objects.ts';
+import { listVersions } from '../../shared/metadata/listings/version-listing.ts';
+import { listedVersions } from '../../shared/protocol/objects/listed-objects.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listVersionsResult } from '../../shared/xml/listings.ts';
 

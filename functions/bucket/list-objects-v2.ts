@@ -3,9 +3,9 @@ import { parseDelimiter } from '../../shared/http/delimiter.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import type { Query } from '../../shared/http/query.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
-import { readListingToken, writeListingToken } from '../../shared/metadata/listing-token.ts';
-import { listObjects } from '../../shared/metadata/object-listing.ts';
-import { listedObjects } from '../../shared/protocol/listed-objects.ts';
+import { readListingToken, writeListingToken } from '../../shared/metadata/listings/listing-token.ts';
+import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
+import { listedObjects } from '../../shared/protocol/objects/listed-objects.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listObjectsV2Result } from '../../shared/xml/listings.ts';
 

@@ -1,9 +1,9 @@
 import { parseDelimiter } from '../../shared/http/delimiter.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
-import { markerOf, positionOf } from '../../shared/metadata/listing-marker.ts';
-import { listObjects as listPageOfObjects } from '../../shared/metadata/object-listing.ts';
-import { listedObjects } from '../../shared/protocol/listed-objects.ts';
+import { markerOf, positionOf } from '../../shared/metadata/listings/listing-marker.ts';
+import { listObjects as listPageOfObjects } from '../../shared/metadata/listings/object-listing.ts';
+import { listedObjects } from '../../shared/protocol/objects/listed-objects.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listObjectsResult } from '../../shared/xml/listings.ts';
 

@@ -1,5 +1,5 @@
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { requireUploadId } from '../../shared/protocol/part.ts';
+import { requireUploadId } from '../../shared/protocol/objects/part.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_AbortMultipartUpload.html */
 export const abortMultipartUpload = defineOperation({

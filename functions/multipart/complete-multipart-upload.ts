@@ -1,17 +1,22 @@
 import type { EncryptionRecord } from '../../shared/encryption/customer-key.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/assemble.ts';
-import { OutcomeUnknown } from '../../shared/metadata/objects.ts';
-import { noSuchUpload, versionOf, CompletedMeanwhile, type CompletedUpload } from '../../shared/metadata/uploads.ts';
-import { versionIdOf } from '../../shared/metadata/versions.ts';
-import { encryptionFields } from '../../shared/protocol/encryption.ts';
-import { readExpirations } from '../../shared/protocol/expiration-header.ts';
-import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/object-checksum.ts';
-import { objectUrl } from '../../shared/protocol/object-url.ts';
+import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/uploads/assemble.ts';
+import { OutcomeUnknown } from '../../shared/metadata/objects/objects.ts';
+import {
+  noSuchUpload,
+  versionOf,
+  CompletedMeanwhile,
+  type CompletedUpload,
+} from '../../shared/metadata/uploads/uploads.ts';
+import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import { encryptionFields } from '../../shared/protocol/objects/encryption.ts';
+import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
+import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/objects/object-checksum.ts';
+import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { checkInitiator, requireUploadId } from '../../shared/protocol/part.ts';
-import { writeGuard } from '../../shared/protocol/write-guard.ts';
+import { checkInitiator, requireUploadId } from '../../shared/protocol/objects/part.ts';
+import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { completeMultipartUploadResult, readCompleteMultipartUpload } from '../../shared/xml/multipart.ts';
 
 const completion: DocumentBody<readonly NamedPart[]> = {

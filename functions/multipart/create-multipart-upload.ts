@@ -1,14 +1,19 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { customerOf, encryptionFields, parseWantedEncryption, wantedKey } from '../../shared/protocol/encryption.ts';
-import { readAbortion } from '../../shared/protocol/expiration-header.ts';
-import { grantsOfUpload } from '../../shared/protocol/granted-acl.ts';
-import { projectOf } from '../../shared/protocol/ownership.ts';
-import { askedOf } from '../../shared/protocol/policy-facts.ts';
-import { parseUploadChecksum } from '../../shared/protocol/upload-checksum.ts';
-import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
-import { readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
+import {
+  customerOf,
+  encryptionFields,
+  parseWantedEncryption,
+  wantedKey,
+} from '../../shared/protocol/objects/encryption.ts';
+import { readAbortion } from '../../shared/protocol/objects/expiration-header.ts';
+import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
+import { projectOf } from '../../shared/protocol/authorisation/ownership.ts';
+import { askedOf } from '../../shared/protocol/authorisation/policy-facts.ts';
+import { parseUploadChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
+import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
+import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
 import { initiateMultipartUploadResult } from '../../shared/xml/multipart.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */

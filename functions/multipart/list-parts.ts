@@ -1,8 +1,8 @@
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { readAbortion } from '../../shared/protocol/expiration-header.ts';
-import { ownersOf } from '../../shared/protocol/owners.ts';
-import { requireUploadId } from '../../shared/protocol/part.ts';
+import { readAbortion } from '../../shared/protocol/objects/expiration-header.ts';
+import { ownersOf } from '../../shared/protocol/acls/owners.ts';
+import { requireUploadId } from '../../shared/protocol/objects/part.ts';
 import { listPartsResult } from '../../shared/xml/multipart.ts';
 
 const highestMarker = 2 ** 31 - 1;

@@ -5,12 +5,12 @@ import {
   parseCopyRequest,
   sourceQuestion,
   sourceVersionFields,
-} from '../../shared/protocol/copy-request.ts';
-import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/encryption.ts';
-import { measuredBytes, noBytes } from '../../shared/protocol/measured-bytes.ts';
+} from '../../shared/protocol/objects/copy-request.ts';
+import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/part.ts';
-import { storeBody } from '../../shared/protocol/store-body.ts';
+import { checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
+import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 import { copyPartResult } from '../../shared/xml/copy.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html */

@@ -1,9 +1,14 @@
-import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/encryption.ts';
-import { checksumFields } from '../../shared/protocol/object-headers.ts';
+import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import { checksumFields } from '../../shared/protocol/objects/object-headers.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { checkInitiator, checkPartChecksum, parsePartNumber, requireUploadId } from '../../shared/protocol/part.ts';
-import { storeBody } from '../../shared/protocol/store-body.ts';
-import { checkLengthIsGiven } from '../../shared/protocol/upload-headers.ts';
+import {
+  checkInitiator,
+  checkPartChecksum,
+  parsePartNumber,
+  requireUploadId,
+} from '../../shared/protocol/objects/part.ts';
+import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
+import { checkLengthIsGiven } from '../../shared/protocol/bodies/announced-body.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPart.html */
 export const uploadPart = defineOperation({

@@ -1,9 +1,9 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { OutcomeUnknown, SourceGone, type Guard, type NewVersion } from '../../shared/metadata/objects.ts';
-import { overItself, SharedTooOften } from '../../shared/metadata/sharing.ts';
-import { etagOf, versionIdOf, type Head, type Version } from '../../shared/metadata/versions.ts';
+import { OutcomeUnknown, SourceGone, type Guard, type NewVersion } from '../../shared/metadata/objects/objects.ts';
+import { overItself, SharedTooOften } from '../../shared/metadata/objects/sharing.ts';
+import { etagOf, versionIdOf, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
 import {
   findSource,
   parseCopyRequest,
@@ -11,7 +11,7 @@ import {
   sourceQuestion,
   sourceTagsQuestion,
   sourceVersionFields,
-} from '../../shared/protocol/copy-request.ts';
+} from '../../shared/protocol/objects/copy-request.ts';
 import {
   checkCustomerKey,
   customerOf,
@@ -21,20 +21,20 @@ import {
   wantedKey,
   type CustomerKey,
   type WantedEncryption,
-} from '../../shared/protocol/encryption.ts';
-import { readExpirations } from '../../shared/protocol/expiration-header.ts';
-import { grantsOfUpload } from '../../shared/protocol/granted-acl.ts';
-import { measuredBytes, noBytes } from '../../shared/protocol/measured-bytes.ts';
+} from '../../shared/protocol/objects/encryption.ts';
+import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
+import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
+import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation, type Services } from '../../shared/protocol/operation.ts';
-import { projectOf } from '../../shared/protocol/ownership.ts';
-import { refuseSelection } from '../../shared/protocol/whole-object.ts';
-import { storeBody } from '../../shared/protocol/store-body.ts';
-import { parseAskedChecksum } from '../../shared/protocol/upload-checksum.ts';
-import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
-import { readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
-import { writeGuard } from '../../shared/protocol/write-guard.ts';
+import { projectOf } from '../../shared/protocol/authorisation/ownership.ts';
+import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
+import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
+import { parseAskedChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
+import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
+import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
+import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { copyObjectResult } from '../../shared/xml/copy.ts';
-import type { Bucket } from '../../shared/metadata/bucket.ts';
+import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import type { ChecksumAlgorithm } from '../../shared/checksums/algorithms.ts';
 
 const attempts = 4;

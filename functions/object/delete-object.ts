@@ -1,9 +1,9 @@
 import { parseDeleteConditions } from '../../shared/http/preconditions.ts';
-import { versionIdOf } from '../../shared/metadata/versions.ts';
+import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { projectOf, sparing } from '../../shared/protocol/ownership.ts';
-import { parseVersionId } from '../../shared/protocol/version-id.ts';
-import { deleteGuard } from '../../shared/protocol/write-guard.ts';
+import { projectOf, sparing } from '../../shared/protocol/authorisation/ownership.ts';
+import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
+import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html */
 export const deleteObject = defineOperation({

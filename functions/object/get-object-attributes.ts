@@ -1,11 +1,11 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { formatHttpDate } from '../../shared/http/dates.ts';
 import type { Fields } from '../../shared/http/message.ts';
-import { presentVersion } from '../../shared/metadata/present-version.ts';
-import { etagOf, versionIdOf } from '../../shared/metadata/versions.ts';
-import { checkCustomerKey, parseCustomerKey } from '../../shared/protocol/encryption.ts';
+import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
+import { etagOf, versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import { checkCustomerKey, parseCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { parseVersionId } from '../../shared/protocol/version-id.ts';
+import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 import { getObjectAttributesResponse } from '../../shared/xml/attributes.ts';
 
 const attributes = ['ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSize'] as const;

@@ -1,19 +1,19 @@
 import type { Question } from '../../shared/access/authorise.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { presentVersion } from '../../shared/metadata/present-version.ts';
-import { parseCustomerKey } from '../../shared/protocol/encryption.ts';
-import { responseOverrides } from '../../shared/protocol/object-headers.ts';
+import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
+import { parseCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import { responseOverrides } from '../../shared/protocol/objects/object-headers.ts';
 import {
   judgeFound,
   openFound,
   renderRead,
   type ReadInput,
   type ReadOutput,
-} from '../../shared/protocol/object-read.ts';
+} from '../../shared/protocol/objects/object-read.ts';
 import { defineOperation, type Context, type RequestHead } from '../../shared/protocol/operation.ts';
-import { parsePartNumber } from '../../shared/protocol/part.ts';
-import { parseVersionId } from '../../shared/protocol/version-id.ts';
+import { parsePartNumber } from '../../shared/protocol/objects/part.ts';
+import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 
 function parseRead(request: RequestHead<'object'>): ReadInput {
   const { bucket, key, fields, query, signed, settings } = request;

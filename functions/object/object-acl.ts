@@ -1,13 +1,13 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { presentVersion } from '../../shared/metadata/present-version.ts';
-import { versionIdOf, type Version } from '../../shared/metadata/versions.ts';
-import { grantsOf, versionAcl } from '../../shared/protocol/acl-document.ts';
-import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acl-request.ts';
-import { emptyXml } from '../../shared/protocol/empty-xml.ts';
-import { findGrantees } from '../../shared/protocol/granted-acl.ts';
+import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
+import { versionIdOf, type Version } from '../../shared/metadata/objects/versions.ts';
+import { grantsOf, versionAcl } from '../../shared/protocol/acls/acl-document.ts';
+import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acls/acl-request.ts';
+import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
+import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
 import { defineOperation, type Answer } from '../../shared/protocol/operation.ts';
-import { shownAcl } from '../../shared/protocol/shown-acl.ts';
-import { parseVersionId } from '../../shared/protocol/version-id.ts';
+import { shownAcl } from '../../shared/protocol/acls/shown-acl.ts';
+import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 import { accessControlPolicy } from '../../shared/xml/acl.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAcl.html */

@@ -1,7 +1,7 @@
-import { presentVersion } from '../../shared/metadata/present-version.ts';
-import type { Particulars, Version } from '../../shared/metadata/versions.ts';
-import { versionIdOf } from '../../shared/metadata/versions.ts';
-import { emptyXml } from '../../shared/protocol/empty-xml.ts';
+import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
+import type { Particulars, Version } from '../../shared/metadata/objects/versions.ts';
+import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import {
   defineOperation,
@@ -10,7 +10,7 @@ import {
   type DocumentBody,
   type RequestHead,
 } from '../../shared/protocol/operation.ts';
-import { parseVersionId } from '../../shared/protocol/version-id.ts';
+import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';
 
 interface Input {

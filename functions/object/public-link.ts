@@ -2,11 +2,11 @@ import type { Question } from '../../shared/access/authorise.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import type { Query } from '../../shared/http/query.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
-import { presentVersion } from '../../shared/metadata/present-version.ts';
-import type { PublicLink } from '../../shared/metadata/public-links.ts';
+import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
+import type { PublicLink } from '../../shared/metadata/objects/public-links.ts';
 import { defineOperation, type RequestHead } from '../../shared/protocol/operation.ts';
 import { baseUrl, publicLinkUrl } from '../../shared/protocol/public-link.ts';
-import { parseVersionId } from '../../shared/protocol/version-id.ts';
+import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 import { listPublicLinksResult, publicLinkDocument } from '../../shared/xml/public-links.ts';
 
 const idForm = /^[-0-9A-Z_a-z]{28}$/;

@@ -1,11 +1,12 @@
 import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { parseWantedEncryption } from '../../shared/protocol/encryption.ts';
+import { parseWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { refuseSelection } from '../../shared/protocol/whole-object.ts';
-import { storedFields, storeObject } from '../../shared/protocol/store-object.ts';
-import { uploadQuestions } from '../../shared/protocol/upload-questions.ts';
-import { checkLengthIsGiven, readUploadHeaders } from '../../shared/protocol/upload-headers.ts';
+import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
+import { storedFields, storeObject } from '../../shared/protocol/objects/store-object.ts';
+import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
+import { checkLengthIsGiven } from '../../shared/protocol/bodies/announced-body.ts';
+import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html */
 export const putObject = defineOperation({

@@ -8,8 +8,8 @@ import {
   verdictError,
   type Preconditions,
 } from '../../shared/http/preconditions.ts';
-import { SourceGone, type Guard } from '../../shared/metadata/objects.ts';
-import { etagOf, type Head, type Version } from '../../shared/metadata/versions.ts';
+import { SourceGone, type Guard } from '../../shared/metadata/objects/objects.ts';
+import { etagOf, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
 const sourceField = 'x-amz-rename-source';

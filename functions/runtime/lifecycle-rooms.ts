@@ -1,8 +1,8 @@
-import { Buckets } from '../../shared/metadata/buckets.ts';
-import { LifecyclePasses } from '../../shared/metadata/lifecycle-passes.ts';
-import { Manifests } from '../../shared/metadata/manifests.ts';
-import { Objects } from '../../shared/metadata/objects.ts';
-import { Uploads } from '../../shared/metadata/uploads.ts';
+import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
+import { LifecyclePasses } from '../../shared/metadata/lifecycle/lifecycle-passes.ts';
+import { Manifests } from '../../shared/metadata/objects/manifests.ts';
+import { Objects } from '../../shared/metadata/objects/objects.ts';
+import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 import type { LifecycleRooms } from '../scheduled/apply-lifecycle.ts';
 import type { Adapters } from './services.ts';
 

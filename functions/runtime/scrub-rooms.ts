@@ -1,8 +1,8 @@
-import { Graves } from '../../shared/metadata/graves.ts';
-import { Manifests } from '../../shared/metadata/manifests.ts';
-import { Release } from '../../shared/metadata/release.ts';
+import { Graves } from '../../shared/metadata/removal/graves.ts';
+import { Manifests } from '../../shared/metadata/objects/manifests.ts';
+import { Release } from '../../shared/metadata/removal/release.ts';
 import type { ScrubRooms } from '../../shared/metadata/scrub/rooms.ts';
-import { Uploads } from '../../shared/metadata/uploads.ts';
+import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 
 /**
  * The rooms of a scrub over a choice of adapters, without a way to wait for the change feed.

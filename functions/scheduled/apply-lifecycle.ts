@@ -1,24 +1,29 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import type { Bucket } from '../../shared/metadata/bucket.ts';
-import type { Buckets } from '../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
+import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { keyBetween } from '../../shared/metadata/key-middle.ts';
-import { abortRule, type Calendar, type Time } from '../../shared/metadata/lifecycle.ts';
-import { addTallies, applyToKey, nothingDone, type LifecycleTally } from '../../shared/metadata/lifecycle-key.ts';
+import { abortRule, type Calendar, type Time } from '../../shared/metadata/lifecycle/lifecycle.ts';
+import {
+  addTallies,
+  applyToKey,
+  nothingDone,
+  type LifecycleTally,
+} from '../../shared/metadata/lifecycle/lifecycle-key.ts';
 import {
   SliceLost,
   type LifecyclePass,
   type LifecyclePasses,
   type LifecycleSlice,
   type NewSlice,
-} from '../../shared/metadata/lifecycle-passes.ts';
+} from '../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import {
   coveredPrefixes,
   enabledRules,
   mayMatchBetween,
   type LifecycleRule,
-} from '../../shared/metadata/lifecycle-rules.ts';
-import type { Objects } from '../../shared/metadata/objects.ts';
-import type { Uploads } from '../../shared/metadata/uploads.ts';
+} from '../../shared/metadata/lifecycle/lifecycle-rules.ts';
+import type { Objects } from '../../shared/metadata/objects/objects.ts';
+import type { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 import { compareUtf8 } from '../../shared/metadata/utf8-order.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 

@@ -1,4 +1,4 @@
-import type { Buckets } from '../../shared/metadata/buckets.ts';
+import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { alarmWindow, evaluateAlarm } from '../../shared/metadata/monitoring/alarm-evaluation.ts';
 import type { Alarm } from '../../shared/metadata/monitoring/alarm.ts';
 import { inParallel } from '../../shared/metadata/monitoring/in-parallel.ts';

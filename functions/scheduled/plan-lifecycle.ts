@@ -1,5 +1,5 @@
-import { realDays } from '../../shared/metadata/lifecycle.ts';
-import type { LifecyclePass } from '../../shared/metadata/lifecycle-passes.ts';
+import { realDays } from '../../shared/metadata/lifecycle/lifecycle.ts';
+import type { LifecyclePass } from '../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import { applyLifecycle, type LifecycleRooms } from './apply-lifecycle.ts';
 
 const day = 24 * 60 * 60 * 1000;

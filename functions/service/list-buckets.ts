@@ -1,6 +1,6 @@
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
 import type { Query } from '../../shared/http/query.ts';
-import { readListingToken, writeListingToken } from '../../shared/metadata/listing-token.ts';
+import { readListingToken, writeListingToken } from '../../shared/metadata/listings/listing-token.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listAllMyBucketsResult } from '../../shared/xml/buckets.ts';
 

@@ -2,14 +2,14 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey, decodeKey, maximumKeyBytes } from '../../shared/http/address.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import type { Version } from '../../shared/metadata/versions.ts';
+import type { Version } from '../../shared/metadata/objects/versions.ts';
 import {
   judgeFound,
   openFound,
   renderRead,
   type ReadInput,
   type ReadOutput,
-} from '../../shared/protocol/object-read.ts';
+} from '../../shared/protocol/objects/object-read.ts';
 import { defineOperation, type Context } from '../../shared/protocol/operation.ts';
 import {
   bucketWebsite,

@@ -1,6 +1,6 @@
 import type { Fields } from '../http/message.ts';
-import type { Bucket } from '../metadata/bucket.ts';
-import type { Buckets } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/buckets/bucket.ts';
+import type { Buckets } from '../metadata/buckets/buckets.ts';
 import type { Attributes } from '../ports/key-value-table.ts';
 import type { CorsRule } from '../xml/cors.ts';
 

@@ -4,26 +4,26 @@ import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import { resolveTarget, type Address, type HostNames, type Target } from '../http/address.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
-import type { Bucket } from '../metadata/bucket.ts';
+import type { Bucket } from '../metadata/buckets/bucket.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { withHoisted } from '../signing/hoisted.ts';
 import { errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
-import { authenticate } from './authenticate.ts';
-import type { Authenticated, GateRooms, SigningSettings } from './authenticated.ts';
+import { authenticate } from './authentication/authenticate.ts';
+import type { Authenticated, GateRooms, SigningSettings } from './authentication/authenticated.ts';
 import { actualCorsFields } from './cors.ts';
-import { readWhole } from './document.ts';
-import type { Form } from './form.ts';
-import { Gate } from './gate.ts';
+import { readWhole } from './bodies/document.ts';
+import type { Form } from './bodies/form.ts';
+import { Gate } from './authorisation/gate.ts';
 import type { Limits } from './limits.ts';
 import type { AnyOperation, Answer, BodyMode, RequestHead, Services, Settings } from './operation.ts';
-import type { Payload } from './payload.ts';
+import type { Payload } from './bodies/payload.ts';
 import { RateExceeded, RateLimit } from './rate-limit.ts';
-import { RequestView } from './request-view.ts';
+import { RequestView } from './authorisation/request-view.ts';
 import { findRoute, type OperationName } from './routes.ts';
 import { refuseUnbuilt } from './unbuilt.ts';
-import { checkLengthIsGiven } from './upload-headers.ts';
+import { checkLengthIsGiven } from './bodies/announced-body.ts';
 
 /** What the pipeline needs besides the rooms that operations use. */
 export interface PipelineRooms {

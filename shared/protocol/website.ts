@@ -1,6 +1,6 @@
 import { encodeName } from '../http/url-encoding.ts';
-import type { Bucket } from '../metadata/bucket.ts';
-import type { Buckets } from '../metadata/buckets.ts';
+import type { Bucket } from '../metadata/buckets/bucket.ts';
+import type { Buckets } from '../metadata/buckets/buckets.ts';
 import type { Attributes } from '../ports/key-value-table.ts';
 import type { Redirect, RedirectAll, RoutingRule, Website } from '../xml/website.ts';
 

@@ -92,6 +92,20 @@ const allowed: Readonly<Record<Room, readonly Room[]>> = {
   infra: ['shared/protocol', 'functions/edge'],
 };
 
+/** Every circle that a walk along the arrows closes. */
+function circlesOf(arrows: readonly Pick<Import, 'file' | 'target'>[]): string[] {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (done.has(file) || path.includes(file)) return;
+    for (const { target } of arrows.filter((each) => each.file === file)) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const { file } of arrows) visit(file, []);
+  return circles;
+}
+
 describe('who may import whom', () => {
   it('is held by every import', () => {
     const broken = imports
@@ -115,16 +129,26 @@ describe('who may import whom', () => {
   });
 
   it('goes in circles nowhere, not even for types', () => {
-    const done = new Set<string>();
-    const circles: string[] = [];
-    const visit = (file: string, path: readonly string[]): void => {
-      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
-      if (done.has(file) || path.includes(file)) return;
-      for (const { target } of imports.filter((each) => each.file === file)) visit(target, [...path, file]);
-      done.add(file);
+    expect(circlesOf(imports)).toEqual([]);
+  });
+
+  it('goes one way between the parts of a room', () => {
+    const partOf = (file: string): string => {
+      const [, room, part] = file.split('/');
+      return `${room}/${part}`;
     };
-    for (const { file } of imports) visit(file, []);
-    expect(circles).toEqual([]);
+    const isInPart = (file: string): boolean => /^shared\/(metadata|protocol)\/[^/]+\//.test(file);
+    const between = imports
+      .filter(({ file, target }) => isInPart(file) && isInPart(target) && partOf(file) !== partOf(target))
+      .map(({ file, target }) => ({ file: partOf(file), target: partOf(target) }));
+    expect(between.length).toBeGreaterThan(20);
+    expect(circlesOf(between)).toEqual([]);
+    // What lies beside the parts of the metadata is what they stand on.
+    const upwards = imports.filter(
+      ({ file, target }) =>
+        /^shared\/metadata\/[^/]+$/.test(file) && target.startsWith('shared/metadata/') && isInPart(target),
+    );
+    expect(upwards).toEqual([]);
   });
 
   it('lets operations not import one another', () => {

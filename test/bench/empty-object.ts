@@ -1,5 +1,5 @@
-import type { NewVersion } from '../../shared/metadata/objects.ts';
-import { noParticulars, type Particulars } from '../../shared/metadata/versions.ts';
+import type { NewVersion } from '../../shared/metadata/objects/objects.ts';
+import { noParticulars, type Particulars } from '../../shared/metadata/objects/versions.ts';
 
 /** An object of no bytes, as it is put where only its name counts. */
 export function emptyObject(particulars: Particulars = noParticulars): NewVersion {

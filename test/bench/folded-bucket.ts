@@ -1,6 +1,6 @@
-import type { Bucket } from '../../shared/metadata/bucket.ts';
-import { listObjects } from '../../shared/metadata/object-listing.ts';
-import type { Objects } from '../../shared/metadata/objects.ts';
+import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
+import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
+import type { Objects } from '../../shared/metadata/objects/objects.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { emptyObject } from './empty-object.ts';

@@ -1,5 +1,5 @@
 import type { LifecycleRooms } from '../../functions/scheduled/apply-lifecycle.ts';
-import { noParticulars } from '../../shared/metadata/versions.ts';
+import { noParticulars } from '../../shared/metadata/objects/versions.ts';
 import { emptyObject } from './empty-object.ts';
 
 const together = 64;

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { composeServices } from '../../functions/runtime/services.ts';
-import { Buckets } from '../../shared/metadata/buckets.ts';
+import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { itemKey } from '../../shared/metadata/keys.ts';
-import { listObjects } from '../../shared/metadata/object-listing.ts';
-import { Usage } from '../../shared/metadata/usage.ts';
-import { noParticulars } from '../../shared/metadata/versions.ts';
+import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
+import { Usage } from '../../shared/metadata/quotas/usage.ts';
+import { noParticulars } from '../../shared/metadata/objects/versions.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Services } from '../../shared/protocol/operation.ts';

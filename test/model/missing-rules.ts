@@ -1,10 +1,10 @@
-import type { Bucket } from '../../shared/metadata/bucket.ts';
-import { Buckets } from '../../shared/metadata/buckets.ts';
+import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
+import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { partition } from '../../shared/metadata/keys.ts';
-import { Objects, type Accompany } from '../../shared/metadata/objects.ts';
-import { Sharing, type Source } from '../../shared/metadata/sharing.ts';
-import { Uploads, type Part, type Upload } from '../../shared/metadata/uploads.ts';
-import { decodeVersion, type Head, type Version } from '../../shared/metadata/versions.ts';
+import { Objects, type Accompany } from '../../shared/metadata/objects/objects.ts';
+import { Sharing, type Source } from '../../shared/metadata/objects/sharing.ts';
+import { Uploads, type Part, type Upload } from '../../shared/metadata/uploads/uploads.ts';
+import { decodeVersion, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
 import type {
   Attributes,
   Change,

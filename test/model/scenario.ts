@@ -1,11 +1,11 @@
 import { composeServices } from '../../functions/runtime/services.ts';
 import type { Projects } from '../../shared/access/identity.ts';
-import { Graves } from '../../shared/metadata/graves.ts';
+import { Graves } from '../../shared/metadata/removal/graves.ts';
 import { itemKey, objectOf } from '../../shared/metadata/keys.ts';
-import { Manifests } from '../../shared/metadata/manifests.ts';
-import { Release } from '../../shared/metadata/release.ts';
-import { Uploads } from '../../shared/metadata/uploads.ts';
-import { decodeParticulars, encodeContent, type Version } from '../../shared/metadata/versions.ts';
+import { Manifests } from '../../shared/metadata/objects/manifests.ts';
+import { Release } from '../../shared/metadata/removal/release.ts';
+import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
+import { decodeParticulars, encodeContent, type Version } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';

@@ -1,6 +1,12 @@
 import { objectOf } from '../../shared/metadata/keys.ts';
-import { headKey } from '../../shared/metadata/version-chain.ts';
-import { decodeHead, decodeVersion, encodeContent, type Head, type Version } from '../../shared/metadata/versions.ts';
+import { headKey } from '../../shared/metadata/objects/version-chain.ts';
+import {
+  decodeHead,
+  decodeVersion,
+  encodeContent,
+  type Head,
+  type Version,
+} from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { canonical } from './fingerprint.ts';
 import type { MemoryBlobs } from './memory-blobs.ts';

@@ -1,5 +1,5 @@
 import { SqsQueue } from '../../../shared/adapters/cloud/sqs-queue.ts';
-import { realDays } from '../../../shared/metadata/lifecycle.ts';
+import { realDays } from '../../../shared/metadata/lifecycle/lifecycle.ts';
 import { applyLifecycle } from '../../scheduled/apply-lifecycle.ts';
 import { isPassDue } from '../../scheduled/plan-lifecycle.ts';
 import { lifecycleRooms } from '../lifecycle-rooms.ts';

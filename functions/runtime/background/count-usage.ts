@@ -1,6 +1,6 @@
-import { Buckets } from '../../../shared/metadata/buckets.ts';
-import { FullBuckets } from '../../../shared/metadata/flagged-quotas.ts';
-import { Usage } from '../../../shared/metadata/usage.ts';
+import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
+import { FullBuckets } from '../../../shared/metadata/quotas/flagged-quotas.ts';
+import { Usage } from '../../../shared/metadata/quotas/usage.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { followBatches } from './stream-batches.ts';

@@ -1,8 +1,8 @@
 import { readManagedSecret } from '../../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
-import { Buckets } from '../../../shared/metadata/buckets.ts';
+import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
 import { composeMonitoring, type Monitoring } from '../../../shared/metadata/monitoring/monitoring.ts';
-import { Usage } from '../../../shared/metadata/usage.ts';
+import { Usage } from '../../../shared/metadata/quotas/usage.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
 import type { CloudRooms } from './cloud-rooms.ts';

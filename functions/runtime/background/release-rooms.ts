@@ -1,6 +1,6 @@
-import { Manifests } from '../../../shared/metadata/manifests.ts';
-import { Release } from '../../../shared/metadata/release.ts';
-import { Uploads } from '../../../shared/metadata/uploads.ts';
+import { Manifests } from '../../../shared/metadata/objects/manifests.ts';
+import { Release } from '../../../shared/metadata/removal/release.ts';
+import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 import { cloudGrace } from '../release-grace.ts';
 import type { CloudRooms } from './cloud-rooms.ts';
 

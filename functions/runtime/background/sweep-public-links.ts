@@ -1,4 +1,4 @@
-import { PublicLinks } from '../../../shared/metadata/public-links.ts';
+import { PublicLinks } from '../../../shared/metadata/objects/public-links.ts';
 import { backgroundHandler } from './background-handler.ts';
 
 /** Removes public links whose time is over. */

@@ -1,4 +1,4 @@
-import { Graves } from '../../../shared/metadata/graves.ts';
+import { Graves } from '../../../shared/metadata/removal/graves.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { releaseRooms } from './release-rooms.ts';
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Option } from 'commander';
-import { realDays, shortDays, type Calendar } from '../../../shared/metadata/lifecycle.ts';
-import type { LifecyclePass } from '../../../shared/metadata/lifecycle-passes.ts';
+import { realDays, shortDays, type Calendar } from '../../../shared/metadata/lifecycle/lifecycle.ts';
+import type { LifecyclePass } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { applyLifecycle, type LifecycleRooms } from '../../scheduled/apply-lifecycle.ts';
 import { isPassDue } from '../../scheduled/plan-lifecycle.ts';

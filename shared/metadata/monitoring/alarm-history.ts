@@ -1,7 +1,8 @@
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { sortableTime, timedId, timeOf } from '../ids.ts';
-import { expiry, monitoringKey, monitoringPartition } from './items.ts';
+import { expiry } from '../expiry.ts';
+import { monitoringKey, monitoringPartition } from './items.ts';
 
 /** What can happen to an alarm; of what happens in the same millisecond, the later in this list is the later. */
 const historyTypes = ['ConfigurationUpdate', 'StateUpdate', 'Action'] as const;

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Secrets } from '../../ports/secrets.ts';
-import type { Buckets } from '../buckets.ts';
+import type { Buckets } from '../buckets/buckets.ts';
 import type { ActionKind } from './alarm-definition.ts';
 import { AlarmHistory } from './alarm-history.ts';
 import { Alarms } from './alarms.ts';

@@ -1,7 +1,8 @@
 import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { sortableTime, writeToken } from '../ids.ts';
-import { expiry, monitoringKey, monitoringPartition, samplesBegin } from './items.ts';
+import { expiry } from '../expiry.ts';
+import { monitoringKey, monitoringPartition, samplesBegin } from './items.ts';
 import { packColumn, unpackColumn } from './point-columns.ts';
 import { beginningOf, days, hours, resolutions, samples, type Resolution } from './resolutions.ts';
 import { aggregateOf, join, metrics, type Aggregate, type Metric, type Point, type Sample } from './statistics.ts';

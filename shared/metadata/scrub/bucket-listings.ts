@@ -1,5 +1,5 @@
 import type { Attributes, ItemKey } from '../../ports/key-value-table.ts';
-import { listedKinds } from '../bucket-documents.ts';
+import { listedKinds } from '../buckets/bucket-documents.ts';
 import { itemKey } from '../keys.ts';
 
 /** An item by which a bucket is found. */

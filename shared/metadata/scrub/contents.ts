@@ -1,7 +1,7 @@
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import { madeAt, writeToken } from '../ids.ts';
 import { itemKey } from '../keys.ts';
-import { decodeContent } from '../versions.ts';
+import { decodeContent } from '../objects/versions.ts';
 import type { Findings } from './findings.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';

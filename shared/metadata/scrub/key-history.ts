@@ -2,7 +2,7 @@ import type { Attributes, Change, Expectation, ItemKey, KeyValueTable } from '..
 import { numberOf } from '../attribute-number.ts';
 import { madeAt } from '../ids.ts';
 import { itemKey, partition } from '../keys.ts';
-import { headKey } from '../version-chain.ts';
+import { headKey } from '../objects/version-chain.ts';
 
 /** What is wrong with the versions of a key, and the changes that make it right. */
 export interface HistoryDamage {

@@ -2,10 +2,10 @@ import type { BlobStore } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import type { Graves } from '../graves.ts';
-import type { Manifests } from '../manifests.ts';
-import type { Release } from '../release.ts';
-import type { Uploads } from '../uploads.ts';
+import type { Graves } from '../removal/graves.ts';
+import type { Manifests } from '../objects/manifests.ts';
+import type { Release } from '../removal/release.ts';
+import type { Uploads } from '../uploads/uploads.ts';
 
 /** What a scrub needs. Where there is a worker for a mend, it does it. */
 export interface ScrubRooms {

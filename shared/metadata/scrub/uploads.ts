@@ -1,7 +1,7 @@
 import type { Attributes, Condition, Item, ItemKey } from '../../ports/key-value-table.ts';
 import { madeAt } from '../ids.ts';
-import { uploadIndexKey, uploadPartition } from '../upload-index.ts';
-import { finishedUploadTime } from '../uploads.ts';
+import { uploadIndexKey, uploadPartition } from '../uploads/upload-index.ts';
+import { finishedUploadTime } from '../uploads/uploads.ts';
 import type { BucketScrub } from './buckets.ts';
 import type { Findings } from './findings.ts';
 import type { ReferenceFilter } from './reference-filter.ts';

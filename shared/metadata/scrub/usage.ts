@@ -2,7 +2,7 @@ import type { Condition, Item } from '../../ports/key-value-table.ts';
 import { numberOf } from '../attribute-number.ts';
 import { writeToken } from '../ids.ts';
 import { itemKey, objectOf, partition } from '../keys.ts';
-import { held } from '../usage.ts';
+import { held } from '../quotas/usage.ts';
 import type { Findings } from './findings.ts';
 import type { ScrubRooms } from './rooms.ts';
 import type { StandingBuckets } from './standing-buckets.ts';

@@ -5,7 +5,7 @@ import { Accounts } from '../../../shared/access/accounts.ts';
 import { Administration } from '../../../shared/access/administration.ts';
 import { KeyAdministration } from '../../../shared/access/key-administration.ts';
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
-import { ownsNoBucket } from '../../../shared/metadata/bucket-count.ts';
+import { ownsNoBucket } from '../../../shared/metadata/buckets/bucket-count.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
 import { CountedBytes, SetClock } from '../../support/fixed-rooms.ts';
 import { MemoryTable } from '../../support/memory-table.ts';

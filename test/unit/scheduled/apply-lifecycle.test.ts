@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyLifecycle, type LifecycleOptions } from '../../../functions/scheduled/apply-lifecycle.ts';
-import type { Bucket, Versioning } from '../../../shared/metadata/bucket.ts';
-import { expiredMarkerRule, expiryRule, noncurrentRule, realDays } from '../../../shared/metadata/lifecycle.ts';
-import { enabledRules, type LifecycleRule } from '../../../shared/metadata/lifecycle-rules.ts';
-import { headKey } from '../../../shared/metadata/version-chain.ts';
-import type { Version } from '../../../shared/metadata/versions.ts';
+import type { Bucket, Versioning } from '../../../shared/metadata/buckets/bucket.ts';
+import {
+  expiredMarkerRule,
+  expiryRule,
+  noncurrentRule,
+  realDays,
+} from '../../../shared/metadata/lifecycle/lifecycle.ts';
+import { enabledRules, type LifecycleRule } from '../../../shared/metadata/lifecycle/lifecycle-rules.ts';
+import { headKey } from '../../../shared/metadata/objects/version-chain.ts';
+import type { Version } from '../../../shared/metadata/objects/versions.ts';
 import { runs } from '../../support/runs.ts';
 import { day, LifecycleWorld } from './lifecycle-rooms.ts';
 

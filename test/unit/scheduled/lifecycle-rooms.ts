@@ -1,8 +1,8 @@
 import { lifecycleRooms } from '../../../functions/runtime/lifecycle-rooms.ts';
 import type { LifecycleRooms } from '../../../functions/scheduled/apply-lifecycle.ts';
-import type { Versioning } from '../../../shared/metadata/bucket.ts';
-import { realDays } from '../../../shared/metadata/lifecycle.ts';
-import { noParticulars, type Version } from '../../../shared/metadata/versions.ts';
+import type { Versioning } from '../../../shared/metadata/buckets/bucket.ts';
+import { realDays } from '../../../shared/metadata/lifecycle/lifecycle.ts';
+import { noParticulars, type Version } from '../../../shared/metadata/objects/versions.ts';
 import { MemoryBlobs } from '../../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from '../../support/fixed-rooms.ts';
 import { MemoryTable } from '../../support/memory-table.ts';

@@ -1,6 +1,6 @@
-import { Buckets } from '../../../../shared/metadata/buckets.ts';
+import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/monitoring/monitoring.ts';
-import { Usage } from '../../../../shared/metadata/usage.ts';
+import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
 import { localActionKinds } from '../monitoring-schedule.ts';
 import type { Rooms } from './data-rooms.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { Manifests } from '../../../../shared/metadata/manifests.ts';
-import { Release } from '../../../../shared/metadata/release.ts';
-import { Uploads } from '../../../../shared/metadata/uploads.ts';
+import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
+import { Release } from '../../../../shared/metadata/removal/release.ts';
+import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
 import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
 import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
 import { Log } from '../../log.ts';

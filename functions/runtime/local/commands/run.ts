@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { nothingDone, type LifecycleTally } from '../../../../shared/metadata/lifecycle-key.ts';
+import { nothingDone, type LifecycleTally } from '../../../../shared/metadata/lifecycle/lifecycle-key.ts';
 import { applyLifecycle, type LifecycleReport } from '../../../scheduled/apply-lifecycle.ts';
 import { lifecycleRooms } from '../../lifecycle-rooms.ts';
 import { calendarOf, lifecycleDayOption } from '../lifecycle-schedule.ts';

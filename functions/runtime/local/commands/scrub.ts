@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { Usage } from '../../../../shared/metadata/usage.ts';
+import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
 import type { ScrubReport } from '../../../../shared/metadata/scrub/findings.ts';
 import type { ScrubRooms } from '../../../../shared/metadata/scrub/rooms.ts';
 import { Log } from '../../log.ts';

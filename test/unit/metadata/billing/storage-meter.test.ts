@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { beginningOf, dayLength, daysOf } from '../../../../shared/metadata/billing/days.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
-import { Usage } from '../../../../shared/metadata/usage.ts';
+import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
 import type { FeedRecord } from '../../../../shared/ports/key-value-table.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';

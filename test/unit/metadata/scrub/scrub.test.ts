@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Bucket } from '../../../../shared/metadata/bucket.ts';
+import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { sortableTime, timedId } from '../../../../shared/metadata/ids.ts';
 import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
 import { findingKinds, type FindingKind } from '../../../../shared/metadata/scrub/findings.ts';
-import { uploadIndexKey } from '../../../../shared/metadata/upload-index.ts';
-import { headKey } from '../../../../shared/metadata/version-chain.ts';
-import { encodeContent, noParticulars } from '../../../../shared/metadata/versions.ts';
+import { uploadIndexKey } from '../../../../shared/metadata/uploads/upload-index.ts';
+import { headKey } from '../../../../shared/metadata/objects/version-chain.ts';
+import { encodeContent, noParticulars } from '../../../../shared/metadata/objects/versions.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { ScrubWorld, week } from '../../../support/scrub-world.ts';
 

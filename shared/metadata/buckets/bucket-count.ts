@@ -1,0 +1,16 @@
+import type { Condition, KeyValueTable } from '../../ports/key-value-table.ts';
+import { itemKey } from '../keys.ts';
+
+/** How many buckets a project has. */
+export async function bucketCountOf(table: KeyValueTable, project: string): Promise<number> {
+  const item = await table.get(itemKey.bucketCount(project));
+  return (item?.['count'] as number | undefined) ?? 0;
+}
+
+/** What holds of a project that owns no bucket. */
+export function ownsNoBucket(project: string): Condition {
+  return {
+    key: itemKey.bucketCount(project),
+    expect: { is: 'any', of: [{ is: 'absent' }, { is: 'equal', attribute: 'count', value: 0 }] },
+  };
+}

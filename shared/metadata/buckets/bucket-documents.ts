@@ -1,0 +1,117 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, Change, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Bucket, DocumentKind } from './bucket.ts';
+import { timedId } from '../ids.ts';
+import { itemBytes } from '../item-size.ts';
+import { itemKey, partition } from '../keys.ts';
+
+/** Kinds whose buckets are listed, for scheduled work that must not look at every bucket there is. */
+export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['lifecycle']);
+
+/** What of an item may be attributes, under DynamoDB's 400 KB: the keys take the rest. */
+const documentItemBytes = 398 * 1024;
+
+/** How many documents are remembered. */
+const cachedDocuments = 1000;
+
+/** What is written of a bucket, and along with it. */
+export interface Revision {
+  readonly bucket: Bucket;
+  readonly along?: readonly Change[];
+}
+
+/** What documents need of the repository of buckets. */
+interface RevisedBuckets {
+  find(name: string): Promise<Bucket | undefined>;
+  revise(name: string, revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>): Promise<Bucket>;
+}
+
+/** What a bucket may be given to say of itself: its ACL, policy, rules. Documents are immutable; the bucket points to them. */
+export class BucketDocuments {
+  readonly #table: KeyValueTable;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+  readonly #buckets: RevisedBuckets;
+  /** By their revisions, which are never used again. */
+  readonly #remembered = new Map<string, Attributes>();
+
+  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness; buckets: RevisedBuckets }) {
+    this.#table = rooms.table;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+    this.#buckets = rooms.buckets;
+  }
+
+  /** A document of the bucket, or undefined if it has none. One that was read before need not be read again. */
+  async of(bucket: Bucket, kind: DocumentKind): Promise<Attributes | undefined> {
+    const revision = bucket.documents[kind];
+    if (revision === undefined) return undefined;
+    const remembered = this.#remembered.get(revision);
+    if (remembered) return remembered;
+    const document = await this.#table.get(itemKey.bucketDocument(bucket.id, kind, revision));
+    if (document) {
+      if (this.#remembered.size >= cachedDocuments) this.#remembered.clear();
+      this.#remembered.set(revision, document);
+      return document;
+    }
+    // It was replaced since the bucket was read: what it was replaced by is the answer now.
+    const present = await this.#buckets.find(bucket.name);
+    if (present?.id !== bucket.id || present.documents[kind] === revision) return undefined;
+    return this.of(present, kind);
+  }
+
+  /**
+   * Sets a document of a bucket, or takes it away. The new one is written first, then the bucket's pointer, so whoever has
+   * read the bucket finds the document it speaks of.
+   * @throws S3Error NoSuchBucket, SlowDown, MaxMessageLengthExceeded (no item of the table could hold it)
+   */
+  async set(name: string, kind: DocumentKind, document: Attributes | undefined): Promise<void> {
+    if (document && itemBytes(document) > documentItemBytes) throw new S3Error('MaxMessageLengthExceeded');
+    const revision = document && timedId(this.#clock.now(), this.#randomness);
+    let former: string | undefined;
+    const { id } = await this.#buckets.revise(name, async (bucket, attempt) => {
+      const current = bucket.documents[kind];
+      // Our own write, whose answer was lost.
+      if (attempt > 0 && current === revision) return undefined;
+      former = current;
+      if (document && revision !== undefined) {
+        await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, revision), put: document }]);
+      }
+      const { [kind]: _, ...others } = bucket.documents;
+      return {
+        bucket: { ...bucket, documents: revision === undefined ? others : { ...others, [kind]: revision } },
+        along: listedKinds.has(kind) ? [listing(bucket, kind, revision)] : [],
+      };
+    });
+    if (former === undefined) return;
+    // Left undone, it goes when the remains of the bucket are swept.
+    await this.#table.write([{ key: itemKey.bucketDocument(id, kind, former), delete: true }]);
+  }
+
+  /** Buckets that have a document of a listed kind, by name, behind `after`. What else there is, is not read. */
+  async having(
+    kind: DocumentKind,
+    { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<{ buckets: readonly { readonly name: string; readonly id: string }[]; more: boolean }> {
+    const { items, more } = await this.#table.query(partition.bucketsWith(kind), {
+      limit,
+      ...(after !== undefined && { after }),
+    });
+    return { buckets: items.map(({ key, attributes }) => ({ name: key.sk, id: attributes['id'] as string })), more };
+  }
+
+  /** The changes that take a bucket off the lists of those with a document. */
+  unlisted(bucket: Bucket): readonly Change[] {
+    return [...listedKinds]
+      .filter((kind) => bucket.documents[kind] !== undefined)
+      .map((kind) => listing(bucket, kind, undefined));
+  }
+}
+
+/** The change that lists a bucket among those with a document of this kind, or takes it off the list. */
+function listing({ name, id }: Bucket, kind: DocumentKind, revision: string | undefined): Change {
+  const key = itemKey.bucketWith(kind, name);
+  return revision === undefined ? { key, delete: true } : { key, put: { id } };
+}

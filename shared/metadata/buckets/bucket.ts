@@ -1,0 +1,97 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Attributes, Expectation } from '../../ports/key-value-table.ts';
+import type { Amount } from '../amount.ts';
+import { numberOf } from '../attribute-number.ts';
+
+export type Versioning = 'off' | 'on' | 'suspended';
+
+/** A transition that other writers must wait out: whoever comes after `until` may undo it. */
+export interface Transition {
+  readonly token: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** The documents a bucket may have. */
+export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle';
+
+export interface Bucket {
+  readonly name: string;
+  /** Fresh per creation: a name taken again is another bucket. */
+  readonly id: string;
+  /** The canonical id of the owning project. */
+  readonly project: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly versioning: Versioning;
+  readonly token: string;
+  /** DeleteBucket is looking whether it is empty. */
+  readonly closing: Transition | undefined;
+  /** PutBucketVersioning waits until no write under the old state is left. */
+  readonly settling: Transition | undefined;
+  /** What it may hold, where that is not the deployment's limit. */
+  readonly quota?: Partial<Amount> | undefined;
+  /** It holds as much as it may: set behind the writes, by a follower of the change feed. */
+  readonly full: boolean;
+  /** Its documents: the revision of each. */
+  readonly documents: Readonly<Partial<Record<DocumentKind, string>>>;
+  /** When this image was read; what is older than a second is read again before a commit. */
+  readonly readAt: number;
+}
+
+/** 404 that names the bucket. */
+export function noSuchBucket(name: string): S3Error {
+  return new S3Error('NoSuchBucket', { details: { BucketName: name } });
+}
+
+/** What a change may ask of the item it replaces: the token of the last change, or of a transition. */
+export const tokenIs = (value: string): Expectation => ({ is: 'equal', attribute: 'r', value });
+export const closingIs = (value: string): Expectation => ({ is: 'equal', attribute: 'ct', value });
+export const settlingIs = (value: string): Expectation => ({ is: 'equal', attribute: 'st', value });
+
+/** The item of a bucket; its key is its name. */
+export function encodeBucket(bucket: Bucket): Attributes {
+  return {
+    id: bucket.id,
+    project: bucket.project,
+    created: bucket.created,
+    versioning: bucket.versioning,
+    r: bucket.token,
+    ...(bucket.closing && { ct: bucket.closing.token, cu: bucket.closing.until }),
+    ...(bucket.settling && { st: bucket.settling.token, su: bucket.settling.until }),
+    ...(bucket.quota?.bytes !== undefined && { qb: bucket.quota.bytes }),
+    ...(bucket.quota?.objects !== undefined && { qo: bucket.quota.objects }),
+    ...(bucket.full && { full: true }),
+    ...(Object.keys(bucket.documents).length > 0 && { docs: bucket.documents }),
+  };
+}
+
+/** @param readAt milliseconds since the epoch */
+export function decodeBucket(name: string, item: Attributes, readAt: number): Bucket {
+  return {
+    name,
+    id: item['id'] as string,
+    project: item['project'] as string,
+    created: numberOf(item['created']),
+    versioning: item['versioning'] as Versioning,
+    token: item['r'] as string,
+    closing: transition(item['ct'], item['cu']),
+    settling: transition(item['st'], item['su']),
+    quota: decodeQuota(item),
+    full: item['full'] === true,
+    documents: (item['docs'] ?? {}) as Bucket['documents'],
+    readAt,
+  };
+}
+
+function decodeQuota({ qb: bytes, qo: objects }: Attributes): Partial<Amount> | undefined {
+  if (bytes === undefined && objects === undefined) return undefined;
+  return {
+    ...(typeof bytes === 'number' && { bytes }),
+    ...(typeof objects === 'number' && { objects }),
+  };
+}
+
+function transition(token: unknown, until: unknown): Transition | undefined {
+  return typeof token === 'string' ? { token, until: numberOf(until) } : undefined;
+}

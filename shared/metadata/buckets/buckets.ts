@@ -1,0 +1,359 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, Change, Condition, Expectation, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Amount } from '../amount.ts';
+import { numberOf } from '../attribute-number.ts';
+import {
+  closingIs,
+  decodeBucket,
+  encodeBucket,
+  noSuchBucket,
+  settlingIs,
+  tokenIs,
+  type Bucket,
+  type Transition,
+  type Versioning,
+} from './bucket.ts';
+import { BucketDocuments, type Revision } from './bucket-documents.ts';
+import { bucketId, sortableTime, timedId, writeToken } from '../ids.ts';
+import { itemKey, partition } from '../keys.ts';
+import { SharedReads } from '../shared-reads.ts';
+import { headPartitions } from '../shards.ts';
+
+export interface OwnedBucketEntry {
+  readonly name: string;
+  readonly created: number;
+}
+
+/** No bucket has a longer name; what is asked for may be longer than the name of an item. */
+const longestName = 63;
+/** How old a bucket's image may be when a commit begins. */
+const freshness = 1000;
+const closingTime = 5000;
+const settlingTime = 5000;
+/** Longer than a commit may take: those that began under the old versioning state are over then. */
+const settlingWait = 3000;
+/** Enough for fifty changes of one bucket at a time, which take turns. */
+const attempts = 12;
+const verdictPoll = 25;
+
+/**
+ * Buckets: their items, the owner's list, and the fence that lets no acknowledged object vanish with its bucket.
+ */
+export class Buckets {
+  readonly documents: BucketDocuments;
+  readonly #table: KeyValueTable;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+  readonly #reads: SharedReads<string, Bucket | undefined>;
+
+  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
+    this.#table = rooms.table;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+    this.#reads = new SharedReads((name) => this.#read(name));
+    this.documents = new BucketDocuments({ ...rooms, buckets: this });
+  }
+
+  /** The bucket of this name as it is now, or undefined. Requests that arrive together share one read. */
+  async find(name: string): Promise<Bucket | undefined> {
+    return name.length > longestName ? undefined : this.#reads.get(name);
+  }
+
+  /** Rejects if the table does not answer. */
+  async check(): Promise<void> {
+    await this.#table.get(itemKey.deployment('health'));
+  }
+
+  /** As {@link find}. @throws S3Error NoSuchBucket */
+  async load(name: string): Promise<Bucket> {
+    const bucket = await this.find(name);
+    if (bucket === undefined) throw noSuchBucket(name);
+    return bucket;
+  }
+
+  /**
+   * Creates a bucket, if its name is free and the project has fewer than `limit`.
+   * @param acl the document it begins with, if it has one
+   * @returns `owned` if the project has this bucket already: nothing is changed then
+   * @throws S3Error BucketAlreadyExists (another project's), TooManyBuckets, SlowDown
+   */
+  async create(name: string, project: string, limit: number, acl?: Attributes): Promise<'created' | 'owned'> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const existing = await this.find(name);
+      if (existing) {
+        if (existing.project === project) return 'owned';
+        throw new S3Error('BucketAlreadyExists', { details: { BucketName: name } });
+      }
+      const count = await this.#table.get(itemKey.bucketCount(project));
+      if (numberOf(count?.['count']) >= limit) throw new S3Error('TooManyBuckets');
+      const now = this.#clock.now();
+      const id = bucketId(1, this.#randomness);
+      const revision = timedId(now, this.#randomness);
+      const { outcome } = await this.#table.write([
+        {
+          key: itemKey.bucket(name),
+          put: {
+            id,
+            project,
+            created: now,
+            versioning: 'off',
+            r: this.#token(),
+            ...(acl && { docs: { acl: revision } }),
+          },
+          expect: { is: 'absent' },
+        },
+        ...(acl ? [{ key: itemKey.bucketDocument(id, 'acl', revision), put: acl }] : []),
+        { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
+        { key: itemKey.bucketName(id), put: { name, project } },
+        this.#countChange(project, count, +1),
+      ]);
+      if (outcome === 'written') return 'created';
+      await this.#pause(attempt);
+    }
+    throw new S3Error('SlowDown');
+  }
+
+  /**
+   * Removes an empty bucket. While it looks, writers wait for its verdict; what is left of uploads and documents is swept later.
+   * @throws S3Error NoSuchBucket, BucketNotEmpty, SlowDown
+   */
+  async remove(name: string): Promise<void> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const bucket = await this.#ready(name);
+      const closing = { token: this.#token(), until: this.#clock.now() + closingTime };
+      const closed = await this.#table.write([this.#change({ ...bucket, closing }, tokenIs(bucket.token))]);
+      if (closed.outcome !== 'written') {
+        await this.#pause(attempt);
+        continue;
+      }
+      if (await this.#holdsObjects(bucket)) {
+        await this.#table.write([this.#change({ ...bucket, closing: undefined }, closingIs(closing.token))]);
+        throw new S3Error('BucketNotEmpty', { details: { BucketName: name } });
+      }
+      if (await this.#bury(bucket, closing.token)) return;
+    }
+    throw new S3Error('SlowDown');
+  }
+
+  /**
+   * Changes the versioning state. Where other writers may have looked at the bucket before and commit afterwards, the new
+   * state settles first: nobody commits under it until every commit under the old one is over.
+   * @throws S3Error NoSuchBucket, SlowDown
+   */
+  async setVersioning(name: string, versioning: Exclude<Versioning, 'off'>): Promise<void> {
+    const token = this.#token();
+    const before = await this.revise(name, async (bucket) => {
+      if (bucket.versioning === versioning) return undefined;
+      const settling = this.#table.freeChecks ? undefined : { token, until: this.#clock.now() + settlingTime };
+      return { bucket: { ...bucket, versioning, settling } };
+    });
+    if (before.versioning !== versioning && !this.#table.freeChecks) await this.#settle(name, token);
+  }
+
+  /**
+   * Sets what the bucket may hold; what is left out goes back to the deployment's limit. More than that stays where it is.
+   * @throws S3Error NoSuchBucket, SlowDown
+   */
+  async setQuota(name: string, quota: Partial<Amount>): Promise<void> {
+    await this.revise(name, async (bucket) => ({ bucket: { ...bucket, quota } }));
+  }
+
+  /** Notes that a bucket is full, or not any more. One that is gone is left alone. @throws S3Error SlowDown */
+  async setFull(name: string, id: string, full: boolean): Promise<void> {
+    if ((await this.find(name))?.id !== id) return;
+    await this.revise(name, async (bucket) => (bucket.id === id ? { bucket: { ...bucket, full } } : undefined));
+  }
+
+  /**
+   * Changes a bucket's item, over and over until nobody else has changed it meanwhile.
+   * @param revision what is to be written for the bucket as it is now, or undefined if nothing is. It may be asked again after
+   *   a write of its own whose answer was lost.
+   * @returns the bucket as it was before
+   * @throws S3Error NoSuchBucket, SlowDown
+   */
+  async revise(
+    name: string,
+    revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>,
+  ): Promise<Bucket> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const bucket = await this.#ready(name);
+      const revised = await revision(bucket, attempt);
+      if (revised === undefined) return bucket;
+      const { outcome } = await this.#table.write([
+        this.#change(revised.bucket, tokenIs(bucket.token)),
+        ...(revised.along ?? []),
+      ]);
+      if (outcome === 'written') return bucket;
+      await this.#pause(attempt);
+    }
+    throw new S3Error('SlowDown');
+  }
+
+  async #settle(name: string, token: string): Promise<void> {
+    await this.#clock.sleep(settlingWait);
+    const bucket = await this.find(name);
+    if (bucket?.settling?.token !== token) return;
+    await this.#table.write([this.#change({ ...bucket, settling: undefined }, settlingIs(token))]);
+  }
+
+  /** The buckets of a project in the order of their names, behind `after`. */
+  async ownedBy(
+    project: string,
+    options: { prefix?: string; after?: string; limit: number },
+  ): Promise<{ buckets: readonly OwnedBucketEntry[]; more: boolean }> {
+    const { items, more } = await this.#table.query(partition.project(project), {
+      prefix: `bucket/${options.prefix ?? ''}`,
+      limit: options.limit,
+      ...(options.after !== undefined && { after: `bucket/${options.after}` }),
+    });
+    return {
+      buckets: items.map(({ key, attributes }) => ({
+        name: key.sk.slice('bucket/'.length),
+        created: numberOf(attributes['created']),
+      })),
+      more,
+    };
+  }
+
+  /**
+   * The bucket as a commit may rely on it: read less than a second ago, neither closing nor settling.
+   * @throws S3Error NoSuchBucket if it is gone, or another bucket has its name
+   */
+  async readyFor(bucket: Bucket): Promise<Bucket> {
+    if (!inTransition(bucket) && this.#clock.now() - bucket.readAt < freshness) return bucket;
+    const present = await this.#ready(bucket.name);
+    if (present.id !== bucket.id) throw noSuchBucket(bucket.name);
+    return present;
+  }
+
+  /** Forgets how fresh an image is, so that the next {@link readyFor} reads again. */
+  stale(bucket: Bucket): Bucket {
+    return { ...bucket, readAt: 0 };
+  }
+
+  /** What a commit must find of the bucket where such a condition costs nothing: then no look afterwards is needed. */
+  commitConditions(bucket: Bucket): readonly Condition[] {
+    if (!this.#table.freeChecks) return [];
+    return [
+      {
+        key: itemKey.bucket(bucket.name),
+        expect: {
+          is: 'all',
+          of: [
+            { is: 'equal', attribute: 'id', value: bucket.id },
+            { is: 'equal', attribute: 'versioning', value: bucket.versioning },
+            { is: 'missing', attribute: 'ct' },
+          ],
+        },
+      },
+    ];
+  }
+
+  /**
+   * The fence: after a commit that can create a head, whether the bucket still stands. A bucket that is closing makes the
+   * writer wait for the verdict, because taking it for open loses the object and taking it for gone lies about it.
+   */
+  async standsAfterCommit(bucket: Bucket): Promise<boolean> {
+    if (this.#table.freeChecks) return true;
+    const present = await this.#settled(bucket.name, ({ closing }) => closing);
+    return present?.id === bucket.id;
+  }
+
+  async #read(name: string): Promise<Bucket | undefined> {
+    const readAt = this.#clock.now();
+    const item = await this.#table.get(itemKey.bucket(name));
+    return item === undefined ? undefined : decodeBucket(name, item, readAt);
+  }
+
+  async #ready(name: string): Promise<Bucket> {
+    const bucket = await this.#settled(name, ({ closing, settling }) => closing ?? settling);
+    if (bucket === undefined) throw noSuchBucket(name);
+    return bucket;
+  }
+
+  /** The bucket once it is in none of the transitions asked for; one that has outlived its time is undone. */
+  async #settled(name: string, transition: (bucket: Bucket) => Transition | undefined): Promise<Bucket | undefined> {
+    for (;;) {
+      const bucket = await this.find(name);
+      const running = bucket && transition(bucket);
+      if (!bucket || !running) return bucket;
+      if (this.#clock.now() <= running.until) await this.#clock.sleep(verdictPoll);
+      else await this.#abandon(bucket, running);
+    }
+  }
+
+  async #abandon(bucket: Bucket, transition: Transition): Promise<void> {
+    const closes = bucket.closing?.token === transition.token;
+    await this.#table.write([
+      closes
+        ? this.#change({ ...bucket, closing: undefined }, closingIs(transition.token))
+        : this.#change({ ...bucket, settling: undefined }, settlingIs(transition.token)),
+    ]);
+  }
+
+  async #holdsObjects(bucket: Bucket): Promise<boolean> {
+    for (const shard of headPartitions(bucket.id)) {
+      const { items } = await this.#table.query(shard, { limit: 1 });
+      if (items.length > 0) return true;
+    }
+    return false;
+  }
+
+  async #bury(bucket: Bucket, closingToken: string): Promise<boolean> {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const count = await this.#table.get(itemKey.bucketCount(bucket.project));
+      const written = await this.#table.write([
+        {
+          key: itemKey.bucket(bucket.name),
+          delete: true,
+          expect: { is: 'all', of: [closingIs(closingToken), { is: 'equal', attribute: 'id', value: bucket.id }] },
+        },
+        { key: itemKey.ownedBucket(bucket.project, bucket.name), delete: true },
+        { key: itemKey.bucketName(bucket.id), delete: true },
+        ...this.documents.unlisted(bucket),
+        this.#countChange(bucket.project, count, -1),
+        {
+          key: itemKey.grave(sortableTime(this.#clock.now()), bucket.id),
+          put: { name: bucket.name, project: bucket.project },
+        },
+      ]);
+      if (written.outcome === 'written') return true;
+      const present = await this.find(bucket.name);
+      if (present?.id !== bucket.id) return true; // our own write, whose answer was lost, or somebody else's delete
+      if (present.closing?.token !== closingToken) return false;
+      await this.#pause(attempt);
+    }
+    return false;
+  }
+
+  #countChange(project: string, count: Attributes | undefined, by: number): Change {
+    return {
+      key: itemKey.bucketCount(project),
+      put: { count: Math.max(0, numberOf(count?.['count']) + by), r: this.#token() },
+      expect: count === undefined ? { is: 'absent' } : tokenIs(count['r'] as string),
+    };
+  }
+
+  #change(bucket: Bucket, expect: Expectation): Change {
+    return { key: itemKey.bucket(bucket.name), put: encodeBucket({ ...bucket, token: this.#token() }), expect };
+  }
+
+  #token(): string {
+    return writeToken(this.#randomness);
+  }
+
+  async #pause(attempt: number): Promise<void> {
+    await this.#clock.sleep(jitter(attempt, this.#randomness));
+  }
+}
+
+/** Milliseconds to wait before an attempt is repeated: longer each time, and never the same for two callers. */
+export function jitter(attempt: number, randomness: Randomness): number {
+  return ((randomness.bytes(1)[0]! + 1) / 256) * 4 * 2 ** attempt;
+}
+
+function inTransition(bucket: Bucket): boolean {
+  return bucket.closing !== undefined || bucket.settling !== undefined;
+}

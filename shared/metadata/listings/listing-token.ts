@@ -1,0 +1,48 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { invalidArgument } from '../../errors/s3-error.ts';
+import type { ListingPosition } from './listing.ts';
+
+/*
+ * A continuation token is base64url of: 16 bytes of HMAC-SHA256, a byte of flags, and the position as UTF-8. The HMAC
+ * covers the scope too, so a token is of no use with another bucket, prefix or delimiter, and can't be made up.
+ */
+
+const macBytes = 16;
+const insideFlag = 1;
+
+/**
+ * Writes the token of the next page.
+ * @param scope what the token is bound to: bucket id, prefix and delimiter for ListObjectsV2
+ */
+export function writeListingToken(
+  key: Uint8Array,
+  scope: readonly string[],
+  { after, inside }: Omit<ListingPosition, 'row'>,
+): string {
+  const position = Buffer.concat([Buffer.of(inside === true ? insideFlag : 0), Buffer.from(after)]);
+  return Buffer.concat([mac(key, scope, position), position]).toString('base64url');
+}
+
+/**
+ * Reads a token that {@link writeListingToken} wrote with the same key and scope.
+ * @throws S3Error InvalidArgument for any other
+ */
+export function readListingToken(key: Uint8Array, scope: readonly string[], token: string): ListingPosition {
+  const bytes = Buffer.from(token, 'base64url');
+  const position = bytes.subarray(macBytes);
+  if (
+    bytes.toString('base64url') !== token ||
+    position.length === 0 ||
+    !timingSafeEqual(bytes.subarray(0, macBytes), mac(key, scope, position))
+  ) {
+    throw invalidArgument('continuation-token', token, 'The continuation token provided is incorrect');
+  }
+  const after = position.toString('utf8', 1);
+  return position[0] === insideFlag ? { after, inside: true } : { after };
+}
+
+function mac(key: Uint8Array, scope: readonly string[], position: Uint8Array): Uint8Array {
+  // JSON holds no bare line feed, so what is scope and what is position can't be confused.
+  const text = `listing-token\n${JSON.stringify(scope)}\n`;
+  return createHmac('sha256', key).update(text).update(position).digest().subarray(0, macBytes);
+}

@@ -1,0 +1,31 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Bucket } from '../buckets/bucket.ts';
+import { entriesAsRows, listPage, type ListingEntry, type ListingPage, type ListingRequest } from './listing.ts';
+import type { Objects } from '../objects/objects.ts';
+import type { Listed } from '../objects/versions.ts';
+
+/** A current version, as ListObjects shows it. */
+export interface ListedHead extends ListingEntry {
+  readonly head: Listed;
+}
+
+/**
+ * One page of the objects of a bucket: heads only, so a key shows at most once and none is missed that exists throughout.
+ * @param effort milliseconds after which the page may end short
+ */
+export function listObjects(
+  rooms: { readonly objects: Objects; readonly clock: Clock },
+  bucket: Bucket,
+  request: ListingRequest,
+  effort: number,
+): Promise<ListingPage<ListedHead>> {
+  const until = rooms.clock.now() + effort;
+  return listPage<ListedHead, ListedHead>(request, {
+    fetch: async (query) => {
+      const { entries, more } = await rooms.objects.scanListed(bucket, query);
+      return { entries: entries.map(({ key, head }) => ({ key, head, live: !head.marker })), more };
+    },
+    rows: entriesAsRows,
+    expired: () => rooms.clock.now() > until,
+  });
+}

@@ -1,0 +1,91 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Bucket } from '../buckets/bucket.ts';
+import { markerOf, positionOf } from './listing-marker.ts';
+import { listPage, type ListingEntry, type ListingPage, type ListingPosition } from './listing.ts';
+import type { Objects } from '../objects/objects.ts';
+import { versionIdOf, type Head, type Version } from '../objects/versions.ts';
+
+/** A version or delete marker with the key it is of. */
+export interface ListedRow {
+  readonly key: string;
+  readonly version: Version;
+  readonly isLatest: boolean;
+}
+
+/** What ListObjectVersions asks for. The markers are as clients send them: `''` means none. */
+export interface VersionListingRequest {
+  readonly prefix: string;
+  readonly delimiter: string;
+  readonly keyMarker: string;
+  /** An instance id, or `null`. */
+  readonly versionIdMarker: string;
+  readonly limit: number;
+}
+
+export interface VersionListingPage extends Omit<ListingPage<ListedRow>, 'next'> {
+  readonly next: { readonly keyMarker: string; readonly versionIdMarker: string | undefined } | undefined;
+}
+
+interface Entry extends ListingEntry {
+  readonly head: Head;
+}
+
+/** Keys whose versions are read at once. */
+const together = 32;
+
+/** One page of all versions and delete markers: keys in byte order, the versions of a key newest first. */
+export async function listVersions(
+  rooms: { readonly objects: Objects; readonly clock: Clock },
+  bucket: Bucket,
+  request: VersionListingRequest,
+  effort: number,
+): Promise<VersionListingPage> {
+  const { objects, clock } = rooms;
+  const until = clock.now() + effort;
+  const rowsOf = async ({ key, head }: Entry, limit: number, behind?: string): Promise<readonly ListedRow[]> => {
+    const versions = await objects.versions(bucket, key, head, limit, behind);
+    return versions.map((version) => ({ key, version, isLatest: version.replacedAt === undefined }));
+  };
+  const page = await listPage<Entry, ListedRow>(
+    { ...request, position: await firstPosition(objects, bucket, request) },
+    {
+      fetch: async (query) => {
+        const { entries, more } = await objects.scan(bucket, query);
+        return { entries: entries.map(({ key, head }) => ({ key, head, live: true })), more };
+      },
+      rows: async (entries, limit, behind) => {
+        const some = entries.slice(0, together);
+        return Promise.all(some.map((entry, at) => rowsOf(entry, limit, at === 0 ? behind : undefined)));
+      },
+      rowId: ({ version }) => version.instance,
+      expired: () => clock.now() > until,
+    },
+  );
+  const next = page.next && { keyMarker: markerOf(page.next), versionIdMarker: shownId(page) };
+  return { ...page, next };
+}
+
+/** The row that the next page begins behind, by the id that clients saw in this one. */
+function shownId({ rows, next }: ListingPage<ListedRow>): string | undefined {
+  const last = rows.at(-1)?.version;
+  return last !== undefined && last.instance === next?.row ? versionIdOf(last) : next?.row;
+}
+
+/** `null` as a marker means the null version, wherever it is; if it is gone the key starts again. */
+async function firstPosition(
+  objects: Objects,
+  bucket: Bucket,
+  { prefix, delimiter, keyMarker, versionIdMarker }: VersionListingRequest,
+): Promise<ListingPosition | undefined> {
+  const position = positionOf(keyMarker, prefix, delimiter);
+  if (position === undefined || versionIdMarker === '') return position;
+  const row = versionIdMarker === 'null' ? await instanceOfNull(objects, bucket, keyMarker) : versionIdMarker;
+  return { ...position, row };
+}
+
+/** Sorts behind every instance id, so that resuming behind it begins with the newest version. */
+const beforeAll = '~';
+
+async function instanceOfNull(objects: Objects, bucket: Bucket, key: string): Promise<string> {
+  return (await objects.find(bucket, key, 'null'))?.instance ?? beforeAll;
+}

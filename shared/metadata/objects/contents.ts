@@ -1,0 +1,158 @@
+import type { BlobStore, ByteRange } from '../../ports/blob-store.ts';
+import type { Checksum } from '../../checksums/algorithms.ts';
+import { recordOf, type EncryptionRecord } from '../../encryption/customer-key.ts';
+import { EncryptedBlobs } from '../../encryption/encrypted-blobs.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Manifests, PlacedPart } from './manifests.ts';
+import type { Version } from './versions.ts';
+
+/** A part of an object that is there. */
+export interface StoredPart {
+  readonly number: number;
+  readonly firstByte: number;
+  readonly size: number;
+  readonly checksum: Checksum | undefined;
+}
+
+/** The bytes of versions, whether they lie in one blob or in many. */
+export class Contents {
+  readonly manifests: Manifests;
+  readonly #blobs: BlobStore;
+  readonly #randomness: Randomness;
+  readonly #managedKey: Uint8Array | undefined;
+
+  /** @param rooms.managedKey encrypts what is to be encrypted by the service; undefined where the blob store itself does it */
+  constructor(rooms: {
+    manifests: Manifests;
+    blobs: BlobStore;
+    randomness: Randomness;
+    managedKey: Uint8Array | undefined;
+  }) {
+    this.manifests = rooms.manifests;
+    this.#blobs = rooms.blobs;
+    this.#randomness = rooms.randomness;
+    this.#managedKey = rooms.managedKey;
+  }
+
+  /** What keeps an encryption record about a key, and where bytes go that are encrypted with it. */
+  encryption(wanted: WantedKey): { readonly record: EncryptionRecord | undefined; readonly blobs: BlobWriter } {
+    const record = this.#recordOf(wanted);
+    return { record, blobs: this.writer(record, wanted === 'managed' ? undefined : wanted) };
+  }
+
+  /** Where bytes go under a record that is there already: another part of the same upload. */
+  writer(record: EncryptionRecord | undefined, customerKey: Uint8Array | undefined): BlobWriter {
+    return this.#encrypted(record, customerKey) ?? this.#blobs;
+  }
+
+  /** A part of a version by the number it was uploaded as, or undefined. What was uploaded at once is part 1. */
+  async part({ content, size, checksum }: Version, number: number): Promise<StoredPart | undefined> {
+    if (content?.kind !== 'manifest') return number === 1 ? { number, firstByte: 0, size, checksum } : undefined;
+    const part = await this.manifests.part(content.id, number);
+    return part && withChecksum(part, checksum);
+  }
+
+  /** All parts of a version that was uploaded in parts, in order. */
+  async parts({ content, checksum }: Version): Promise<readonly StoredPart[]> {
+    if (content?.kind !== 'manifest') return [];
+    return (await this.manifests.parts(content.id)).map((part) => withChecksum(part, checksum));
+  }
+
+  /**
+   * Opens the bytes of a version, or a stretch of them; undefined if there are none. Rejects with BlobMissing.
+   * @param customerKey the key of a version that was encrypted with a customer's
+   */
+  async read(
+    version: Version,
+    range?: ByteRange,
+    customerKey?: Uint8Array,
+  ): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const { content, size, encryption } = version;
+    if (content === undefined || size === 0) return undefined;
+    const open = this.#opener(encryption, customerKey);
+    const wanted = range ?? { first: 0, last: size - 1 };
+    if (content.kind === 'blob') return open({ ref: content.ref, size, range: wanted });
+    const parts = await this.manifests.parts(content.id, wanted);
+    const stretches = parts
+      .filter((part) => part.size > 0)
+      .map((part) => ({
+        ref: part.blob,
+        size: part.size,
+        range: {
+          first: Math.max(0, wanted.first - part.firstByte),
+          last: Math.min(part.size, wanted.last + 1 - part.firstByte) - 1,
+        },
+      }));
+    const [first, ...rest] = stretches;
+    return first && concatenated(open, await open(first), rest);
+  }
+
+  #recordOf(wanted: WantedKey): EncryptionRecord | undefined {
+    if (wanted === undefined) return undefined;
+    return wanted === 'managed' ? { kind: 'managed' } : recordOf(wanted, this.#randomness);
+  }
+
+  #encrypted(record: EncryptionRecord | undefined, customerKey: Uint8Array | undefined): EncryptedBlobs | undefined {
+    if (record === undefined) return undefined;
+    const key = record.kind === 'managed' ? this.#managedKey : customerKey;
+    if (key !== undefined) return new EncryptedBlobs(this.#blobs, key, this.#randomness);
+    if (record.kind === 'managed') return undefined;
+    throw new Error("a customer's key is needed");
+  }
+
+  #opener(record: EncryptionRecord | undefined, customerKey: Uint8Array | undefined): Opener {
+    const encrypted = this.#encrypted(record, customerKey);
+    if (encrypted) return ({ ref, size, range }) => encrypted.read(ref, size, range);
+    return ({ ref, size, range }) =>
+      this.#blobs.read(ref, range.first === 0 && range.last === size - 1 ? undefined : range);
+  }
+}
+
+/** The key to encrypt with: a customer's, the service's, or none. */
+export type WantedKey = Uint8Array | 'managed' | undefined;
+
+/** The part of a blob store that uploads need. */
+export type BlobWriter = Pick<BlobStore, 'write' | 'remove'>;
+
+/** A stretch of a blob that holds so many bytes of content. */
+interface BlobStretch {
+  readonly ref: string;
+  readonly size: number;
+  readonly range: ByteRange;
+}
+
+type Opener = (stretch: BlobStretch) => Promise<AsyncIterable<Uint8Array>>;
+
+/** Parts have checksums of the same algorithm as the whole. */
+function withChecksum({ number, firstByte, size, checksum }: PlacedPart, ofWhole: Checksum | undefined): StoredPart {
+  const own = checksum && ofWhole && { algorithm: ofWhole.algorithm, value: checksum, type: 'FULL_OBJECT' as const };
+  return { number, firstByte, size, checksum: own };
+}
+
+/** One blob after another. The next one is opened while the present one is read. */
+async function* concatenated(
+  open: Opener,
+  first: AsyncIterable<Uint8Array>,
+  rest: readonly BlobStretch[],
+): AsyncGenerator<Uint8Array> {
+  const openNext = (at: number): Promise<AsyncIterable<Uint8Array>> | undefined => {
+    const stretch = rest[at];
+    const opened = stretch && open(stretch);
+    opened?.catch(() => undefined); // told when it is awaited
+    return opened;
+  };
+  let present: AsyncIterable<Uint8Array> | undefined = first;
+  let next: Promise<AsyncIterable<Uint8Array>> | undefined;
+  try {
+    for (let at = 0; present !== undefined; at += 1) {
+      next = openNext(at);
+      yield* present;
+      present = await next;
+      next = undefined;
+    }
+  } finally {
+    // Whoever stops early must not leave the blob open that was to come next.
+    const unread = await next?.catch(() => undefined);
+    await unread?.[Symbol.asyncIterator]().return?.();
+  }
+}

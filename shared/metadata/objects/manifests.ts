@@ -1,0 +1,158 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import { timedId } from '../ids.ts';
+
+/** One stretch of an object that was uploaded in parts. */
+export interface ManifestPart {
+  /** The blob that holds its bytes; '' if it has none. */
+  readonly blob: string;
+  readonly size: number;
+  /** The part's checksum, if the upload has an algorithm. */
+  readonly checksum: Uint8Array | undefined;
+  /** From 1, and ascending: what it was uploaded as. Absent: its place among the parts. */
+  readonly number?: number;
+}
+
+/** A part, and where in the object it begins. */
+export interface PlacedPart extends ManifestPart {
+  readonly number: number;
+  readonly firstByte: number;
+}
+
+/** Parts in one item: at some 80 bytes each, well below DynamoDB's 400 KB. */
+const partsPerSlice = 3000;
+
+/** Where a slice begins. */
+interface SliceStart {
+  readonly firstPart: number;
+  readonly firstByte: number;
+}
+
+/**
+ * What an object of several blobs is made of: a directory, and slices of parts. All items are written before the version
+ * that refers to them, and never changed.
+ */
+export class Manifests {
+  readonly #table: KeyValueTable;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+
+  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
+    this.#table = rooms.table;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+  }
+
+  /** Writes the manifest of a new content. @returns its id */
+  async create(parts: readonly ManifestPart[]): Promise<string> {
+    const id = timedId(this.#clock.now(), this.#randomness);
+    const slices = sliced(place(parts));
+    for (const slice of slices) await this.#put({ key: sliceKey(id, startOf(slice)), put: encodeSlice(slice) });
+    const starts = slices.map(([first]) => [first!.number, first!.firstByte]);
+    await this.#put({ key: directoryKey(id), put: { parts: parts.length, size: totalSize(parts), starts } });
+    return id;
+  }
+
+  /** All parts in order, or those that the bytes from `first` to `last` (inclusive) lie in. */
+  async parts(id: string, range?: { readonly first: number; readonly last: number }): Promise<readonly PlacedPart[]> {
+    const starts = await this.#starts(id);
+    const wanted = starts.filter(
+      ({ firstByte }, at) =>
+        range === undefined || (firstByte <= range.last && (starts[at + 1]?.firstByte ?? Infinity) > range.first),
+    );
+    const parts = (await Promise.all(wanted.map((start) => this.#slice(id, start)))).flat();
+    if (range === undefined) return parts;
+    return parts.filter(({ firstByte, size }) => firstByte <= range.last && firstByte + size > range.first);
+  }
+
+  /** The part of a number, or undefined. */
+  async part(id: string, number: number): Promise<PlacedPart | undefined> {
+    const start = (await this.#starts(id)).findLast(({ firstPart }) => firstPart <= number);
+    return start && (await this.#slice(id, start)).find((part) => part.number === number);
+  }
+
+  /** Removes the items of a manifest; its blobs are the caller's business. */
+  async remove(id: string): Promise<void> {
+    for (const start of await this.#starts(id)) await this.#table.write([{ key: sliceKey(id, start), delete: true }]);
+    await this.#table.write([{ key: directoryKey(id), delete: true }]);
+  }
+
+  async #starts(id: string): Promise<readonly SliceStart[]> {
+    const directory = await this.#table.get(directoryKey(id));
+    const starts = (directory?.['starts'] ?? []) as unknown as readonly (readonly [number, number])[];
+    return starts.map(([firstPart, firstByte]) => ({ firstPart, firstByte }));
+  }
+
+  async #slice(id: string, start: SliceStart): Promise<readonly PlacedPart[]> {
+    const item = await this.#table.get(sliceKey(id, start));
+    return item === undefined ? [] : decodeSlice(item, start);
+  }
+
+  async #put(change: Change): Promise<void> {
+    const { outcome } = await this.#table.write([change]);
+    if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
+  }
+}
+
+const directoryKey = (id: string): ItemKey => ({ pk: `content/m${id}`, sk: '-' });
+/** Two slices may begin at the same byte only if the parts between them are empty, so the part's number is said, too. */
+const sliceKey = (id: string, { firstByte, firstPart }: SliceStart): ItemKey => ({
+  pk: `content/m${id}`,
+  sk: `s/${firstByte.toString(16).padStart(16, '0')}/${firstPart}`,
+});
+
+function startOf([first]: readonly PlacedPart[]): SliceStart {
+  return { firstPart: first!.number, firstByte: first!.firstByte };
+}
+
+function place(parts: readonly ManifestPart[]): readonly PlacedPart[] {
+  let firstByte = 0;
+  return parts.map((part, at) => {
+    const placed = { ...part, number: part.number ?? at + 1, firstByte };
+    firstByte += part.size;
+    return placed;
+  });
+}
+
+function sliced(parts: readonly PlacedPart[]): readonly (readonly PlacedPart[])[] {
+  const count = Math.ceil(parts.length / partsPerSlice);
+  return Array.from({ length: count }, (_, at) => parts.slice(at * partsPerSlice, (at + 1) * partsPerSlice));
+}
+
+function totalSize(parts: readonly ManifestPart[]): number {
+  return parts.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Columns rather than rows: a list of lists would cost three bytes more for each part. */
+function encodeSlice(parts: readonly PlacedPart[]): Attributes {
+  const hasChecksums = parts.every(({ checksum }) => checksum !== undefined);
+  const hasGaps = parts.some(({ number }, at) => number !== parts[0]!.number + at);
+  return {
+    b: parts.map(({ blob }) => blob),
+    s: parts.map(({ size }) => size),
+    ...(hasChecksums && { k: parts.map(({ checksum }) => checksum!) }),
+    ...(hasGaps && { n: parts.map(({ number }) => number) }),
+  };
+}
+
+function decodeSlice(item: Item['attributes'], { firstPart, firstByte }: SliceStart): readonly PlacedPart[] {
+  const blobs = item['b'] as readonly string[];
+  const sizes = item['s'] as readonly number[];
+  const checksums = item['k'] as readonly Uint8Array[] | undefined;
+  const numbers = item['n'] as readonly number[] | undefined;
+  let at = firstByte;
+  return blobs.map((blob, index) => {
+    const size = sizes[index]!;
+    const part = {
+      blob,
+      size,
+      checksum: checksums?.[index],
+      number: numbers?.[index] ?? firstPart + index,
+      firstByte: at,
+    };
+    at += size;
+    return part;
+  });
+}

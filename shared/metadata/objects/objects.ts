@@ -1,0 +1,503 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type {
+  Change,
+  Condition,
+  Expectation,
+  ItemKey,
+  KeyValueTable,
+  WriteOutcome,
+} from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import { noSuchBucket, type Bucket } from '../buckets/bucket.ts';
+import { jitter, type Buckets } from '../buckets/buckets.ts';
+import { instanceId, isVersionId, nextSequence, sequenceOf, timedId, writeToken } from '../ids.ts';
+import { itemKey } from '../keys.ts';
+import { presentVersion } from './present-version.ts';
+import { scanShards } from './scan.ts';
+import { headPartitions } from '../shards.ts';
+import type { Turns } from '../turns.ts';
+import { compareUtf8 } from '../utf8-order.ts';
+import { headKey, tokenIs, unversioned, VersionChain, type ChainRooms, type Found } from './version-chain.ts';
+import {
+  decodeHead,
+  decodeListed,
+  listedAttributes,
+  decodeParticulars,
+  encodeParticulars,
+  fitsInline,
+  noParticulars,
+  type Head,
+  type Particulars,
+  type Unplaced,
+  type Version,
+  type Listed,
+} from './versions.ts';
+
+/** What a writer brings: everything of a version that does not follow from its place among the others. */
+export interface NewVersion {
+  readonly marker: boolean;
+  readonly size: number;
+  readonly md5: Uint8Array | undefined;
+  readonly partCount?: number | undefined;
+  readonly content: Version['content'];
+  /** The canonical id of the owning project. */
+  readonly owner: string;
+  readonly contentType: string | undefined;
+  readonly checksum: Version['checksum'];
+  readonly encryption: Version['encryption'];
+  readonly particulars: Particulars;
+  /** Milliseconds since the epoch; undefined: now. A renamed object keeps its own. */
+  readonly lastModified?: number;
+  readonly renameToken?: string | undefined;
+}
+
+/**
+ * Judges a version before it is changed: throws the S3 error if a condition of the request does not hold. Gets undefined if
+ * there is none, or if it is a delete marker. Called anew at every attempt, on the very image that the commit hangs on.
+ */
+export type Guard = (current: Version | undefined) => void;
+
+/** What else belongs into the commit of a new version. */
+export interface Companions {
+  readonly changes: readonly Change[];
+  readonly conditions: readonly Condition[];
+}
+
+/**
+ * States the companions of a version that is about to be committed above `before`. Called anew at every attempt, with the bucket as this
+ * attempt relies on it: its versioning state may be another than when the request began.
+ */
+export type Accompany = (version: Head, before: Head | undefined, bucket: Bucket) => Promise<Companions>;
+
+export interface PutOptions {
+  readonly guard?: Guard | undefined;
+  readonly accompany?: Accompany;
+}
+
+/**
+ * A commit may have happened, or has happened and it could not be told whether its bucket stands: nothing that it refers to may be
+ * cleaned up. Nor is it tried again, which could make it happen twice.
+ */
+export class OutcomeUnknown extends S3Error {
+  constructor(cause?: unknown) {
+    super('ServiceUnavailable', { cause });
+  }
+}
+
+/** The object that a condition speaks of: a delete marker counts as absent. */
+function live<Of extends Version>(version: Of | undefined): Of | undefined {
+  return version?.marker ? undefined : version;
+}
+
+const attempts = 8;
+/** How long after the bucket was looked at a commit may still begin. */
+const commitTime = 2000;
+
+/**
+ * The objects of buckets. Every change of a key is one conditional write on the write token of its head, so all changes of
+ * a key are in one order and no unread assumption survives a race.
+ *
+ * Changes throw NoSuchBucket if the bucket went away meanwhile; SlowDown, or ConditionalRequestConflict where there is a guard,
+ * if others were always faster; and {@link OutcomeUnknown}.
+ */
+export class Objects {
+  readonly #rooms: ChainRooms;
+  readonly #table: KeyValueTable;
+  readonly #buckets: Buckets;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+  readonly #turns: Turns | undefined;
+
+  /** @param rooms.turns for a process that has many requests at once */
+  constructor(rooms: {
+    table: KeyValueTable;
+    buckets: Buckets;
+    clock: Clock;
+    randomness: Randomness;
+    turns?: Turns | undefined;
+  }) {
+    this.#table = rooms.table;
+    this.#buckets = rooms.buckets;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+    this.#turns = rooms.turns;
+    this.#rooms = {
+      table: rooms.table,
+      token: () => writeToken(rooms.randomness),
+      now: () => rooms.clock.now(),
+    };
+  }
+
+  /**
+   * The current version of a key or, with a version id, that version. Either may be a delete marker.
+   * @param versionId `null` is the null version
+   */
+  async find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
+    const chain = this.#chain(bucket, key);
+    return versionId === undefined ? chain.head() : (await chain.find(versionId))?.version;
+  }
+
+  /** The long part of a version: from the version itself, or by one further read. */
+  async particulars(version: Version): Promise<Particulars> {
+    if (!('details' in version.particulars)) return version.particulars;
+    const item = await this.#table.get(itemKey.details(version.particulars.details));
+    return item === undefined ? noParticulars : decodeParticulars(item);
+  }
+
+  /** A page of heads, delete markers included, in the order of the keys' UTF-8 bytes. */
+  async scan(
+    bucket: Bucket,
+    range: { readonly from?: string; readonly after?: string; readonly prefix: string; readonly limit: number },
+  ): Promise<{ readonly entries: readonly { readonly key: string; readonly head: Head }[]; readonly more: boolean }> {
+    const { items, more } = await scanShards(this.#table, bucket.id, range);
+    return { entries: items.map(({ key, attributes }) => ({ key: key.sk, head: decodeHead(attributes) })), more };
+  }
+
+  /** As {@link scan}, with no more of each head than listings of objects show: to read a thousand whole ones takes twice as long. */
+  async scanListed(
+    bucket: Bucket,
+    range: { readonly from?: string; readonly after?: string; readonly prefix: string; readonly limit: number },
+  ): Promise<{ readonly entries: readonly { readonly key: string; readonly head: Listed }[]; readonly more: boolean }> {
+    const { items, more } = await scanShards(this.#table, bucket.id, { ...range, attributes: listedAttributes });
+    return { entries: items.map(({ key, attributes }) => ({ key: key.sk, head: decodeListed(attributes) })), more };
+  }
+
+  /** The last key that begins with a prefix and, if that is given, comes before another. Delete markers count. */
+  async lastKey(bucket: Bucket, prefix: string, before?: string): Promise<string | undefined> {
+    const query = { prefix, limit: 1, reverse: true, ...(before !== undefined && { after: before }) };
+    const ends = await Promise.all(headPartitions(bucket.id).map((shard) => this.#table.query(shard, query)));
+    const keys = ends.flatMap(({ items }) => items.map(({ key }) => key.sk));
+    return keys.reduce<string | undefined>((a, b) => (a !== undefined && compareUtf8(a, b) > 0 ? a : b), undefined);
+  }
+
+  /**
+   * The versions of a key, newest first: a true state of it, though head and history are read apart.
+   * @param head as a listing read it
+   * @param behind only versions older than this instance
+   */
+  async versions(bucket: Bucket, key: string, head: Head, limit: number, behind?: string): Promise<readonly Version[]> {
+    return this.#chain(bucket, key).walk(head, limit, behind);
+  }
+
+  /** Makes a new version current, under the rules of the bucket's versioning state. Throws what the guard throws, too. */
+  async put(bucket: Bucket, key: string, fresh: NewVersion, options: PutOptions = {}): Promise<Head> {
+    const placed = await this.#place(key, fresh);
+    const head = await this.#inTurn(bucket, key, () => this.#replace(bucket, key, placed, options));
+    if (await this.#stands(bucket, key, head)) return head;
+    throw noSuchBucket(bucket.name);
+  }
+
+  /**
+   * DELETE without a version id. Where the bucket was never versioned the object goes; else a delete marker becomes current.
+   * An object that is not there is no error.
+   * @param owner whose the delete marker will be
+   * @param sparing `foreign`: what would be gone for good must not belong to another project than the bucket
+   * @returns the delete marker, if one was made
+   * @throws S3Error AccessDenied (it belongs to another project)
+   */
+  async delete(
+    bucket: Bucket,
+    key: string,
+    owner: string,
+    guard?: Guard,
+    sparing?: 'foreign',
+  ): Promise<Head | undefined> {
+    bucket = await this.#buckets.readyFor(bucket);
+    const remove = (): Promise<boolean> => this.#deleteUnversioned(bucket, key, guard, sparing);
+    if (bucket.versioning === 'off' && (await this.#inTurn(bucket, key, remove))) return undefined;
+    const replaces = bucket.versioning !== 'on' && sparing === 'foreign';
+    return this.put(bucket, key, { ...deleteMarker, owner }, { guard: replaces ? sparingForeign(guard) : guard });
+  }
+
+  /**
+   * DELETE of one version, for good. If it was current, the next one below becomes current.
+   * @returns the version that is gone, or undefined if there was none
+   */
+  async deleteVersion(bucket: Bucket, key: string, versionId: string, guard?: Guard): Promise<Version | undefined> {
+    return this.#inTurn(bucket, key, () => this.#remove(bucket, key, (chain) => chain.find(versionId), guard));
+  }
+
+  /**
+   * What DELETE without a version id does, in the name of the bucket's owner, on condition that nothing at all has happened to the key
+   * since its head was read.
+   * @returns the delete marker, if one was made
+   * @throws SeenNoMore
+   */
+  async expireAsSeen(bucket: Bucket, key: string, seen: Head): Promise<Head | undefined> {
+    return this.delete(bucket, key, bucket.project, (current) => {
+      if (current?.token !== seen.token) throw new SeenNoMore();
+    });
+  }
+
+  /**
+   * Removes a version for good, on condition that nothing at all has happened to the key since its head was read, nor to the version.
+   * @returns the head that is left, if any
+   * @throws SeenNoMore
+   */
+  async removeAsSeen(bucket: Bucket, key: string, { head, version }: Found): Promise<Head | undefined> {
+    const commit = await this.#chain(bucket, key).remove(head, version);
+    if (commit === undefined) throw new SeenNoMore();
+    const { outcome } = await this.#table.write(commit.changes);
+    if (outcome === 'unknown') throw new OutcomeUnknown();
+    if (outcome === 'conflict') throw new SeenNoMore();
+    return commit.head;
+  }
+
+  /**
+   * What takes an object away from its name in the same commit that gives it another: it goes without a trace where nothing
+   * lies beneath and nothing is kept; else a delete marker becomes current.
+   * @param source as it was read; had it been changed since, its tags for one, what it is now would be lost
+   * @throws SourceGone if it is not current any more, or not as it was
+   */
+  async leave(bucket: Bucket, key: string, source: Version): Promise<readonly Change[]> {
+    const chain = this.#chain(bucket, key);
+    const head = await chain.head();
+    if (head?.token !== source.token) throw new SourceGone();
+    const vanishes = bucket.versioning !== 'on' && !head.named && head.olderCount === 0;
+    const marker = this.#version(bucket, { ...unplacedMarker, owner: source.owner }, head);
+    const commit = vanishes ? await chain.remove(head, head) : await chain.put(head, marker);
+    if (commit === undefined) throw new SourceGone();
+    return commit.changes;
+  }
+
+  /**
+   * Changes the long part of a version that is there: its tags or its ACL. Neither its content nor its Last-Modified changes.
+   * @param change is called anew at every attempt, with the version as it is then; may throw
+   * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), SlowDown
+   */
+  async revise(
+    bucket: Bucket,
+    key: string,
+    versionId: string | undefined,
+    change: (particulars: Particulars, version: Version) => Particulars,
+  ): Promise<Version> {
+    return this.#inTurn(bucket, key, () => this.#revise(bucket, key, versionId, change));
+  }
+
+  #inTurn<Result>(bucket: Bucket, key: string, change: () => Promise<Result>): Promise<Result> {
+    return this.#turns === undefined ? change() : this.#turns.take(`${bucket.id}/${key}`, change);
+  }
+
+  async #revise(
+    bucket: Bucket,
+    key: string,
+    versionId: string | undefined,
+    change: (particulars: Particulars, version: Version) => Particulars,
+  ): Promise<Version> {
+    const chain = this.#chain(bucket, key);
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const found = await (versionId === undefined ? chain.current() : chain.find(versionId));
+      const version = presentVersion(found?.version, key, versionId);
+      const particulars = change(await this.particulars(version), version);
+      const revised = await this.#place(key, { ...version, particulars });
+      const commit = chain.revise(found!, { ...version, ...revised });
+      const { outcome } = await this.#table.write(commit, this.#buckets.commitConditions(bucket));
+      if (outcome === 'written') return version;
+      if (outcome === 'unknown') throw new OutcomeUnknown();
+      bucket = await this.#buckets.readyFor(await this.#again(bucket, attempt));
+    }
+    throw new S3Error('SlowDown');
+  }
+
+  /** @returns false if the bucket turned out to be versioned by now */
+  async #deleteUnversioned(
+    bucket: Bucket,
+    key: string,
+    guard: Guard | undefined,
+    sparing: 'foreign' | undefined,
+  ): Promise<boolean> {
+    const chain = this.#chain(bucket, key);
+    const judge = sparing === 'foreign' ? sparingForeign(guard) : guard;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      bucket = await this.#buckets.readyFor(bucket);
+      if (bucket.versioning !== 'off') return false;
+      // Without a guard there is nothing to read at first: the condition refuses what must not go.
+      const looks = guard !== undefined || (attempt > 0 && sparing !== undefined);
+      const head = looks ? await chain.head() : undefined;
+      if (looks) judge?.(live(head));
+      if (looks && head === undefined) return true;
+      const expect = head && guard ? tokenIs(head) : absentOr(sparing === 'foreign' ? own : unversioned);
+      const outcome = await this.#write(bucket, [{ key: headKey(bucket.id, key), delete: true, expect }]);
+      if (outcome === 'written') return true;
+      if (outcome === 'unknown') throw new OutcomeUnknown();
+      bucket = await this.#again(bucket, attempt);
+    }
+    throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+  }
+
+  async #remove(
+    bucket: Bucket,
+    key: string,
+    find: (chain: VersionChain) => Promise<Found | undefined>,
+    guard?: Guard,
+  ): Promise<Version | undefined> {
+    const chain = this.#chain(bucket, key);
+    let lost: Version | undefined;
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const found = await find(chain);
+      if (found === undefined) return lost;
+      guard?.(live(found.version));
+      const commit = await chain.remove(found.head, found.version);
+      if (commit) {
+        const { outcome } = await this.#table.write(commit.changes);
+        if (outcome === 'written') return found.version;
+        if (outcome === 'unknown') lost = found.version;
+      }
+      await this.#clock.sleep(jitter(attempt, this.#randomness));
+    }
+    throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+  }
+
+  async #replace(bucket: Bucket, key: string, fresh: Unplaced, { guard, accompany }: PutOptions): Promise<Head> {
+    const chain = this.#chain(bucket, key);
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      bucket = await this.#buckets.readyFor(bucket);
+      // A write that asks for nothing needs no read where nothing can lie beneath: its condition refuses whatever does.
+      const blind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && accompany === undefined;
+      const before = blind ? undefined : await chain.head();
+      guard?.(live(before));
+      const version = this.#version(bucket, fresh, before);
+      const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
+      if (commit?.head) {
+        const { changes, conditions } = (await accompany?.(commit.head, before, bucket)) ?? alone;
+        const outcome = await this.#write(bucket, [...commit.changes, ...changes], conditions);
+        if (outcome === 'written') return commit.head;
+        if (outcome === 'unknown') return await whetherItIsThere(chain, commit.head);
+      }
+      bucket = await this.#again(bucket, attempt);
+    }
+    throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+  }
+
+  /** The version that is to become current: younger than the head. */
+  #version(bucket: Bucket, fresh: Unplaced, before: Head | undefined): Version {
+    const now = this.#clock.now();
+    const sequence = nextSequence(now, before && sequenceOf(before.instance));
+    return {
+      ...fresh,
+      instance: instanceId(sequence, this.#randomness),
+      token: this.#rooms.token(),
+      named: bucket.versioning === 'on',
+      foreign: fresh.owner === bucket.project ? undefined : true,
+      beneath: undefined,
+      lastModified: fresh.lastModified ?? now,
+      renameToken: fresh.renameToken,
+      replacedAt: undefined,
+    };
+  }
+
+  /** Puts the long part of a version into an item of its own, before the commit, where a head would grow too large with it. */
+  async #place(key: string, fresh: Placeable): Promise<Unplaced> {
+    const placed = { ...fresh, partCount: fresh.partCount, tagCount: fresh.particulars.tags.length };
+    if (fitsInline(key, placed)) return placed;
+    const id = timedId(this.#clock.now(), this.#randomness);
+    const { outcome } = await this.#table.write([
+      { key: itemKey.details(id), put: encodeParticulars(fresh.particulars) },
+    ]);
+    if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
+    return { ...placed, particulars: { details: id } };
+  }
+
+  /**
+   * The look after a commit: whether its bucket stands. In one that is gone the version is taken back, and what lay beneath it
+   * becomes current again. What fails here fails behind the commit.
+   */
+  async #stands(bucket: Bucket, key: string, { instance }: Head): Promise<boolean> {
+    try {
+      if (await this.#buckets.standsAfterCommit(bucket)) return true;
+      await this.#remove(bucket, key, (chain) => chain.findInstance(instance));
+      return false;
+    } catch (error) {
+      throw new OutcomeUnknown(error);
+    }
+  }
+
+  async #write(
+    bucket: Bucket,
+    changes: readonly Change[],
+    conditions: readonly Condition[] = [],
+  ): Promise<WriteOutcome['outcome']> {
+    if (this.#clock.now() - bucket.readAt > commitTime) return 'conflict';
+    // What is written anyway hangs on its own image: that is the condition on it.
+    const others = conditions.filter(({ key }) => !changes.some((change) => sameKey(change.key, key)));
+    const { outcome } = await this.#table.write(changes, [...others, ...this.#buckets.commitConditions(bucket)]);
+    return outcome;
+  }
+
+  async #again(bucket: Bucket, attempt: number): Promise<Bucket> {
+    await this.#clock.sleep(jitter(attempt, this.#randomness));
+    return this.#buckets.stale(bucket);
+  }
+
+  #chain(bucket: Bucket, key: string): VersionChain {
+    return new VersionChain(this.#rooms, bucket.id, key);
+  }
+}
+
+/** After a lost answer: the version that was to be committed, if it is there. @throws OutcomeUnknown: it may still come */
+async function whetherItIsThere(chain: VersionChain, head: Head): Promise<Head> {
+  const found = await chain.findInstance(head.instance).catch((error: unknown) => {
+    throw new OutcomeUnknown(error);
+  });
+  if (found === undefined) throw new OutcomeUnknown();
+  return head;
+}
+
+/** What can be given its place: a new version, or one whose particulars were read. */
+type Placeable = Omit<Unplaced, 'particulars' | 'tagCount' | 'partCount'> & {
+  readonly particulars: Particulars;
+  readonly partCount?: number | undefined;
+};
+
+function sameKey(a: ItemKey, b: ItemKey): boolean {
+  return a.pk === b.pk && a.sk === b.sk;
+}
+
+function absentOr(of: readonly Expectation[]): Expectation {
+  return { is: 'any', of: [{ is: 'absent' }, { is: 'all', of }] };
+}
+
+/** An object of an unversioned bucket that belongs to the bucket's own project. */
+const own: readonly Expectation[] = [...unversioned, { is: 'missing', attribute: 'f' }];
+
+/** Refuses what would be gone for good and belongs to another project than the bucket. */
+function sparingForeign(guard: Guard | undefined): Guard {
+  return (current) => {
+    if (current?.foreign && !current.named) throw new S3Error('AccessDenied');
+    guard?.(current);
+  };
+}
+
+const alone: Companions = { changes: [], conditions: [] };
+
+const deleteMarker: Omit<NewVersion, 'owner'> = {
+  marker: true,
+  size: 0,
+  md5: undefined,
+  content: undefined,
+  contentType: undefined,
+  checksum: undefined,
+  encryption: undefined,
+  particulars: noParticulars,
+};
+
+const unplacedMarker: Omit<Unplaced, 'owner'> = { ...deleteMarker, partCount: undefined, tagCount: 0 };
+
+/** The version that a change began with is gone, or not current any more: the change begins again. */
+export class SourceGone extends Error {}
+
+/** What was to be changed only as it was seen is not so any more, or not there. */
+export class SeenNoMore extends Error {}
+
+/**
+ * Checks the `versionId` of a request.
+ * @throws S3Error InvalidArgument for what no version can have as its id
+ */
+export function checkVersionId(versionId: string): void {
+  if (versionId === 'null' || isVersionId(versionId)) return;
+  throw new S3Error('InvalidArgument', {
+    message: 'Invalid version id specified',
+    details: { ArgumentName: 'versionId', ArgumentValue: versionId },
+  });
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Bucket } from '../buckets/bucket.ts';
+import { sortableTime, timedId, timeOf } from '../ids.ts';
+import { expiry } from '../expiry.ts';
+import { versionIdOf, type Version } from './versions.ts';
+
+/** A way for anybody to one version of an object, for some time. Its token, which opens it, is kept nowhere. */
+export interface PublicLink {
+  /** Names it, and opens nothing. Ids sort by age. */
+  readonly id: string;
+  readonly bucket: string;
+  readonly bucketId: string;
+  readonly key: string;
+  /** As clients name it. */
+  readonly versionId: string;
+  /** The very version: a null version that was written over is another one. */
+  readonly instance: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly expires: number;
+  /** What its token's SHA-256 is, as base64url. */
+  readonly hash: string;
+}
+
+const tokenBytes = 32;
+const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
+const sweepPage = 100;
+
+const linkPartition = {
+  ofKey: (bucketId: string, key: string): string => `links/${bucketId}/${key}`,
+  due: 'links-due',
+} as const;
+
+const linkKey = {
+  /** By what its token becomes: this is how a request finds it. */
+  lookup: (hash: string): ItemKey => ({ pk: `link/${hash}`, sk: '-' }),
+  /** Among the links of its key. */
+  listed: ({ bucketId, key, id }: PublicLink): ItemKey => ({ pk: linkPartition.ofKey(bucketId, key), sk: id }),
+  /** Among all links, by the time at which they end. */
+  due: ({ expires, hash }: PublicLink): ItemKey => ({
+    pk: linkPartition.due,
+    sk: `${sortableTime(expires)}/${hash}`,
+  }),
+} as const;
+
+/**
+ * Public links. Each is three items that come and go together: one that its token leads to, one in the list of its key, and one in
+ * the order in which links end. A link does not hold what it leads to; whoever follows it looks whether that is still there.
+ */
+export class PublicLinks {
+  readonly #table: KeyValueTable;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+
+  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
+    this.#table = rooms.table;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+  }
+
+  /**
+   * Makes a link to a version.
+   * @param lifetime in milliseconds
+   * @returns the link, and its token, which is told this once
+   * @throws S3Error InvalidRequest (encrypted with a key of the customer's), ServiceUnavailable
+   */
+  async create(
+    bucket: Bucket,
+    key: string,
+    version: Version,
+    lifetime: number,
+  ): Promise<{ readonly link: PublicLink; readonly token: string }> {
+    if (version.encryption?.kind === 'customer') {
+      throw new S3Error('InvalidRequest', {
+        message: 'An object that is encrypted with a key of its owner cannot be read through a link.',
+      });
+    }
+    const token = Buffer.from(this.#randomness.bytes(tokenBytes)).toString('base64url');
+    const created = this.#clock.now();
+    const link: PublicLink = {
+      id: timedId(created, this.#randomness),
+      bucket: bucket.name,
+      bucketId: bucket.id,
+      key,
+      versionId: versionIdOf(version),
+      instance: version.instance,
+      created,
+      expires: created + lifetime,
+      hash: hashOf(token),
+    };
+    const attributes = encode(link);
+    await this.#write([
+      { key: linkKey.lookup(link.hash), put: attributes },
+      { key: linkKey.listed(link), put: attributes },
+      { key: linkKey.due(link), put: attributes },
+    ]);
+    return { link, token };
+  }
+
+  /** The link that a token opens, if it has one and its time is not over. */
+  async open(token: string): Promise<PublicLink | undefined> {
+    if (!tokenForm.test(token)) return undefined;
+    const attributes = await this.#table.get(linkKey.lookup(hashOf(token)));
+    return attributes && this.#live(decode(attributes));
+  }
+
+  /** A page of a key's links whose time is not over, oldest first, behind the id `after`. */
+  async list(
+    bucketId: string,
+    key: string,
+    { after, limit }: { readonly after: string; readonly limit: number },
+  ): Promise<{ readonly links: readonly PublicLink[]; readonly more: boolean }> {
+    const links: PublicLink[] = [];
+    const isLive = ({ attributes }: Item): boolean => this.#live(decode(attributes)) !== undefined;
+    for (let from = after, more = limit > 0; more;) {
+      const page = await this.#table.query(linkPartition.ofKey(bucketId, key), {
+        limit: limit + 1,
+        ...(from !== '' && { after: from }),
+      });
+      links.push(...page.items.filter(isLive).map(({ attributes }) => decode(attributes)));
+      if (links.length > limit) return { links: links.slice(0, limit), more: true };
+      from = page.items.at(-1)?.key.sk ?? from;
+      ({ more } = page);
+    }
+    return { links, more: false };
+  }
+
+  /** A link of a key by its id, if its time is not over. */
+  async find(bucketId: string, key: string, id: string): Promise<PublicLink | undefined> {
+    const attributes = await this.#table.get({ pk: linkPartition.ofKey(bucketId, key), sk: id });
+    return attributes && this.#live(decode(attributes));
+  }
+
+  /** Ends a link. @throws S3Error ServiceUnavailable: it may not have ended */
+  async revoke(link: PublicLink): Promise<void> {
+    await this.#write([
+      { key: linkKey.lookup(link.hash), delete: true },
+      { key: linkKey.listed(link), delete: true },
+      { key: linkKey.due(link), delete: true },
+    ]);
+  }
+
+  /** Removes the links whose time is over. */
+  async sweep(): Promise<void> {
+    for (;;) {
+      const { items, more } = await this.#table.query(linkPartition.due, { limit: sweepPage });
+      for (const { key, attributes } of items) {
+        if (timeOf(key.sk.slice(0, key.sk.indexOf('/'))) > this.#clock.now()) return;
+        await this.revoke(decode(attributes));
+      }
+      if (!more) return;
+    }
+  }
+
+  #live(link: PublicLink): PublicLink | undefined {
+    return this.#clock.now() < link.expires ? link : undefined;
+  }
+
+  /** None of these writes hangs on a condition, so each can be made again. */
+  async #write(changes: readonly Change[]): Promise<void> {
+    const { outcome } = await this.#table.write(changes);
+    if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
+  }
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+function encode({ id, bucket, bucketId, key, versionId, instance, created, expires, hash }: PublicLink): Attributes {
+  return { id, bucket, bucketId, key, versionId, instance, created, until: expires, hash, ...expiry(expires) };
+}
+
+function decode(attributes: Attributes): PublicLink {
+  const { id, bucket, bucketId, key, versionId, instance, hash } = attributes as Readonly<Record<string, string>>;
+  return {
+    ...{ id: id!, bucket: bucket!, bucketId: bucketId!, key: key!, versionId: versionId!, instance: instance! },
+    ...{ hash: hash!, created: attributes['created'] as number, expires: attributes['until'] as number },
+  };
+}

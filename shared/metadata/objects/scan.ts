@@ -1,0 +1,25 @@
+import type { Item, KeyValueTable, QueryOptions, QueryPage } from '../../ports/key-value-table.ts';
+import { headPartitions } from '../shards.ts';
+import { compareUtf8 } from '../utf8-order.ts';
+
+/** A page of a bucket's heads in key order. Shards are merged; each resumes after the same key, so one marker serves all. */
+export async function scanShards(
+  table: KeyValueTable,
+  bucketId: string,
+  range: Omit<QueryOptions, 'reverse'>,
+): Promise<QueryPage> {
+  const [first, ...others] = await Promise.all(headPartitions(bucketId).map((shard) => table.query(shard, range)));
+  return others.length === 0 ? first! : merge([first!, ...others], range.limit);
+}
+
+/** Nothing may be shown beyond the last key of a page that goes on: its shard may hold the next one. */
+function merge(pages: readonly QueryPage[], limit: number | undefined): QueryPage {
+  const ends = pages.flatMap(({ items, more }) => (more ? [items.at(-1)?.key.sk ?? ''] : []));
+  const end = ends.length === 0 ? undefined : ends.reduce((a, b) => (compareUtf8(a, b) < 0 ? a : b));
+  const merged: Item[] = pages
+    .flatMap(({ items }) => items)
+    .filter(({ key }) => end === undefined || compareUtf8(key.sk, end) <= 0)
+    .sort((a, b) => compareUtf8(a.key.sk, b.key.sk));
+  const items = limit === undefined ? merged : merged.slice(0, limit);
+  return { items, more: end !== undefined || items.length < merged.length };
+}

@@ -1,0 +1,80 @@
+import type { Bucket } from '../buckets/bucket.ts';
+import { fits, minus, nothing, plus, type Amount } from '../amount.ts';
+import { quotaExceeded, quotaOf, type Claim, type Quotas } from './quotas.ts';
+
+/** What is known of a bucket. `begun` and `ended` sum up all writes of this process. */
+interface Ledger {
+  /** It holds no more than this, even once everything that has begun is done; undefined: it was never measured. */
+  most: Amount | undefined;
+  begun: Amount;
+  ended: Amount;
+}
+
+/** A bucket is measured so often while other writes end meanwhile. */
+const attempts = 8;
+const mostLedgers = 10_000;
+
+/**
+ * Quotas without overshoot, where one process makes all writes. It adds up what may come at most, which costs nothing; only a
+ * write that this sum has no room for waits until the bucket has been measured, since what was deleted or refused is in the sum.
+ */
+export class ExactQuotas implements Quotas {
+  readonly #measure: (bucketId: string) => Promise<Amount>;
+  readonly #defaults: Amount;
+  readonly #ledgers = new Map<string, Ledger>();
+
+  /** @param measure what a bucket holds: at least everything that was committed when it was asked for */
+  constructor(measure: (bucketId: string) => Promise<Amount>, defaults: Amount) {
+    this.#measure = measure;
+    this.#defaults = defaults;
+  }
+
+  async within<Result>(bucket: Bucket, growth: Amount, work: (claim: Claim) => Promise<Result>): Promise<Result> {
+    const ledger = this.#ledger(bucket.id);
+    let held = nothing;
+    const claim: Claim = async (more) => {
+      await this.#claim(bucket, ledger, more);
+      held = plus(held, more);
+    };
+    try {
+      await claim(growth);
+      return await work(claim);
+    } finally {
+      if (held !== nothing) ledger.ended = plus(ledger.ended, held);
+    }
+  }
+
+  async #claim(bucket: Bucket, ledger: Ledger, growth: Amount): Promise<void> {
+    const quota = quotaOf(bucket, this.#defaults);
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      if (ledger.most && fits(plus(ledger.most, growth), quota)) {
+        ledger.most = plus(ledger.most, growth);
+        ledger.begun = plus(ledger.begun, growth);
+        return;
+      }
+      const { ended } = ledger;
+      const measured = await this.#measure(bucket.id);
+      // What had not ended before may be in the measure or not: it counts once more.
+      ledger.most = plus(measured, minus(ledger.begun, ended));
+      const isFull = !fits(plus(ledger.most, growth), quota);
+      if (isFull && ledger.ended === ended) break;
+    }
+    throw quotaExceeded(bucket);
+  }
+
+  #ledger(bucketId: string): Ledger {
+    const known = this.#ledgers.get(bucketId);
+    if (known) return known;
+    if (this.#ledgers.size >= mostLedgers) this.#forgetIdle();
+    const ledger = { most: undefined, begun: nothing, ended: nothing };
+    this.#ledgers.set(bucketId, ledger);
+    return ledger;
+  }
+
+  /** Forgets buckets that nothing is being written to. */
+  #forgetIdle(): void {
+    for (const [id, { begun, ended }] of this.#ledgers) {
+      if (begun.bytes === ended.bytes && begun.objects === ended.objects) this.#ledgers.delete(id);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import type { FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Bucket } from '../buckets/bucket.ts';
+import type { Buckets } from '../buckets/buckets.ts';
+import { itemKey, objectOf } from '../keys.ts';
+import type { Amount } from '../amount.ts';
+import { quotaExceeded, quotaOf, type Claim, type Quotas } from './quotas.ts';
+import type { Usage } from './usage.ts';
+
+/**
+ * Quotas where many processes write: a follower of the change feed flags a bucket that is full, and whoever writes has read the
+ * bucket anyway. What is written until the flag is set goes beyond the quota.
+ */
+export class FlaggedQuotas implements Quotas {
+  async within<Result>(bucket: Bucket, _growth: Amount, work: (claim: Claim) => Promise<Result>): Promise<Result> {
+    if (bucket.full) throw quotaExceeded(bucket);
+    return work(async () => undefined);
+  }
+}
+
+/** Sets and clears the flag. It follows the feed behind the counters, for the same records. */
+export class FullBuckets {
+  readonly #table: KeyValueTable;
+  readonly #buckets: Buckets;
+  readonly #usage: Usage;
+  readonly #defaults: Amount;
+
+  constructor(rooms: { table: KeyValueTable; buckets: Buckets; usage: Usage; defaults: Amount }) {
+    this.#table = rooms.table;
+    this.#buckets = rooms.buckets;
+    this.#usage = rooms.usage;
+    this.#defaults = rooms.defaults;
+  }
+
+  async follow(records: readonly FeedRecord[]): Promise<void> {
+    const ids = records.map(({ key, old, new: present }) => objectOf(key)?.bucketId ?? (present ?? old)?.['bucketId']);
+    for (const id of new Set(ids)) if (typeof id === 'string') await this.#judge(id);
+  }
+
+  async #judge(bucketId: string): Promise<void> {
+    const named = await this.#table.get(itemKey.bucketName(bucketId));
+    const bucket = named && (await this.#buckets.find(named['name'] as string));
+    if (bucket?.id !== bucketId) return;
+    const { bytes, objects } = await this.#usage.held(bucketId);
+    const quota = quotaOf(bucket, this.#defaults);
+    const full = bytes >= quota.bytes || objects >= quota.objects;
+    if (full !== bucket.full) await this.#buckets.setFull(bucket.name, bucketId, full);
+  }
+}

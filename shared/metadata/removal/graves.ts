@@ -1,0 +1,90 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Change, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import { timeOf, writeToken } from '../ids.ts';
+import { partition } from '../keys.ts';
+import { monitoringKey, monitoringPartition } from '../monitoring/items.ts';
+import { headPartitions } from '../shards.ts';
+import type { Uploads } from '../uploads/uploads.ts';
+import { VersionChain } from '../objects/version-chain.ts';
+
+const minute = 60 * 1000;
+const day = 24 * 60 * minute;
+/** A writer that committed into a bucket while it was removed, and crashed before it took that back, is over by then. */
+const firstSweep = 10 * minute;
+const lastSweep = day;
+
+/** Removed buckets: what is left of their uploads, documents, counters and of half-undone writes is swept away later. */
+export class Graves {
+  readonly #table: KeyValueTable;
+  readonly #uploads: Uploads;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+
+  constructor(rooms: { table: KeyValueTable; uploads: Uploads; clock: Clock; randomness: Randomness }) {
+    this.#table = rooms.table;
+    this.#uploads = rooms.uploads;
+    this.#clock = rooms.clock;
+    this.#randomness = rooms.randomness;
+  }
+
+  /** Sweeps the graves that are due; those swept for the last time are dropped. */
+  async sweep(): Promise<void> {
+    const now = this.#clock.now();
+    for (let after: string | undefined, more = true; more;) {
+      const page = await this.#table.query(partition.graves, { limit: 100, ...(after !== undefined && { after }) });
+      for (const { key, attributes } of page.items) {
+        const [time, bucketId] = key.sk.split('/') as [string, string];
+        const age = now - timeOf(time);
+        if (age < firstSweep) return;
+        await this.#sweepBucket(bucketId, attributes['project'] as string);
+        if (age > lastSweep) await this.#table.write([{ key, delete: true }]);
+      }
+      after = page.items.at(-1)?.key.sk;
+      more = page.more;
+    }
+  }
+
+  async #sweepBucket(bucketId: string, project: string): Promise<void> {
+    for (const shard of headPartitions(bucketId)) {
+      const { items } = await this.#table.query(shard);
+      for (const { key } of items) await this.#removeAll(bucketId, key.sk);
+    }
+    await this.#uploads.abortAll(bucketId);
+    const kept = [partition.documents(bucketId), partition.usage(bucketId), monitoringPartition.samples(bucketId)];
+    for (const pk of kept) await this.#clear(pk);
+    await this.#sweepAlarms(bucketId, project);
+  }
+
+  /** The names of alarms belong to the project, and may have been taken by another bucket since. */
+  async #sweepAlarms(bucketId: string, project: string): Promise<void> {
+    await this.#clear(monitoringPartition.alarms(bucketId), ({ sk }) => {
+      const key = monitoringKey.alarmName(project, sk);
+      return { key, delete: true, expect: { is: 'equal', attribute: 'bucketId', value: bucketId } };
+    });
+    await this.#clear(monitoringPartition.history(bucketId));
+    await this.#table.write([{ key: monitoringKey.monitored(bucketId), delete: true }]);
+  }
+
+  /** Removes a partition, item by item. @param before what goes before an item does */
+  async #clear(pk: string, before?: (key: ItemKey) => Change): Promise<void> {
+    for (let more = true; more;) {
+      const page = await this.#table.query(pk, { limit: 100 });
+      for (const { key } of page.items) {
+        if (before) await this.#table.write([before(key)]);
+        await this.#table.write([{ key, delete: true }]);
+      }
+      more = page.more;
+    }
+  }
+
+  /** Version by version, as a client would: so the change feed tells of each, and its bytes are released. */
+  async #removeAll(bucketId: string, key: string): Promise<void> {
+    const rooms = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
+    const chain = new VersionChain(rooms, bucketId, key);
+    for (let head = await chain.head(); head !== undefined; head = await chain.head()) {
+      const commit = await chain.remove(head, head);
+      if (commit) await this.#table.write(commit.changes);
+    }
+  }
+}

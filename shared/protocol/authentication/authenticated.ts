@@ -1,0 +1,69 @@
+import type { AccessKeys, Caller } from '../../access/identity.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Target } from '../../http/address.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Timing } from '../../signing/claim.ts';
+import type { FormClaim } from '../../signing/form-claim.ts';
+import type { OpenForm } from '../bodies/form.ts';
+import type { Limits } from '../limits.ts';
+import type { Payload } from '../bodies/payload.ts';
+import type { BodyWants } from '../bodies/verified-body.ts';
+
+/** How a deployment takes signatures. */
+export interface SigningSettings {
+  /** The only region that is accepted. Unset: whatever region the client believes in. */
+  readonly strictRegion?: string;
+  /** False: signatures of version 2 are refused. They do not cover the body, and not all of the query. */
+  readonly version2?: boolean;
+}
+
+/** What the gate itself needs. */
+export interface GateRooms {
+  readonly keys: AccessKeys;
+  readonly clock: Clock;
+  readonly settings: SigningSettings;
+  readonly limits: Pick<Limits, 'clockSkew' | 'presignedLifetime'>;
+}
+
+/** What an operation wants of the gate. */
+export interface GateWants extends BodyWants {
+  /** Set if the body is a form: the most bytes it may have beside the content of its file. */
+  readonly formBytes?: number;
+  /** Set if everybody is anonymous: credentials are not looked at. */
+  readonly ignoresCredentials?: true;
+}
+
+/** Who sent a request, and its body behind the gate. */
+export interface Authenticated {
+  readonly caller: Caller;
+  readonly scheme: AuthenticatedHead['scheme'] | FormClaim['scheme'];
+  /** The target as the client meant it, which its signature may tell. */
+  readonly target: Target;
+  /** The body; of a form, the file. */
+  readonly payload: Payload;
+  /** Whoever gets a form closes it. */
+  readonly form?: OpenForm;
+}
+
+/** What the head of a request alone tells. */
+export interface AuthenticatedHead {
+  readonly caller: Caller;
+  readonly scheme: 'anonymous' | 'v4-header' | 'v4-presigned' | 'v2-header' | 'v2-presigned';
+  readonly target: Target;
+  readonly payload: Payload;
+  /** Whether the signature is also one of the body. */
+  readonly coversBody: boolean;
+}
+
+/** What the times of signatures are judged by at this moment. */
+export function timingOf({ clock, limits }: GateRooms): Timing {
+  return { now: clock.now(), allowedSkew: limits.clockSkew, longestLifetime: limits.presignedLifetime };
+}
+
+/** @throws S3Error InvalidRequest if the deployment takes no signatures of version 2 */
+export function checkVersion2({ version2 }: SigningSettings): void {
+  if (version2 !== false) return;
+  throw new S3Error('InvalidRequest', {
+    message: 'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.',
+  });
+}

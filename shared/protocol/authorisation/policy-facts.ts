@@ -1,0 +1,156 @@
+import type { Question } from '../../access/authorise.ts';
+import type { Caller } from '../../access/identity.ts';
+import type { ConditionKey } from '../../access/policy-keys.ts';
+import { parseCopySource } from '../../http/copy-source.ts';
+import { utf8Of, type Fields } from '../../http/message.ts';
+import type { Query } from '../../http/query.ts';
+import type { Upload } from '../../metadata/uploads/uploads.ts';
+import type { Particulars } from '../../metadata/objects/versions.ts';
+import type { Authenticated } from '../authentication/authenticated.ts';
+
+type Tags = Particulars['tags'];
+
+/** What the service knows of a request, for the conditions of policies. */
+export interface KnownRequest {
+  readonly caller: Caller;
+  readonly scheme: Authenticated['scheme'];
+  /** When it arrived, in milliseconds since the epoch. */
+  readonly time: number;
+  /** From a trusted hop only. */
+  readonly remoteAddress: string;
+  readonly secure: boolean;
+  readonly fields: Fields;
+  /** Where `x-amz-` headers stand: the fields, or what a form says in their stead. Signed, if anything is. */
+  readonly asked: Fields;
+  readonly query: Query;
+  /** Whether it is a listing, whose parameters are facts. */
+  readonly isListing: boolean;
+  /** The tags that the request gives. */
+  tags(): Promise<Tags>;
+}
+
+/** What is known of a question beside the request. */
+export interface KnownObject {
+  readonly question: Question;
+  /** The tags of the version that the question is about. */
+  tags(): Promise<Tags>;
+  /** The open upload that the question is about, if there is one. */
+  upload(): Promise<Upload | undefined>;
+}
+
+type Fact = (request: KnownRequest, object: KnownObject) => string | undefined | Promise<string | undefined>;
+
+const schemes: Readonly<Record<Authenticated['scheme'], { type?: string; version?: string }>> = {
+  anonymous: {},
+  'v4-header': { type: 'REST-HEADER', version: 'AWS4-HMAC-SHA256' },
+  'v4-presigned': { type: 'REST-QUERY-STRING', version: 'AWS4-HMAC-SHA256' },
+  'form-v4': { type: 'POST', version: 'AWS4-HMAC-SHA256' },
+  'v2-header': { type: 'REST-HEADER', version: 'AWS' },
+  'v2-presigned': { type: 'REST-QUERY-STRING', version: 'AWS' },
+  'form-v2': { type: 'POST', version: 'AWS' },
+};
+
+const parameter =
+  (name: string): Fact =>
+  ({ isListing, query }) =>
+    isListing ? query.get(name) : undefined;
+
+const header =
+  (name: string): Fact =>
+  ({ asked }) =>
+    asked.get(name);
+
+/** Fields that say what an object is to be. */
+const describing = [
+  'x-amz-acl',
+  'x-amz-grant-full-control',
+  'x-amz-grant-read',
+  'x-amz-grant-read-acp',
+  'x-amz-grant-write',
+  'x-amz-grant-write-acp',
+  'x-amz-server-side-encryption',
+  'x-amz-server-side-encryption-customer-algorithm',
+] as const;
+
+/** What an upload in parts was asked to become: of its parts and its completion policies want to know the same. */
+export function askedOf(fields: Fields): Readonly<Record<string, string>> | undefined {
+  const asked = describing.filter((name) => fields.has(name)).map((name) => [name, fields.get(name)!] as const);
+  return asked.length === 0 ? undefined : Object.fromEntries(asked);
+}
+
+/** What the object is to be: as the request says or, where it adds to an upload, as that was begun. */
+const description =
+  (name: (typeof describing)[number]): Fact =>
+  async ({ asked }, object) =>
+    object.question.uploadId === undefined ? asked.get(name) : (await object.upload())?.asked?.[name];
+
+/**
+ * Where each condition key gets its value. Nothing here looks at a header because a key has its name, but for those that S3
+ * defines so: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-policy-keys
+ */
+const facts: Readonly<Record<ConditionKey, Fact>> = {
+  'aws:currenttime': ({ time }) => new Date(time).toISOString(),
+  'aws:epochtime': ({ time }) => String(Math.floor(time / 1000)),
+  'aws:principalarn': ({ caller }) =>
+    caller.kind === 'user' ? `arn:aws:iam::${caller.project.id}:user/${caller.name}` : undefined,
+  'aws:principaltype': ({ caller }) => (caller.kind === 'user' ? 'User' : 'Anonymous'),
+  'aws:referer': ({ fields }) => textOf(fields, 'referer'),
+  'aws:securetransport': ({ secure }) => String(secure),
+  'aws:sourceip': ({ remoteAddress }) => remoteAddress,
+  'aws:useragent': ({ fields }) => textOf(fields, 'user-agent'),
+  'aws:username': ({ caller }) => (caller.kind === 'user' ? caller.name : undefined),
+  's3:authtype': ({ scheme }) => schemes[scheme].type,
+  's3:signatureversion': ({ scheme }) => schemes[scheme].version,
+  's3:versionid': (_, { question }) => question.versionId,
+  's3:prefix': parameter('prefix'),
+  's3:delimiter': parameter('delimiter'),
+  's3:max-keys': parameter('max-keys'),
+  's3:x-amz-copy-source': ({ asked }) => copySource(asked),
+  's3:x-amz-acl': description('x-amz-acl'),
+  's3:x-amz-grant-full-control': description('x-amz-grant-full-control'),
+  's3:x-amz-grant-read': description('x-amz-grant-read'),
+  's3:x-amz-grant-read-acp': description('x-amz-grant-read-acp'),
+  's3:x-amz-grant-write': description('x-amz-grant-write'),
+  's3:x-amz-grant-write-acp': description('x-amz-grant-write-acp'),
+  's3:x-amz-metadata-directive': header('x-amz-metadata-directive'),
+  's3:x-amz-server-side-encryption': description('x-amz-server-side-encryption'),
+  's3:x-amz-server-side-encryption-customer-algorithm': description('x-amz-server-side-encryption-customer-algorithm'),
+};
+
+const existingTag = 's3:existingobjecttag/';
+const requestTag = 's3:requestobjecttag/';
+
+/** Answers what a policy asks of a request. Keys come in lower case, the tag behind a slash as it is. */
+export function conditionFacts(
+  request: KnownRequest,
+  object: KnownObject,
+): (key: string) => Promise<readonly string[] | undefined> {
+  return async (key) => {
+    if (key.startsWith(existingTag)) return valuesOf(await object.tags(), key.slice(existingTag.length));
+    if (key.startsWith(requestTag)) return valuesOf(await givenTags(request, object), key.slice(requestTag.length));
+    const value = Object.hasOwn(facts, key) ? await facts[key as ConditionKey](request, object) : undefined;
+    return value === undefined ? undefined : [value];
+  };
+}
+
+async function givenTags(request: KnownRequest, object: KnownObject): Promise<Tags> {
+  return object.question.uploadId === undefined ? request.tags() : ((await object.upload())?.particulars.tags ?? []);
+}
+
+function valuesOf(tags: Tags, key: string): readonly string[] | undefined {
+  const found = tags.find(([name]) => name === key);
+  return found && [found[1]];
+}
+
+function textOf(fields: Fields, name: string): string | undefined {
+  const value = fields.get(name);
+  return value === undefined ? undefined : utf8Of(value);
+}
+
+/** In one spelling of the many that a header may have: `bucket/key`. */
+function copySource(fields: Fields): string | undefined {
+  const value = fields.get('x-amz-copy-source');
+  if (value === undefined) return undefined;
+  const { bucket, key } = parseCopySource(value);
+  return `${bucket}/${key}`;
+}

@@ -1,0 +1,66 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import type { Buckets } from '../../metadata/buckets/buckets.ts';
+import type { Objects } from '../../metadata/objects/objects.ts';
+import type { Particulars, Version } from '../../metadata/objects/versions.ts';
+
+/**
+ * What one request sees: each bucket and each version is read once, by whoever asks first. So the version whose ACL was judged is
+ * the one that is served, whatever takes its place meanwhile; and where the gate has no need to look, nothing is read twice.
+ */
+export class RequestView {
+  readonly #buckets: Buckets;
+  readonly #objects: Objects;
+  readonly #seenBuckets: Map<string, Promise<Bucket>>;
+  readonly #versions = new Map<string, Promise<Version | undefined>>();
+  readonly #particulars = new Map<Version, Promise<Particulars>>();
+
+  /** @param addressed the bucket that the request was sent to, if it was read already */
+  constructor(rooms: { readonly buckets: Buckets; readonly objects: Objects }, addressed: Bucket | undefined) {
+    this.#buckets = rooms.buckets;
+    this.#objects = rooms.objects;
+    this.#seenBuckets = new Map(addressed && [[addressed.name, Promise.resolve(addressed)]]);
+  }
+
+  /** The bucket of this name. @throws S3Error NoSuchBucket */
+  bucket(name: string): Promise<Bucket> {
+    return seen(this.#seenBuckets, name, () => this.#buckets.load(name));
+  }
+
+  /** As Objects.find. */
+  find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
+    return seen(this.#versions, nameOf(bucket, key, versionId), () => this.#objects.find(bucket, key, versionId));
+  }
+
+  /** As Objects.particulars. */
+  particulars(version: Version): Promise<Particulars> {
+    return seen(this.#particulars, version, () => this.#objects.particulars(version));
+  }
+
+  /** Forgets the objects, for a request that begins again. Whatever it goes on to read must be judged anew. */
+  forget(): void {
+    this.#versions.clear();
+    this.#particulars.clear();
+  }
+
+  /**
+   * For changes: a check that what is about to be changed is still the version which was seen, if any was, because that is the one
+   * which was judged. It throws SlowDown if another is there by now; whoever tries again is judged anew.
+   */
+  async unchanged(bucket: Bucket, key: string, versionId: string | undefined): Promise<(version: Version) => void> {
+    const judged = await this.#versions.get(nameOf(bucket, key, versionId));
+    return (version) => {
+      if (judged !== undefined && judged.instance !== version.instance) throw new S3Error('SlowDown');
+    };
+  }
+}
+
+function seen<Name, Value>(known: Map<Name, Promise<Value>>, name: Name, read: () => Promise<Value>): Promise<Value> {
+  const found = known.get(name) ?? read();
+  known.set(name, found);
+  return found;
+}
+
+function nameOf(bucket: Bucket, key: string, versionId: string | undefined): string {
+  return JSON.stringify([bucket.id, key, versionId]);
+}

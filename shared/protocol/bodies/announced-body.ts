@@ -1,0 +1,173 @@
+import { checksumAlgorithms, type ChecksumAlgorithm } from '../../checksums/algorithms.ts';
+import { parseDigest } from '../../checksums/digest-value.ts';
+import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
+import type { Fields } from '../../http/message.ts';
+import type { PayloadHash } from '../../signing/payload-hash.ts';
+
+/** What the head of a request says its body will be. The body is held to all of it. */
+export interface AnnouncedBody {
+  /** Content-Length: bytes on the wire. */
+  readonly wireLength: number | undefined;
+  /** How the bytes are framed, if they are. */
+  readonly chunks: AnnouncedChunks | undefined;
+  /** Content-MD5, of the decoded bytes. */
+  readonly md5: Uint8Array | undefined;
+  /** x-amz-checksum-*, of the decoded bytes. */
+  readonly checksum: AnnouncedChecksum | undefined;
+}
+
+/** aws-chunked framing. */
+export interface AnnouncedChunks {
+  /** x-amz-decoded-content-length */
+  readonly decodedLength: number;
+  /** The trailer that x-amz-trailer promises. */
+  readonly trailer: AnnouncedTrailer | undefined;
+}
+
+export interface AnnouncedChecksum {
+  readonly algorithm: ChecksumAlgorithm;
+  readonly value: Uint8Array;
+}
+
+export interface AnnouncedTrailer {
+  /** Lower case. */
+  readonly name: string;
+  readonly algorithm: ChecksumAlgorithm;
+}
+
+/**
+ * Reads the announcements. Checksums that stand in the query are none: presigners put that of an empty body there.
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html
+ *
+ * @throws S3Error InvalidDigest, InvalidRequest (checksums), MissingContentLength, InvalidArgument (lengths),
+ *   MalformedTrailerError (a trailer where none can be)
+ */
+export function readAnnouncedBody(
+  fields: Fields,
+  hash: PayloadHash,
+  checksumsDescribe: 'body' | 'object',
+): AnnouncedBody {
+  const framed = isFramed(fields, hash);
+  const trailer = announcedTrailer(fields, framed && (hash.kind !== 'chunks' || hash.trailers));
+  const checksum = checksumsDescribe === 'body' ? announcedChecksum(fields, trailer) : undefined;
+  return {
+    wireLength: length(fields, 'content-length'),
+    chunks: framed ? { decodedLength: decodedLength(fields), trailer } : undefined,
+    md5: announcedMd5(fields),
+    checksum,
+  };
+}
+
+/**
+ * The length of the decoded body, if it was announced. An announcement that makes no sense counts as none here.
+ */
+export function announcedLength(fields: Fields, hash: PayloadHash): number | undefined {
+  const text = fields.get(isFramed(fields, hash) ? 'x-amz-decoded-content-length' : 'content-length');
+  return text === undefined ? undefined : parseLength(text);
+}
+
+/** Clients give framing away in three ways, and not all of them in every one. A body of no bytes has no frames. */
+function isFramed(fields: Fields, hash: PayloadHash): boolean {
+  if (hash.kind === 'chunks' || fields.has('x-amz-decoded-content-length')) return true;
+  const encodings = list(fields.get('content-encoding'));
+  const hasBody = fields.has('transfer-encoding') || (fields.get('content-length') ?? '0') !== '0';
+  return encodings.includes('aws-chunked') && hasBody;
+}
+
+function decodedLength(fields: Fields): number {
+  const announced = length(fields, 'x-amz-decoded-content-length');
+  if (announced !== undefined) return announced;
+  throw new S3Error('MissingContentLength', {
+    message: 'You must provide the x-amz-decoded-content-length HTTP header.',
+  });
+}
+
+/** @throws S3Error InvalidArgument */
+function length(fields: Fields, name: string): number | undefined {
+  const text = fields.get(name);
+  if (text === undefined) return undefined;
+  const bytes = parseLength(text);
+  if (bytes === undefined) throw invalidArgument(name, text);
+  return bytes;
+}
+
+function parseLength(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function announcedMd5(fields: Fields): Uint8Array | undefined {
+  const text = fields.get('content-md5');
+  if (text === undefined) return undefined;
+  const md5 = parseDigest('MD5', text);
+  if (md5 === undefined) throw new S3Error('InvalidDigest', { details: { 'Content-MD5': text } });
+  return md5;
+}
+
+/** Headers that begin like a checksum and say how checksums are to be handled. */
+const checksumSettings = new Set(['x-amz-checksum-algorithm', 'x-amz-checksum-mode', 'x-amz-checksum-type']);
+const checksumPrefix = 'x-amz-checksum-';
+
+function announcedChecksum(fields: Fields, trailer: AnnouncedTrailer | undefined): AnnouncedChecksum | undefined {
+  const names = [...fields.names()].filter((name) => name.startsWith(checksumPrefix) && !checksumSettings.has(name));
+  const found = names.map((name) => ({ name, algorithm: algorithmOf(name) }));
+  if (found.length + (trailer ? 1 : 0) > 1) {
+    throw invalidRequest('Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.');
+  }
+  const [header] = found;
+  if (header === undefined) {
+    // With a value at hand S3 does not look at the name of the algorithm.
+    if (fields.has('x-amz-sdk-checksum-algorithm') && trailer === undefined) {
+      throw invalidRequest(
+        'x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.',
+      );
+    }
+    return undefined;
+  }
+  const value = parseDigest(header.algorithm, fields.get(header.name)!);
+  if (value === undefined) throw invalidRequest(`Value for ${header.name} header is invalid.`);
+  return { algorithm: header.algorithm, value };
+}
+
+/** @param possible whether the framing has room for trailers */
+function announcedTrailer(fields: Fields, possible: boolean): AnnouncedTrailer | undefined {
+  const names = list(fields.get('x-amz-trailer'));
+  const [name] = names;
+  if (name === undefined) return undefined;
+  if (!name.startsWith(checksumPrefix) || checksumSettings.has(name)) {
+    throw invalidRequest('The value specified in the x-amz-trailer header is not supported');
+  }
+  if (names.length > 1) {
+    throw invalidRequest('Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.');
+  }
+  if (!possible) {
+    throw new S3Error('MalformedTrailerError', { message: 'x-amz-trailer needs a body in chunks with trailers.' });
+  }
+  return { name, algorithm: algorithmOf(name) };
+}
+
+/** @throws S3Error InvalidRequest, so that a checksum we cannot verify is not taken for one that holds */
+function algorithmOf(name: string): ChecksumAlgorithm {
+  const algorithm = checksumAlgorithms.find((known) => checksumPrefix + known.toLowerCase() === name);
+  if (algorithm === undefined) throw invalidRequest(`The checksum of ${name} is unsupported.`);
+  return algorithm;
+}
+
+/** The lower-case tokens of a comma-separated list. */
+function list(value = ''): string[] {
+  return value
+    .split(',')
+    .map((token) => token.trim().toLowerCase())
+    .filter((token) => token !== '');
+}
+
+function invalidRequest(message: string): S3Error {
+  return new S3Error('InvalidRequest', { message });
+}
+
+/**
+ * An upload must say how it ends: by its length or by chunks.
+ * @throws S3Error MissingContentLength
+ */
+export function checkLengthIsGiven(fields: Fields): void {
+  if (!fields.has('content-length') && !fields.has('transfer-encoding')) throw new S3Error('MissingContentLength');
+}

@@ -1,0 +1,22 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Payload } from './payload.ts';
+
+/**
+ * Reads a bounded body whole, to its verified end.
+ * @throws S3Error MaxMessageLengthExceeded, and what the payload throws
+ */
+export async function readWhole(payload: Payload, maximum: number): Promise<Uint8Array> {
+  if (payload.length !== undefined && payload.length > maximum) throw tooLong(maximum);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of payload.bytes) {
+    size += chunk.byteLength;
+    if (size > maximum) throw tooLong(maximum);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLong(maximum: number): S3Error {
+  return new S3Error('MaxMessageLengthExceeded', { details: { MaxMessageLengthBytes: String(maximum) } });
+}

@@ -1,0 +1,102 @@
+import { invalidArgument } from '../../errors/s3-error.ts';
+import { Fields } from '../../http/message.ts';
+import { readMultipartForm, type MultipartForm } from '../../http/multipart-form.ts';
+
+/** What a form says beside the content of its file. Names in lower case; values are bytes as latin1 characters. */
+export interface Form {
+  /** Every field before the file, `${filename}` replaced by the name of the file. */
+  readonly fields: Fields;
+  /** The field `key`, never empty; bytes as latin1 characters. */
+  readonly key: string;
+  /** Those of them that say what an upload says in the header fields of its request, under the names they have there. */
+  readonly headers: Fields;
+}
+
+/** A form whose file is still to be read. */
+export interface OpenForm extends Form, Pick<MultipartForm, 'file' | 'close'> {}
+
+/**
+ * Reads a form up to the content of its file.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTForms.html
+ *
+ * @param maximum the most bytes that may stand beside the content of the file
+ * @throws S3Error as {@link readMultipartForm}, and InvalidArgument for a form without a key, and for a field that comes twice or can't
+ *   be a header field
+ */
+export async function openForm(
+  contentType: string | undefined,
+  body: AsyncIterable<Uint8Array>,
+  maximum: number,
+): Promise<OpenForm> {
+  const form = await readMultipartForm(contentType, body, maximum);
+  try {
+    const fields = new Fields();
+    for (const [name, value] of form.fields) {
+      // Which of two values counts must not be a matter of who looks.
+      if (fields.has(name.toLowerCase()) && !/^x-ignore-/i.test(name))
+        throw invalidArgument(name, value, `The form has two fields named '${name}'.`);
+      fields.add(name, withFileName(value, form.fileName));
+    }
+    const key = keyOf(fields);
+    return { fields, key, headers: headersOf(fields), file: form.file, close: () => form.close() };
+  } catch (error) {
+    await form.close();
+    throw error;
+  }
+}
+
+/** A form without a key is refused before its policy is looked at, as by Ceph RGW: what is wrong is then said, whatever the policy wants. */
+function keyOf(fields: Fields): string {
+  const key = fields.get('key');
+  if (key) return key;
+  throw invalidArgument(
+    'key',
+    '',
+    "Bucket POST must contain a field named 'key'. If it is specified, please check the order of the fields.",
+  );
+}
+
+/** Puts the name of the file, without a path before it, where a value asks for it. */
+function withFileName(value: string, fileName = ''): string {
+  return value.includes('${filename}') ? value.split('${filename}').join(fileName.replace(/^.*[/\\]/s, '')) : value;
+}
+
+const headerNames: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-md5',
+  'content-type',
+  'expires',
+  'if-match',
+  'if-none-match',
+]);
+
+/** The credentials of the form, and what would say of the file that it is framed. */
+const noHeaders: ReadonlySet<string> = new Set([
+  'x-amz-algorithm',
+  'x-amz-content-sha256',
+  'x-amz-credential',
+  'x-amz-date',
+  'x-amz-decoded-content-length',
+  'x-amz-signature',
+  'x-amz-trailer',
+]);
+
+const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const controls = /[\x00-\x08\x0a-\x1f\x7f]/;
+
+/** A header field has been through a parser that lets no line break pass; what a form says will be one in an answer. */
+function headersOf(fields: Fields): Fields {
+  const headers = new Fields();
+  for (const [name, value] of fields) {
+    if (!headerNames.has(name) && (!name.startsWith('x-amz-') || noHeaders.has(name)) && name !== 'acl') continue;
+    if (!token.test(name) || controls.test(value)) {
+      throw invalidArgument(name, value, 'The form has a field that must not hold control characters.');
+    }
+    headers.add(name === 'acl' ? 'x-amz-acl' : name, value.replace(/^[ \t]+|[ \t]+$/g, ''));
+  }
+  return headers;
+}

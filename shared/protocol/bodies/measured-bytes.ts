@@ -1,0 +1,31 @@
+import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
+import { startDigest } from '../../checksums/running-digest.ts';
+import type { Payload } from './payload.ts';
+
+/** Bytes of our own store as a payload: measured like an upload, but with nothing to verify. */
+export function measuredBytes(bytes: AsyncIterable<Uint8Array>, length: number, algorithm: ChecksumAlgorithm): Payload {
+  const md5 = startDigest('MD5');
+  const checksum = startDigest(algorithm);
+  let size = 0;
+  return {
+    length,
+    bytes: (async function* () {
+      for await (const chunk of bytes) {
+        md5.update(chunk);
+        checksum.update(chunk);
+        size += chunk.byteLength;
+        yield chunk;
+      }
+    })(),
+    digests: () => ({
+      size,
+      md5: md5.digest(),
+      checksum: { algorithm, value: checksum.digest(), type: 'FULL_OBJECT' },
+    }),
+  };
+}
+
+/** The bytes of a content that has none. */
+export async function* noBytes(): AsyncGenerator<Uint8Array> {
+  // nothing
+}

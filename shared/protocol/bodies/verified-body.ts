@@ -1,0 +1,246 @@
+import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
+import { parseDigest, printDigest } from '../../checksums/digest-value.ts';
+import { startDigest, type RunningDigest } from '../../checksums/running-digest.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { RequestMessage } from '../../http/message.ts';
+import { AwsChunkedDecoder, type Frame } from '../../signing/aws-chunked.ts';
+import type { PayloadHash } from '../../signing/payload-hash.ts';
+import type { SigningContext } from '../../signing/sigv4.ts';
+import { ChunkSignatures } from '../../signing/sigv4-streaming.ts';
+import { announcedLength, readAnnouncedBody, type AnnouncedBody, type AnnouncedTrailer } from './announced-body.ts';
+import type { Payload, PayloadDigests } from './payload.ts';
+
+/** What an operation wants of the body it is sent. */
+export interface BodyWants {
+  /** Whether to compute MD5 and, if the client sent no checksum, CRC64NVME. For operations that stream. */
+  readonly digestBody: boolean;
+  /**
+   * What x-amz-checksum-* headers are of. Completing a multipart upload sends the checksum of the object that comes of it,
+   * which says nothing of the document in the body. `body` unless said.
+   */
+  readonly checksumsDescribe?: 'body' | 'object';
+}
+
+/** A body and the fields that announce it: those of a request, or of a form with its file. */
+export type SentBody = Pick<RequestMessage, 'fields' | 'body'>;
+
+/** The checksum an object gets whose client sent none. */
+const ownChecksum: ChecksumAlgorithm = 'CRC64NVME';
+
+/**
+ * The body of a request, held to everything the request says of it. Nothing is looked at before the first `next()`: whether
+ * the announcements make sense is said then, before the first byte is read, because authorisation comes first.
+ */
+export class VerifiedBody implements Payload {
+  readonly length: number | undefined;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  #digests: PayloadDigests | undefined;
+
+  /** @param context where chunk signatures start from; undefined if the request is not signed */
+  constructor(request: SentBody, hash: PayloadHash, wants: BodyWants, context?: SigningContext) {
+    this.length = announcedLength(request.fields, hash);
+    let begun = false;
+    this.bytes = {
+      [Symbol.asyncIterator]: () => {
+        if (begun) throw new Error('A request body can be read only once.');
+        begun = true;
+        return this.#read(request, hash, wants, context);
+      },
+    };
+  }
+
+  digests(): PayloadDigests {
+    if (this.#digests === undefined) throw new Error('The request body was not read to its end.');
+    return this.#digests;
+  }
+
+  async *#read(
+    { fields, body }: SentBody,
+    hash: PayloadHash,
+    wants: BodyWants,
+    context: SigningContext | undefined,
+  ): AsyncGenerator<Uint8Array> {
+    const announced = readAnnouncedBody(fields, hash, wants.checksumsDescribe ?? 'body');
+    const wire = new WireMeter(announced.wireLength, hash);
+    const content = new ContentMeter(announced, wants.digestBody);
+    const chunks = announced.chunks && new ChunkVerifier(hash, announced.chunks.trailer, context);
+
+    for await (const piece of body) {
+      wire.pass(piece);
+      if (chunks === undefined) {
+        content.pass(piece);
+        yield piece;
+      } else {
+        for (const frame of chunks.decode(piece)) {
+          content.pass(frame);
+          yield frame;
+        }
+      }
+    }
+    if (!isBareNothing(announced, wire.size)) chunks?.end();
+    wire.end();
+    this.#digests = content.end(chunks?.trailer);
+  }
+}
+
+/** Some clients send nothing at all, not even the last chunk, for an object of no bytes. */
+function isBareNothing({ chunks }: AnnouncedBody, wireSize: number): boolean {
+  return wireSize === 0 && chunks?.decodedLength === 0 && chunks.trailer === undefined;
+}
+
+/** Counts and hashes what is on the wire. */
+class WireMeter {
+  size = 0;
+  readonly #length: number | undefined;
+  readonly #expected: string | undefined;
+  readonly #sha256: RunningDigest | undefined;
+
+  constructor(length: number | undefined, hash: PayloadHash) {
+    this.#length = length;
+    this.#expected = hash.kind === 'digest' ? hash.sha256 : undefined;
+    this.#sha256 = hash.kind === 'digest' ? startDigest('SHA256') : undefined;
+  }
+
+  pass(bytes: Uint8Array): void {
+    this.size += bytes.length;
+    if (this.#length !== undefined && this.size > this.#length) throw new S3Error('IncompleteBody');
+    this.#sha256?.update(bytes);
+  }
+
+  /** @throws S3Error IncompleteBody, XAmzContentSHA256Mismatch */
+  end(): void {
+    if (this.#length !== undefined && this.size !== this.#length) throw new S3Error('IncompleteBody');
+    if (this.#sha256 === undefined) return;
+    const computed = Buffer.from(this.#sha256.digest()).toString('hex');
+    if (computed !== this.#expected) {
+      throw new S3Error('XAmzContentSHA256Mismatch', {
+        details: { ClientComputedContentSHA256: this.#expected!, S3ComputedContentSHA256: computed },
+      });
+    }
+  }
+}
+
+/** Counts and digests what the body means, the framing being gone. */
+class ContentMeter {
+  readonly #announced: AnnouncedBody;
+  readonly #md5: RunningDigest | undefined;
+  readonly #algorithm: ChecksumAlgorithm | undefined;
+  readonly #checksum: RunningDigest | undefined;
+  #size = 0;
+
+  constructor(announced: AnnouncedBody, digestBody: boolean) {
+    this.#announced = announced;
+    this.#md5 = digestBody || announced.md5 ? startDigest('MD5') : undefined;
+    const sent = announced.checksum?.algorithm ?? announced.chunks?.trailer?.algorithm;
+    this.#algorithm = sent ?? (digestBody ? ownChecksum : undefined);
+    this.#checksum = this.#algorithm && startDigest(this.#algorithm);
+  }
+
+  pass(bytes: Uint8Array): void {
+    this.#size += bytes.length;
+    const length = this.#announced.chunks?.decodedLength;
+    if (length !== undefined && this.#size > length) throw lengthDiffers(length);
+    this.#md5?.update(bytes);
+    this.#checksum?.update(bytes);
+  }
+
+  /**
+   * @param trailer the checksum that came after the body
+   * @throws S3Error IncompleteBody, BadDigest
+   */
+  end(trailer: Uint8Array | undefined): PayloadDigests {
+    const length = this.#announced.chunks?.decodedLength;
+    if (length !== undefined && this.#size !== length) throw lengthDiffers(length);
+    const md5 = this.#md5?.digest();
+    if (this.#announced.md5 && md5) checkMd5(this.#announced.md5, md5);
+    if (this.#algorithm === undefined || this.#checksum === undefined)
+      return { size: this.#size, md5, checksum: undefined };
+
+    const value = this.#checksum.digest();
+    const expected = this.#announced.checksum?.value ?? trailer;
+    if (expected && Buffer.compare(expected, value) !== 0) {
+      throw new S3Error('BadDigest', {
+        message: `The ${this.#algorithm} you specified did not match the calculated checksum.`,
+      });
+    }
+    return { size: this.#size, md5, checksum: { algorithm: this.#algorithm, value, type: 'FULL_OBJECT' } };
+  }
+}
+
+function lengthDiffers(announced: number): S3Error {
+  return new S3Error('IncompleteBody', {
+    message: `The decoded body is not of the ${announced} bytes that x-amz-decoded-content-length announced.`,
+  });
+}
+
+function checkMd5(expected: Uint8Array, computed: Uint8Array): void {
+  if (Buffer.compare(expected, computed) === 0) return;
+  throw new S3Error('BadDigest', {
+    message: 'The Content-MD5 you specified did not match what we received.',
+    details: { ExpectedDigest: printDigest(expected), CalculatedDigest: printDigest(computed) },
+  });
+}
+
+/** Takes the frames off and verifies their signatures. A chunk's data goes on at once; its signature is looked at at its end. */
+class ChunkVerifier {
+  /** The checksum in the announced trailer, once it came. */
+  trailer: Uint8Array | undefined;
+  readonly #decoder = new AwsChunkedDecoder();
+  readonly #announced: AnnouncedTrailer | undefined;
+  readonly #signatures: ChunkSignatures | undefined;
+  #chunk: RunningDigest | undefined;
+
+  constructor(hash: PayloadHash, trailer: AnnouncedTrailer | undefined, context: SigningContext | undefined) {
+    this.#announced = trailer;
+    if (hash.kind !== 'chunks' || !hash.signed) return;
+    if (context === undefined) throw new Error('Signed chunks follow from a signed request.');
+    this.#signatures = new ChunkSignatures(context);
+    this.#chunk = startDigest('SHA256');
+  }
+
+  /** The data in a piece of the wire. */
+  *decode(piece: Uint8Array): Generator<Uint8Array> {
+    for (const frame of this.#decoder.decode(piece)) {
+      if (frame.kind === 'data') {
+        this.#chunk?.update(frame.bytes);
+        yield frame.bytes;
+      } else if (frame.kind === 'chunk-end') {
+        this.#endChunk(frame.signature);
+      } else {
+        this.#takeTrailers(frame);
+      }
+    }
+  }
+
+  end(): void {
+    this.#decoder.end();
+  }
+
+  #endChunk(signature: string | undefined): void {
+    if (!this.#signatures || !this.#chunk) return;
+    if (signature === undefined) throw new S3Error('IncompleteBody', { message: 'A chunk has no chunk-signature.' });
+    this.#signatures.verifyChunk(signature, this.#chunk.digest());
+    this.#chunk = startDigest('SHA256');
+  }
+
+  #takeTrailers({ lines, signature }: Extract<Frame, { kind: 'trailers' }>): void {
+    if (this.#signatures && (lines.length > 0 || signature !== undefined)) {
+      if (signature === undefined) throw malformedTrailer('The trailers have no x-amz-trailer-signature.');
+      this.#signatures.verifyTrailers(signature, lines);
+    }
+    const announced = this.#announced;
+    for (const line of lines) {
+      const colon = line.indexOf(':');
+      const name = line.slice(0, colon).toLowerCase();
+      if (announced === undefined || name !== announced.name) throw malformedTrailer('A trailer was not announced.');
+      if (this.trailer) throw malformedTrailer(`The trailer ${name} came twice.`);
+      this.trailer = parseDigest(announced.algorithm, line.slice(colon + 1).trim());
+      if (!this.trailer) throw malformedTrailer(`The value of the trailer ${name} is not valid.`);
+    }
+    if (announced && !this.trailer) throw malformedTrailer(`The trailer ${announced.name} is missing.`);
+  }
+}
+
+function malformedTrailer(message: string): S3Error {
+  return new S3Error('MalformedTrailerError', { message });
+}

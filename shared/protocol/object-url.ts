@@ -1,8 +1,0 @@
-import { encodeName } from '../http/url-encoding.ts';
-import type { RequestHead } from './operation.ts';
-
-/** The URL of an object, in the style and at the host that its bucket was addressed by. */
-export function objectUrl({ secure, fields, virtualHost, bucket }: RequestHead<'bucket'>, key: string): string {
-  const root = `${secure ? 'https' : 'http'}://${fields.get('host') ?? ''}`;
-  return `${root}${virtualHost ? '' : `/${bucket}`}/${encodeName(key)}`;
-}

@@ -1,0 +1,79 @@
+import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
+import { parseCopySource, type CopySource } from '../../http/copy-source.ts';
+import type { Fields } from '../../http/message.ts';
+import { judgeSource, parsePreconditions, verdictError, type Preconditions } from '../../http/preconditions.ts';
+import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import { checkVersionId } from '../../metadata/objects/objects.ts';
+import { etagOf, versionIdOf, type Version } from '../../metadata/objects/versions.ts';
+import type { Question } from '../../access/authorise.ts';
+import type { RequestView } from '../authorisation/request-view.ts';
+
+/** The source of CopyObject or UploadPartCopy with the conditions on it. */
+export interface CopyRequest {
+  readonly source: CopySource;
+  readonly sourceConditions: Preconditions;
+  /** The project that the client expects the source's bucket to be of. */
+  readonly expectedOwner: string | undefined;
+}
+
+/** @throws S3Error as parseCopySource does */
+export function parseCopyRequest(fields: Fields): CopyRequest {
+  const source = parseCopySource(fields.get('x-amz-copy-source') ?? '');
+  if (source.versionId !== undefined) checkVersionId(source.versionId);
+  return {
+    source,
+    sourceConditions: parsePreconditions(fields, 'x-amz-copy-source-'),
+    expectedOwner: fields.get('x-amz-source-expected-bucket-owner'),
+  };
+}
+
+/** Whoever copies must be allowed to read the source. */
+export function sourceQuestion({ bucket, key, versionId }: CopySource): Question {
+  if (versionId === undefined) return { action: 'GetObject', bucket, key };
+  return { action: 'GetObjectVersion', bucket, key, versionId };
+}
+
+/** Whoever takes the tags along must be allowed to read them. Asked once it is known that there are any, as S3 does. */
+export function sourceTagsQuestion({ bucket, key, versionId }: CopySource): Question {
+  if (versionId === undefined) return { action: 'GetObjectTagging', bucket, key };
+  return { action: 'GetObjectVersionTagging', bucket, key, versionId };
+}
+
+/**
+ * The version to copy.
+ * @throws S3Error AccessDenied (another owner than expected), NoSuchKey, InvalidRequest (a delete marker by its id),
+ *   PreconditionFailed
+ */
+export async function findSource(
+  { source, sourceConditions, expectedOwner }: CopyRequest,
+  bucket: Bucket,
+  view: RequestView,
+): Promise<Version> {
+  if (expectedOwner !== undefined && expectedOwner !== bucket.project) throw new S3Error('AccessDenied');
+  const version = await view.find(bucket, source.key, source.versionId);
+  if (version === undefined || (version.marker && source.versionId === undefined)) {
+    throw new S3Error('NoSuchKey', { details: { BucketName: source.bucket, Key: source.key } });
+  }
+  if (version.marker) {
+    throw new S3Error('InvalidRequest', {
+      message: 'The source of a copy request may not specifically refer to a delete marker by version id.',
+    });
+  }
+  const facts = { etag: etagOf(version), lastModified: version.lastModified };
+  const failure = verdictError(judgeSource(sourceConditions, facts));
+  if (failure) throw failure;
+  return version;
+}
+
+/** `x-amz-copy-source-version-id`, where the source's bucket has versions. */
+export function sourceVersionFields(bucket: Bucket, version: Version): readonly (readonly [string, string])[] {
+  return bucket.versioning === 'off' ? [] : [['x-amz-copy-source-version-id', versionIdOf(version)]];
+}
+
+/** Reads x-amz-metadata-directive and its like. @throws S3Error InvalidArgument */
+export function parseDirective(fields: Fields, name: string): 'COPY' | 'REPLACE' {
+  const value = fields.get(name);
+  if (value === undefined || value === 'COPY') return 'COPY';
+  if (value === 'REPLACE') return 'REPLACE';
+  throw invalidArgument(name, value, `Unknown ${name}.`);
+}

@@ -1,0 +1,53 @@
+import { formatHttpDate } from '../../http/dates.ts';
+import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import { abortionOf, expiryOf, realDays } from '../../metadata/lifecycle/lifecycle.ts';
+import { enabledRules, type Tags } from '../../metadata/lifecycle/lifecycle-rules.ts';
+import type { Version } from '../../metadata/objects/versions.ts';
+import type { Services } from '../operation.ts';
+
+type Field = readonly [name: string, value: string];
+
+/** The field that tells of a current version when it will expire; none if it will not. */
+export type ExpirationFields = (key: string, version: Version, tags: Tags) => readonly Field[];
+
+/**
+ * Reads what {@link ExpirationFields} go by: nothing, if the bucket has no rules. To be called before a commit, so that nothing can fail
+ * after it.
+ *
+ * `x-amz-expiration: expiry-date="Fri, 23 Dec 2026 00:00:00 GMT", rule-id="the id, percent-encoded"`, as in
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+ */
+export async function readExpirations(
+  { buckets }: Pick<Services, 'buckets'>,
+  bucket: Bucket,
+): Promise<ExpirationFields> {
+  const document = await buckets.documents.of(bucket, 'lifecycle');
+  if (document === undefined) return () => [];
+  const rules = enabledRules(document);
+  return (key, { marker, size, lastModified, replacedAt }, tags) => {
+    if (replacedAt !== undefined) return [];
+    const expiry = expiryOf(rules, key, { marker, size, tags, lastModified }, realDays);
+    if (expiry === undefined) return [];
+    const { at, rule } = expiry;
+    return [['x-amz-expiration', `expiry-date="${formatHttpDate(at)}", rule-id="${encodeURIComponent(rule.id)}"`]];
+  };
+}
+
+/**
+ * The fields that tell of an open upload when a rule will abort it, and which: `x-amz-abort-date: Fri, 23 Dec 2026 00:00:00 GMT` and
+ * `x-amz-abort-rule-id`, percent-encoded. None if nothing will.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html
+ */
+export async function readAbortion(
+  { buckets }: Pick<Services, 'buckets'>,
+  bucket: Bucket,
+  upload: Parameters<typeof abortionOf>[1],
+): Promise<readonly Field[]> {
+  const document = await buckets.documents.of(bucket, 'lifecycle');
+  const abortion = document && abortionOf(enabledRules(document), upload, realDays);
+  if (abortion === undefined) return [];
+  return [
+    ['x-amz-abort-date', formatHttpDate(abortion.at)],
+    ['x-amz-abort-rule-id', encodeURIComponent(abortion.rule.id)],
+  ];
+}

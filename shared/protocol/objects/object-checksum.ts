@@ -1,0 +1,53 @@
+import { checksumAlgorithms, type Checksum } from '../../checksums/algorithms.ts';
+import { parseDigest, printDigest } from '../../checksums/digest-value.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Fields } from '../../http/message.ts';
+
+const prefix = 'x-amz-checksum-';
+
+/** What CompleteMultipartUpload says that the checksum of the whole object is. */
+export interface ExpectedChecksum extends Pick<Checksum, 'algorithm' | 'value'> {
+  /** The name of the header. */
+  readonly name: string;
+  /** x-amz-checksum-type, upper case. */
+  readonly type: string | undefined;
+}
+
+/**
+ * Reads x-amz-checksum-* and x-amz-checksum-type where they are of the object, not of the body.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
+ *
+ * @throws S3Error InvalidRequest
+ */
+export function parseExpectedChecksum(fields: Fields): ExpectedChecksum | undefined {
+  const found = checksumAlgorithms
+    .map((algorithm) => ({ algorithm, name: prefix + algorithm.toLowerCase() }))
+    .filter(({ name }) => fields.has(name));
+  if (found.length > 1) {
+    throw invalidRequest('Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.');
+  }
+  const [one] = found;
+  if (one === undefined) return undefined;
+  // A composite one may show how many parts it is of.
+  const value = parseDigest(one.algorithm, fields.get(one.name)!.replace(/-\d{1,5}$/, ''));
+  if (value === undefined) throw invalidRequest(`Value for ${one.name} header is invalid.`);
+  return { ...one, value, type: fields.get(`${prefix}type`)?.toUpperCase() };
+}
+
+/** @throws S3Error InvalidRequest (a checksum of another kind than the object has), BadDigest */
+export function checkExpectedChecksum(expected: ExpectedChecksum | undefined, actual: Checksum | undefined): void {
+  if (expected === undefined) return;
+  const { algorithm, name, type, value } = expected;
+  if (actual?.algorithm !== algorithm || (type !== undefined && type !== actual.type)) {
+    throw invalidRequest(`The ${name} header is of another kind than the checksum of the upload.`);
+  }
+  if (Buffer.compare(value, actual.value) === 0) return;
+  throw new S3Error('BadDigest', {
+    message: `The ${algorithm} you specified did not match the calculated checksum.`,
+    details: { ExpectedDigest: printDigest(value), CalculatedDigest: printDigest(actual.value) },
+  });
+}
+
+function invalidRequest(message: string): S3Error {
+  return new S3Error('InvalidRequest', { message });
+}

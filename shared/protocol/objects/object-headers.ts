@@ -1,0 +1,83 @@
+import { printDigest } from '../../checksums/digest-value.ts';
+import type { Checksum } from '../../checksums/algorithms.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import { formatHttpDate } from '../../http/dates.ts';
+import type { Query } from '../../http/query.ts';
+import { etagOf, versionIdOf, type Particulars, type Version } from '../../metadata/objects/versions.ts';
+
+type Field = readonly [name: string, value: string];
+
+/** What GET and HEAD answer about a version, whatever part of it is asked for. */
+export function objectFields(version: Version, { headers, metadata, tags }: Particulars): Field[] {
+  const fields: Field[] = [
+    ['last-modified', formatHttpDate(version.lastModified)],
+    ['etag', `"${etagOf(version)}"`],
+    ['accept-ranges', 'bytes'],
+    ['content-type', version.contentType ?? 'binary/octet-stream'],
+    ['x-amz-version-id', versionIdOf(version)],
+    ['x-rgw-object-type', 'Normal'],
+  ];
+  const optional: readonly (readonly [string, string | undefined])[] = [
+    ['cache-control', headers.cacheControl],
+    ['content-disposition', headers.contentDisposition],
+    ['content-encoding', headers.contentEncoding],
+    ['content-language', headers.contentLanguage],
+    ['expires', headers.expires],
+    ['x-amz-website-redirect-location', headers.websiteRedirectLocation],
+    ['x-amz-tagging-count', tags.length > 0 ? String(tags.length) : undefined],
+  ];
+  for (const [name, value] of optional) if (value !== undefined) fields.push([name, value]);
+  for (const [name, value] of Object.entries(metadata)) fields.push([`x-amz-meta-${name}`, value]);
+  return fields;
+}
+
+/** `x-amz-checksum-<algorithm>` and its type. A composite one shows how many parts it is of. */
+export function checksumFields(checksum: Checksum | undefined, partCount?: number): Field[] {
+  if (checksum === undefined) return [];
+  const { algorithm, value, type } = checksum;
+  const suffix = type === 'COMPOSITE' && partCount !== undefined ? `-${partCount}` : '';
+  return [
+    [`x-amz-checksum-${algorithm.toLowerCase()}`, printDigest(value) + suffix],
+    ['x-amz-checksum-type', type],
+  ];
+}
+
+const overridable = [
+  'content-type',
+  'content-language',
+  'expires',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+] as const;
+
+/**
+ * The `response-*` parameters of a GET or HEAD: each replaces a header of a successful answer.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+ *
+ * @throws S3Error InvalidRequest for an unsigned request, or for control characters, which would let a link inject headers
+ */
+export function responseOverrides(query: Query, signed: boolean): ReadonlyMap<string, string> {
+  const overrides = new Map<string, string>();
+  for (const name of overridable) {
+    const value = query.get(`response-${name}`);
+    if (value === undefined) continue;
+    if (!signed) {
+      throw new S3Error('InvalidRequest', {
+        message: 'Request specific response headers cannot be used for anonymous GET requests.',
+      });
+    }
+    // eslint-disable-next-line no-control-regex -- control characters are what is refused
+    if (/[\u0000-\u001f\u007f]/.test(value)) {
+      throw new S3Error('InvalidRequest', { message: `response-${name} must not contain control characters.` });
+    }
+    overrides.set(name, Buffer.from(value, 'utf8').toString('latin1'));
+  }
+  return overrides;
+}
+
+/** The fields with some of them replaced or added. */
+export function overridden(fields: readonly Field[], overrides: ReadonlyMap<string, string>): Field[] {
+  if (overrides.size === 0) return [...fields];
+  return [...fields.filter(([name]) => !overrides.has(name)), ...overrides];
+}

@@ -1,0 +1,130 @@
+import type { Checksum } from '../../checksums/algorithms.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import { formatHttpDate } from '../../http/dates.ts';
+import { rangeApplies } from '../../http/if-range.ts';
+import { judgeRead, verdictError, type Preconditions } from '../../http/preconditions.ts';
+import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '../../http/range.ts';
+import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import type { Contents } from '../../metadata/objects/contents.ts';
+import { etagOf, type Particulars, type Version } from '../../metadata/objects/versions.ts';
+import { checkCustomerKey, encryptionFields, type CustomerKey } from './encryption.ts';
+import { readExpirations } from './expiration-header.ts';
+import { checksumFields, objectFields, overridden } from './object-headers.ts';
+import type { Answer, Context, Services } from '../operation.ts';
+
+/** What a GET or HEAD asks for, of an object or of a page of a website. */
+export interface ReadInput {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId: string | undefined;
+  readonly range: string | undefined;
+  readonly partNumber: number | undefined;
+  readonly ifRange: string | undefined;
+  readonly conditions: Preconditions;
+  readonly customer: CustomerKey | undefined;
+  readonly showChecksum: boolean;
+  readonly overrides: ReadonlyMap<string, string>;
+}
+
+/** What is answered, before the bytes. */
+export interface ReadOutput {
+  readonly version: Version;
+  readonly particulars: Particulars;
+  readonly notModified: boolean;
+  readonly stretch: Stretch;
+  /** The field that says when it will expire, if it will. */
+  readonly expiration: readonly (readonly [name: string, value: string])[];
+}
+
+/** What of the bytes is answered, and their checksum if they have one of their own. */
+interface Stretch {
+  /** Undefined: the whole. */
+  readonly range: ByteRange | undefined;
+  readonly checksum: Checksum | undefined;
+}
+
+/**
+ * Judges the customer's key, conditions and range against a version that was found, and that the caller may read.
+ * @throws S3Error InvalidRequest (its key), PreconditionFailed, InvalidPart, InvalidRange
+ */
+export async function judgeFound(
+  version: Version,
+  input: ReadInput,
+  bucket: Bucket,
+  services: Services & Pick<Context<'object', 'none'>, 'view'>,
+): Promise<ReadOutput> {
+  const { view, contents } = services;
+  checkCustomerKey(version.encryption, input.customer);
+  const facts = { etag: etagOf(version), lastModified: version.lastModified };
+  const verdict = judgeRead(input.conditions, facts);
+  const failure = verdictError(verdict);
+  if (failure) throw failure;
+  const particulars = await view.particulars(version);
+  const expiration = (await readExpirations(services, bucket))(input.key, version, particulars.tags);
+  const found = { version, particulars, expiration, notModified: false };
+  if (verdict === 'not-modified') return { ...found, notModified: true, stretch: whole(version) };
+  if (input.partNumber !== undefined) {
+    const stretch = await partOf(version, input.partNumber, contents);
+    return { ...found, stretch };
+  }
+  const range = rangeApplies(input.ifRange, facts) ? parseRange(input.range, version.size) : undefined;
+  if (range === 'unsatisfiable') throw unsatisfiableRange(input.range!, version.size);
+  const stretch = range === undefined ? whole(version) : { range, checksum: undefined };
+  return { ...found, stretch };
+}
+
+function whole({ checksum }: Version): Stretch {
+  return { range: undefined, checksum };
+}
+
+/** One part of a multipart object; an object that was uploaded at once is its own first part. */
+async function partOf(version: Version, number: number, contents: Contents): Promise<Stretch> {
+  const part = await contents.part(version, number);
+  if (part === undefined) {
+    throw new S3Error('InvalidPart', { message: 'The requested part number is not satisfiable.' });
+  }
+  const { firstByte, size, checksum } = part;
+  return { range: size === 0 ? undefined : { first: firstByte, last: firstByte + size - 1 }, checksum };
+}
+
+/** The bytes that are answered, if any are. */
+export async function openFound(
+  { version, notModified, stretch }: ReadOutput,
+  { customer }: Pick<ReadInput, 'customer'>,
+  contents: Contents,
+): Promise<AsyncIterable<Uint8Array> | undefined> {
+  return notModified ? undefined : contents.read(version, stretch.range, customer?.key);
+}
+
+/** Status and fields of the answer, as GET and HEAD have them alike. */
+export function renderRead(output: ReadOutput, input: ReadInput): Answer {
+  const { version, particulars, expiration, notModified, stretch } = output;
+  if (notModified) {
+    const { cacheControl, expires } = particulars.headers;
+    return {
+      status: 304,
+      fields: [
+        ['last-modified', formatHttpDate(version.lastModified)],
+        ['etag', `"${etagOf(version)}"`],
+        ...(cacheControl === undefined ? [] : [['cache-control', cacheControl] as const]),
+        ...(expires === undefined ? [] : [['expires', expires] as const]),
+      ],
+    };
+  }
+  const { range, checksum } = stretch;
+  const length = range ? range.last - range.first + 1 : version.size;
+  return {
+    status: range ? 206 : 200,
+    fields: [
+      ...overridden(objectFields(version, particulars), input.overrides),
+      ...expiration,
+      ...checksumFields(input.showChecksum ? checksum : undefined, version.partCount),
+      ...(input.partNumber !== undefined && version.partCount !== undefined
+        ? [['x-amz-mp-parts-count', String(version.partCount)] as const]
+        : []),
+      ...encryptionFields(version.encryption, input.customer),
+      ['content-length', String(length)],
+      ...(range ? [['content-range', contentRange(range, version.size)] as const] : []),
+    ],
+  };
+}

@@ -1,0 +1,102 @@
+import type { Caller } from '../../access/identity.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Preconditions } from '../../http/preconditions.ts';
+import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import { OutcomeUnknown } from '../../metadata/objects/objects.ts';
+import type { Claim } from '../../metadata/quotas/quotas.ts';
+import { versionIdOf, type Version } from '../../metadata/objects/versions.ts';
+import { customerOf, encryptionFields, wantedKey, type WantedEncryption } from './encryption.ts';
+import { readExpirations } from './expiration-header.ts';
+import { grantsOfUpload } from '../acls/granted-acl.ts';
+import { checksumFields } from './object-headers.ts';
+import type { Services } from '../operation.ts';
+import { projectOf } from '../authorisation/ownership.ts';
+import type { Payload } from '../bodies/payload.ts';
+import { storeBody, type StoredBody } from '../bodies/store-body.ts';
+import type { UploadHeaders } from './upload-headers.ts';
+import { writeGuard } from './write-guard.ts';
+
+/** An object that comes in one request: by PutObject, or with the form of PostObject. */
+export interface Upload {
+  readonly key: string;
+  readonly headers: UploadHeaders;
+  readonly encryption: WantedEncryption;
+  readonly conditions: Preconditions;
+  /** What the client says that the MD5 of the bytes is, in hex. */
+  readonly expectedEtag?: string | undefined;
+}
+
+/** An upload that is durable and visible. */
+export interface StoredObject extends Pick<StoredBody, 'md5' | 'checksum'> {
+  readonly version: Version;
+  /** The field that says when it will expire, if it will. */
+  readonly expiration: readonly (readonly [name: string, value: string])[];
+}
+
+interface Rooms extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'projects' | 'quotas' | 'settings'> {
+  readonly bucket: Bucket;
+  readonly caller: Caller;
+  readonly payload: Payload;
+}
+
+/**
+ * Stores the bytes of an upload, and then the object that has them.
+ * @throws S3Error QuotaExceeded, as {@link storeBody} and {@link grantsOfUpload}, UnprocessableEntity, PreconditionFailed and NoSuchKey (conditions); nothing is left then
+ */
+export async function storeObject(upload: Upload, rooms: Rooms): Promise<StoredObject> {
+  const { bucket, payload, quotas } = rooms;
+  const growth = { bytes: payload.length ?? 0, objects: 1 };
+  return quotas.within(bucket, growth, (claim) => storeWithin(upload, rooms, claim));
+}
+
+async function storeWithin(upload: Upload, rooms: Rooms, claim: Claim): Promise<StoredObject> {
+  const { bucket, contents, objects, payload, caller, settings } = rooms;
+  const { key, expectedEtag, conditions } = upload;
+  const owner = projectOf(caller, bucket);
+  const grants = await grantsOfUpload(upload.headers.acl, owner, bucket, rooms);
+  const { record, blobs } = contents.encryption(wantedKey(upload.encryption));
+  const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
+  try {
+    if (payload.length === undefined) await claim({ bytes: stored.size, objects: 0 });
+    if (expectedEtag !== undefined && expectedEtag !== stored.md5.toString('hex')) {
+      throw new S3Error('UnprocessableEntity');
+    }
+    const { contentType, headers, metadata, tags } = upload.headers;
+    const expirations = await readExpirations(rooms, bucket);
+    const version = await objects.put(
+      bucket,
+      key,
+      {
+        marker: false,
+        size: stored.size,
+        md5: stored.md5,
+        content: stored.content,
+        encryption: record,
+        owner,
+        contentType,
+        checksum: stored.checksum,
+        particulars: { headers, metadata, tags, ...grants },
+      },
+      { guard: writeGuard(conditions) },
+    );
+    return { version, md5: stored.md5, checksum: stored.checksum, expiration: expirations(key, version, tags) };
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) await stored.discard();
+    throw error;
+  }
+}
+
+/** What the answer to an upload says of the object in its header fields. */
+export function storedFields(
+  { version, md5, checksum, expiration }: StoredObject,
+  { encryption }: Upload,
+): (readonly [name: string, value: string])[] {
+  return [
+    ['etag', `"${md5.toString('hex')}"`],
+    ['x-amz-version-id', versionIdOf(version)],
+    ...expiration,
+    ...checksumFields(checksum),
+    ...encryptionFields(version.encryption, customerOf(encryption)),
+    ...(encryption.kind === 'customer' ? [['accept-ranges', 'bytes'] as const] : []),
+  ];
+}

@@ -1,0 +1,90 @@
+import { parseAclHeaders, type AskedAcl } from '../../access/acl-headers.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Fields } from '../../http/message.ts';
+import type { ContentHeaders, Particulars } from '../../metadata/objects/versions.ts';
+import { tagLimits, type Limits } from '../limits.ts';
+import { parseTaggingHeader } from './tagging-header.ts';
+
+/** What an upload says about the object beside its bytes. */
+export interface UploadHeaders {
+  readonly contentType: string | undefined;
+  readonly headers: Particulars['headers'];
+  readonly metadata: Particulars['metadata'];
+  readonly tags: Particulars['tags'];
+  /** The ACL it is to have; undefined: private. */
+  readonly acl: AskedAcl | undefined;
+}
+
+const metadataPrefix = 'x-amz-meta-';
+
+/**
+ * Reads what is kept with an object and echoed by GET and HEAD: content headers as they were sent, and user metadata.
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
+ *
+ * @throws S3Error MetadataTooLarge, InvalidStorageClass, InvalidRedirectLocation, and as parseAclHeaders does
+ */
+export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders {
+  const storageClass = fields.get('x-amz-storage-class');
+  if (storageClass !== undefined && storageClass !== 'STANDARD') {
+    throw new S3Error('InvalidStorageClass', { details: { StorageClassRequested: storageClass } });
+  }
+  return {
+    contentType: fields.get('content-type') || undefined,
+    headers: present({
+      cacheControl: fields.get('cache-control'),
+      contentDisposition: fields.get('content-disposition'),
+      contentEncoding: storedEncoding(fields.get('content-encoding')),
+      contentLanguage: fields.get('content-language'),
+      expires: fields.get('expires'),
+      websiteRedirectLocation: redirectLocation(fields.get('x-amz-website-redirect-location')),
+    }),
+    metadata: readMetadata(fields, limits.userMetadataBytes),
+    tags: parseTaggingHeader(fields.get('x-amz-tagging'), tagLimits(limits, 'tagsPerObject')),
+    acl: parseAclHeaders(fields),
+  };
+}
+
+function present(
+  headers: Record<keyof Particulars['headers'], string | undefined>,
+): Omit<ContentHeaders, 'contentType'> {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+}
+
+/** `aws-chunked` frames the request, it does not encode the content. The rest is kept as it was written. */
+function storedEncoding(value: string | undefined): string | undefined {
+  const kept = value
+    ?.split(',')
+    .filter((token) => !/^\s*(?:aws-chunked)?\s*$/i.test(token))
+    .join(',')
+    .trim();
+  return kept || undefined;
+}
+
+function redirectLocation(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  // Control characters are what is refused: the value becomes a header.
+  // eslint-disable-next-line no-control-regex
+  const isFine = /^(?:\/|https?:\/\/)[^\u0000-\u001f\u007f]*$/.test(value) && value.length <= 2048;
+  if (!isFine) throw new S3Error('InvalidRedirectLocation');
+  return value;
+}
+
+/** The limit counts the bytes of names and values, without the prefix. */
+function readMetadata(fields: Fields, maximum: number): Record<string, string> {
+  const metadata: Record<string, string> = {};
+  let size = 0;
+  for (const name of fields.names()) {
+    if (!name.startsWith(metadataPrefix) || name === metadataPrefix) continue;
+    const short = name.slice(metadataPrefix.length);
+    const value = fields
+      .all(name)
+      .map((one) => one.trim())
+      .join(',');
+    size += short.length + value.length;
+    Object.defineProperty(metadata, short, { value, enumerable: true });
+  }
+  if (size > maximum) {
+    throw new S3Error('MetadataTooLarge', { details: { Size: String(size), MaxSizeAllowed: String(maximum) } });
+  }
+  return metadata;
+}

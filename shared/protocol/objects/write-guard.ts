@@ -1,0 +1,32 @@
+import {
+  isConditionalWrite,
+  judgeDelete,
+  judgeWrite,
+  verdictError,
+  type DeleteConditions,
+  type Preconditions,
+} from '../../http/preconditions.ts';
+import type { Guard } from '../../metadata/objects/objects.ts';
+import { etagOf, type Version } from '../../metadata/objects/versions.ts';
+
+/** The If-* conditions of a write as the guard of its commit; undefined if there are none, and nothing need be read. */
+export function writeGuard(conditions: Preconditions): Guard | undefined {
+  if (!isConditionalWrite(conditions)) return undefined;
+  return (current) => {
+    const failure = verdictError(judgeWrite(conditions, current && factsOf(current)));
+    if (failure) throw failure;
+  };
+}
+
+/** As {@link writeGuard}, for a DELETE. */
+export function deleteGuard(conditions: DeleteConditions): Guard | undefined {
+  if (Object.values(conditions).every((condition) => condition === undefined)) return undefined;
+  return (current) => {
+    const failure = verdictError(judgeDelete(conditions, current && { ...factsOf(current), size: current.size }));
+    if (failure) throw failure;
+  };
+}
+
+function factsOf(version: Version): { etag: string; lastModified: number } {
+  return { etag: etagOf(version), lastModified: version.lastModified };
+}

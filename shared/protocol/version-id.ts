@@ -1,9 +1,0 @@
-import type { Query } from '../http/query.ts';
-import { checkVersionId } from '../metadata/objects.ts';
-
-/** The `versionId` parameter, if it is there. @throws S3Error InvalidArgument */
-export function parseVersionId(query: Query): string | undefined {
-  const versionId = query.get('versionId');
-  if (versionId !== undefined) checkVersionId(versionId);
-  return versionId;
-}

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { S3Error } from '../../../../shared/errors/s3-error.ts';
+import { readListingToken, writeListingToken } from '../../../../shared/metadata/listings/listing-token.ts';
+
+const key = Buffer.from('a key of the service');
+const scope = ['bucket-id', 'photos/', '/'];
+const token = writeListingToken(key, scope, { after: 'photos/2026/😀' });
+
+function refused(read: () => unknown): void {
+  let thrown: unknown;
+  try {
+    read();
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(S3Error);
+  expect(thrown).toMatchObject({ code: 'InvalidArgument', details: { ArgumentName: 'continuation-token' } });
+}
+
+describe('listing tokens', () => {
+  it('read as they were written', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (after, inside) => {
+        const position = inside ? { after, inside } : { after };
+        expect(readListingToken(key, scope, writeListingToken(key, scope, position))).toEqual(position);
+      }),
+    );
+  });
+
+  it('are base64url', () => {
+    expect(token).toMatch(/^[A-Za-z0-9_-]+$/);
+  });
+
+  it.each([
+    ['another bucket', ['other', 'photos/', '/']],
+    ['another prefix', ['bucket-id', 'photo', '/']],
+    ['another delimiter', ['bucket-id', 'photos/', '']],
+    ['another division of the same text', ['bucket-id', 'photos', '//']],
+  ])('are bound: %s', (_, other) => {
+    refused(() => readListingToken(key, other, token));
+  });
+
+  it('are of no use with another key', () => {
+    refused(() => readListingToken(Buffer.from('another key'), scope, token));
+  });
+
+  it.each(['', 'x', 'garbage', '../..', token.slice(0, -1), `${token}A`, `${token}=`, ` ${token}`, token.slice(0, 22)])(
+    'refuse %j',
+    (garbage) => {
+      refused(() => readListingToken(key, scope, garbage));
+    },
+  );
+
+  it('refuse any change of any character', () => {
+    for (let at = 0; at < token.length; at++) {
+      const changed = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+      refused(() => readListingToken(key, scope, changed));
+    }
+  });
+});

@@ -1,0 +1,444 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { markerOf, positionOf } from '../../../../shared/metadata/listings/listing-marker.ts';
+import {
+  entriesAsRows,
+  listPage,
+  type ListingEntry,
+  type ListingPage,
+  type ListingPosition,
+  type ListingQuery,
+  type ListingSource,
+} from '../../../../shared/metadata/listings/listing.ts';
+
+/* A table in memory, and a naive listing of it to compare with. */
+
+interface Head extends ListingEntry {
+  /** Version ids, newest first. Objects have no more than one line whatever stands here. */
+  readonly versions: readonly string[];
+}
+
+function bytesOrder(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function head(key: string, { live = true, versions = ['v1'] as readonly string[] } = {}): Head {
+  return { key, live, versions };
+}
+
+interface Trace {
+  readonly queries: ListingQuery[];
+  read: number;
+}
+
+function tableOf(heads: Iterable<Head>, trace: Trace, shortenTo?: () => number) {
+  const sorted = [...heads].sort((a, b) => bytesOrder(a.key, b.key));
+  return async (query: ListingQuery): Promise<{ entries: Head[]; more: boolean }> => {
+    trace.queries.push(query);
+    const start = query.from ?? query.after;
+    expect(query.from === undefined || query.after === undefined).toBe(true);
+    if (start !== undefined) {
+      expect(start.startsWith(query.prefix)).toBe(true);
+      expect(Buffer.byteLength(start)).toBeLessThanOrEqual(1024);
+    }
+    const all = sorted.filter(
+      ({ key }) =>
+        key.startsWith(query.prefix) &&
+        (query.from === undefined || bytesOrder(key, query.from) >= 0) &&
+        (query.after === undefined || bytesOrder(key, query.after) > 0),
+    );
+    const entries = all.slice(0, Math.min(query.limit, shortenTo?.() ?? query.limit));
+    trace.read += entries.length;
+    return { entries, more: entries.length < all.length };
+  };
+}
+
+const never = () => false;
+
+function objectSource(heads: Iterable<Head>, trace: Trace = { queries: [], read: 0 }): ListingSource<Head, Head> {
+  return { fetch: tableOf(heads, trace), rows: entriesAsRows, expired: never };
+}
+
+interface VersionRow {
+  readonly key: string;
+  readonly id: string;
+}
+
+function versionSource(
+  heads: Iterable<Head>,
+  trace: Trace = { queries: [], read: 0 },
+): ListingSource<Head, VersionRow> {
+  return {
+    fetch: tableOf(heads, trace),
+    expired: never,
+    rowId: (row) => row.id,
+    async rows(entries, limit, behind) {
+      const given: VersionRow[][] = [];
+      let left = limit;
+      for (const [index, { key, versions }] of entries.entries()) {
+        if (left <= 0) break;
+        const first = index === 0 && behind !== undefined ? versions.indexOf(behind) + 1 : 0;
+        given.push(versions.slice(first, first + left).map((id) => ({ key, id })));
+        left -= given.at(-1)!.length;
+      }
+      return given;
+    },
+  };
+}
+
+/** Lines as text, in the order in which they count: `key`, `key#version`, `group*`. */
+function linesOf(page: ListingPage<{ key: string; id?: string }>): string[] {
+  const keys = page.rows.map(({ key }) => key);
+  expect(keys).toEqual([...keys].sort(bytesOrder));
+  expect(page.commonPrefixes).toEqual([...page.commonPrefixes].sort(bytesOrder));
+  const rows = page.rows.map(({ key, id }) => ({ name: key, line: id === undefined ? key : `${key}#${id}` }));
+  const groups = page.commonPrefixes.map((name) => ({ name, line: `${name}*` }));
+  return [...rows, ...groups].sort((a, b) => bytesOrder(a.name, b.name)).map(({ line }) => line);
+}
+
+function naiveLines(
+  heads: readonly Head[],
+  {
+    prefix,
+    delimiter,
+    after = '',
+    versions = false,
+  }: { prefix: string; delimiter: string; after?: string; versions?: boolean },
+): string[] {
+  const lines: string[] = [];
+  for (const { key, live, versions: ids } of [...heads].sort((a, b) => bytesOrder(a.key, b.key))) {
+    if (!live || !key.startsWith(prefix)) continue;
+    const at = delimiter === '' ? -1 : key.indexOf(delimiter, prefix.length);
+    const name = at < 0 ? key : key.slice(0, at + delimiter.length);
+    if (after !== '' && bytesOrder(name, after) <= 0) continue;
+    if (at < 0) lines.push(...(versions ? ids.map((id) => `${key}#${id}`) : [key]));
+    else if (!lines.includes(`${name}*`)) lines.push(`${name}*`);
+  }
+  return lines;
+}
+
+/* What may be asked of what. */
+
+const unit = fc.constantFrom('a', 'b', '/', '//', '%', ' ', '\u0001', '\ud7ff', '\ue000', '\ufffd', '😀', '\u{10ffff}');
+const keyText = fc.string({ unit, minLength: 1, maxLength: 5 });
+const heads = fc.uniqueArray(
+  fc.record({
+    key: keyText,
+    live: fc.boolean(),
+    versions: fc.integer({ min: 1, max: 4 }).map((count) => Array.from({ length: count }, (_, index) => `v${index}`)),
+  }),
+  { selector: ({ key }) => key, maxLength: 40 },
+);
+const request = fc.record({
+  prefix: fc.oneof(fc.constant(''), fc.string({ unit, maxLength: 2 })),
+  delimiter: fc.oneof(fc.constant(''), fc.constant('/'), fc.string({ unit, minLength: 1, maxLength: 2 })),
+  limit: fc.integer({ min: 1, max: 12 }),
+});
+
+describe('a listing in pages', { timeout: 60_000 }, () => {
+  it('shows what a naive listing shows; every page is full or the last', async () => {
+    await fc.assert(
+      fc.asyncProperty(heads, request, async (heads, { prefix, delimiter, limit }) => {
+        const expected = naiveLines(heads, { prefix, delimiter });
+        const source = objectSource(heads);
+        const shown: string[] = [];
+        let position: ListingPosition | undefined;
+        do {
+          const page = await listPage({ prefix, delimiter, limit, position }, source);
+          const lines = linesOf(page);
+          expect(lines.length).toBe(Math.min(limit, expected.length - shown.length));
+          shown.push(...lines);
+          position = page.next;
+          expect(position !== undefined).toBe(shown.length < expected.length);
+        } while (position !== undefined);
+        expect(shown).toEqual(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('begins behind any marker, which hides its own group', async () => {
+    await fc.assert(
+      fc.asyncProperty(heads, request, keyText, async (heads, { prefix, delimiter, limit }, after) => {
+        const expected = naiveLines(heads, { prefix, delimiter, after });
+        const page = await listPage({ prefix, delimiter, limit, position: { after } }, objectSource(heads));
+        expect(linesOf(page)).toEqual(expected.slice(0, limit));
+        expect(page.next !== undefined).toBe(expected.length > limit);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('of versions shows every version once, resuming within a key', async () => {
+    await fc.assert(
+      fc.asyncProperty(heads, request, async (generated, { prefix, delimiter, limit }) => {
+        const heads = generated.map((one) => ({ ...one, live: true }));
+        const expected = naiveLines(heads, { prefix, delimiter, versions: true });
+        const shown: string[] = [];
+        let position: ListingPosition | undefined;
+        do {
+          const page = await listPage({ prefix, delimiter, limit, position }, versionSource(heads));
+          const lines = linesOf(page);
+          expect(lines.length).toBe(Math.min(limit, expected.length - shown.length));
+          shown.push(...lines);
+          position = page.next;
+        } while (position !== undefined);
+        expect(shown).toEqual(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['objects', false],
+    ['versions', true],
+  ])(
+    'of %s that expires at any time, from a table that answers short, still shows all once and ends',
+    async (_, versions) => {
+      await fc.assert(
+        fc.asyncProperty(
+          heads,
+          request,
+          fc.infiniteStream(fc.boolean()),
+          fc.infiniteStream(fc.integer({ min: 1, max: 4 })),
+          async (generated, { prefix, delimiter, limit }, expiries, sizes) => {
+            const heads = versions ? generated.map((one) => ({ ...one, live: true })) : generated;
+            const restless = {
+              fetch: tableOf(heads, { queries: [], read: 0 }, () => sizes.next().value as number),
+              expired: () => expiries.next().value as boolean,
+            };
+            const page = (position: ListingPosition | undefined) => {
+              const asked = { prefix, delimiter, limit, position };
+              return versions
+                ? listPage(asked, { ...versionSource(heads), ...restless })
+                : listPage(asked, { ...objectSource(heads), ...restless });
+            };
+            const shown: string[] = [];
+            let position: ListingPosition | undefined;
+            let pages = 0;
+            do {
+              const { next, ...lines } = await page(position);
+              shown.push(...linesOf({ next, ...lines }));
+              if (next !== undefined && next.row === undefined) {
+                // Positions travel as markers (ListObjects) and must survive it.
+                expect(positionOf(markerOf(next), prefix, delimiter)).toEqual(next);
+              }
+              position = next;
+              expect(++pages).toBeLessThanOrEqual(8 * heads.length + 1);
+            } while (position !== undefined);
+            expect(shown).toEqual(naiveLines(heads, { prefix, delimiter, versions }));
+          },
+        ),
+        { numRuns: 1000 },
+      );
+    },
+  );
+});
+
+describe('a page', () => {
+  const files = ['a', 'b/1', 'b/2', 'c', 'd/1'].map((key) => head(key));
+  const request = { prefix: '', delimiter: '/', position: undefined, limit: 1000 };
+
+  it('of no lines asks nothing and is the last', async () => {
+    const trace: Trace = { queries: [], read: 0 };
+    expect(await listPage({ ...request, limit: 0 }, objectSource(files, trace))).toEqual({
+      rows: [],
+      commonPrefixes: [],
+      next: undefined,
+    });
+    expect(trace.queries).toEqual([]);
+  });
+
+  it('counts a group as one line, in its place', async () => {
+    const first = await listPage({ ...request, limit: 2 }, objectSource(files));
+    expect(linesOf(first)).toEqual(['a', 'b/*']);
+    expect(first.next).toEqual({ after: 'b/' });
+    const second = await listPage({ ...request, limit: 2, position: first.next }, objectSource(files));
+    expect(linesOf(second)).toEqual(['c', 'd/*']);
+    expect(second.next).toBeUndefined();
+  });
+
+  it.each(['b/', 'b/1', 'b/0', 'b/zzz'])('behind the marker %j does not show the group b/', async (after) => {
+    const page = await listPage({ ...request, position: { after } }, objectSource(files));
+    expect(linesOf(page)).toEqual(['c', 'd/*']);
+  });
+
+  it('shows a group at its first living key, and not at all without one', async () => {
+    const heads = [head('dead/1', { live: false }), head('mixed/1', { live: false }), head('mixed/2')];
+    expect(linesOf(await listPage(request, objectSource(heads)))).toEqual(['mixed/*']);
+  });
+
+  it('without a delimiter is one query of one entry more than fit', async () => {
+    const trace: Trace = { queries: [], read: 0 };
+    await listPage({ ...request, delimiter: '', limit: 3 }, objectSource(files, trace));
+    expect(trace.queries).toEqual([{ prefix: '', limit: 4 }]);
+  });
+
+  it('for a prefix or marker longer than any key asks nothing that the table refuses', async () => {
+    const long = 'k'.repeat(2000);
+    const heads = [head('k'.repeat(1024)), head('l')];
+    expect((await listPage({ ...request, prefix: long }, objectSource(heads))).rows).toEqual([]);
+    const page = await listPage({ ...request, position: { after: long } }, objectSource(heads));
+    expect(linesOf(page)).toEqual(['l']);
+  });
+
+  it('shows a key of full length that ends with the delimiter as a group, and goes on behind it', async () => {
+    const group = `${'k'.repeat(1023)}/`;
+    const first = await listPage({ ...request, limit: 1 }, objectSource([head(group), head('l')]));
+    expect(linesOf(first)).toEqual([`${group}*`]);
+    const second = await listPage({ ...request, position: first.next }, objectSource([head(group), head('l')]));
+    expect(linesOf(second)).toEqual(['l']);
+  });
+
+  it('of versions skips the group that the key marker lies in, whatever the version id marker', async () => {
+    const page = await listPage({ ...request, position: { after: 'b/1', row: 'v1' } }, versionSource(files));
+    expect(linesOf(page)).toEqual(['c#v1', 'd/*']);
+  });
+
+  it('of versions begins at the next key if the marked one is gone', async () => {
+    const page = await listPage({ ...request, position: { after: 'aa', row: 'v1' } }, versionSource(files));
+    expect(linesOf(page)).toEqual(['b/*', 'c#v1', 'd/*']);
+  });
+
+  it('of versions ends, truncated, inside a key of many versions', async () => {
+    const versions = Array.from({ length: 5000 }, (_, index) => `v${index}`);
+    const page = await listPage(request, versionSource([head('a', { versions })]));
+    expect(page.rows).toHaveLength(1000);
+    expect(page.next).toEqual({ after: 'a', row: 'v999' });
+  });
+
+  it.each(['g/2', 'h'])(
+    'that is full names its last line as the next position, before dead keys and %s',
+    async (key) => {
+      const heads = [head('a'), head('g/1', { live: false }), head(key)];
+      const page = await listPage({ ...request, limit: 1 }, objectSource(heads));
+      expect(page).toEqual({ rows: [head('a')], commonPrefixes: [], next: { after: 'a' } });
+    },
+  );
+
+  it('that always expires, from a table that answers one entry at a time, gets on among versions too', async () => {
+    const heads = [head('a', { versions: ['v1', 'v2'] }), head('b'), head('c')];
+    const source = {
+      ...versionSource(heads),
+      fetch: tableOf(heads, { queries: [], read: 0 }, () => 1),
+      expired: () => true,
+    };
+    const next: ListingPosition[] = [];
+    let position: ListingPosition | undefined;
+    do {
+      const page = await listPage({ ...request, limit: 2, position }, source);
+      if (page.next !== undefined) next.push(page.next);
+      position = page.next;
+    } while (position !== undefined && next.length < 10);
+    expect(next).toEqual([{ after: 'a', row: 'v2' }, { after: 'a' }, { after: 'b', row: 'v1' }, { after: 'b' }]);
+  });
+
+  it('that expires among delete markers ends short, at the last key examined', async () => {
+    const dead = Array.from({ length: 2000 }, (_, index) =>
+      head(`k${String(index).padStart(5, '0')}`, { live: false }),
+    );
+    const page = await listPage({ ...request, delimiter: '' }, { ...objectSource(dead), expired: () => true });
+    expect(page).toEqual({ rows: [], commonPrefixes: [], next: { after: 'k01000' } });
+  });
+
+  it('that expires among delete markers of a group remembers that it is not shown', async () => {
+    const dead = Array.from({ length: 2000 }, (_, index) =>
+      head(`g/${String(index).padStart(5, '0')}`, { live: false }),
+    );
+    const page = await listPage(request, { ...objectSource([...dead, head('g/z')]), expired: () => true });
+    expect(page.next).toEqual({ after: 'g/00255', inside: true });
+    const rest = await listPage({ ...request, position: page.next }, objectSource([...dead, head('g/z')]));
+    expect(linesOf(rest)).toEqual(['g/*']);
+  });
+});
+
+/** Keys `g<group>/<number>` that exist only as arithmetic. */
+function virtualGroups(groups: number, keysPerGroup: number, trace: Trace): ListingSource<ListingEntry, ListingEntry> {
+  const groupWidth = String(groups).length;
+  const keyWidth = String(keysPerGroup).length;
+  const keyAt = (index: number) =>
+    `g${String(Math.floor(index / keysPerGroup)).padStart(groupWidth, '0')}/${String(index % keysPerGroup).padStart(keyWidth, '0')}`;
+  const total = groups * keysPerGroup;
+  /** The first index whose key is not before (or, with `exclusive`, is behind) the place. */
+  const search = (place: string, exclusive: boolean) => {
+    let [low, high] = [0, total];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const key = keyAt(middle);
+      if (key < place || (exclusive && key === place)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return {
+    rows: entriesAsRows,
+    expired: never,
+    async fetch(query) {
+      trace.queries.push(query);
+      const first =
+        query.from !== undefined
+          ? search(query.from, false)
+          : query.after !== undefined
+            ? search(query.after, true)
+            : 0;
+      const end = Math.min(total, first + query.limit);
+      trace.read += end - first;
+      const entries = Array.from({ length: end - first }, (_, index) => ({ key: keyAt(first + index), live: true }));
+      return { entries, more: end < total };
+    },
+  };
+}
+
+describe('effort', { timeout: 60_000 }, () => {
+  it.each([
+    // groups, keys per group, limit, most queries, most keys read
+    [10, 100_000, 1000, 11, 1000],
+    [1000, 1000, 1000, 1001, 65_000],
+    [1000, 3, 1000, 4, 3000],
+    [300, 40, 1000, 6, 12_000],
+    [1_000_000, 1, 1000, 2, 1001],
+  ])(
+    '%i groups of %i keys, %i lines: at most %i queries and %i keys read',
+    async (groups, keys, limit, queries, read) => {
+      const trace: Trace = { queries: [], read: 0 };
+      const source = virtualGroups(groups, keys, trace);
+      const page = await listPage({ prefix: '', delimiter: '/', position: undefined, limit }, source);
+      expect(page.commonPrefixes).toHaveLength(Math.min(groups, limit));
+      expect(trace.queries.length).toBeLessThanOrEqual(queries);
+      expect(trace.read).toBeLessThanOrEqual(read);
+    },
+  );
+
+  it('in pages of one line, does not read the group the page before ended with', async () => {
+    const trace: Trace = { queries: [], read: 0 };
+    const source = virtualGroups(10, 100_000, trace);
+    let position: ListingPosition | undefined;
+    let pages = 0;
+    do {
+      const page = await listPage({ prefix: '', delimiter: '/', position, limit: 1 }, source);
+      expect(page.commonPrefixes).toHaveLength(1);
+      position = page.next;
+      pages++;
+    } while (position !== undefined);
+    expect(pages).toBe(10);
+    expect(trace.queries.length).toBeLessThanOrEqual(20);
+    expect(trace.read).toBeLessThan(1500);
+  });
+
+  it('a million delete markers are read in large queries', async () => {
+    const trace: Trace = { queries: [], read: 0 };
+    const groups = virtualGroups(1, 1_000_000, trace);
+    const page = await listPage(
+      { prefix: '', delimiter: '', position: undefined, limit: 1000 },
+      {
+        ...groups,
+        fetch: async (query) => {
+          const { entries, more } = await groups.fetch(query);
+          return { entries: entries.map(({ key }) => ({ key, live: false })), more };
+        },
+      },
+    );
+    expect(page).toEqual({ rows: [], commonPrefixes: [], next: undefined });
+    expect(trace.queries.length).toBeLessThan(130);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
+import { PublicLinks } from '../../../../shared/metadata/objects/public-links.ts';
+import type { Version } from '../../../../shared/metadata/objects/versions.ts';
+import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
+import { SetClock } from '../../../support/fixed-rooms.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
+
+const bucket = { name: 'bucket', id: `0${'b'.repeat(21)}` } as Bucket;
+const day = 24 * 60 * 60 * 1000;
+const version = { instance: 'i'.repeat(32), named: false } as Version;
+
+function rooms() {
+  const table = new MemoryTable();
+  const clock = new SetClock();
+  return { table, clock, links: new PublicLinks({ table, clock, randomness: new CryptoRandomness() }) };
+}
+
+async function itemsOf(table: MemoryTable): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { key } of table.scan()) found.push(key.pk.split('/')[0]!);
+  return found.toSorted();
+}
+
+describe('PublicLinks', () => {
+  it('opens a link by its token until its time is over, and not a moment longer', async () => {
+    const { clock, links } = rooms();
+    const { link, token } = await links.create(bucket, 'key', version, 1000);
+    expect(await links.open(token)).toEqual(link);
+    clock.time += 999;
+    expect(await links.open(token)).toEqual(link);
+    clock.time += 1;
+    expect(await links.open(token)).toBeUndefined();
+    expect(await links.find(bucket.id, 'key', link.id)).toBeUndefined();
+    expect(await links.list(bucket.id, 'key', { after: '', limit: 10 })).toEqual({ links: [], more: false });
+  });
+
+  it('sweeps all of a link away once its time is over, and leaves the others', async () => {
+    const { table, clock, links } = rooms();
+    for (let count = 0; count < 250; count += 1) await links.create(bucket, `key ${count % 7}`, version, 1000 + count);
+    const { token } = await links.create(bucket, 'key', version, day);
+    await links.sweep();
+    expect(await itemsOf(table)).toHaveLength(251 * 3);
+    clock.time += 1249;
+    await links.sweep();
+    expect(await itemsOf(table)).toEqual(['link', 'links', 'links-due']);
+    expect(await links.open(token)).toBeDefined();
+    clock.time += day;
+    await links.sweep();
+    expect(await itemsOf(table)).toEqual([]);
+  });
+
+  it('leaves nothing behind of a link that was revoked', async () => {
+    const { table, links } = rooms();
+    const { link, token } = await links.create(bucket, 'key', version, 1000);
+    await links.revoke(link);
+    expect(await itemsOf(table)).toEqual([]);
+    expect(await links.open(token)).toBeUndefined();
+  });
+
+  it('fills its pages, whatever has ended in between', async () => {
+    const { clock, links } = rooms();
+    const lasting: string[] = [];
+    for (let count = 0; count < 30; count += 1) {
+      clock.time += 1;
+      const lasts = count % 3 === 0;
+      const { link } = await links.create(bucket, 'key', version, lasts ? day : 100);
+      if (lasts) lasting.push(link.id);
+    }
+    clock.time += 200;
+    const found: string[] = [];
+    for (let after = '', more = true; more;) {
+      const page = await links.list(bucket.id, 'key', { after, limit: 4 });
+      expect(page.links.length).toBe(page.more ? 4 : 2);
+      found.push(...page.links.map(({ id }) => id));
+      after = found.at(-1)!;
+      ({ more } = page);
+    }
+    expect(found).toEqual(lasting);
+    expect(await links.list(bucket.id, 'key', { after: '', limit: 0 })).toEqual({ links: [], more: false });
+  });
+
+  it('looks nothing up for what is no token', async () => {
+    const { table, links } = rooms();
+    for (const token of ['', 'short', '=', 'é'.repeat(43), 'A'.repeat(44)])
+      expect(await links.open(token)).toBeUndefined();
+    expect(table.calls.get).toBe(0);
+  });
+});

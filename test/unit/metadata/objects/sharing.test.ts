@@ -1,0 +1,241 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
+import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
+import { itemKey } from '../../../../shared/metadata/keys.ts';
+import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
+import { Objects, SourceGone, type NewVersion } from '../../../../shared/metadata/objects/objects.ts';
+import { Release } from '../../../../shared/metadata/removal/release.ts';
+import { SharedTooOften, Sharing } from '../../../../shared/metadata/objects/sharing.ts';
+import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
+import { noParticulars, type Head, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
+
+const grace = 1000;
+const hour = 3_600_000;
+
+let table: MemoryTable;
+let clock: SetClock;
+let objects: Objects;
+let sharing: Sharing;
+let release: Release;
+let manifests: Manifests;
+let bucket: Bucket;
+let removed: string[];
+let followed: number;
+
+beforeEach(async () => {
+  table = new MemoryTable();
+  clock = new SetClock();
+  removed = [];
+  followed = 0;
+  const blobs = { remove: async (refs: readonly string[]) => void removed.push(...refs) } as unknown as BlobStore;
+  const rooms = { table, clock, blobs, randomness: new CountedBytes() };
+  const buckets = new Buckets(rooms);
+  manifests = new Manifests(rooms);
+  objects = new Objects({ ...rooms, buckets });
+  sharing = new Sharing(rooms);
+  release = new Release({ ...rooms, manifests, uploads: new Uploads({ ...rooms, manifests }), grace });
+  await buckets.create('bucket', 'project', 10);
+  bucket = await buckets.load('bucket');
+});
+
+function fresh(content: NewVersion['content']): NewVersion {
+  return {
+    marker: false,
+    size: 7,
+    md5: new Uint8Array(16),
+    content,
+    owner: 'project',
+    contentType: undefined,
+    checksum: undefined,
+    encryption: undefined,
+    particulars: noParticulars,
+  };
+}
+
+const put = (key: string, ref: string): Promise<Head> => objects.put(bucket, key, fresh({ kind: 'blob', ref }));
+
+/** Copies a version as it was found. */
+function share(from: string, version: Version, to: string): Promise<Head> {
+  const accompany = sharing.from({ bucketId: bucket.id, key: from, version });
+  return objects.put(bucket, to, fresh(version.content), { accompany });
+}
+
+async function copy(from: string, to: string): Promise<Head> {
+  return share(from, (await objects.find(bucket, from))!, to);
+}
+
+/** Lets the grace pass, and everything be freed that nobody has any more. */
+async function sweep(): Promise<void> {
+  await release.follow(table.feed.slice(followed));
+  followed = table.feed.length;
+  clock.time += grace + hour;
+  await release.sweep();
+  bucket = { ...bucket, readAt: clock.now() };
+}
+
+const holdersOf = async (content: string): Promise<string[] | undefined> => {
+  const item = await table.get(itemKey.holders(content));
+  return item && [...((item['holders'] ?? []) as ReadonlySet<string>)];
+};
+
+describe('shared bytes', () => {
+  it('of an object and a copy onto itself are not shared by one that read other tags', async () => {
+    await put('key', 'ref');
+    const source = (await objects.find(bucket, 'key'))!;
+    await objects.revise(bucket, 'key', undefined, (particulars) => ({ ...particulars, tags: [['team', 'blue']] }));
+    await expect(share('key', source, 'key')).rejects.toThrow(SourceGone);
+    // A copy to another name may be as old as its reading.
+    await share('key', source, 'other');
+  });
+
+  it('are kept until the last one that shares them is gone', async () => {
+    await put('source', 'ref');
+    await copy('source', 'copy');
+    await objects.delete(bucket, 'source', 'project');
+    await sweep();
+    expect(removed).toEqual([]);
+    await copy('copy', 'third');
+    await objects.delete(bucket, 'copy', 'project');
+    await sweep();
+    expect(removed).toEqual([]);
+    await put('third', 'other');
+    await sweep();
+    expect(removed).toEqual(['ref']);
+    expect(await holdersOf('bref')).toBeUndefined();
+    await objects.delete(bucket, 'third', 'project');
+    await sweep();
+    expect(removed).toEqual(['ref', 'other']);
+  });
+
+  it('may be those of parts', async () => {
+    const part = { size: 3, checksum: undefined };
+    const id = await manifests.create([
+      { ...part, blob: 'one' },
+      { ...part, blob: '' },
+      { ...part, blob: 'two' },
+    ]);
+    await objects.put(bucket, 'source', fresh({ kind: 'manifest', id }));
+    await copy('source', 'copy');
+    await objects.delete(bucket, 'source', 'project');
+    await sweep();
+    expect(removed).toEqual([]);
+    expect(await manifests.parts(id)).toHaveLength(3);
+    await objects.delete(bucket, 'copy', 'project');
+    await sweep();
+    expect(removed).toEqual(['one', 'two']);
+    expect(await manifests.parts(id)).toEqual([]);
+  });
+
+  it('are not counted where they are none', async () => {
+    await objects.put(bucket, 'source', fresh(undefined));
+    await copy('source', 'copy');
+    expect(table.feed.some(({ key }) => key.pk.startsWith('content/'))).toBe(false);
+  });
+
+  it('survive a copy onto the same key', async () => {
+    await put('key', 'ref');
+    await copy('key', 'key');
+    await sweep();
+    expect(removed).toEqual([]);
+    await objects.delete(bucket, 'key', 'project');
+    await sweep();
+    expect(removed).toEqual(['ref']);
+  });
+
+  it('have 64 holders at most, those given up counted until they are swept', async () => {
+    await put('source', 'ref');
+    for (let count = 1; count < 64; count++) await copy('source', `copy-${count}`);
+    expect(await holdersOf('bref')).toHaveLength(64);
+    await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(SharedTooOften);
+    await objects.delete(bucket, 'copy-1', 'project');
+    await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(SharedTooOften);
+    await sweep();
+    await copy('source', 'one-more');
+    expect(await holdersOf('bref')).toHaveLength(64);
+  });
+
+  it('may be handed on by one more than that', async () => {
+    const source = await put('source', 'ref');
+    for (let count = 1; count < 64; count++) await copy('source', `copy-${count}`);
+    const accompany = sharing.handedOn({ bucketId: bucket.id, key: 'source', version: source });
+    await objects.put(bucket, 'renamed', fresh(source.content), { accompany });
+    expect(await holdersOf('bref')).toHaveLength(65);
+  });
+});
+
+describe('a source that changes before the copy is committed', () => {
+  /** Does this once, right before the next write of this key's head. */
+  function before(key: string, act: () => Promise<unknown>): void {
+    table.beforeWrite = async (changes) => {
+      if (!changes.some((change) => change.key.sk === key)) return;
+      table.beforeWrite = async () => undefined;
+      await act();
+    };
+  }
+
+  it('is gone if it was replaced or deleted', async () => {
+    for (const act of [() => put('source', 'newer'), () => objects.delete(bucket, 'source', 'project')]) {
+      await put('source', 'ref');
+      before('copy', act);
+      await expect(copy('source', 'copy')).rejects.toBeInstanceOf(SourceGone);
+      expect(await objects.find(bucket, 'copy')).toBeUndefined();
+      expect((await holdersOf('bref')) ?? []).toEqual([]);
+    }
+  });
+
+  it('is gone if it was before', async () => {
+    const old = await put('source', 'ref');
+    await put('source', 'newer');
+    await expect(share('source', old, 'copy')).rejects.toBeInstanceOf(SourceGone);
+  });
+
+  it('is copied if it only got other tags, or another copy', async () => {
+    await put('source', 'ref');
+    before('copy', () => objects.revise(bucket, 'source', undefined, (one) => ({ ...one, tags: [['a', 'b']] })));
+    await copy('source', 'copy');
+    before('second', () => copy('source', 'third'));
+    await copy('source', 'second');
+    expect(await holdersOf('bref')).toHaveLength(4);
+  });
+
+  it('is copied if it moved into the history, or out of it', async () => {
+    bucket = { ...bucket, versioning: 'on' };
+    await table.write([
+      { key: itemKey.bucket('bucket'), put: { ...(await table.get(itemKey.bucket('bucket')))!, versioning: 'on' } },
+    ]);
+    await put('source', 'ref');
+    before('copy', () => put('source', 'newer'));
+    const source = (await objects.find(bucket, 'source'))!;
+    await share('source', source, 'copy');
+    expect((await objects.find(bucket, 'copy'))!.content).toEqual({ kind: 'blob', ref: 'ref' });
+    const newer = (await objects.find(bucket, 'source'))!;
+    before('second', () => objects.deleteVersion(bucket, 'source', newer.instance));
+    await share('source', source, 'second');
+    expect(await holdersOf('bref')).toHaveLength(3);
+  });
+});
+
+describe('an object that leaves its name', () => {
+  const tagged = () => objects.revise(bucket, 'old', undefined, (one) => ({ ...one, tags: [['a', 'b']] }));
+
+  it('is told of what happened to it since it was read', async () => {
+    for (const change of [tagged, () => put('old', 'newer'), () => objects.delete(bucket, 'old', 'project')]) {
+      const source = await put('old', 'ref');
+      await change();
+      await expect(objects.leave(bucket, 'old', source)).rejects.toBeInstanceOf(SourceGone);
+    }
+  });
+
+  it('goes without a trace, or leaves a marker', async () => {
+    const source = await put('old', 'ref');
+    expect(await objects.leave(bucket, 'old', source)).toEqual([expect.objectContaining({ delete: true })]);
+    const changes = await objects.leave({ ...bucket, versioning: 'on' }, 'old', source);
+    expect(changes).toEqual([
+      expect.objectContaining({ put: expect.objectContaining({ m: 1, v: 1, u: source.instance }) as object }),
+      expect.objectContaining({ expect: { is: 'absent' } }),
+    ]);
+  });
+});

@@ -1,0 +1,310 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { instanceId } from '../../../../shared/metadata/ids.ts';
+import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
+import { headKey, VersionChain, type Commit } from '../../../../shared/metadata/objects/version-chain.ts';
+import { noParticulars, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
+import { runs } from '../../../support/runs.ts';
+
+const bucketId = `0${'b'.repeat(21)}`;
+const key = 'key';
+
+let table: MemoryTable;
+let clock: SetClock;
+let randomness: CountedBytes;
+let chain: VersionChain;
+let tokens: number;
+
+beforeEach(() => {
+  table = new MemoryTable();
+  clock = new SetClock();
+  randomness = new CountedBytes();
+  tokens = 0;
+  chain = new VersionChain({ table, token: () => `token-${++tokens}`, now: () => clock.now() }, bucketId, key);
+});
+
+/** A version younger than all before it. */
+function version(more: Partial<Version> = {}): Version {
+  clock.time += 1;
+  return {
+    instance: instanceId({ ms: clock.time, counter: 0 }, randomness),
+    token: `token-${++tokens}`,
+    named: true,
+    marker: false,
+    size: 7,
+    md5: Buffer.alloc(16),
+    partCount: undefined,
+    content: undefined,
+    owner: 'owner',
+    contentType: undefined,
+    checksum: undefined,
+    encryption: undefined,
+    tagCount: 0,
+    particulars: noParticulars,
+    beneath: undefined,
+    lastModified: clock.time,
+    renameToken: undefined,
+    replacedAt: undefined,
+    ...more,
+  };
+}
+
+async function commit(stated: Commit | undefined): Promise<void> {
+  expect(stated, 'nothing was stated').toBeDefined();
+  expect((await table.write(stated!.changes)).outcome).toBe('written');
+}
+
+async function put(more: Partial<Version> = {}): Promise<Version> {
+  const fresh = version(more);
+  await commit(await chain.put(await chain.head(), fresh));
+  return fresh;
+}
+
+async function remove(versionId: string): Promise<void> {
+  const found = (await chain.find(versionId))!;
+  await commit(await chain.remove(found.head, found.version));
+}
+
+const ids = async (limit = 100, behind?: string): Promise<string[]> => {
+  const head = await chain.head();
+  return head ? (await chain.walk(head, limit, behind)).map(({ instance }) => instance) : [];
+};
+
+/** What the key holds, newest first, after any of these steps: computed the simple way. */
+interface Row {
+  readonly instance: string;
+  readonly named: boolean;
+  readonly marker: boolean;
+  readonly size: number;
+}
+
+/** Expects the chain to be whole, and to hold these versions. */
+async function expectRows(rows: readonly Row[]): Promise<void> {
+  const head = await chain.head();
+  const [first, ...older] = rows;
+  expect(head?.instance).toBe(first?.instance);
+  expect(table.keysOf(partition.history(bucketId, key))).toEqual(older.map(({ instance }) => instance).toReversed());
+  if (head === undefined) return;
+  expect(head).toMatchObject({
+    olderCount: older.length,
+    olderMarkers: older.filter(({ marker }) => marker).length,
+    olderBytes: older.reduce((sum, { size }) => sum + size, 0),
+    nullInHistory: older.find(({ named }) => !named)?.instance,
+    replacedAt: undefined,
+  });
+  const walked = await chain.walk(head, 100);
+  expect(walked.map(({ instance, named, marker, size }) => ({ instance, named, marker, size }))).toEqual(rows);
+  walked.forEach((one, at) => expect(one.beneath).toBe(rows[at + 1]?.instance));
+  for (const one of walked.slice(1)) {
+    expect(one.replacedAt).toBeDefined();
+    // A history item has no counts of its own.
+    const item = (await table.get(itemKey.history(bucketId, key, one.instance)))!;
+    expect(['n', 'nm', 'nb', 'z'].filter((name) => name in item)).toEqual([]);
+  }
+  for (const row of rows) {
+    const found = await chain.find(row.named ? row.instance : 'null');
+    expect([found?.version.instance, found?.head.instance]).toEqual([row.instance, head.instance]);
+    // A null version is not found by what would be its name.
+    if (!row.named) expect(await chain.find(row.instance)).toBeUndefined();
+  }
+  if (rows.every(({ named }) => named)) expect(await chain.find('null')).toBeUndefined();
+}
+
+describe('a chain of versions', () => {
+  it('is empty at first', async () => {
+    expect(await chain.head()).toBeUndefined();
+    expect(await chain.current()).toBeUndefined();
+    expect(await chain.find('null')).toBeUndefined();
+    expect(await chain.find('x'.repeat(32))).toBeUndefined();
+    await expectRows([]);
+  });
+
+  type Step = 'named' | 'null' | 'named marker' | 'null marker' | { readonly remove: number };
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom('named', 'null', 'named marker', 'null marker') },
+    { weight: 2, arbitrary: fc.record({ remove: fc.nat(5) }) },
+  );
+
+  it('stays whole whatever is put and removed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        for (const sk of table.keysOf(partition.history(bucketId, key))) {
+          await table.write([{ key: itemKey.history(bucketId, key, sk), delete: true }]);
+        }
+        await table.write([{ key: headKey(bucketId, key), delete: true }]);
+        let rows: Row[] = [];
+        for (const one of steps) {
+          if (typeof one === 'string') {
+            const marker = one.endsWith('marker');
+            const named = one.startsWith('named');
+            const size = marker ? 0 : rows.length + 1;
+            const { instance } = await put({ named, marker, size });
+            rows = [{ instance, named, marker, size }, ...rows.filter((row) => named || row.named)];
+          } else if (rows.length > 0) {
+            const gone = rows[one.remove % rows.length]!;
+            await remove(gone.named ? gone.instance : 'null');
+            rows = rows.filter((row) => row !== gone);
+          }
+          await expectRows(rows);
+        }
+      }),
+      { numRuns: runs(150) },
+    );
+  });
+
+  it('gives pages of itself, newest first', async () => {
+    const all: string[] = [];
+    for (let count = 0; count < 5; count++) all.unshift((await put()).instance);
+    expect(await ids(2)).toEqual(all.slice(0, 2));
+    expect(await ids(1)).toEqual(all.slice(0, 1));
+    expect(await ids(5)).toEqual(all);
+    expect(await ids(2, all[0])).toEqual(all.slice(1, 3));
+    expect(await ids(100, all[2])).toEqual(all.slice(3));
+    expect(await ids(100, all[4])).toEqual([]);
+    const single = new VersionChain({ table, token: () => 'x', now: () => 0 }, bucketId, 'other');
+    await table.write((await single.put(undefined, version()))!.changes);
+    const head = (await single.head())!;
+    expect(await single.walk(head, 10, head.instance)).toEqual([]);
+  });
+
+  it('is walked as it stands, if it changed after its head was read', async () => {
+    for (let count = 0; count < 3; count++) await put();
+    const stale = (await chain.head())!;
+    const newest = await put();
+    await remove(stale.beneath!);
+    const walked = await chain.walk(stale, 10);
+    expect(walked.map(({ instance }) => instance)).toEqual(await ids());
+    expect(walked[0]!.instance).toBe(newest.instance);
+    for (const id of await ids()) await remove(id);
+    expect(await chain.walk(stale, 10)).toEqual([]);
+  });
+
+  it('gives its versions new images without a change to the others', async () => {
+    const old = await put();
+    await put();
+    const before = (await chain.head())!;
+    const found = (await chain.find(old.instance))!;
+    await table.write(chain.revise(found, { ...found.version, tagCount: 3 }));
+    expect(await chain.head()).toEqual(before);
+    const revised = (await chain.find(old.instance))!.version;
+    expect(revised).toEqual({ ...found.version, tagCount: 3, token: revised.token });
+    expect(revised.token).not.toBe(found.version.token);
+    const current = (await chain.current())!;
+    await table.write(chain.revise(current, { ...current.version, tagCount: 4 }));
+    const head = (await chain.head())!;
+    expect(head).toEqual({ ...before, tagCount: 4, token: head.token });
+    expect(head.token).not.toBe(before.token);
+    // On the image that was read, and no other.
+    expect((await table.write(chain.revise(current, current.version))).outcome).toBe('conflict');
+    expect((await table.write(chain.revise(found, found.version))).outcome).toBe('conflict');
+  });
+});
+
+describe('a commit', () => {
+  it('is refused if the head changed since it was read', async () => {
+    const old = await put();
+    const before = (await chain.head())!;
+    const stated = (await chain.put(before, version()))!;
+    const removal = (await chain.remove(before, before))!;
+    const fresh = (await chain.put(undefined, version()))!;
+    await put();
+    for (const { changes } of [stated, removal, fresh]) expect((await table.write(changes)).outcome).toBe('conflict');
+    expect((await chain.find(old.instance))!.version.instance).toBe(old.instance);
+  });
+
+  it('is refused if a version in the history changed since it was read', async () => {
+    const [bottom, middle] = [await put(), await put()];
+    await put();
+    await put();
+    const found = (await chain.find(middle.instance))!;
+    const stated = (await chain.remove(found.head, found.version))!;
+    await table.write(chain.revise(found, { ...found.version, tagCount: 1 }));
+    expect((await table.write(stated.changes)).outcome).toBe('conflict');
+    expect(await ids()).toContain(bottom.instance);
+    await remove(middle.instance);
+    expect(await ids()).toHaveLength(3);
+  });
+
+  it('cannot be stated from reads of two moments', async () => {
+    const bottom = await put({ named: false });
+    const middle = await put();
+    await put();
+    const head = (await chain.head())!;
+    const found = (await chain.find('null'))!;
+    await remove(middle.instance);
+    // The one above it is the head now, and not that of before.
+    expect(await chain.remove(head, found.version)).toBeUndefined();
+    await remove('null');
+    expect(await chain.put(head, version({ named: false }))).toBeUndefined();
+    const last = (await chain.head())!;
+    expect(await chain.remove({ ...last, beneath: bottom.instance }, last)).toBeUndefined();
+  });
+});
+
+describe('a write that has not looked', () => {
+  const blind = async (fresh: Version): Promise<string> => (await table.write(chain.blindPut(fresh).changes)).outcome;
+
+  it('replaces nothing, or an older version without name and history', async () => {
+    expect(await blind(version({ named: false }))).toBe('written');
+    const [older, younger] = [version({ named: false }), version({ named: false })];
+    expect(await blind(younger)).toBe('written');
+    expect(await blind(older)).toBe('conflict');
+    expect(await blind(younger)).toBe('conflict');
+    await expectRows([{ instance: younger.instance, named: false, marker: false, size: 7 }]);
+  });
+
+  it('does not replace what has a name or a history', async () => {
+    const named = await put();
+    expect(await blind(version({ named: false }))).toBe('conflict');
+    await put({ named: false });
+    expect(await blind(version({ named: false }))).toBe('conflict');
+    await remove(named.instance);
+    expect(await blind(version({ named: false }))).toBe('written');
+  });
+});
+
+describe('looking for a version', () => {
+  it('finds one that moves while it is looked for', async () => {
+    const wanted = await put();
+    // It becomes the head's, then a part of the history, between the reads.
+    const moves = [() => put(), () => chain.head().then((head) => remove(head!.instance))];
+    for (const move of moves) {
+      let reads = 0;
+      table.afterRead = async () => {
+        reads += 1;
+        if (reads !== 1) return;
+        table.afterRead = async () => undefined;
+        await move();
+      };
+      expect((await chain.find(wanted.instance))?.version.instance).toBe(wanted.instance);
+    }
+  });
+
+  it('finds the null version that is replaced meanwhile', async () => {
+    await put({ named: false });
+    await put();
+    let replaced: Version | undefined;
+    table.afterRead = async () => {
+      table.afterRead = async () => undefined;
+      replaced = await put({ named: false });
+    };
+    const found = await chain.find('null');
+    expect(found?.version.instance).toBe(replaced!.instance);
+  });
+
+  it('finds none that is gone', async () => {
+    const gone = await put();
+    await put();
+    await remove(gone.instance);
+    expect(await chain.find(gone.instance)).toBeUndefined();
+    expect(await chain.findInstance(gone.instance)).toBeUndefined();
+    const last = (await chain.head())!;
+    table.afterRead = async () => {
+      table.afterRead = async () => undefined;
+      await remove(last.instance);
+    };
+    expect(await chain.findInstance(gone.instance)).toBeUndefined();
+  });
+});

@@ -1,0 +1,68 @@
+import { beforeEach, expect, it } from 'vitest';
+import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
+import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
+import { FlaggedQuotas, FullBuckets } from '../../../../shared/metadata/quotas/flagged-quotas.ts';
+import { Objects, type NewVersion } from '../../../../shared/metadata/objects/objects.ts';
+import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import { noParticulars } from '../../../../shared/metadata/objects/versions.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
+
+const quotas = new FlaggedQuotas();
+const rooms = { table: new MemoryTable(), clock: new SetClock(), randomness: new CountedBytes() };
+const buckets = new Buckets(rooms);
+const objects = new Objects({ ...rooms, buckets });
+const usage = new Usage(rooms);
+const full = new FullBuckets({ ...rooms, buckets, usage, defaults: { bytes: 100, objects: 3 } });
+
+let followed = 0;
+async function follow(): Promise<void> {
+  const records = rooms.table.feed.slice(followed);
+  followed += records.length;
+  await usage.follow(records);
+  await full.follow(records);
+}
+
+function version(size: number): NewVersion {
+  const plain = { contentType: undefined, checksum: undefined, encryption: undefined, md5: undefined };
+  return { marker: false, size, content: undefined, owner: 'project', particulars: noParticulars, ...plain };
+}
+
+const load = (): Promise<Bucket> => buckets.load('bucket');
+const write = async (): Promise<string> => quotas.within(await load(), { bytes: 1, objects: 1 }, async () => 'written');
+
+beforeEach(async () => {
+  if ((await buckets.find('bucket')) === undefined) await buckets.create('bucket', 'project', 50);
+});
+
+it('a bucket is flagged once it holds its quota of bytes, and no longer when it does not', async () => {
+  await objects.put(await load(), 'a', version(99));
+  await follow();
+  expect(await write()).toBe('written');
+  await objects.put(await load(), 'b', version(1));
+  await follow();
+  await expect(write()).rejects.toMatchObject({ code: 'QuotaExceeded' });
+  await objects.delete(await load(), 'a', 'project');
+  await follow();
+  expect(await write()).toBe('written');
+});
+
+it('a bucket of as many objects as it may have is flagged, too, unless its own quota is larger', async () => {
+  for (const key of ['x', 'y']) await objects.put(await load(), key, version(0));
+  await follow();
+  expect(await load()).toMatchObject({ full: true });
+  await buckets.setQuota('bucket', { objects: 4 });
+  await objects.delete(await load(), 'y', 'project');
+  await objects.put(await load(), 'y', version(0));
+  await follow();
+  expect(await load()).toMatchObject({ full: false, quota: { objects: 4 } });
+});
+
+it('records of a bucket that is gone, or of another one of its name, change nothing', async () => {
+  for (const key of ['b', 'x', 'y']) await objects.delete(await load(), key, 'project');
+  await buckets.remove('bucket');
+  await buckets.create('bucket', 'project', 50);
+  followed = 0;
+  await follow();
+  expect(await load()).toMatchObject({ full: false });
+});
