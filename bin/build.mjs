@@ -28,6 +28,7 @@ export async function build(...names) {
       platform: 'node',
       target: 'node20',
       format: 'esm',
+      mainFields: ['module', 'main'],
       sourcemap: 'linked',
       external: programs[name].external,
       banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ChecksumAlgorithm } from './algorithms.ts';
 import { Crc32 } from './crc32.ts';
-import { Crc32c } from './crc32c.ts';
-import { Crc64Nvme } from './crc64nvme.ts';
+import { startCrc32c, startCrc64Nvme } from './wasm-crc.ts';
 
 /** A digest that is fed while bytes stream by. */
 export interface RunningDigest {
@@ -16,8 +15,8 @@ export type DigestAlgorithm = ChecksumAlgorithm | 'MD5';
 
 const starts: Readonly<Record<DigestAlgorithm, () => RunningDigest>> = {
   CRC32: () => new Crc32(),
-  CRC32C: () => new Crc32c(),
-  CRC64NVME: () => new Crc64Nvme(),
+  CRC32C: startCrc32c,
+  CRC64NVME: startCrc64Nvme,
   SHA1: () => createHash('sha1'),
   SHA256: () => createHash('sha256'),
   MD5: () => createHash('md5'),

@@ -81,4 +81,36 @@ describe('startDigest', () => {
       );
     },
   );
+
+  it.each(algorithms)('computes %s of many bodies at once, some of which never end', (algorithm) => {
+    const body = fc.record({
+      pieces: fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 5 }),
+      ends: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(body, { minLength: 2, maxLength: 6 }), fc.infiniteStream(fc.nat()), (bodies, order) => {
+        const open = bodies.map(({ pieces, ends }) => ({
+          digest: startDigest(algorithm),
+          pieces: [...pieces],
+          ends,
+          bytes: Buffer.concat(pieces),
+        }));
+        while (open.length > 0) {
+          const at = order.next().value % open.length;
+          const { digest, pieces, ends, bytes } = open[at]!;
+          const piece = pieces.shift();
+          if (piece) digest.update(piece);
+          else {
+            open.splice(at, 1);
+            if (ends) expect(Buffer.from(digest.digest()).toString('hex')).toBe(definitions[algorithm](bytes));
+          }
+        }
+      }),
+    );
+  });
+
+  it.each(algorithms)('computes %s of pieces that are larger than what it takes at a time', (algorithm) => {
+    const bytes = Buffer.from(Array.from({ length: 50_000 }, (_, at) => (at * 31) % 251));
+    expect(digestOf(algorithm, bytes)).toBe(definitions[algorithm](bytes));
+  });
 });
