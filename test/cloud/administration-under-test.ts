@@ -7,12 +7,12 @@ import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { synthesiseBackground } from '../infra/background-synthesis.ts';
-import { resources, temporaryDirectory } from '../infra/synthesis.ts';
+import { temporaryDirectory } from '../infra/synthesis.ts';
 import type { Place } from '../support/administration.ts';
 import { dynamoDbAt, startMoto, type Moto } from '../support/moto.ts';
 import { accounts } from '../support/server.ts';
 import { BackgroundUnderTest, secret, tableName } from './background-under-test.ts';
-import { LambdaApi, type Invocation } from './lambda-api.ts';
+import { LambdaApi } from './lambda-api.ts';
 
 /** Why tests of administration in the cloud are skipped. */
 export const noCloud = 'no engine in the place of AWS: pip install "moto[server]"';
@@ -44,26 +44,13 @@ export class AdministrationUnderTest {
     const bundles = await bundleBackground(needed, directory);
     const deployment = await BackgroundUnderTest.start(moto.endpoint, schedule.toJSON(), bundles);
     await declareAccounts(moto.endpoint);
-    const named = resources(schedule, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) => {
-      const name = id.replace(/Function[0-9A-F]{8}$/, '');
-      const invoke: Invocation = (event) => deployment.invoke(name, event);
-      return name === 'Administer' ? [[String(Properties['FunctionName']), invoke] as const] : [];
-    });
-    const lambda = await LambdaApi.start(new Map(named));
+    const lambda = await LambdaApi.ofAdministration(schedule, (event) => deployment.invoke('Administer', event));
     return new AdministrationUnderTest({ deployment, lambda, moto, directory });
   }
 
   /** As an operator's shell would have it. */
   get place(): Place {
-    return {
-      args: ['--cloud', 'prod'],
-      env: {
-        AWS_ENDPOINT_URL_LAMBDA: this.lambda.endpoint,
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'operator',
-        AWS_SECRET_ACCESS_KEY: 'of-the-operator',
-      },
-    };
+    return this.lambda.place;
   }
 
   async stop(): Promise<void> {

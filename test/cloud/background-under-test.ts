@@ -1,14 +1,7 @@
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { CreateTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
-import {
-  CreateQueueCommand,
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  ReceiveMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { operations } from '../../functions/operations.ts';
@@ -20,21 +13,16 @@ import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { AdministrationAnswer } from '../../functions/admin/administer.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
-import { createBucket, createTable, dynamoDbAt, s3At } from '../support/moto.ts';
-import { FunctionProcess } from './function-process.ts';
+import { createBucket, createTable, dynamoDbAt, s3At, streamArn } from '../support/moto.ts';
+import { BackgroundProcesses } from './background-processes.ts';
 import { RoleGate } from './role-gate.ts';
-import { StreamMapping, type MappingProperties } from './stream-mapping.ts';
+import type { StreamMapping } from './stream-mapping.ts';
 import { deployedFunctions, thingOf } from './template-grants.ts';
 
 export const tableName = 'stillage-table';
 const blobBucket = 'stillage-blobs';
 /** That of the deployment. */
 export const secret = 'A1b2C3d4'.repeat(8);
-
-interface MappingResource {
-  readonly Type: string;
-  readonly Properties: MappingProperties & { readonly FunctionName: { readonly Ref: string } };
-}
 
 /**
  * What runs without being asked, as it is deployed: the bundles, each in a process with the environment and the grants that the
@@ -43,27 +31,24 @@ interface MappingResource {
  */
 export class BackgroundUnderTest {
   readonly gate: RoleGate;
-  readonly mappings: ReadonlyMap<string, StreamMapping>;
   /** A topic of another account, and the queue that hears what is said there. */
   readonly topic: string;
   readonly #topicQueue: string;
   readonly #engine: string;
-  readonly #functions: ReadonlyMap<string, FunctionProcess>;
+  readonly #functions: BackgroundProcesses;
   readonly #server: Server;
   readonly #service: CloudService;
 
   private constructor(parts: {
     gate: RoleGate;
     engine: string;
-    functions: ReadonlyMap<string, FunctionProcess>;
-    mappings: ReadonlyMap<string, StreamMapping>;
+    functions: BackgroundProcesses;
     service: CloudService;
     server: Server;
     topic: string;
     topicQueue: string;
   }) {
     this.gate = parts.gate;
-    this.mappings = parts.mappings;
     this.topic = parts.topic;
     this.#topicQueue = parts.topicQueue;
     this.#engine = parts.engine;
@@ -102,18 +87,11 @@ export class BackgroundUnderTest {
       AWS_REGION: 'us-east-1',
       AWS_ENDPOINT_URL: gate.endpoint,
     });
-    const functions = new Map(
-      await Promise.all(
-        bundles.map(async ({ name, directory }) => {
-          const { environment } = deployed.get(name)!;
-          return [name, await FunctionProcess.start(directory, environmentOf(name, environment))] as const;
-        }),
-      ),
-    );
-    const stream = { engine: gate.endpoint, streamArn: await streamArn(engine) };
-    const mappings = mappingsOf(template).flatMap(([name, properties]) => {
-      const follower = functions.get(name);
-      return follower ? [[name, new StreamMapping(stream, name, follower, properties)] as const] : [];
+    const functions = new BackgroundProcesses({
+      ...{ template, bundles, gate: gate.endpoint },
+      streamArn: await streamArn(engine, tableName),
+      lifecycleQueue: values['Lifecycle']!,
+      environmentOf: (name) => environmentOf(name, deployed.get(name)!.environment),
     });
 
     const [{ environment }] = deployed.values() as unknown as [{ environment: Readonly<Record<string, unknown>> }];
@@ -126,19 +104,11 @@ export class BackgroundUnderTest {
     });
     const server = createServer(listener).on('checkContinue', listener);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new BackgroundUnderTest({
-      ...{
-        gate,
-        engine,
-        functions,
-        mappings: new Map(mappings),
-        service,
-        server,
-        topic,
-        topicQueue,
-        streamArn: stream.streamArn,
-      },
-    });
+    return new BackgroundUnderTest({ gate, engine, functions, service, server, topic, topicQueue });
+  }
+
+  get mappings(): ReadonlyMap<string, StreamMapping> {
+    return this.#functions.mappings;
   }
 
   get url(): string {
@@ -152,7 +122,7 @@ export class BackgroundUnderTest {
     later = 0,
     remaining?: number,
   ): Promise<Answer> {
-    return this.#functions.get(name)!.invoke<Answer>(event, later, remaining);
+    return this.#functions.invoke<Answer>(name, event, later, remaining);
   }
 
   /** What a command of administration answers. @throws Error if it was refused */
@@ -163,23 +133,18 @@ export class BackgroundUnderTest {
   }
 
   /** Hands over what is new in the feed until followers have nothing more to say. */
-  async follow(): Promise<void> {
-    for (let more = true; more;) {
-      more = false;
-      for (const mapping of this.mappings.values()) if ((await mapping.deliver()) > 0) more = true;
-    }
+  follow(): Promise<void> {
+    return this.#functions.follow();
   }
 
   /** Hands the messages of the lifecycle queue to workers. @returns how many there were */
-  async work(later = 0): Promise<number> {
-    const messages = await this.#drain('Lifecycle', 'ApplyLifecycle');
-    for (const body of messages) await this.invoke('ApplyLifecycle', { Records: [{ body }] }, later);
-    return messages.length;
+  work(later = 0): Promise<number> {
+    return this.#functions.work(later);
   }
 
   /** What was said in the topic. */
   async heard(): Promise<readonly string[]> {
-    return this.#drain(this.#topicQueue, 'nobody');
+    return this.#functions.receive(`${this.gate.endpoint}/123456789012/${this.#topicQueue}`, 'nobody');
   }
 
   /** The blobs that the engine holds. */
@@ -190,37 +155,16 @@ export class BackgroundUnderTest {
     return KeyCount!;
   }
 
-  log(name: string): string {
-    return this.#functions.get(name)!.log;
+  log(name: string): Promise<string> {
+    return this.#functions.log(name);
   }
 
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
-    await Promise.all([...this.#functions.values()].map((one) => one.stop()));
+    await this.#functions.stop();
     await this.#service.close();
     await this.gate.stop();
-  }
-
-  /** Receives and deletes in the name of a function, as Lambda does. */
-  async #drain(queue: string, receiver: string): Promise<readonly string[]> {
-    const client = new SQSClient({
-      ...account(this.gate.endpoint),
-      credentials: { accessKeyId: receiver, secretAccessKey: '-' },
-    });
-    const QueueUrl = `${this.gate.endpoint}/123456789012/${queue}`;
-    const bodies: string[] = [];
-    await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
-    for (;;) {
-      const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
-      if (Messages.length === 0) break;
-      for (const { Body, ReceiptHandle } of Messages) {
-        bodies.push(Body!);
-        await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-      }
-    }
-    client.destroy();
-    return bodies;
   }
 }
 
@@ -241,19 +185,4 @@ async function createQueues(engine: string): Promise<{ topic: string; topicQueue
   queues.destroy();
   topics.destroy();
   return { topic, topicQueue };
-}
-
-async function streamArn(engine: string): Promise<string> {
-  const client = new DynamoDBClient(dynamoDbAt(engine, true));
-  const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));
-  client.destroy();
-  return Table!.LatestStreamArn!;
-}
-
-/** The mappings of streams, by the names of their functions. */
-function mappingsOf(template: object): [string, MappingProperties][] {
-  const { Resources } = template as { Resources: Readonly<Record<string, MappingResource>> };
-  return Object.values(Resources)
-    .filter(({ Type, Properties }) => Type === 'AWS::Lambda::EventSourceMapping' && 'FilterCriteria' in Properties)
-    .map(({ Properties }) => [Properties.FunctionName.Ref.replace(/Function[0-9A-F]{8}$/, ''), Properties]);
 }

@@ -80,7 +80,7 @@ describe('administration', () => {
     await expect(deployment!.administer('key make')).rejects.toThrow('there is no command "key make"');
     await expect(deployment!.administer('key create', { user: 'shop:nobody@acme' })).rejects.toThrow('does not exist');
     await expect(deployment!.administer('user create', {})).rejects.toThrow('user must be a text');
-    expect(deployment!.log('Administer')).not.toContain(key.secretAccessKey);
+    expect(await deployment!.log('Administer')).not.toContain(key.secretAccessKey);
   });
 
   it('removes what it made', async () => {

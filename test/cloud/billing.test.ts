@@ -58,12 +58,9 @@ beforeAll(async () => {
   const router = await routerCode({ ...names, functions, otherwise, hasByteLane: true });
   const biller = backgroundFunctions.filter(({ name }) => name === 'BillRequests');
   const background = await bundleBackground(biller, directory);
-  deployment = await DeploymentUnderTest.start(
-    moto.endpoint,
-    await synthesise(functions, { router }),
-    functions,
+  deployment = await DeploymentUnderTest.start(moto.endpoint, await synthesise(functions, { router }), functions, {
     background,
-  );
+  });
   table = new DynamoDbTable({ tableName: deployment.tableName, client: dynamoDbAt(moto.endpoint, true) });
   client = sdk(deployment, alice, { maxAttempts: 1 });
   stranger = sdk(deployment, bob, { maxAttempts: 1 });

@@ -1,33 +1,58 @@
 import { rm } from 'node:fs/promises';
+import { bundleBackground, type BackgroundBundle } from '../../infra/background-bundle.ts';
+import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { bundleFunctions, type FunctionBundle } from '../../infra/bundle.ts';
 import { hostNamesOf } from '../../infra/environment.ts';
 import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
 import { routerCode } from '../../infra/router-code.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
-import type { Context } from '../support/deployed.ts';
+import type { Context, Pace } from '../support/deployed.ts';
 import { startMoto, type Moto } from '../support/moto.ts';
 import { DeploymentUnderTest } from './deployment-under-test.ts';
+
+export interface AccountOptions {
+  /** The operations that there are; all, if not said. */
+  readonly served?: readonly string[];
+  /** The functions in the background that there are; none, if not said. */
+  readonly inBackground?: readonly string[] | 'all';
+}
 
 /** Engines in the place of AWS, and the bundles of the functions: deployments of any settings, one beside another. */
 export class CloudAccount {
   readonly #moto: Moto;
   readonly #directory: string;
   readonly #functions: readonly FunctionBundle[];
+  readonly #background: readonly BackgroundBundle[];
   readonly #deployments: DeploymentUnderTest[] = [];
 
-  private constructor(moto: Moto, directory: string, functions: readonly FunctionBundle[]) {
-    this.#moto = moto;
-    this.#directory = directory;
-    this.#functions = functions;
+  private constructor(parts: {
+    moto: Moto;
+    directory: string;
+    functions: readonly FunctionBundle[];
+    background: readonly BackgroundBundle[];
+  }) {
+    this.#moto = parts.moto;
+    this.#directory = parts.directory;
+    this.#functions = parts.functions;
+    this.#background = parts.background;
   }
 
-  /** @param served the operations that there are; all, if not said. @returns undefined without engines */
-  static async open(served?: readonly string[]): Promise<CloudAccount | undefined> {
+  /** @returns undefined without engines */
+  static async open({ served, inBackground = [] }: AccountOptions = {}): Promise<CloudAccount | undefined> {
     const moto = await startMoto();
     if (moto === undefined) return undefined;
     const directory = await temporaryDirectory();
     const operations = (await describeOperations()).filter(({ name }) => served?.includes(name) ?? true);
-    return new CloudAccount(moto, directory, await bundleFunctions(operations, directory));
+    const functions = await bundleFunctions(operations, directory);
+    const background = backgroundFunctions.filter(({ name }) => inBackground === 'all' || inBackground.includes(name));
+    return new CloudAccount({
+      ...{ moto, directory, functions },
+      background: await bundleBackground(background, directory),
+    });
+  }
+
+  get engine(): string {
+    return this.#moto.endpoint;
   }
 
   /** What somebody asked for without a grant, in any deployment. */
@@ -41,13 +66,21 @@ export class CloudAccount {
     return first.filter((grant) => others.every((unused) => unused.includes(grant)));
   }
 
+  /** What went wrong where no client looks, in any deployment. */
+  get failures(): readonly Error[] {
+    return this.#deployments.flatMap(({ failures }) => failures);
+  }
+
   /** Synthesises and starts a deployment, which has nothing in common with others. */
-  async deploy(context: Context): Promise<DeploymentUnderTest> {
+  async deploy(context: Context, pace: Pace = {}): Promise<DeploymentUnderTest> {
     const names = hostNamesOf({ domain: context['domain'], websiteDomain: context['websiteDomain'] });
     const hasByteLane = context['byteLane'] !== 'functions';
     const router = await routerCode({ ...names, functions: this.#functions, otherwise, hasByteLane });
     const synthesis = await synthesise(this.#functions, { context, router });
-    const deployment = await DeploymentUnderTest.start(this.#moto.endpoint, synthesis, this.#functions);
+    const deployment = await DeploymentUnderTest.start(this.#moto.endpoint, synthesis, this.#functions, {
+      background: this.#background,
+      pace,
+    });
     this.#deployments.push(deployment);
     return deployment;
   }

@@ -9,16 +9,21 @@ import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { templates, type Synthesis } from '../infra/synthesis.ts';
 import { apiLogName, byteLaneLogName } from '../../infra/request-logs.ts';
+import type { Place } from '../support/administration.ts';
+import type { Pace } from '../support/deployed.ts';
 import { LogInsightsEngine } from '../support/log-insights.ts';
-import { createBucket, createTable, dynamoDbAt, s3At } from '../support/moto.ts';
+import { createBucket, createQueue, createTable, dynamoDbAt, s3At, streamArn } from '../support/moto.ts';
 import { accounts } from '../support/server.ts';
+import { BackgroundProcesses } from './background-processes.ts';
 import { ByteLaneProcess } from './byte-lane-process.ts';
 import { CloudFront } from './cloudfront.ts';
 import { FunctionProcess } from './function-process.ts';
+import { LambdaApi } from './lambda-api.ts';
 import { refusal, split, toEvent, toResponse, type ApiRequest, type ApiResponse } from './rest-api.ts';
 import { RoleGate } from './role-gate.ts';
 import { deployedFunctions, deployedTask, type Grantee } from './template-grants.ts';
 import { TemplateValues } from './template-values.ts';
+import { WorkOnCall } from './work-on-call.ts';
 
 const stage = 'prod';
 const secret = 'A1b2C3d4'.repeat(8);
@@ -37,11 +42,23 @@ function freshNames(): Readonly<
     Blobs: `${own}-blobs`,
     Secret: own,
     EdgeSecret: `${own}-edge`,
-    Lifecycle: `${own}-lifecycle`,
+    Lifecycle: `${own}-Lifecycle`,
     Distribution: `${own}.cloudfront.net`,
   };
 }
 type Names = ReturnType<typeof freshNames>;
+
+/** What a deployment has besides the functions that serve requests. */
+export interface DeploymentOptions {
+  /** Functions in the background. With any, the table has its stream, and those that follow it do so. */
+  readonly background?: readonly BackgroundBundle[];
+  /** Without one, schedules wait until a test does what they do. */
+  readonly pace?: Pace;
+}
+
+const daySeconds = 24 * 60 * 60;
+/** Followers are called for what has come within it. */
+const batchingWindow = 1000;
 
 /**
  * A deployment as its templates describe it, over engines in the place of AWS: the distribution with its router, API Gateway
@@ -56,45 +73,64 @@ export class DeploymentUnderTest {
   readonly #bundles: ReadonlyMap<string, FunctionBundle>;
   /** Started when first asked for, as Lambda does. */
   readonly #functions = new Map<string, Promise<FunctionProcess>>();
-  readonly #background: ReadonlyMap<string, BackgroundBundle>;
+  readonly #background: BackgroundProcesses;
+  readonly #feed: WorkOnCall;
+  readonly #schedules: readonly WorkOnCall[];
+  #lambda: LambdaApi | undefined;
   #byteLane: ByteLaneProcess | undefined;
   #distribution: CloudFront | undefined;
 
-  private constructor(
-    calls: RoleGate,
-    synthesis: Synthesis,
-    bundles: readonly FunctionBundle[],
-    background: readonly BackgroundBundle[],
-    names: Names,
-  ) {
+  private constructor(parts: {
+    calls: RoleGate;
+    synthesis: Synthesis;
+    bundles: readonly FunctionBundle[];
+    background: readonly BackgroundBundle[];
+    names: Names;
+    stream: string;
+    pace: Pace;
+  }) {
+    const { calls, synthesis, names, background } = parts;
     this.calls = calls;
     calls.logs = new LogInsightsEngine((group) => this.#linesOf(group));
     this.synthesis = synthesis;
     this.tableName = names.Table;
+    const lifecycleQueue = `${calls.endpoint}/123456789012/${names.Lifecycle}`;
     const resolved = templates(synthesis).map(([, template]) => template);
-    this.#values = new TemplateValues(resolved, names);
-    this.#bundles = new Map(bundles.map((bundle) => [bundle.name, bundle]));
-    this.#background = new Map(background.map((bundle) => [bundle.name, bundle]));
+    this.#values = new TemplateValues(resolved, { ...names, Lifecycle: lifecycleQueue });
+    this.#bundles = new Map(parts.bundles.map((bundle) => [bundle.name, bundle]));
+    this.#background = new BackgroundProcesses({
+      ...{ template: synthesis.schedule.toJSON(), bundles: background, gate: calls.endpoint, lifecycleQueue },
+      streamArn: parts.stream,
+      environmentOf: (name) => this.#backgroundEnvironment(name),
+    });
+    this.#feed = new WorkOnCall(batchingWindow, () => this.#background.follow());
+    this.#schedules = this.#paced(parts.pace);
+    const own = new Set(background.map(({ name }) => name));
+    calls.noticed = (caller, action) => {
+      if (/^dynamodb:(Put|Update|Delete)Item$/.test(action)) this.#feed.call();
+      // What nobody looks at need not go on.
+      if (!own.has(caller)) for (const schedule of this.#schedules) schedule.call();
+    };
   }
 
-  /**
-   * @param synthesis with the code of the router in it
-   * @param background functions that can be invoked besides
-   */
+  /** @param synthesis with the code of the router in it */
   static async start(
     engine: string,
     synthesis: Synthesis,
     bundles: readonly FunctionBundle[],
-    background: readonly BackgroundBundle[] = [],
+    { background = [], pace = {} }: DeploymentOptions = {},
   ): Promise<DeploymentUnderTest> {
     const names = freshNames();
-    await createTable(dynamoDbAt(engine, true), names.Table);
+    const hasStream = background.length > 0;
+    await createTable(dynamoDbAt(engine, true), names.Table, hasStream);
     await createBucket(s3At(engine), names.Blobs);
+    await createQueue(engine, names.Lifecycle);
     await createSecrets(engine, names);
     await declareAccounts(engine, names);
     const own = background.map(({ name }) => name);
-    const gate = await RoleGate.before(engine, granteesOf(synthesis, own));
-    const deployment = new DeploymentUnderTest(gate, synthesis, bundles, background, names);
+    const calls = await RoleGate.before(engine, granteesOf(synthesis, own));
+    const stream = hasStream ? await streamArn(engine, names.Table) : '';
+    const deployment = new DeploymentUnderTest({ calls, synthesis, bundles, background, names, stream, pace });
     await deployment.#start();
     return deployment;
   }
@@ -140,17 +176,17 @@ export class DeploymentUnderTest {
 
   /** What a schedule does. @param later by how many milliseconds the function's clock is ahead */
   async invokeBackground<Answer>(name: string, later = 0): Promise<Answer> {
-    const { directory } = this.#background.get(name)!;
-    const { environment } = deployedFunctions(this.synthesis.schedule.toJSON()).get(name)!;
-    const told: Record<string, string> = Object.fromEntries(
-      Object.entries(environment).map(([key, value]) => [key, this.#values.textOf(value)] as const),
-    );
-    const started = await FunctionProcess.start(directory, { ...told, ...this.#account(name) });
-    try {
-      return await started.invoke<Answer>({}, later);
-    } finally {
-      await started.stop();
-    }
+    return this.#background.invoke<Answer>(name, {}, later);
+  }
+
+  /** Where operators administer it. */
+  get place(): Place {
+    return this.#lambda!.place;
+  }
+
+  /** What went wrong where no client looks. */
+  get failures(): readonly Error[] {
+    return [this.#feed, ...this.#schedules].flatMap(({ failures }) => failures);
   }
 
   /** Tells the byte lane to stop, as when its task is replaced, and waits until it has. */
@@ -159,14 +195,18 @@ export class DeploymentUnderTest {
   }
 
   async stop(): Promise<void> {
+    await Promise.all([this.#feed, ...this.#schedules].map((work) => work.stop()));
+    await this.#lambda?.stop();
     await this.#distribution?.stop();
     await this.#byteLane?.stop();
     await Promise.all([...this.#functions.values()].map(async (starting) => (await starting).stop()));
+    await this.#background.stop();
     await this.calls.stop();
   }
 
   async #start(): Promise<void> {
-    const { streaming, edge } = this.synthesis;
+    const { streaming, edge, schedule } = this.synthesis;
+    this.#lambda = await LambdaApi.ofAdministration(schedule, (event) => this.#background.invoke('Administer', event));
     if (streaming) {
       this.#byteLane = await ByteLaneProcess.start({
         ...this.#values.serverEnvironment(streaming),
@@ -180,6 +220,31 @@ export class DeploymentUnderTest {
       { textOf: (value) => this.#values.textOf(value).replace(/^\{\{resolve:.*-edge.*\}\}$/, edgeSecret) },
       { control, bytePort: this.#byteLane?.port },
     );
+  }
+
+  /**
+   * What schedules start more often than they say, while somebody asks the deployment for something. A day of lifecycle rules passes
+   * with each pass: on the clock of the functions that go through it.
+   */
+  #paced({ monitoringSeconds, lifecycleDaySeconds }: Pace): readonly WorkOnCall[] {
+    let later = 0;
+    const passLifecycle = async (): Promise<void> => {
+      later += daySeconds * 1000;
+      await this.invokeBackground('PlanLifecycle', later);
+      while ((await this.#background.work(later)) > 0);
+    };
+    return [
+      ...(monitoringSeconds
+        ? [new WorkOnCall(monitoringSeconds * 1000, () => this.invokeBackground('MonitorBuckets'))]
+        : []),
+      ...(lifecycleDaySeconds ? [new WorkOnCall(lifecycleDaySeconds * 1000, passLifecycle)] : []),
+    ];
+  }
+
+  #backgroundEnvironment(name: string): Record<string, string> {
+    const { environment } = deployedFunctions(this.synthesis.schedule.toJSON()).get(name)!;
+    const told = Object.entries(environment).map(([key, value]) => [key, this.#values.textOf(value)] as const);
+    return { ...Object.fromEntries(told), ...this.#account(name) };
   }
 
   /** The lines of a log group; undefined if no template has it. */

@@ -21,27 +21,6 @@ export const differences: readonly Difference[] = [
     'slow-bodies',
   ].map((name) => ({ reason: aProgram, file: `test/api/server-${name}.test.ts` })),
   {
-    reason: 'a day of lifecycle rules is a day: there is no setting that makes it shorter',
-    file: 'test/api/lifecycle-days.test.ts',
-  },
-  {
-    reason: 'metrics are collected every five minutes: there is no setting that makes them come sooner',
-    file: 'test/api/get-metric-data.test.ts',
-  },
-  {
-    reason: 'alarms are evaluated every five minutes: there is no setting that makes them come sooner',
-    file: 'test/api/get-alarm-history.test.ts',
-  },
-  {
-    reason:
-      'what a bucket holds is counted by a follower of the change feed, which is looked at by itself: test/cloud/background.test.ts',
-    file: 'test/api/head-bucket.test.ts',
-    tests: [
-      'HeadBucket > counts objects and bytes, whatever becomes of them',
-      'HeadBucket > counts every version, and no delete marker',
-    ],
-  },
-  {
     reason: 'in the cloud, alarms can publish to topics',
     file: 'test/api/alarm.test.ts',
     tests: ['PutAlarm and GetAlarm > refuse to publish to a topic, which are in the cloud alone'],

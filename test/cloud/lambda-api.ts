@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Template } from 'aws-cdk-lib/assertions';
+import { resources } from '../infra/synthesis.ts';
+import type { Place } from '../support/administration.ts';
 
 /** Does the work of a function. @throws Error as the function does */
 export type Invocation = (event: object) => Promise<unknown>;
@@ -26,8 +29,27 @@ export class LambdaApi {
     return api;
   }
 
+  /** With the function that operators ask, as its template names it. */
+  static async ofAdministration(schedule: Template, invoke: Invocation): Promise<LambdaApi> {
+    const named = resources(schedule, 'AWS::Lambda::Function').filter(([id]) => id.startsWith('AdministerFunction'));
+    return LambdaApi.start(new Map(named.map(([, { Properties }]) => [String(Properties['FunctionName']), invoke])));
+  }
+
   get endpoint(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** As an operator's shell would have it. */
+  get place(): Place {
+    return {
+      args: ['--cloud', 'prod'],
+      env: {
+        AWS_ENDPOINT_URL_LAMBDA: this.endpoint,
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'operator',
+        AWS_SECRET_ACCESS_KEY: 'of-the-operator',
+      },
+    };
   }
 
   async stop(): Promise<void> {

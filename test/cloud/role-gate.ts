@@ -30,6 +30,8 @@ export class RoleGate {
   readonly #denied: string[] = [];
   /** Answers questions about logs, if anybody may ask them. */
   logs: LogInsightsEngine | undefined;
+  /** Is told what each function asked for, once it was answered. */
+  noticed: (caller: string, action: string) => void = () => undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(target: string, grantees: ReadonlyMap<string, Grantee>) {
@@ -91,7 +93,8 @@ export class RoleGate {
     const body = await whole(request);
     const caller = /Credential=([^/]+)\//.exec(request.headers.authorization ?? '')?.[1] ?? 'nobody';
     const own = this.#grantees.get(caller);
-    for (const use of own ? usesOf(request, body) : []) {
+    const uses = own ? usesOf(request, body) : [];
+    for (const use of uses) {
       const grant = own!.grants.find((one) => covers(one, use));
       if (grant === undefined) {
         this.#denied.push(`${caller}: ${use.action} on ${use.thing}`);
@@ -100,6 +103,13 @@ export class RoleGate {
       const used = this.#used.get(caller) ?? new Set();
       this.#used.set(caller, used.add(`${use.action} on ${grant.things.includes(use.thing) ? use.thing : '*'}`));
     }
+    const answer = await this.#pass(request, body);
+    for (const { action } of uses) this.noticed(caller, action);
+    return answer;
+  }
+
+  /** To the engine that it is for. */
+  async #pass(request: IncomingMessage, body: Buffer): Promise<Answer> {
     const target = String(request.headers['x-amz-target']);
     if (target.startsWith('Logs_') && this.logs) {
       const { status, body: answer } = await this.logs.answer(target, body.toString());
@@ -154,7 +164,7 @@ function usesOf(request: IncomingMessage, body: Buffer): readonly Use[] {
   if (service === 'AmazonSQS') {
     const { QueueUrl } = JSON.parse(body.toString()) as { QueueUrl: string };
     // A batch has no action of its own.
-    return [{ action: `sqs:${call.replace('Batch', '')}`, thing: QueueUrl.split('/').at(-1)! }];
+    return [{ action: `sqs:${call.replace('Batch', '')}`, thing: QueueUrl.split(/[/-]/).at(-1)! }];
   }
   if (String(request.headers['content-type']).startsWith('application/x-www-form-urlencoded')) {
     const form = new URLSearchParams(body.toString());

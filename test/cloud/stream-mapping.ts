@@ -1,6 +1,5 @@
 import type { StreamRecord } from '../../shared/adapters/cloud/feed-records.ts';
 import type { StreamAnswer, StreamBatch } from '../../functions/runtime/background/stream-batches.ts';
-import type { FunctionProcess } from './function-process.ts';
 
 interface Shard {
   readonly ShardId: string;
@@ -25,7 +24,7 @@ export class StreamMapping {
   readonly #engine: string;
   readonly #streamArn: string;
   readonly #name: string;
-  readonly #function: FunctionProcess;
+  readonly #follow: (batch: StreamBatch) => Promise<StreamAnswer>;
   readonly #size: number;
   readonly #prefixes: readonly string[];
   /** The last sequence number that was read of each shard. An iterator would not outlive moto's roll-back of a transaction. */
@@ -36,13 +35,13 @@ export class StreamMapping {
   constructor(
     { engine, streamArn }: { engine: string; streamArn: string },
     name: string,
-    lambda: FunctionProcess,
+    follow: (batch: StreamBatch) => Promise<StreamAnswer>,
     { BatchSize, FilterCriteria }: MappingProperties,
   ) {
     this.#engine = engine;
     this.#streamArn = streamArn;
     this.#name = name;
-    this.#function = lambda;
+    this.#follow = follow;
     this.#size = BatchSize;
     const { dynamodb } = JSON.parse(FilterCriteria.Filters[0]!.Pattern) as {
       dynamodb: { Keys: { pk: { S: { prefix: string }[] } } };
@@ -80,10 +79,12 @@ export class StreamMapping {
   /** Hands a batch over until the function is done with all of it. */
   async again(batch: StreamBatch): Promise<void> {
     this.delivered.push(batch);
+    let cause: unknown;
     for (let rest = batch.Records!, attempt = 0; rest.length > 0; attempt += 1) {
-      if (attempt === 5) throw new Error(`${this.#name} does not get on: ${this.#function.log}`);
-      const { batchItemFailures } = await this.#function.invoke<StreamAnswer>({ ...batch, Records: rest });
-      const failed = batchItemFailures[0]?.itemIdentifier;
+      if (attempt === 5) throw new Error(`${this.#name} does not get on`, { cause });
+      const answer = await this.#follow({ ...batch, Records: rest }).catch((error: unknown) => void (cause = error));
+      if (answer === undefined) continue;
+      const failed = answer.batchItemFailures[0]?.itemIdentifier;
       if (failed === undefined) return;
       rest = rest.slice(rest.findIndex(({ dynamodb }) => dynamodb!.SequenceNumber === failed));
     }

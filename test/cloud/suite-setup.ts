@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { build } from '../../bin/build.mjs';
-import { deploymentsVariable, withDefaults, type Context } from '../support/deployed.ts';
+import { deploymentsVariable, wishOf, type Deployed, type Wish } from '../support/deployed.ts';
 import { noEngine } from '../support/moto.ts';
 import { CloudAccount } from './cloud-account.ts';
 import type { DeploymentUnderTest } from './deployment-under-test.ts';
@@ -13,22 +13,22 @@ import type { DeploymentUnderTest } from './deployment-under-test.ts';
  */
 export default async function setup(): Promise<() => Promise<void>> {
   await build('byte-lane');
-  const account = await CloudAccount.open();
+  const account = await CloudAccount.open({ inBackground: 'all' });
   if (account === undefined) throw new Error(noEngine);
   const deployments = new Map<string, Promise<DeploymentUnderTest>>();
-  const deployed = (context: Context): Promise<DeploymentUnderTest> => {
-    const key = JSON.stringify(Object.entries(context).toSorted());
-    const found = deployments.get(key) ?? account.deploy(context);
+  const deployed = ({ context, pace }: Wish): Promise<DeploymentUnderTest> => {
+    const key = JSON.stringify([context, pace].map((one) => Object.entries(one).toSorted()));
+    const found = deployments.get(key) ?? account.deploy(context, pace);
     deployments.set(key, found);
     return found;
   };
-  await deployed(withDefaults({}));
+  await deployed(wishOf({}));
 
   const server = createServer((request, response) => {
     void text(request)
-      .then((body) => deployed(JSON.parse(body) as Context))
+      .then((body) => deployed(JSON.parse(body) as Wish))
       .then(
-        ({ url }) => response.end(url),
+        ({ url, place }) => response.end(JSON.stringify({ url, place } satisfies Deployed)),
         (error: Error) => response.writeHead(500).end(error.stack),
       );
   });
@@ -38,9 +38,10 @@ export default async function setup(): Promise<() => Promise<void>> {
   return async () => {
     server.closeAllConnections();
     server.close();
-    const { denied, unused } = account;
     await account.close();
+    const { denied, unused, failures } = account;
     console.info(`granted, and not used by any request of these files:\n${unused.join('\n')}`);
+    if (failures.length > 0) throw new AggregateError(failures, 'what runs in the background failed');
     if (denied.length > 0) throw new Error(`asked for, and not granted: ${denied.join('; ')}`);
   };
 }

@@ -22,7 +22,7 @@ let deployment: DeploymentUnderTest | undefined;
 let client: S3Client | undefined;
 
 beforeAll(async () => {
-  account = await CloudAccount.open(served);
+  account = await CloudAccount.open({ served });
   if (account === undefined) {
     console.warn(`SKIPPED, a deployment without a byte lane: ${noEngine}`);
     return;

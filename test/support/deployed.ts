@@ -1,3 +1,4 @@
+import type { Place } from './administration.ts';
 import type { ServiceOptions } from './server.ts';
 
 /** Names the server that gives out deployments, where tests run against the cloud (test/cloud/suite-setup.ts). */
@@ -8,6 +9,27 @@ export const isCloud = (process.env[deploymentsVariable] ?? '') !== '';
 
 /** Settings of a deployment besides those of `cdk.json`, as `-c` gives them. */
 export type Context = Readonly<Record<string, string>>;
+
+/** How much more often than its schedules say a deployment does what they start, so that tests need not wait for it. */
+export interface Pace {
+  /** Buckets are monitored so often, while somebody asks the deployment for something. */
+  readonly monitoringSeconds?: number;
+  /** A day of lifecycle rules takes so long, while somebody asks the deployment for something. */
+  readonly lifecycleDaySeconds?: number;
+}
+
+/** A deployment that somebody wants. */
+export interface Wish {
+  readonly context: Context;
+  readonly pace: Pace;
+}
+
+/** One that is there. */
+export interface Deployed {
+  readonly url: string;
+  /** Where it is administered. */
+  readonly place: Place;
+}
 
 /** What buckets and websites have their names below. */
 export const usualDomains = { domain: 'storage.example.com', websiteDomain: 'web.example.com' };
@@ -35,12 +57,14 @@ const switches: Readonly<Record<string, Context>> = {
 };
 
 /**
- * The settings that do what these options do on one machine.
- * @throws Error for an option that has none
+ * The settings and the pace that do what these options do on one machine.
+ * @throws Error for an option that has neither
  */
-export function contextOf({ args = [], env = {} }: ServiceOptions): Context {
+export function wishOf({ args = [], env = {} }: ServiceOptions): Wish {
   const given: Record<string, string> = {};
   const limits: Record<string, number> = {};
+  const { STILLAGE_LIFECYCLE_DAY_SECONDS: daySeconds, ...otherEnv } = env;
+  let pace: Pace = daySeconds === undefined ? {} : { lifecycleDaySeconds: Number(daySeconds) };
   const rest = [...args];
   for (let option = rest.shift(); option !== undefined; option = rest.shift()) {
     if (option in switches) {
@@ -51,17 +75,19 @@ export function contextOf({ args = [], env = {} }: ServiceOptions): Context {
     const setting = settings[option];
     if (option === '--limit') {
       for (const [name, number] of value.split(',').map((one) => one.split('='))) limits[name!] = Number(number);
-    } else if (setting === undefined) throw new Error(`no setting of a deployment does what ${option} does`);
+    } else if (option === '--monitoring-seconds') pace = { ...pace, monitoringSeconds: Number(value) };
+    else if (setting === undefined) throw new Error(`no setting of a deployment does what ${option} does`);
     else given[setting] = setting in given ? `${given[setting]},${value}` : value;
   }
-  if (Object.keys(env).length > 0) throw new Error('a deployment has its environment from its template');
-  return withDefaults({ ...given, ...(Object.keys(limits).length > 0 && { limits: JSON.stringify(limits) }) });
+  if (Object.keys(otherEnv).length > 0) throw new Error('a deployment has its environment from its template');
+  const context = { ...given, ...(Object.keys(limits).length > 0 && { limits: JSON.stringify(limits) }) };
+  return { context: withDefaults(context), pace };
 }
 
-/** The URL of a deployment that is set so. It is started if there is none yet, and goes after the last file. */
-export async function deployedUrl(options: ServiceOptions = {}): Promise<string> {
-  const body = JSON.stringify(contextOf(options));
+/** A deployment that is set so. It is started if there is none yet, and goes after the last file. */
+export async function deployed(options: ServiceOptions = {}): Promise<Deployed> {
+  const body = JSON.stringify(wishOf(options));
   const response = await fetch(process.env[deploymentsVariable]!, { method: 'POST', body });
   if (!response.ok) throw new Error(await response.text());
-  return response.text();
+  return (await response.json()) as Deployed;
 }

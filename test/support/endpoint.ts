@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { issueCertificate, type Certificates } from './certificates.ts';
 import { bucketName, sdk } from './clients.ts';
 import { long } from './contents.ts';
-import { deployedUrl, isCloud } from './deployed.ts';
+import { deployed, isCloud } from './deployed.ts';
 import { startForwardProxy } from './forward-proxy.ts';
 import { alice, startService, type Service } from './server.ts';
 import { startTlsFront } from './tls-front.ts';
@@ -122,7 +122,7 @@ async function start(scheme: Scheme, { certificate, key }: Certificates): Promis
  * lets them have more than they may by default.
  */
 async function reach(scheme: Scheme, certificates: Certificates): Promise<Listener> {
-  const url = await deployedUrl({ args: ['--domain', domains[scheme], '--limit', 'bucketsPerProject=1000'] });
+  const { url } = await deployed({ args: ['--domain', domains[scheme], '--limit', 'bucketsPerProject=1000'] });
   const port = Number(new URL(url).port);
   if (scheme === 'http') return { started: undefined, port, stop: () => Promise.resolve() };
   return { started: undefined, ...(await startTlsFront(port, certificates)) };

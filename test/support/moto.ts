@@ -3,8 +3,14 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { CreateTableCommand, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+} from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 
 /** Why a test is skipped that needs an engine which this machine has not. */
 export const noDynamoDb = 'no DynamoDB engine: set DYNAMODB_ENDPOINT or pip install "moto[server]"';
@@ -99,6 +105,21 @@ export async function createTable(config: DynamoDBClientConfig, name: string, st
       ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } }),
     }),
   );
+  client.destroy();
+}
+
+/** The ARN of the stream of a table that has one. */
+export async function streamArn(endpoint: string, TableName: string): Promise<string> {
+  const client = new DynamoDBClient(dynamoDbAt(endpoint, true));
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  client.destroy();
+  return Table!.LatestStreamArn!;
+}
+
+/** Creates a queue for messages. */
+export async function createQueue(endpoint: string, QueueName: string): Promise<void> {
+  const client = new SQSClient({ ...account, endpoint });
+  await client.send(new CreateQueueCommand({ QueueName }));
   client.destroy();
 }
 

@@ -8,8 +8,9 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { onData, type Place } from './administration.ts';
 import { bucketName, sdk } from './clients.ts';
-import { deployedUrl, isCloud, usualDomains } from './deployed.ts';
+import { deployed, isCloud, usualDomains } from './deployed.ts';
 import { exchange, type RawResponse } from './raw-client.ts';
 import { alice, bob, startService, type Service, type ServiceOptions } from './server.ts';
 import { anonymous, presigned, signed, type Key, type Presigning, type Signing, type Unsigned } from './signer.ts';
@@ -34,6 +35,8 @@ export interface ServiceUnderTest {
   readonly host: string;
   /** The process, if it was started here. */
   readonly started: Service | undefined;
+  /** Where commands of administration are carried out, unless it ran already. */
+  readonly place: Place;
   readonly alice: Key;
   readonly bob: Key;
   /** The SDK as alice. */
@@ -72,9 +75,10 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
   const clients = new Map<Key, S3Client>();
   let started: Service | undefined;
   let endpoint: string | undefined;
+  let place: Place | undefined;
 
   beforeAll(async () => {
-    if (isCloud) endpoint = await deployedUrl(options);
+    if (isCloud) ({ url: endpoint, place } = await deployed(options));
     else if (isGiven) endpoint = process.env['STILLAGE_TEST_ENDPOINT']!.replace(/\/$/, '');
     else endpoint = (started = await startService(options)).url;
   });
@@ -115,6 +119,9 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
     },
     get started() {
       return started;
+    },
+    get place() {
+      return place ?? onData(started!.data);
     },
     alice: first,
     bob: second,

@@ -34,7 +34,11 @@ export function cloudRooms(
   };
   const log = new Log(process.stdout);
   return {
-    table: new DynamoDbTable({ tableName: setting('STILLAGE_TABLE'), telemetry: log }),
+    table: new DynamoDbTable({
+      tableName: setting('STILLAGE_TABLE'),
+      callTimeout: Number(environment['STILLAGE_TABLE_TIMEOUT']) || undefined,
+      telemetry: log,
+    }),
     blobs: Blobs ? new Blobs({ bucket: setting('STILLAGE_BLOB_BUCKET') }) : new NoBlobs(),
     clock: new SystemClock(),
     randomness: new CryptoRandomness(),

@@ -2,12 +2,15 @@
 
 moto copies whole tables, item by item, before every transaction, to have them back should it fail. So a transaction takes
 longer the more there is, seconds in the end. Items are never changed in place here (no UpdateItem), so their containers suffice.
+
+It also keeps every iterator of a stream for good, and with it the copy of the stream that a failed transaction left behind.
 """
 
 import copy
 
 try:
     from moto.dynamodb.models.table import StreamShard, Table
+    from moto.dynamodbstreams.models import DynamoDBStreamsBackend
 except ImportError:
     Table = None
 
@@ -29,6 +32,20 @@ def copy_stream(shard, memo):
     return twin
 
 
+class LatestIterators(dict):
+    def __setitem__(self, arn, iterator):
+        super().__setitem__(arn, iterator)
+        if len(self) > 100:
+            del self[next(iter(self))]
+
+
+def start_streams(backend, *arguments):
+    start(backend, *arguments)
+    backend.shard_iterators = LatestIterators()
+
+
 if Table is not None:
+    start = DynamoDBStreamsBackend.__init__
+    DynamoDBStreamsBackend.__init__ = start_streams
     Table.__deepcopy__ = copy_table
     StreamShard.__deepcopy__ = copy_stream
