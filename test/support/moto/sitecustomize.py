@@ -39,8 +39,8 @@ class LatestIterators(dict):
             del self[next(iter(self))]
 
 
-def start_streams(backend, *arguments):
-    start(backend, *arguments)
+def start_streams(backend, *arguments, **named):
+    start(backend, *arguments, **named)
     backend.shard_iterators = LatestIterators()
 
 
