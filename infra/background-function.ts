@@ -143,7 +143,7 @@ function needed(needs: BackgroundNeeds, { table, blobs, secret }: Data, account:
     ...(needs.blobs ? [statement('Blobs', needs.blobs, blobs.arnForObjects(`${blobPrefix}*`))] : []),
     ...(needs.secret ? [statement('Secret', ['secretsmanager:GetSecretValue'], secret.secretArn)] : []),
     ...(needs.feed
-      ? [statement('FeedAgain', ['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], table.tableStreamArn!)]
+      ? [statement('FeedAgain', ['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], table.tableStreamArn)]
       : []),
     ...(needs.topics
       ? [

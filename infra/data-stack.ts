@@ -3,6 +3,7 @@ import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } fr
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
+import type { NamedTable } from './grants.ts';
 import type { Settings } from './settings.ts';
 
 export interface DataStackProps extends StackProps {
@@ -14,7 +15,8 @@ export interface DataStackProps extends StackProps {
  * all of them outlive their stack, which itself refuses to be deleted, unless the settings say that nothing is to be kept.
  */
 export class DataStack extends Stack {
-  readonly table: TableV2;
+  /** The table that is used: the one made here, or one that was restored from it. */
+  readonly table: NamedTable;
   readonly blobs: Bucket;
   readonly secret: Secret;
   /** By which the distribution proves itself to what lies behind it. */
@@ -25,14 +27,15 @@ export class DataStack extends Stack {
     const isKept = settings.removalPolicy === 'retain';
     super(scope, id, { ...props, terminationProtection: isKept });
     this.#removalPolicy = isKept ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
-    this.table = this.#table();
+    const own = this.#table();
+    this.table = settings.restoredTable === undefined ? own : restored(settings.restoredTable);
     this.blobs = this.#blobs();
     this.secret = this.#secret();
     this.edgeSecret = this.#edgeSecret();
   }
 
-  #table(): TableV2 {
-    return new TableV2(this, 'Table', {
+  #table(): NamedTable {
+    const { tableName, tableArn, tableStreamArn } = new TableV2(this, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
       billing: Billing.onDemand(),
@@ -44,6 +47,11 @@ export class DataStack extends Stack {
       deletionProtection: this.#removalPolicy === RemovalPolicy.RETAIN,
       removalPolicy: this.#removalPolicy,
     });
+    const table = { tableName, tableArn, tableStreamArn: tableStreamArn! };
+    // Also where nobody imports them: CloudFormation refuses to take an export away that stacks which are deployed after this one
+    // still import. So a restored table comes, and goes again, in one deployment of all stacks (docs/adr/0034-restored-table.md).
+    for (const value of Object.values(table)) this.exportValue(value);
+    return table;
   }
 
   #blobs(): Bucket {
@@ -94,4 +102,10 @@ export class DataStack extends Stack {
     });
     return secret;
   }
+}
+
+/** @param streamArn `arn:aws:dynamodb:<region>:<account>:table/<name>/stream/<label>` */
+function restored(streamArn: string): NamedTable {
+  const [tableArn, tableName] = /^.*:table\/([^/]+)/.exec(streamArn) as unknown as [string, string];
+  return { tableArn, tableName, tableStreamArn: streamArn };
 }

@@ -1,14 +1,20 @@
 import { Validations } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IConstruct } from 'constructs';
 import type { Needs } from '../shared/protocol/operation.ts';
 
+/** What is said of a table: names of it, which can be those of one that no stack holds. */
+export interface NamedTable {
+  readonly tableName: string;
+  readonly tableArn: string;
+  readonly tableStreamArn: string;
+}
+
 /** What grants are of. */
 export interface Data {
-  readonly table: TableV2;
+  readonly table: NamedTable;
   readonly blobs: Bucket;
   readonly secret: Secret;
   readonly edgeSecret: Secret;

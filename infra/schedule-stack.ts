@@ -78,7 +78,7 @@ export class ScheduleStack extends Stack {
     { table }: Data,
   ): Function {
     const statements = [
-      ...mayFollow(table.tableStreamArn!),
+      ...mayFollow(table.tableStreamArn),
       // Lambda writes dead letters in the function's name.
       new PolicyStatement({
         sid: 'DeadLetters',
@@ -90,7 +90,7 @@ export class ScheduleStack extends Stack {
     const follower = new BackgroundFunctionConstruct(this, name, { ...props, statements }).function;
     new EventSourceMapping(this, `${name}Changes`, {
       target: follower,
-      eventSourceArn: table.tableStreamArn!,
+      eventSourceArn: table.tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 500,
       maxBatchingWindow: Duration.seconds(1),

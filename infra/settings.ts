@@ -59,6 +59,15 @@ const fields = z.object({
   byteLane: z.enum(['fargate', 'functions']),
   byteLaneMinimumTasks: wholeNumber,
   byteLaneMaximumTasks: wholeNumber,
+  /** The stream of a table that was restored, and takes the place of the one that the data stack made. */
+  restoredTable: optional(
+    z
+      .string()
+      .regex(
+        /^arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/[\w.-]{3,255}\/stream\/[\d:T.-]+$/,
+        'must be the ARN of the stream of a table (LatestStreamArn), arn:aws:dynamodb:…:table/…/stream/…',
+      ),
+  ),
   /** What becomes of table, blobs and secrets when their stack goes. */
   removalPolicy: z.enum(['retain', 'destroy']),
   /** What differs from the default limits, quotas among them; on the command line, as JSON. */
@@ -102,6 +111,9 @@ const settings = fields.superRefine((given, context) => {
   if (given.domain && !given.certificate) wrong('certificate', 'a domain needs one');
   if (given.websiteDomain && given.byteLane === 'functions') wrong('websiteDomain', 'websites need the byte lane');
   if (given.hostedZone && !given.domain) wrong('hostedZone', 'is of no use without a domain');
+  const [, , , region, account] = given.restoredTable?.split(':') ?? [];
+  if (given.restoredTable && (region !== given.region || account !== given.account))
+    wrong('restoredTable', `is not in account ${given.account} and region ${given.region}, where the deployment is`);
   if (given.byteLaneMinimumTasks > given.byteLaneMaximumTasks)
     wrong('byteLaneMinimumTasks', 'is more than the maximum');
 });
@@ -117,7 +129,10 @@ function parseJson(text: string): unknown {
 /** What a deployment may choose. The values in `cdk.json` hold unless the command line says otherwise. */
 export type Settings = Readonly<z.infer<typeof settings>>;
 
-/** Reads the settings from the context of an app. @throws Error that names every wrong one */
+/** A mistake in the settings: its message says all that is wrong, and a stack would not help. */
+export class SettingsError extends Error {}
+
+/** Reads the settings from the context of an app. @throws SettingsError that names every wrong one */
 export function readSettings(node: Node): Settings {
   const context = Object.fromEntries(
     Object.keys(fields.shape).map((name) => [name, node.tryGetContext(name) as unknown]),
@@ -125,5 +140,5 @@ export function readSettings(node: Node): Settings {
   const parsed = settings.safeParse(context);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new Error(`the settings in cdk.json, or given by -c, do not hold: ${issues.join('; ')}`);
+  throw new SettingsError(`the settings in cdk.json, or given by -c, do not hold: ${issues.join('; ')}`);
 }

@@ -26,7 +26,7 @@ import { alarmXml } from '../support/monitoring.ts';
 import { noEngine, startMoto } from '../support/moto.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
-import { BackgroundUnderTest } from './background-under-test.ts';
+import { BackgroundUnderTest, tableName } from './background-under-test.ts';
 
 // Through moto every call takes its time.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -121,6 +121,18 @@ describe('the change feed', () => {
     await expect(deployment!.invoke('CountUsage', { Records: [] })).rejects.toThrow(
       'the shard of a batch is not known',
     );
+  });
+
+  it('is not followed where it is that of another table, nor replayed', async () => {
+    const { shardId, Records } = deployment!.mappings.get('CountUsage')!.delivered[0]!;
+    const eventSourceARN = 'arn:aws:dynamodb:us-east-1:123456789012:table/stillage-table-restored/stream/2026-11-21';
+    const refusal = `${eventSourceARN} is not the stream of ${tableName}`;
+    for (const follower of ['CountUsage', 'ReleaseContent']) {
+      await expect(deployment!.invoke(follower, { shardId, Records, eventSourceARN })).rejects.toThrow(refusal);
+    }
+    const stretch = { shardId, startSequenceNumber: '1', endSequenceNumber: '2' };
+    const letter = { DDBStreamBatchInfo: { ...stretch, streamArn: eventSourceARN } };
+    await expect(deployment!.invoke('ReplayChanges', letter)).rejects.toThrow(refusal);
   });
 
   it('fails as a whole on a record that cannot be read, so that Lambda cuts the batch in two', async () => {

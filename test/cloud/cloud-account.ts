@@ -71,15 +71,18 @@ export class CloudAccount {
     return this.#deployments.flatMap(({ failures }) => failures);
   }
 
-  /** Synthesises and starts a deployment, which has nothing in common with others. */
-  async deploy(context: Context, pace: Pace = {}): Promise<DeploymentUnderTest> {
+  /**
+   * Synthesises and starts a deployment.
+   * @param former one that it comes after; undefined: it has nothing in common with others
+   */
+  async deploy(context: Context, pace: Pace = {}, former?: DeploymentUnderTest): Promise<DeploymentUnderTest> {
     const names = hostNamesOf({ domain: context['domain'], websiteDomain: context['websiteDomain'] });
     const hasByteLane = context['byteLane'] !== 'functions';
     const router = await routerCode({ ...names, functions: this.#functions, otherwise, hasByteLane });
     const synthesis = await synthesise(this.#functions, { context, router });
     const deployment = await DeploymentUnderTest.start(this.#moto.endpoint, synthesis, this.#functions, {
       background: this.#background,
-      pace,
+      ...{ pace, former },
     });
     this.#deployments.push(deployment);
     return deployment;

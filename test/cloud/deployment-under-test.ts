@@ -7,7 +7,7 @@ import { Accounts } from '../../shared/access/accounts.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
-import { templates, type Synthesis } from '../infra/synthesis.ts';
+import { resources, templates, type Synthesis } from '../infra/synthesis.ts';
 import { apiLogName, byteLaneLogName } from '../../infra/request-logs.ts';
 import type { Place } from '../support/administration.ts';
 import type { Pace } from '../support/deployed.ts';
@@ -54,6 +54,8 @@ export interface DeploymentOptions {
   readonly background?: readonly BackgroundBundle[];
   /** Without one, schedules wait until a test does what they do. */
   readonly pace?: Pace;
+  /** A deployment of the same stage, which this one comes after: it has what that one keeps. */
+  readonly former?: DeploymentUnderTest | undefined;
 }
 
 const daySeconds = 24 * 60 * 60;
@@ -68,7 +70,7 @@ export class DeploymentUnderTest {
   /** Denies what a role in the templates does not grant, and knows what was asked for. */
   readonly calls: RoleGate;
   readonly synthesis: Synthesis;
-  readonly tableName: string;
+  readonly #names: Names;
   readonly #values: TemplateValues;
   readonly #bundles: ReadonlyMap<string, FunctionBundle>;
   /** Started when first asked for, as Lambda does. */
@@ -93,7 +95,7 @@ export class DeploymentUnderTest {
     this.calls = calls;
     calls.logs = new LogInsightsEngine((group) => this.#linesOf(group));
     this.synthesis = synthesis;
-    this.tableName = names.Table;
+    this.#names = names;
     const lifecycleQueue = `${calls.endpoint}/123456789012/${names.Lifecycle}`;
     const resolved = templates(synthesis).map(([, template]) => template);
     this.#values = new TemplateValues(resolved, { ...names, Lifecycle: lifecycleQueue });
@@ -118,21 +120,21 @@ export class DeploymentUnderTest {
     engine: string,
     synthesis: Synthesis,
     bundles: readonly FunctionBundle[],
-    { background = [], pace = {} }: DeploymentOptions = {},
+    { background = [], pace = {}, former }: DeploymentOptions = {},
   ): Promise<DeploymentUnderTest> {
-    const names = freshNames();
     const hasStream = background.length > 0;
-    await createTable(dynamoDbAt(engine, true), names.Table, hasStream);
-    await createBucket(s3At(engine), names.Blobs);
-    await createQueue(engine, names.Lifecycle);
-    await createSecrets(engine, names);
-    await declareAccounts(engine, names);
+    const names = former ? former.#names : await createKept(engine, hasStream);
     const own = background.map(({ name }) => name);
     const calls = await RoleGate.before(engine, granteesOf(synthesis, own));
-    const stream = hasStream ? await streamArn(engine, names.Table) : '';
+    const stream = namedStream(synthesis) ?? (hasStream ? await streamArn(engine, names.Table) : '');
     const deployment = new DeploymentUnderTest({ calls, synthesis, bundles, background, names, stream, pace });
     await deployment.#start();
     return deployment;
+  }
+
+  /** Of the table that the data stack makes. */
+  get tableName(): string {
+    return this.#names.Table;
   }
 
   get url(): string {
@@ -276,6 +278,12 @@ export class DeploymentUnderTest {
 /** The API's own host name, which is the only one that it answers to. */
 export const apiHost = `${restApi}.execute-api.us-east-1.amazonaws.com`;
 
+/** The stream that followers are given by its name, and not as that of the table of the data stack. */
+function namedStream({ schedule }: Synthesis): string | undefined {
+  const mappings = resources(schedule, 'AWS::Lambda::EventSourceMapping');
+  return mappings.map(([, { Properties }]) => Properties['EventSourceArn']).find((arn) => typeof arn === 'string');
+}
+
 function granteesOf(
   { api, streaming, schedule }: Synthesis,
   background: readonly string[],
@@ -295,6 +303,17 @@ function gatewayResponse(type: keyof typeof gatewayErrors): ApiResponse {
     headers: [['Content-Type', 'application/xml']],
     body: Buffer.from(responseTemplates['application/xml']!),
   };
+}
+
+/** Creates what a deployment keeps. */
+async function createKept(engine: string, hasStream: boolean): Promise<Names> {
+  const names = freshNames();
+  await createTable(dynamoDbAt(engine, true), names.Table, hasStream);
+  await createBucket(s3At(engine), names.Blobs);
+  await createQueue(engine, names.Lifecycle);
+  await createSecrets(engine, names);
+  await declareAccounts(engine, names);
+  return names;
 }
 
 async function createSecrets(endpoint: string, names: Names): Promise<void> {

@@ -57,7 +57,7 @@ export class StreamMapping {
         this.#prefixes.some((prefix) => dynamodb!.Keys!['pk']!.S!.startsWith(prefix)),
       );
       for (let at = 0; at < records.length; at += this.#size) {
-        await this.again({ Records: records.slice(at, at + this.#size), shardId: ShardId });
+        await this.again({ Records: records.slice(at, at + this.#size), shardId: this.#ownName(ShardId) });
       }
       count += records.length;
     }
@@ -77,7 +77,8 @@ export class StreamMapping {
   }
 
   /** Hands a batch over until the function is done with all of it. */
-  async again(batch: StreamBatch): Promise<void> {
+  async again(again: StreamBatch): Promise<void> {
+    const batch = { ...again, eventSourceARN: this.#streamArn };
     this.delivered.push(batch);
     let cause: unknown;
     for (let rest = batch.Records!, attempt = 0; rest.length > 0; attempt += 1) {
@@ -88,6 +89,11 @@ export class StreamMapping {
       if (failed === undefined) return;
       rest = rest.slice(rest.findIndex(({ dynamodb }) => dynamodb!.SequenceNumber === failed));
     }
+  }
+
+  /** moto has the same name for the shard of every stream, where DynamoDB has a name for each. */
+  #ownName(shard: string): string {
+    return `${shard}-${this.#streamArn.split('/').at(-1)}`;
   }
 
   async #shards(): Promise<readonly string[]> {

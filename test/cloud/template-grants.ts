@@ -91,8 +91,8 @@ export function thingOf(reference: unknown): string {
 
 /** From the most specific on. */
 const things: readonly (readonly [RegExp, string])[] = [
-  [/Table\w*StreamArn/, 'stream'],
-  [/Table/, 'table'],
+  [/Table\w*StreamArn|:table\/.*\/stream\//, 'stream'],
+  [/Table|:table\//, 'table'],
   [/Blobs.*\/blobs\/\*/, 'blobs'],
   [/Blobs/, 'blob bucket'],
   [/EdgeSecret/, 'edge secret'],

@@ -1,6 +1,8 @@
 import { App } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
+import { root } from '../../infra/operation-descriptions.ts';
 import { readSettings, type Settings } from '../../infra/settings.ts';
+import { run } from '../support/programs.ts';
 import { cdkContext, withDomain } from './synthesis.ts';
 
 const context = await cdkContext();
@@ -44,6 +46,10 @@ describe('the settings of a deployment', () => {
     ['byteLane', 'none'],
     ['byteLaneMinimumTasks', '0'],
     ['byteLaneMinimumTasks', '21'],
+    ['restoredTable', 'stillage-restored'],
+    ['restoredTable', 'arn:aws:dynamodb:us-east-1:000000000000:table/stillage-restored'],
+    ['restoredTable', 'arn:aws:dynamodb:eu-west-1:000000000000:table/stillage-restored/stream/2026-11-21T03:00:00.000'],
+    ['restoredTable', 'arn:aws:dynamodb:us-east-1:111111111111:table/stillage-restored/stream/2026-11-21T03:00:00.000'],
     ['removalPolicy', 'keep'],
     ['limits', '{"buckets":1}'],
     ['limits', '{"bucketBytes":0}'],
@@ -82,6 +88,18 @@ describe('the settings of a deployment', () => {
     expect(faults({ requestsPerSecond: 5 })).toThrow('limits: the setting requestsPerSecond takes the place');
     expect(settings({ limits: { keyBytes: 1024, corsRules: 5 } }).limits).toEqual({ keyBytes: 1024, corsRules: 5 });
   });
+
+  it('say in one line, without a stack, what is wrong', async () => {
+    const given = { ...context, restoredTable: 'arn:aws:dynamodb:us-east-1:000000000000:table/stillage-restored' };
+    const { stderr } = await run(process.execPath, ['--import', 'tsx', 'infra/app.ts'], {
+      codes: [1],
+      cwd: root,
+      env: { CDK_CONTEXT_JSON: JSON.stringify(given) },
+    });
+    expect(stderr).toBe(
+      'the settings in cdk.json, or given by -c, do not hold: restoredTable: must be the ARN of the stream of a table (LatestStreamArn), arn:aws:dynamodb:…:table/…/stream/…\n',
+    );
+  }, 120_000);
 
   it('name all that is wrong at once', () => {
     expect(() => settings({ stage: '', account: '' })).toThrow(/stage: .*account: /);

@@ -11,5 +11,8 @@ export const handler = backgroundHandler('count-usage', ({ log, ...rooms }) => {
   const limits = { ...defaultLimits, ...(JSON.parse(rooms.setting('STILLAGE_LIMITS')) as Partial<Limits>) };
   const defaults = { bytes: limits.bucketBytes, objects: limits.bucketObjects };
   const full = new FullBuckets({ ...rooms, buckets: new Buckets(rooms), usage, defaults });
-  return followBatches([(batch) => usage.follow(batch), (batch) => full.follow(batch)], log);
+  return followBatches([(batch) => usage.follow(batch), (batch) => full.follow(batch)], {
+    table: rooms.setting('STILLAGE_TABLE'),
+    telemetry: log,
+  });
 });

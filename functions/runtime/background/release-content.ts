@@ -8,7 +8,10 @@ export const handler = backgroundHandler(
   'release-content',
   (rooms) => {
     const { release } = releaseRooms(rooms);
-    return followBatches([(batch) => release.follow(batch)], rooms.log);
+    return followBatches([(batch) => release.follow(batch)], {
+      table: rooms.setting('STILLAGE_TABLE'),
+      telemetry: rooms.log,
+    });
   },
   { blobs: S3BlobStore },
 );

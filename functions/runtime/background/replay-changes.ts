@@ -2,6 +2,7 @@ import { readStreamRange } from '../../../shared/adapters/cloud/dynamodb-stream.
 import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { releaseRooms } from './release-rooms.ts';
+import { mustBeOf } from './stream-batches.ts';
 
 /** What is used of a dead letter of the feed. https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html */
 interface DeadLetter {
@@ -23,6 +24,7 @@ export const handler = backgroundHandler(
     const { release } = releaseRooms(rooms);
     return async ({ DDBStreamBatchInfo: lost }: DeadLetter) => {
       const { streamArn, shardId, startSequenceNumber: from, endSequenceNumber: to } = lost;
+      mustBeOf(rooms.setting('STILLAGE_TABLE'), streamArn);
       let replayed = 0;
       for await (const records of readStreamRange({ streamArn, shardId, from, to })) {
         await release.follow(records);
