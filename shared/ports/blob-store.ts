@@ -32,7 +32,8 @@ export interface OwnedBlob extends BlobDescription {
 
 export interface BlobStore {
   /**
-   * Stores the bytes and returns once they are durable. If `bytes` throws, nothing is left behind (or only what a scrub
+   * Stores the bytes and returns once they are durable, or will be before any write to the table that begins after it: nothing can
+   * refer to a blob that a crash takes. If `bytes` throws, nothing is left behind (or only what a scrub
    * finds) and the error passes through unchanged.
    * @param length the number of bytes if it is known beforehand: a hint, not a check
    */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileBlobStore } from '../../shared/adapters/embedded/file-blob-store.ts';
+import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
 import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
 import {
   assertSyncedBefore,
@@ -55,8 +56,9 @@ describe('the embedded stores, killed', () => {
     for (let round = 0; round < rounds; round += 1) {
       for (const [name, ref] of await writeAndKill(`run${round}`)) acknowledged.set(name, ref);
 
-      const blobs = await FileBlobStore.open(join(directory, 'blobs'));
-      const table = await LmdbTable.open(join(directory, 'table'));
+      const environment = await LmdbEnvironment.open(join(directory, 'table'));
+      const blobs = await FileBlobStore.open(join(directory, 'blobs'), environment);
+      const table = new LmdbTable(environment);
       for (const [name, ref] of acknowledged) expect(await table.get({ pk: 'one', sk: name })).toEqual({ ref });
 
       const stored: string[] = [];
@@ -97,7 +99,7 @@ describe('the embedded stores, killed', () => {
 describe('the embedded stores, watched', () => {
   /** The turns of one writer: what each must have written, and what is synced for it. */
   const turns = [
-    { written: /\/blobs\/small\/data\.mdb$/, synced: ['the small blobs', 'the table'] },
+    { written: /\/table\/data\.mdb$/, synced: ['the table'] },
     { written: /\/blobs\/[0-9a-f]{2}\/[^/]{30}$/, synced: ['a blob', 'a directory of blobs', 'the table'] },
   ];
   const expectation = (turn: number): SyncExpectation => ({
@@ -142,7 +144,7 @@ describe('the embedded stores, watched', () => {
 
     // The names of the stores themselves are synced while they are opened.
     const opening = calls.slice(0, ready).filter((call) => call.name === 'fsync');
-    for (const path of ['.', 'blobs', 'blobs/small', 'table'].map((name) => join(directory, name))) {
+    for (const path of ['.', 'blobs', 'table'].map((name) => join(directory, name))) {
       const syncs = opening.filter((call) => fileOf(call)?.path === path);
       expect(syncs.length, `syncs of ${path}`).toBeGreaterThan(0);
       const without = calls.filter((call) => !syncs.includes(call));
@@ -152,7 +154,6 @@ describe('the embedded stores, watched', () => {
 
   function kindOf(call: SystemCall): string {
     const path = fileOf(call)!.path.slice(directory.length);
-    if (path === '/blobs/small/data.mdb') return 'the small blobs';
     if (/^\/blobs\/[0-9a-f]{2}$/.test(path)) return 'a directory of blobs';
     if (path.startsWith('/blobs/')) return 'a blob';
     return path === '/table/data.mdb' ? 'the table' : path;

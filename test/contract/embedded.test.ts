@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileBlobStore } from '../../shared/adapters/embedded/file-blob-store.ts';
+import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
 import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
 import { describeBlobStore } from './blob-store.ts';
 import type { OpenBlobStore } from './blob-store.ts';
@@ -24,7 +25,10 @@ describeBlobStore('FileBlobStore', { open: openBlobs });
 
 async function openBlobs(): Promise<OpenBlobStore> {
   const directory = await mkdtemp(join(tmpdir(), 'stillage-blobs-'));
-  const store = await FileBlobStore.open(directory);
+  const store = await FileBlobStore.open(
+    join(directory, 'blobs'),
+    await LmdbEnvironment.open(join(directory, 'table')),
+  );
   return { store, close: () => rm(directory, { recursive: true }), openHandles: () => openFilesUnder(directory) };
 }
 

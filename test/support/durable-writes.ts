@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileBlobStore } from '../../shared/adapters/embedded/file-blob-store.ts';
+import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
 import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
 
 /**
@@ -10,8 +11,9 @@ import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
  */
 const [directory, writers, turns, run] = process.argv.slice(2) as [string, string, string, string];
 
-const blobs = await FileBlobStore.open(join(directory, 'blobs'));
-const table = await LmdbTable.open(join(directory, 'table'));
+const environment = await LmdbEnvironment.open(join(directory, 'table'));
+const blobs = await FileBlobStore.open(join(directory, 'blobs'), environment);
+const table = new LmdbTable(environment);
 writeSync(1, 'ready\n');
 
 async function* content(name: string, turn: number): AsyncGenerator<Uint8Array> {

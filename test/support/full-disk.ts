@@ -1,6 +1,8 @@
 import { writeSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileBlobStore } from '../../shared/adapters/embedded/file-blob-store.ts';
+import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
 import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
 
 /**
@@ -8,15 +10,20 @@ import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
  * table and blob store beyond the limit, and tells how that ended.
  */
 const directory = process.argv[2]!;
-const table = await LmdbTable.open(join(directory, 'table'));
-const blobs = await FileBlobStore.open(join(directory, 'blobs'));
+const environment = await LmdbEnvironment.open(join(directory, 'table'));
+const table = new LmdbTable(environment);
+const blobs = await FileBlobStore.open(join(directory, 'blobs'), environment);
 
 const outcomes: string[] = [];
-const written: { pk: string; sk: string }[] = [];
+const written: { pk: string; sk: string; ref: string }[] = [];
+async function* little(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(100);
+}
 for (let turn = 0; turn < 60; turn += 1) {
   const key = { pk: 'items', sk: String(turn).padStart(3, '0') };
-  const { outcome } = await table.write([{ key, put: { bytes: new Uint8Array(100_000).fill(turn) } }]);
-  if (outcome === 'written') written.push(key);
+  const { ref } = await blobs.write(little(), { bucketId: 'bucket', key: key.sk });
+  const { outcome } = await table.write([{ key, put: { bytes: new Uint8Array(100_000).fill(turn), ref } }]);
+  if (outcome === 'written') written.push({ ...key, ref });
   if (outcomes.at(-1) !== outcome) outcomes.push(outcome);
 }
 const together = await Promise.all(
@@ -31,11 +38,12 @@ async function* tooMuch(): AsyncGenerator<Uint8Array> {
 const refusal = await blobs
   .write(tooMuch(), { bucketId: 'bucket', key: 'key' })
   .catch((error: NodeJS.ErrnoException) => error.code);
-const left: string[] = [];
-for await (const blob of blobs.list()) left.push(blob.ref);
-
 let lost = 0;
-for (const key of written) if ((await table.get(key)) === undefined) lost += 1;
+for (const { ref, ...key } of written) {
+  const hasBlob = await blobs.describe(ref).then(({ size }) => size === 100);
+  if ((await table.get(key)) === undefined || !hasBlob) lost += 1;
+}
+const left = (await readdir(join(directory, 'blobs'), { recursive: true })).filter((name) => name.length > 2);
 await Promise.all([table.close(), blobs.close()]);
 const told = {
   outcomes,

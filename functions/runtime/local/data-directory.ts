@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ensureDirectory } from '../../../shared/adapters/embedded/durable-directory.ts';
 import { FileBlobStore } from '../../../shared/adapters/embedded/file-blob-store.ts';
 import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
+import { LmdbEnvironment } from '../../../shared/adapters/embedded/lmdb-environment.ts';
 import { LmdbTable } from '../../../shared/adapters/embedded/lmdb-table.ts';
 import { isFollowed } from '../../../shared/metadata/keys.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -19,8 +20,9 @@ export async function openData(data: string): Promise<DataDirectory> {
   try {
     await ensureDirectory(data);
     const secrets = await KeyFileSecrets.open(join(data, 'master.key'));
-    const table = await LmdbTable.open(join(data, 'table'), { isFollowed });
-    return { secrets, table, blobs: await FileBlobStore.open(join(data, 'blobs')) };
+    const environment = await LmdbEnvironment.open(join(data, 'table'));
+    const table = new LmdbTable(environment, { isFollowed });
+    return { secrets, table, blobs: await FileBlobStore.open(join(data, 'blobs'), environment) };
   } catch (cause) {
     throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}`);
   }

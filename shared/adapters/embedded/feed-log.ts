@@ -1,7 +1,8 @@
-import type { Database, RootDatabase } from 'lmdb';
+import type { Database } from 'lmdb';
 import type { FeedRecord, ItemKey } from '../../ports/key-value-table.ts';
 import type { Frame } from './group-commit.ts';
 import { Decoder, Encoder } from './item-encoding.ts';
+import type { LmdbEnvironment } from './lmdb-environment.ts';
 
 /**
  * The log of changes, in the same file as the items and written in the same transactions. A key is the position, 8 bytes,
@@ -15,8 +16,9 @@ export class FeedLog implements Frame {
   #given = 0;
   #marked = 0;
 
-  constructor(root: RootDatabase) {
-    this.#records = root.openDB<Buffer, Buffer>('feed', { encoding: 'binary', keyEncoding: 'binary' });
+  constructor(environment: LmdbEnvironment) {
+    this.#records = environment.database('feed', { encoding: 'binary', keyEncoding: 'binary' });
+    environment.frame(this);
   }
 
   /** The newest position ever given; 0 before the first. */
@@ -26,7 +28,7 @@ export class FeedLog implements Frame {
   }
 
   /** At the beginning of a transaction. */
-  begin(): void {
+  begin(): undefined {
     this.#given = this.#marked = this.newest();
   }
 

@@ -11,6 +11,8 @@ import { DirectorySync } from './directory-sync.ts';
 import { ensureDirectory, syncDirectory } from './durable-directory.ts';
 import { FileReader, readStretch } from './file-reader.ts';
 import { FileWriter } from './file-writer.ts';
+import { moveSmallBlobs } from './former-small-blobs.ts';
+import type { LmdbEnvironment } from './lmdb-environment.ts';
 import { SmallBlobs, smallBlobSize } from './small-blobs.ts';
 
 const closeFile = promisify(close);
@@ -24,32 +26,39 @@ const smallRead = 256 * 1024;
 const removalsAtOnce = 16;
 
 /**
- * Blobs as files, one each, under names that the store invents, spread over 256 directories; small ones share an LMDB environment.
- * A blob is written once and never changed. `write` resolves when the bytes and the name are on the disk. After a crash there may be files that were not finished; they
- * have no owner in the table, `list` tells them like all others, and they harm nothing.
+ * Blobs as files, one each, under names that the store invents, spread over 256 directories; small ones lie in the environment of the table.
+ * A blob is written once and never changed. `write` resolves when the bytes and the name are on the disk, or will be with the next write
+ * to the table. After a crash there may be files that were not finished; they have no owner in the table, `list` tells them like all
+ * others, and they harm nothing.
  */
 export class FileBlobStore implements BlobStore {
   readonly #root: string;
+  readonly #environment: LmdbEnvironment;
   readonly #small: SmallBlobs;
   readonly #directories = new DirectorySync();
 
-  private constructor(root: string, small: SmallBlobs) {
+  private constructor(root: string, environment: LmdbEnvironment) {
     this.#root = root;
-    this.#small = small;
+    this.#environment = environment;
+    this.#small = new SmallBlobs(environment);
   }
 
-  /** Opens the store in this directory, which is created if need be. The file system must tell upper from lower case. */
-  static async open(root: string): Promise<FileBlobStore> {
+  /**
+   * Opens the store in this directory, which is created if need be. The file system must tell upper from lower case.
+   * @param environment of the table whose items refer to the blobs
+   */
+  static async open(root: string, environment: LmdbEnvironment): Promise<FileBlobStore> {
     await ensureDirectory(root);
     for (const name of directories) {
       await mkdir(join(root, name), { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EEXIST') throw error;
       });
     }
-    const small = await SmallBlobs.open(join(root, 'small'));
+    const store = new FileBlobStore(root, environment);
+    await moveSmallBlobs(join(root, 'small'), store.#small);
     // Also for directories that an earlier process created without living to see them durable.
     await syncDirectory(root);
-    return new FileBlobStore(root, small);
+    return store;
   }
 
   async write(
@@ -151,9 +160,9 @@ export class FileBlobStore implements BlobStore {
     await access(join(this.#root, directories[0]!), constants.R_OK | constants.W_OK | constants.X_OK);
   }
 
-  /** Waits for the writes of small blobs under way. What was acknowledged is durable without it. */
-  async close(): Promise<void> {
-    await this.#small.close();
+  /** Closes the environment, once the writes under way have ended. */
+  close(): Promise<void> {
+    return this.#environment.close();
   }
 
   #newFile(): NewFile {

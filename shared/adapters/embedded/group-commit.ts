@@ -7,9 +7,12 @@ interface Job {
   readonly fail: (error: unknown) => void;
 }
 
+/** What is done once a transaction is durable. It is not, if the transaction failed. */
+export type Committed = () => void;
+
 /** What is done inside every transaction, before its first job and behind its last. */
 export interface Frame {
-  begin(): void;
+  begin(): Committed | undefined;
   end(): void;
 }
 
@@ -27,14 +30,18 @@ export class CommitUnknown extends Error {
  */
 export class GroupCommit {
   readonly #root: RootDatabase;
-  readonly #frame: Frame;
+  readonly #frames: Frame[] = [];
   #waiting: Job[] = [];
   #queued = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(root: RootDatabase, frame: Frame) {
+  constructor(root: RootDatabase) {
     this.#root = root;
-    this.#frame = frame;
+  }
+
+  /** From now on, every transaction has this at its beginning and its end. */
+  frame(frame: Frame): void {
+    this.#frames.push(frame);
   }
 
   /**
@@ -57,19 +64,21 @@ export class GroupCommit {
   #queue(): void {
     this.#queued = true;
     let jobs: Job[] = [];
+    let committed: (Committed | undefined)[] = [];
     let done = false;
     // A plain transaction would commit what was put before a throw; a child one is rolled back.
     const transaction = this.#root.childTransaction(() => {
       this.#queued = false;
       jobs = this.#waiting;
       this.#waiting = [];
-      this.#frame.begin();
+      committed = this.#frames.map((frame) => frame.begin());
       for (const job of jobs) job.act();
-      this.#frame.end();
+      for (const frame of this.#frames) frame.end();
       done = true;
     });
     this.#last = transaction.then(
       () => {
+        for (const tell of committed) tell?.();
         for (const job of jobs) job.succeed();
       },
       async (error: unknown) => {

@@ -1,5 +1,4 @@
-import { open as openEnvironment } from 'lmdb';
-import type { Database, DatabaseOptions, RootDatabase, RootDatabaseOptions } from 'lmdb';
+import type { Database, DatabaseOptions, RootDatabaseOptions } from 'lmdb';
 import { holds } from '../../ports/key-value-table.ts';
 import type {
   Attributes,
@@ -15,12 +14,11 @@ import type {
   ScanOptions,
   WriteOutcome,
 } from '../../ports/key-value-table.ts';
-import { ensureDirectory } from './durable-directory.ts';
 import { FeedLog } from './feed-log.ts';
-import { CommitUnknown, GroupCommit } from './group-commit.ts';
+import { CommitUnknown } from './group-commit.ts';
 import { decodeItem } from './item-encoding.ts';
 import { decodeItemKey, decodeSortKey, encodeItemKey, rangeOf, rangesOf } from './item-key.ts';
-import { checkTableFile, syncTableFile } from './table-file.ts';
+import { LmdbEnvironment } from './lmdb-environment.ts';
 import { stepsOf } from './write-steps.ts';
 import type { Step } from './write-steps.ts';
 
@@ -36,56 +34,42 @@ const mostBytesOfPage = 1024 * 1024;
 const trimStep = 1000;
 
 /**
- * - `overlappingSync` would show a commit before it is durable, and acknowledge it then.
- * - `eventTurnBatching` groups writes, which {@link GroupCommit} does here; and it makes a promise that nobody can handle, so that
- *   a full disk would end the process.
- */
-const environment = { noSubdir: false, overlappingSync: false, eventTurnBatching: false };
-
-/**
- * The table on one machine: an LMDB environment. Reads are a memory look-up and see the newest commit, also that of another process.
+ * The table on one machine: databases of an LMDB environment. Reads are a memory look-up and see the newest commit, also that of another process.
  * A write resolves once it is on disk, and is not visible before.
  */
 export class LmdbTable implements KeyValueTable, ChangeFeed {
   readonly freeChecks = true;
-  readonly #root: RootDatabase;
+  readonly #environment: LmdbEnvironment;
   readonly #items: Database<Buffer, Buffer>;
   readonly #log: FeedLog;
-  readonly #commits: GroupCommit;
   readonly #isFollowed: (key: ItemKey) => boolean;
   readonly #listeners = new Set<() => void>();
   #calling = false;
-  #closed: Promise<void> | undefined;
 
-  private constructor(root: RootDatabase, { isFollowed = () => true }: LmdbTableOptions) {
-    this.#root = root;
-    this.#items = root.openDB<Buffer, Buffer>('items', itemFormat);
-    this.#log = new FeedLog(root);
-    this.#commits = new GroupCommit(root, this.#log);
+  constructor(environment: LmdbEnvironment, { isFollowed = () => true }: LmdbTableOptions = {}) {
+    this.#environment = environment;
+    this.#items = environment.database('items', itemFormat);
+    this.#log = new FeedLog(environment);
     this.#isFollowed = isFollowed;
   }
 
-  /** Opens the table in this directory, which is created if need be. */
+  /** Opens a table in an environment of its own. */
   static async open(directory: string, options: LmdbTableOptions = {}): Promise<LmdbTable> {
-    await ensureDirectory(directory);
-    await checkTableFile(directory);
-    const table = new LmdbTable(openEnvironment({ path: directory, ...environment }), options);
-    await syncTableFile(directory);
-    return table;
+    return new LmdbTable(await LmdbEnvironment.open(directory), options);
   }
 
   async get(key: ItemKey): Promise<Attributes | undefined> {
-    this.#look();
+    this.#environment.look();
     return this.#item(key);
   }
 
   async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
-    this.#look();
+    this.#environment.look();
     return keys.map((key) => this.#item(key));
   }
 
   async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
-    this.#look();
+    this.#environment.look();
     const most = Math.min(options.limit ?? mostItemsOfPage, mostItemsOfPage);
     const { start, end } = rangeOf(pk, options);
     const range = options.reverse
@@ -105,7 +89,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
   async *scan({ prefixes = [''] }: ScanOptions = {}): AsyncIterable<Item> {
     for (const range of rangesOf(prefixes)) {
       for (let start: Buffer | undefined = range.start; start !== undefined;) {
-        this.#look();
+        this.#environment.look();
         const page: Item[] = [];
         let bytes = 0;
         let next: Buffer | undefined;
@@ -126,7 +110,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
   async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
     const steps = stepsOf(changes, conditions);
     try {
-      const outcome = await this.#run(() => this.#apply(steps, changes.length));
+      const outcome = await this.#environment.run(() => this.#apply(steps, changes.length));
       if (outcome.outcome === 'written' && changes.some(({ key }) => this.#isFollowed(key))) this.#callListeners();
       return outcome;
     } catch (error) {
@@ -136,18 +120,18 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
   }
 
   async read(after: string | undefined, limit: number): Promise<readonly FeedRecord[]> {
-    this.#look();
+    this.#environment.look();
     return this.#log.read(Number(after ?? 0), limit);
   }
 
   newest(): string | undefined {
-    this.#look();
+    this.#environment.look();
     const newest = this.#log.newest();
     return newest === 0 ? undefined : String(newest);
   }
 
   async trim(upTo: string): Promise<void> {
-    while (await this.#run(() => this.#log.trim(Number(upTo), trimStep)));
+    while (await this.#environment.run(() => this.#log.trim(Number(upTo), trimStep)));
   }
 
   subscribe(listener: () => void): () => void {
@@ -156,25 +140,14 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
     return () => this.#listeners.delete(own);
   }
 
-  /** Waits for the writes under way. What was acknowledged is durable without it. */
+  /** Closes the environment, once the writes under way have ended. */
   close(): Promise<void> {
-    return (this.#closed ??= this.#commits.settled().then(() => this.#root.close()));
-  }
-
-  /** Leaves the snapshot that the engine keeps for a millisecond: another process may have committed since. */
-  #look(): void {
-    if (this.#closed) throw new Error('the table is closed');
-    this.#root.resetReadTxn();
+    return this.#environment.close();
   }
 
   #item(key: ItemKey): Attributes | undefined {
     const bytes = this.#items.get(encodeItemKey(key));
     return bytes && decodeItem(bytes);
-  }
-
-  #run<T>(job: () => T): Promise<T> {
-    if (this.#closed) throw new Error('the table is closed');
-    return this.#commits.run(job);
   }
 
   /** Within a transaction. Nothing is put before every expectation was looked at. */

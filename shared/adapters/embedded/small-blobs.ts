@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { open as openEnvironment } from 'lmdb';
-import type { RootDatabase } from 'lmdb';
+import type { Database } from 'lmdb';
 import { BlobMissing } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { isSmallBlobRef, smallBlobRef, timeOf } from './blob-ref.ts';
-import { ensureDirectory } from './durable-directory.ts';
-import { GroupCommit } from './group-commit.ts';
-import { checkTableFile, syncTableFile } from './table-file.ts';
+import type { Committed, Frame } from './group-commit.ts';
+import type { LmdbEnvironment } from './lmdb-environment.ts';
 
 /** No larger than this. A value of some pages costs no more to write than the pages of the tree that it changes. */
 export const smallBlobSize = 32 * 1024;
@@ -15,45 +13,57 @@ export const smallBlobSize = 32 * 1024;
 const removalStep = 200;
 /** Read at once by a listing. */
 const listStep = 1000;
+/** So many bytes wait for a transaction at the most. */
+const mostWaiting = 4 * 1024 * 1024;
 
 /** Of the value: the size of the bucket id, and of the key in 16 bits, little-endian; both; then the bytes. */
 const textStart = 3;
 
 /**
- * Blobs of a few pages, in an LMDB environment of their own: one sync makes durable what many callers write at the same time, where
- * a file each would cost each of them two. References rise with time, so what is written together lies together.
+ * Blobs of a few pages, in the environment of the table: they wait in memory for its next transaction and become durable with it, and so
+ * with whatever refers to them, or before. A blob that nothing came to refer to costs no write at all. References
+ * rise with time, so what is written together lies together.
  */
-export class SmallBlobs {
-  readonly #root: RootDatabase<Buffer, BlobRef>;
-  readonly #commits: GroupCommit;
-  #closed: Promise<void> | undefined;
+export class SmallBlobs implements Frame {
+  readonly #environment: LmdbEnvironment;
+  readonly #blobs: Database<Buffer, BlobRef>;
+  /** What is not known to be durable yet. */
+  readonly #waiting = new Map<BlobRef, Buffer>();
+  /** Of those, what a transaction has put of which nobody knows how it ended. */
+  readonly #put = new Set<BlobRef>();
+  #waitingBytes = 0;
 
-  private constructor(root: RootDatabase<Buffer, BlobRef>) {
-    this.#root = root;
-    this.#commits = new GroupCommit(root, { begin: () => undefined, end: () => undefined });
+  constructor(environment: LmdbEnvironment) {
+    this.#environment = environment;
+    this.#blobs = environment.database('blobs', { encoding: 'binary' });
+    environment.frame(this);
   }
 
-  /** Opens the environment in this directory, which is created if need be. */
-  static async open(directory: string): Promise<SmallBlobs> {
-    await ensureDirectory(directory);
-    await checkTableFile(directory);
-    const root = openEnvironment<Buffer, BlobRef>({
-      path: directory,
-      encoding: 'binary',
-      // As for the table: see LmdbTable.
-      ...{ noSubdir: false, overlappingSync: false, eventTurnBatching: false },
-    });
-    await syncTableFile(directory);
-    return new SmallBlobs(root);
-  }
-
-  /** Stores the bytes, and resolves once they are on the disk. They may be changed afterwards. */
+  /** Takes the bytes, which may be changed afterwards. They are durable at the latest with the next write to the environment. */
   async write(bytes: Uint8Array, owner: BlobOwner): Promise<BlobRef> {
     const ref = smallBlobRef(Date.now(), randomBytes);
     const value = encode(bytes, owner);
-    await this.#run(() => void this.#root.put(ref, value));
+    this.#environment.look();
+    this.#waiting.set(ref, value);
+    this.#waitingBytes += value.length;
+    if (this.#waitingBytes > mostWaiting) await this.#flush();
     return ref;
   }
+
+  /** Within a transaction, before what may refer to them: puts the blobs that wait. */
+  begin(): Committed | undefined {
+    const put: BlobRef[] = [];
+    for (const [ref, value] of this.#waiting) {
+      // What the transaction before this has put lies there, unless it failed.
+      if (this.#put.has(ref) && this.#blobs.doesExist(ref)) continue;
+      void this.#blobs.put(ref, value);
+      this.#put.add(ref);
+      put.push(ref);
+    }
+    return put.length === 0 ? undefined : () => put.forEach((ref) => this.#forget(ref));
+  }
+
+  end(): void {}
 
   /** The bytes, or a range of them. @throws BlobMissing */
   read(ref: BlobRef, range?: ByteRange): Uint8Array {
@@ -74,18 +84,23 @@ export class SmallBlobs {
   }
 
   async remove(refs: readonly BlobRef[]): Promise<void> {
-    for (let at = 0; at < refs.length; at += removalStep) {
-      const some = refs.slice(at, at + removalStep);
-      await this.#run(() => some.forEach((ref) => void this.#root.remove(ref)));
+    // What no transaction has put yet never lies anywhere.
+    const unput = refs.filter((ref) => this.#waiting.has(ref) && !this.#put.has(ref));
+    for (const ref of refs) this.#forget(ref);
+    const left = refs.filter((ref) => !unput.includes(ref));
+    for (let at = 0; at < left.length; at += removalStep) {
+      const some = left.slice(at, at + removalStep);
+      await this.#environment.run(() => some.forEach((ref) => void this.#blobs.remove(ref)));
     }
   }
 
-  *list(): Generator<BlobDescription> {
+  async *list(): AsyncGenerator<BlobDescription> {
+    await this.#flush();
     for (let last: BlobRef | undefined; ;) {
-      this.#look();
+      this.#environment.look();
       const range = last === undefined ? {} : { start: last, exclusiveStart: true };
       // Read to the end before it is told: nobody may hold a snapshot for as long as they like.
-      const page = [...this.#root.getRange({ ...range, limit: listStep })];
+      const page = [...this.#blobs.getRange({ ...range, limit: listStep })];
       for (const { key, value } of page) {
         yield { ref: key, size: value.length - bytesStart(value), writtenAt: timeOf(key) };
       }
@@ -94,26 +109,28 @@ export class SmallBlobs {
     }
   }
 
-  /** Waits for the writes under way. */
-  close(): Promise<void> {
-    return (this.#closed ??= this.#commits.settled().then(() => this.#root.close()));
+  /** Puts what lay elsewhere, as it lay there. */
+  async adopt(blobs: readonly { readonly ref: BlobRef; readonly value: Buffer }[]): Promise<void> {
+    await this.#environment.run(() => blobs.forEach(({ ref, value }) => void this.#blobs.put(ref, value)));
+  }
+
+  async #flush(): Promise<void> {
+    // Every transaction begins with the blobs that wait.
+    if (this.#waiting.size > 0) await this.#environment.run(() => undefined);
   }
 
   #value(ref: BlobRef): Buffer {
-    this.#look();
-    const value = isSmallBlobRef(ref) ? this.#root.getBinary(ref) : undefined;
+    this.#environment.look();
+    if (!isSmallBlobRef(ref)) throw new BlobMissing(ref);
+    const value = this.#waiting.get(ref) ?? this.#blobs.getBinary(ref);
     if (value === undefined) throw new BlobMissing(ref);
     return value;
   }
 
-  #look(): void {
-    if (this.#closed) throw new Error('the blob store is closed');
-    this.#root.resetReadTxn();
-  }
-
-  #run(job: () => void): Promise<void> {
-    if (this.#closed) throw new Error('the blob store is closed');
-    return this.#commits.run(job);
+  #forget(ref: BlobRef): void {
+    this.#waitingBytes -= this.#waiting.get(ref)?.length ?? 0;
+    this.#waiting.delete(ref);
+    this.#put.delete(ref);
   }
 }
 

@@ -4,18 +4,24 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileBlobStore } from '../../../../shared/adapters/embedded/file-blob-store.ts';
 import { timeOf } from '../../../../shared/adapters/embedded/blob-ref.ts';
+import { LmdbEnvironment } from '../../../../shared/adapters/embedded/lmdb-environment.ts';
 import { BlobMissing } from '../../../../shared/ports/blob-store.ts';
 
 let directory: string;
 let store: FileBlobStore;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'stillage-files-'));
-  store = await FileBlobStore.open(join(directory, 'a', 'blobs'));
+  store = await openStore();
 });
 afterEach(async () => {
   await store.close();
   await rm(directory, { recursive: true });
 });
+
+async function openStore(): Promise<FileBlobStore> {
+  const environment = await LmdbEnvironment.open(join(directory, 'table'));
+  return FileBlobStore.open(join(directory, 'a', 'blobs'), environment);
+}
 
 const owner = { bucketId: 'b'.repeat(22), key: 'photos/ä.jpg' };
 const pathOf = (ref: string): string => join(directory, 'a', 'blobs', ref.slice(0, 2), ref);
@@ -94,7 +100,7 @@ describe('FileBlobStore', () => {
     await truncate(pathOf(empty), 0);
     await writeFile(join(directory, 'a', 'blobs', whole.slice(0, 2), 'lost+found'), 'of somebody else');
 
-    const again = await FileBlobStore.open(join(directory, 'a', 'blobs'));
+    const again = await openStore();
     const found = new Map<string, number>();
     for await (const blob of again.list()) found.set(blob.ref, blob.size);
     expect(found).toEqual(

@@ -1,22 +1,51 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { open as openEnvironment } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { timeOf } from '../../../../shared/adapters/embedded/blob-ref.ts';
 import { FileBlobStore } from '../../../../shared/adapters/embedded/file-blob-store.ts';
+import { LmdbEnvironment } from '../../../../shared/adapters/embedded/lmdb-environment.ts';
 import { SmallBlobs, smallBlobSize } from '../../../../shared/adapters/embedded/small-blobs.ts';
 import { BlobMissing } from '../../../../shared/ports/blob-store.ts';
 
 let directory: string;
+let environment: LmdbEnvironment;
 let small: SmallBlobs;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'stillage-small-'));
-  small = await SmallBlobs.open(join(directory, 'small'));
+  environment = await open();
+  small = new SmallBlobs(environment);
 });
 afterEach(async () => {
-  await small.close();
+  await environment.close();
   await rm(directory, { recursive: true });
 });
+
+const open = (): Promise<LmdbEnvironment> => LmdbEnvironment.open(join(directory, 'table'));
+/** The small blobs, as another process sees them. */
+async function seenByAnother(): Promise<string[]> {
+  const other = await open();
+  const refs = await refsOf(new SmallBlobs(other));
+  await other.close();
+  return refs;
+}
+/** Does something once the transaction that is queued has begun, and before it is told how it ended. */
+async function duringCommit<T>(act: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isFirst = true;
+    const begin = (): undefined => {
+      if (isFirst) queueMicrotask(() => void act().then(resolve, reject));
+      isFirst = false;
+    };
+    environment.frame({ begin, end: () => undefined });
+  });
+}
+async function refsOf(blobs: SmallBlobs): Promise<string[]> {
+  const refs: string[] = [];
+  for await (const { ref } of blobs.list()) refs.push(ref);
+  return refs;
+}
 
 const owner = { bucketId: 'bucket', key: 'photos/ä.jpg' };
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
@@ -42,27 +71,85 @@ describe('SmallBlobs', () => {
 
   it('list all of them, page by page, and forget those that are removed', async () => {
     const refs = await Promise.all(Array.from({ length: 2100 }, (_, at) => small.write(Buffer.from(`${at}`), owner)));
-    expect([...small.list()].map(({ ref }) => ref)).toEqual(refs.toSorted());
-    expect([...small.list()].reduce((sum, { size }) => sum + size, 0)).toBe(
-      refs.reduce((sum, _, at) => sum + `${at}`.length, 0),
-    );
+    let bytes = 0;
+    const listed: string[] = [];
+    for await (const { ref, size } of small.list()) {
+      listed.push(ref);
+      bytes += size;
+    }
+    expect(listed).toEqual(refs.toSorted());
+    expect(bytes).toBe(refs.reduce((sum, _, at) => sum + `${at}`.length, 0));
     await small.remove(refs.slice(0, 2099));
-    expect([...small.list()].map(({ ref }) => ref)).toEqual([refs[2099]]);
+    expect(await refsOf(small)).toEqual([refs[2099]]);
     await small.remove([refs[0]!]);
     expect(() => small.read(refs[0]!)).toThrow(BlobMissing);
     expect(() => small.describe(refs[0]!)).toThrow(BlobMissing);
   });
 
-  it('are there when they are opened again, and for whoever else has them open', async () => {
-    const other = await SmallBlobs.open(join(directory, 'small'));
+  it('become durable with the next transaction, in which what refers to them is as well', async () => {
     const ref = await small.write(Buffer.from('bytes'), owner);
-    expect(text(other.read(ref))).toBe('bytes');
-    await other.close();
+    expect(text(small.read(ref))).toBe('bytes');
+    expect(await seenByAnother()).toEqual([]);
+    await environment.run(() => undefined);
+    expect(await seenByAnother()).toEqual([ref]);
+    expect(text(small.read(ref))).toBe('bytes');
+  });
+
+  it('cost no write if they are removed before', async () => {
+    let transactions = 0;
+    environment.frame({ begin: () => void (transactions += 1), end: () => undefined });
+    const ref = await small.write(Buffer.from('bytes'), owner);
+    await small.remove([ref]);
+    expect(transactions).toBe(0);
+    await environment.run(() => undefined);
+    expect(await seenByAnother()).toEqual([]);
+  });
+
+  it('are removed, too, while a transaction puts them', async () => {
+    const ref = await small.write(Buffer.from('bytes'), owner);
+    const put = environment.run(() => undefined);
+    const removed = duringCommit(() => small.remove([ref]));
+    await Promise.all([put, removed]);
+    expect(await seenByAnother()).toEqual([]);
+    expect(() => small.read(ref)).toThrow(BlobMissing);
+  });
+
+  it('survive a transaction that fails: the next one puts them again', async () => {
+    const ref = await small.write(Buffer.from('bytes'), owner);
+    const failing = environment.run(() => {
+      throw new Error('the engine fails');
+    });
+    const [failed] = await Promise.allSettled([failing]);
+    expect(failed.status).toBe('rejected');
+    expect(text(small.read(ref))).toBe('bytes');
+    await environment.run(() => undefined);
+    expect(await seenByAnother()).toEqual([ref]);
+  });
+
+  it('are put again by a transaction that begins before it is known that the one before failed', async () => {
+    const refs: string[] = [];
+    for (let turn = 0; turn < 50; turn += 1) {
+      refs.push(await small.write(Buffer.from(`${turn}`), owner));
+      const failing = environment.run(() => {
+        if (turn % 2 === 0) throw new Error('the engine fails');
+      });
+      const next = duringCommit(() => environment.run(() => undefined));
+      await Promise.allSettled([failing, next]);
+      expect(await seenByAnother()).toEqual(refs.toSorted());
+    }
+  });
+
+  it('do not wait in memory for ever: some megabytes of them are written by themselves', async () => {
+    const refs: string[] = [];
+    for (let turn = 0; turn < 200; turn += 1) refs.push(await small.write(Buffer.alloc(smallBlobSize), owner));
+    const seen = await seenByAnother();
+    expect(seen.length).toBeGreaterThan(100);
+    expect(seen).toEqual(refs.slice(0, seen.length).toSorted());
   });
 
   it('refuse to be used once they are closed', async () => {
     const ref = await small.write(Buffer.from('bytes'), owner);
-    await small.close();
+    await environment.close();
     expect(() => small.read(ref)).toThrow(/closed/);
     await expect(small.write(Buffer.from('x'), owner)).rejects.toThrow(/closed/);
   });
@@ -70,7 +157,7 @@ describe('SmallBlobs', () => {
 
 describe('FileBlobStore', () => {
   it('makes a file of what is larger than a small blob, whatever length it was told', async () => {
-    const store = await FileBlobStore.open(join(directory, 'blobs'));
+    const store = await FileBlobStore.open(join(directory, 'blobs'), environment);
     const files = async (): Promise<number> => {
       const entries = await readdir(join(directory, 'blobs'), { recursive: true, withFileTypes: true });
       return entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.mdb')).length;
@@ -98,4 +185,37 @@ describe('FileBlobStore', () => {
     expect(listed).toBe(6);
     await store.close();
   });
+
+  it('takes over the small blobs of a directory in which they lay apart from the table', async () => {
+    const former = await LmdbEnvironment.open(join(directory, 'former'));
+    const blobs = new SmallBlobs(former);
+    const kept = new Map<string, string>();
+    for (let at = 0; at < 1200; at += 1) kept.set(await blobs.write(Buffer.from(`blob ${at}`), owner), `blob ${at}`);
+    const values = await valuesOf(former);
+    await former.close();
+
+    // They were the environment's own entries then.
+    const apart = openEnvironment<Buffer, string>({
+      path: join(directory, 'blobs', 'small'),
+      encoding: 'binary',
+      noSubdir: false,
+    });
+    await apart.transaction(() => values.forEach(({ key, value }) => void apart.put(key, value)));
+    await apart.close();
+
+    const store = await FileBlobStore.open(join(directory, 'blobs'), environment);
+    expect((await readdir(join(directory, 'blobs'))).includes('small')).toBe(false);
+    expect(await seenByAnother()).toEqual([...kept.keys()].sort());
+    for (const [ref, bytes] of kept) {
+      for await (const chunk of await store.read(ref)) expect(text(chunk)).toBe(bytes);
+      expect((await store.describe(ref)).owner).toEqual(owner);
+    }
+  });
 });
+
+/** What lies in the database of small blobs. */
+async function valuesOf(environment: LmdbEnvironment): Promise<{ key: string; value: Buffer }[]> {
+  await environment.run(() => undefined);
+  const database = environment.database<Buffer, string>('blobs', { encoding: 'binary' });
+  return [...database.getRange({})].map(({ key, value }) => ({ key, value: Buffer.from(value) }));
+}
