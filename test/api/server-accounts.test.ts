@@ -3,9 +3,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { administer, makeKey, type MadeKey } from '../support/administration.ts';
 import { bucketName } from '../support/clients.ts';
 import { s3Error } from '../support/expect-error.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
 
-/** What the commands of administration change is seen by the service that runs on the same data directory. */
+/** What the commands of administration change is seen by the service, which runs meanwhile. */
 const service = serviceUnderTest();
 
 // Each command is a process of its own.
@@ -20,17 +20,15 @@ const works = (client: S3Client): Promise<void> =>
 const fails = (client: S3Client, code: string): Promise<void> =>
   vi.waitFor(async () => void (await expect(list(client)).rejects.toEqual(s3Error(code, 403))), soon);
 
-describe.runIf(!isExternal)('accounts', () => {
-  const data = (): string => service.started!.data;
-
+describe.runIf(isAdministered)('accounts', () => {
   it('work as soon as they are made, also under a key id with : and @', async () => {
-    const key = await makeKey(data(), 'shop:ci@made');
+    const key = await makeKey(service.place, 'shop:ci@made');
     expect(key.accessKeyId).toBe('shop:ci@made');
     await works(service.sdk(key));
   });
 
   it('are refused while one of the levels is suspended', async () => {
-    const key = await makeKey(data(), 'shop:ci@stopped');
+    const key = await makeKey(service.place, 'shop:ci@stopped');
     const client = service.sdk(key);
     await works(client);
     for (const [level, name] of [
@@ -39,46 +37,46 @@ describe.runIf(!isExternal)('accounts', () => {
       ['user', 'shop:ci@stopped'],
       ['key', key.accessKeyId],
     ] as const) {
-      await administer(data(), level, 'suspend', name);
+      await administer(service.place, level, 'suspend', name);
       await fails(client, 'UserSuspended');
-      await administer(data(), level, 'resume', name);
+      await administer(service.place, level, 'resume', name);
       await works(client);
     }
   });
 
   it('take another key without a gap', async () => {
-    const key = await makeKey(data(), 'shop:ci@rotated');
-    const made = await administer<MadeKey & { formerUntil?: number }>(data(), 'key', 'rotate', key.accessKeyId);
+    const key = await makeKey(service.place, 'shop:ci@rotated');
+    const made = await administer<MadeKey & { formerUntil?: number }>(service.place, 'key', 'rotate', key.accessKeyId);
     expect(made.accessKeyId).toMatch(/^[A-Z\d]{20}$/);
     await works(service.sdk(key));
     await works(service.sdk(made));
-    await administer(data(), 'key', 'remove', key.accessKeyId);
+    await administer(service.place, 'key', 'remove', key.accessKeyId);
     await fails(service.sdk(key), 'InvalidAccessKeyId');
 
-    const last = await administer<MadeKey>(data(), 'key', 'rotate', made.accessKeyId, '--overlap', '1h');
+    const last = await administer<MadeKey>(service.place, 'key', 'rotate', made.accessKeyId, '--overlap', '1h');
     await works(service.sdk(made));
-    await administer(data(), 'key', 'rotate', made.accessKeyId, '--overlap', '0');
+    await administer(service.place, 'key', 'rotate', made.accessKeyId, '--overlap', '0');
     await fails(service.sdk(made), 'InvalidAccessKeyId');
     await works(service.sdk(last));
   });
 
   it('have no key any more once their user is removed', async () => {
-    const key = await makeKey(data(), 'shop:ci@gone');
+    const key = await makeKey(service.place, 'shop:ci@gone');
     const client = service.sdk(key);
     await works(client);
-    await administer(data(), 'user', 'remove', 'shop:ci@gone');
+    await administer(service.place, 'user', 'remove', 'shop:ci@gone');
     await fails(client, 'InvalidAccessKeyId');
   });
 
   it('are shown with their buckets', async () => {
-    const key = await makeKey(data(), 'shop:ci@owner');
+    const key = await makeKey(service.place, 'shop:ci@owner');
     const client = service.sdk(key);
     const Bucket = bucketName();
     await works(client);
     await client.send(new CreateBucketCommand({ Bucket }));
-    const listed = await administer(data(), 'bucket', 'list', 'shop@owner');
+    const listed = await administer(service.place, 'bucket', 'list', 'shop@owner');
     expect(listed).toMatchObject([{ bucket: Bucket, project: 'shop@owner', objects: 0, bytes: 0 }]);
-    expect(await administer(data(), 'project', 'show', 'shop@owner')).toMatchObject({ buckets: 1 });
+    expect(await administer(service.place, 'project', 'show', 'shop@owner')).toMatchObject({ buckets: 1 });
     await client.send(new DeleteBucketCommand({ Bucket }));
   });
 });

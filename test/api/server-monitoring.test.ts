@@ -1,16 +1,10 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { administer, makeKey } from '../support/administration.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { administer, makeKey, runAt } from '../support/administration.ts';
+import { bucketName } from '../support/clients.ts';
 import { expectError, textOf } from '../support/expect-error.ts';
 import { MonitoringClient } from '../support/monitoring.ts';
-import { runProgram } from '../support/program.ts';
-import { exchange } from '../support/raw-client.ts';
-import { startService } from '../support/server.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { signed } from '../support/signer.ts';
+import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
 
 // It leaves collecting and evaluating to the commands.
 const service = serviceUnderTest({ args: ['--monitoring-seconds', '86400'] });
@@ -25,9 +19,8 @@ interface ShownAlarm {
   readonly webhookSecret?: string;
 }
 
-describe.runIf(!isExternal)('monitoring by commands', () => {
-  const data = (): string => service.started!.data;
-  const run = <Answer>(...args: string[]): Promise<Answer> => administer<Answer>(data(), ...args);
+describe.runIf(isAdministered)('monitoring by commands', () => {
+  const run = <Answer>(...args: string[]): Promise<Answer> => administer<Answer>(service.place, ...args);
 
   it('is turned on and off, beside the running service', async () => {
     const bucket = await service.bucket();
@@ -36,7 +29,7 @@ describe.runIf(!isExternal)('monitoring by commands', () => {
     expect(textOf((await client.status(bucket)).text, 'Status')).toBe('Enabled');
     await run('monitoring', 'disable', bucket);
     expect(textOf((await client.status(bucket)).text, 'Status')).toBe('Disabled');
-    const missing = await runProgram(['monitoring', 'show', 'no-such-bucket', '--data', data()]);
+    const missing = await runAt(service.place, ['monitoring', 'show', 'no-such-bucket']);
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('NoSuchBucket')]);
   });
 
@@ -54,7 +47,7 @@ describe.runIf(!isExternal)('monitoring by commands', () => {
     });
     expect(shown.datapoints.at(-1)).toMatchObject({ value: 3072 });
     const objects = ['metrics', 'show', bucket, '--metric', 'NumberOfObjects', '--statistic', 'Maximum'];
-    const drawn = await runProgram([...objects, '--data', data()]);
+    const drawn = await runAt(service.place, objects);
     expect(drawn.stdout).toMatch(new RegExp(`^${bucket}: NumberOfObjects, Maximum of 30 minutes; now 3\n +3 ┤ +█\n`));
 
     const put = [
@@ -74,7 +67,7 @@ describe.runIf(!isExternal)('monitoring by commands', () => {
     expect(made.webhookSecret).toMatch(/^[\w-]{43}$/);
     expect(textOf((await client.alarm(bucket, 'full')).text, 'AlarmAction')).toBe('log:');
 
-    const evaluated = await runProgram(['run', 'evaluate-alarms', '--data', data(), '--json']);
+    const evaluated = await runAt(service.place, ['run', 'evaluate-alarms', '--json']);
     expect(JSON.parse(evaluated.stdout)).toMatchObject({ changed: 1, deliveries: 1 });
     expect(evaluated.stderr).toContain('"alarm":"full","state":"ALARM"');
     expect(await run('run', 'evaluate-alarms')).toMatchObject({ changed: 0, deliveries: 0 });
@@ -83,7 +76,7 @@ describe.runIf(!isExternal)('monitoring by commands', () => {
     expect(Object.keys(await run<ShownAlarm>('alarm', 'show', bucket, 'full'))).toEqual(Object.keys(known));
     const history = await run<{ type: string }[]>('alarm', 'history', bucket, 'full');
     expect(history.map(({ type }) => type)).toEqual(['Action', 'StateUpdate', 'ConfigurationUpdate']);
-    const people = await runProgram(['alarm', 'show', bucket, 'full', '--data', data()]);
+    const people = await runAt(service.place, ['alarm', 'show', bucket, 'full']);
     expect(people.stdout).toContain('Average NumberOfObjects > 2 in 1 of 1 periods of 300 s');
 
     await run('alarm', 'remove', bucket, 'full');
@@ -93,7 +86,7 @@ describe.runIf(!isExternal)('monitoring by commands', () => {
   it('refuses what the service would refuse, in one line', async () => {
     const bucket = await service.bucket();
     const lines = async (...args: string[]): Promise<string> => {
-      const { code, stderr } = await runProgram([...args, '--data', data()]);
+      const { code, stderr } = await runAt(service.place, args);
       expect(code).not.toBe(0);
       return stderr;
     };
@@ -107,37 +100,32 @@ describe.runIf(!isExternal)('monitoring by commands', () => {
   });
 });
 
-describe.runIf(!isExternal)('the privilege of monitoring', () => {
+describe.runIf(isAdministered)('the privilege of monitoring', () => {
   it('is needed for everything about it, and for nothing else', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'stillage-privilege-'));
-    const started = await startService({ data: join(folder, 'data') });
-    try {
-      const key = await makeKey(started.data, 'shop:ci@acme');
-      const host = new URL(started.url).host;
-      const send = (method: string, query: string, body?: string) =>
-        exchange(started.url, signed(host, { method, path: '/shop', query, ...(body && { body }) }, { key }));
-      expect((await send('PUT', '')).status).toBe(200);
-      const enabled = '<MonitoringConfiguration><Status>Enabled</Status></MonitoringConfiguration>';
-      expect((await send('PUT', 'monitoring', enabled)).status).toBe(200);
-      await administer(started.data, 'user', 'revoke', 'shop:ci@acme', 'monitoring');
-      const period = 'end=2026-01-02&metric=BucketSizeBytes&metric-data&period=300&start=2026-01-01&statistic=Sum';
-      const asked = [
-        ['GET', 'monitoring'],
-        ['PUT', 'monitoring', enabled],
-        ['GET', period],
-        ['GET', 'alarm&name=a'],
-        ['PUT', 'alarm&name=a', '<Alarm/>'],
-        ['DELETE', 'alarm&name=a'],
-        ['GET', 'alarms'],
-        ['GET', 'alarm-history&name=a'],
-      ] as const;
-      // What was known of a user is believed for two seconds.
-      await vi.waitFor(async () => expect((await send('GET', 'monitoring')).status).toBe(403), 30_000);
-      for (const [method, query, body] of asked) expectError(await send(method, query, body), 403, 'AccessDenied');
-      expect((await send('GET', '')).status).toBe(200);
-    } finally {
-      await started.stop();
-      await rm(folder, { recursive: true });
+    const key = await makeKey(service.place, 'shop:ci@watched');
+    const path = `/${bucketName()}`;
+    const send = (method: string, query: string, body?: string) =>
+      service.send({ method, path, query, ...(body && { body }) }, { key });
+    expect((await send('PUT', '')).status).toBe(200);
+    onTestFinished(async () => void (await send('DELETE', '')));
+    const enabled = '<MonitoringConfiguration><Status>Enabled</Status></MonitoringConfiguration>';
+    expect((await send('PUT', 'monitoring', enabled)).status).toBe(200);
+    await administer(service.place, 'user', 'revoke', 'shop:ci@watched', 'monitoring');
+    const period = 'end=2026-01-02&metric=BucketSizeBytes&metric-data&period=300&start=2026-01-01&statistic=Sum';
+    const asked = [
+      ['GET', 'monitoring'],
+      ['PUT', 'monitoring', enabled],
+      ['GET', period],
+      ['GET', 'alarm&name=a'],
+      ['PUT', 'alarm&name=a', '<Alarm/>'],
+      ['DELETE', 'alarm&name=a'],
+      ['GET', 'alarms'],
+      ['GET', 'alarm-history&name=a'],
+    ] as const;
+    // What was known of a user is believed for a while, by each process that knew it.
+    for (const [method, query, body] of asked) {
+      await vi.waitFor(async () => expectError(await send(method, query, body), 403, 'AccessDenied'), 30_000);
     }
+    expect((await send('GET', '')).status).toBe(200);
   });
 });

@@ -10,12 +10,11 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it, vi } from 'vitest';
-import { administer, makeKey } from '../support/administration.ts';
+import { administer, makeKey, runAt } from '../support/administration.ts';
 import { bucketName } from '../support/clients.ts';
 import { s3Error } from '../support/expect-error.ts';
 import { signedV4 } from '../support/form.ts';
-import { runProgram } from '../support/program.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest();
 // Each command is a process of its own.
@@ -23,12 +22,11 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const exceeded = s3Error('QuotaExceeded', 403);
 
-describe.runIf(!isExternal)('quotas', () => {
-  const data = (): string => service.started!.data;
+describe.runIf(isAdministered)('quotas', () => {
   const put = (Bucket: string, Key: string, size: number): Promise<unknown> =>
     service.client.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(size) }));
   const quota = (bucket: string, ...options: string[]): Promise<unknown> =>
-    administer(data(), 'quota', 'set', bucket, ...options);
+    administer(service.place, 'quota', 'set', bucket, ...options);
 
   it('of bytes are kept to the byte', async () => {
     const Bucket = await service.bucket();
@@ -38,7 +36,7 @@ describe.runIf(!isExternal)('quotas', () => {
     await put(Bucket, 'b', 400);
     await expect(put(Bucket, 'c', 1)).rejects.toEqual(exceeded);
     await put(Bucket, 'empty', 0);
-    expect(await administer(data(), 'quota', 'show', Bucket)).toMatchObject({ quota: { bytes: 1000 } });
+    expect(await administer(service.place, 'quota', 'show', Bucket)).toMatchObject({ quota: { bytes: 1000 } });
     await service.client.send(new DeleteObjectCommand({ Bucket, Key: 'b' }));
     await put(Bucket, 'c', 400);
   });
@@ -117,7 +115,7 @@ describe.runIf(!isExternal)('quotas', () => {
   });
 
   it('of buckets are those of the project', async () => {
-    const key = await makeKey(data(), 'shop:ci@few');
+    const key = await makeKey(service.place, 'shop:ci@few');
     const client = service.sdk(key);
     const create = (): Promise<unknown> => client.send(new CreateBucketCommand({ Bucket: bucketName() }));
     await quota('shop@few', '--buckets', '2');
@@ -128,11 +126,11 @@ describe.runIf(!isExternal)('quotas', () => {
     await vi.waitFor(create, { timeout: 30_000, interval: 200 });
     await expect(create()).rejects.toEqual(s3Error('TooManyBuckets', 400));
 
-    const { code, stdout, stderr } = await runProgram(['project', 'remove', 'shop@few', '--data', data()]);
+    const { code, stdout, stderr } = await runAt(service.place, ['project', 'remove', 'shop@few']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe('stillage: shop@few still has the users shop:ci@few; remove them first\n');
-    await administer(data(), 'user', 'remove', 'shop:ci@few');
-    const again = await runProgram(['project', 'remove', 'shop@few', '--data', data()]);
+    await administer(service.place, 'user', 'remove', 'shop:ci@few');
+    const again = await runAt(service.place, ['project', 'remove', 'shop@few']);
     expect(again.stderr).toBe('stillage: shop@few still owns buckets; remove them first\n');
   });
 });

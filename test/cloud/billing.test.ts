@@ -18,13 +18,13 @@ import { hostNamesOf } from '../../infra/environment.ts';
 import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
 import { routerCode } from '../../infra/router-code.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
-import { dayOf } from '../../shared/metadata/billing/days.ts';
-import { projectUsage } from '../../shared/metadata/billing/project-usage.ts';
+import { monthOf } from '../../shared/metadata/billing/days.ts';
 import { noRequests, sumOf, type RequestTally } from '../../shared/metadata/billing/request-meter.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
+import { administer } from '../support/administration.ts';
 import { sdk } from '../support/clients.ts';
 import { dynamoDbAt, noEngine, startMoto, type Moto } from '../support/moto.ts';
-import { accounts, alice, bob } from '../support/server.ts';
+import { alice, bob } from '../support/server.ts';
 import { DeploymentUnderTest } from './deployment-under-test.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -40,6 +40,13 @@ const served = [
 ];
 const directory = await temporaryDirectory();
 const hour = 60 * 60 * 1000;
+
+/** As `--json` prints it, as far as it is looked at here. */
+interface Total extends RequestTally {
+  readonly objects: number;
+  readonly byteHours: number;
+}
+
 let moto: Moto | undefined;
 let deployment: DeploymentUnderTest | undefined;
 let table: DynamoDbTable | undefined;
@@ -56,8 +63,8 @@ beforeAll(async () => {
   const functions = await bundleFunctions(operations, directory);
   const names = hostNamesOf({ domain: undefined, websiteDomain: undefined });
   const router = await routerCode({ ...names, functions, otherwise, hasByteLane: true });
-  const biller = backgroundFunctions.filter(({ name }) => name === 'BillRequests');
-  const background = await bundleBackground(biller, directory);
+  const needed = backgroundFunctions.filter(({ name }) => ['Administer', 'BillRequests', 'CountUsage'].includes(name));
+  const background = await bundleBackground(needed, directory);
   deployment = await DeploymentUnderTest.start(moto.endpoint, await synthesise(functions, { router }), functions, {
     background,
   });
@@ -77,16 +84,21 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** What `stillage usage` reads, of yesterday and today, since a day may end while this runs. */
-async function usageOf(key: { readonly accessKeyId: string }): Promise<RequestTally> {
-  const { id } = accounts.find(({ users }) =>
-    users.some(({ keys }) => keys.some(({ accessKeyId }) => accessKeyId === key.accessKeyId)),
-  )!;
+/** What `stillage usage` tells an operator of a month. */
+async function totalOf(project: string, month: string): Promise<Total> {
+  const printed = await administer<{ readonly total: Total }>(
+    deployment!.place,
+    ...['usage', `${project}@example.test`, '--month', month],
+  );
+  return printed.total;
+}
+
+/** The requests of yesterday's month and today's, since one may end while this runs. */
+async function usageOf(project: string): Promise<RequestTally> {
   const now = Date.now();
-  const days = [dayOf(now - 24 * hour), dayOf(now)];
-  const used = await projectUsage(table!, id, days, now);
-  const { a, b, free, bytesIn, bytesOut } = used.reduce<RequestTally>(sumOf, noRequests);
-  return { a, b, free, bytesIn, bytesOut };
+  const months = [...new Set([monthOf(now - 24 * hour), monthOf(now)])];
+  const totals = await Promise.all(months.map((month) => totalOf(project, month)));
+  return totals.reduce<RequestTally>(sumOf, noRequests);
 }
 
 describe('the bill of a deployment', () => {
@@ -106,9 +118,9 @@ describe('the bill of a deployment', () => {
     await client!.send(new DeleteObjectCommand({ Bucket, Key: 'two' }));
     await expect(client!.send(new GetObjectCommand({ Bucket, Key: 'two' }))).rejects.toThrow();
 
-    expect(await usageOf(alice)).toEqual(noRequests);
+    expect(await usageOf('main')).toEqual(noRequests);
     await deployment!.invokeBackground<BilledRequests>('BillRequests');
-    first = await usageOf(alice);
+    first = await usageOf('main');
     expect(first).toMatchObject({ a: 4, b: 3, free: 1 });
     const logged = [...(await deployment!.requests('byte-lane')), ...(await deployment!.requests('ListObjectsV2'))];
     expect(logged.find(({ operation }) => operation === 'PutObject')).toMatchObject({ class: 'a' });
@@ -122,10 +134,18 @@ describe('the bill of a deployment', () => {
     expect(first.bytesOut).toBeLessThan(Body.length + errors + 2000);
   });
 
+  it('has what lies in the buckets, and for how long', async () => {
+    const held = () => totalOf('main', monthOf(Date.now()));
+    await expect.poll(async () => (await held()).objects, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await held()).byteHours, { timeout: 60_000 }).toBeGreaterThan(0);
+    expect((await held()).byteHours).toBeLessThan(Body.length);
+    expect(await totalOf('other', monthOf(Date.now()))).toMatchObject({ objects: 0, byteHours: 0 });
+  });
+
   it('counts nothing twice', async () => {
     await deployment!.invokeBackground('BillRequests');
     await deployment!.invokeBackground('BillRequests', 5 * hour);
-    expect(await usageOf(alice)).toEqual(first);
+    expect(await usageOf('main')).toEqual(first);
   });
 
   it('is of who owns the bucket, and not of who was refused', async () => {
@@ -135,19 +155,26 @@ describe('the bill of a deployment', () => {
     // The hours of the test before are settled in the future that it saw.
     await forget();
     await deployment!.invokeBackground('BillRequests', 5 * hour + 1);
-    expect(await usageOf(bob)).toEqual(noRequests);
-    expect(await usageOf(alice)).toMatchObject({ a: first.a + 2, b: first.b, free: first.free });
+    expect(await usageOf('other')).toEqual(noRequests);
+    expect(await usageOf('main')).toMatchObject({ a: first.a + 2, b: first.b, free: first.free });
   });
 
   it('loses nothing of a server that is told to stop', async () => {
     const put = client!.send(new PutObjectCommand({ Bucket, Key: 'last', Body }));
     await put;
     expect(await deployment!.stopByteLane()).toBe(0);
-    const before = await usageOf(alice);
+    const before = await usageOf('main');
     await forget();
     await deployment!.invokeBackground('BillRequests', 5 * hour + 2);
-    expect((await usageOf(alice)).a).toBe(before.a + 1);
+    expect((await usageOf('main')).a).toBe(before.a + 1);
+  });
+
+  it('needs what its role grants, and nothing else', () => {
     expect(deployment!.calls.denied).toEqual([]);
+    expect(deployment!.failures).toEqual([]);
+    const unused = deployment!.calls.unused().filter((grant) => grant.startsWith('BillRequests: '));
+    // It is the scheduler that writes them.
+    expect(unused).toEqual(['BillRequests: sqs:SendMessage on ScheduleDeadLetters']);
   });
 });
 

@@ -1,5 +1,9 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { isCloud } from './deployed.ts';
+
+/** Through engines in Python, what takes a thousand calls takes its time. */
+const patience = isCloud ? 200_000 : 30_000;
 
 /** A request as it is written on the wire. Nothing is added to it, nothing is normalised. */
 export interface RawRequest {
@@ -180,7 +184,7 @@ export class RawConnection {
   }
 
   /** Waits until what was received makes sense. */
-  async #until<Found>(look: () => Found | undefined, milliseconds = 30_000): Promise<Found> {
+  async #until<Found>(look: () => Found | undefined, milliseconds = patience): Promise<Found> {
     const deadline = Date.now() + milliseconds;
     for (;;) {
       const found = look();

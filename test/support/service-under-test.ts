@@ -69,6 +69,9 @@ export const isExternal = isCloud || isGiven;
 /** Whether a service can be had with other settings than the usual ones. */
 export const takesSettings = !isGiven;
 
+/** Whether commands of administration reach it. */
+export const isAdministered = !isGiven;
+
 /** To be called once, at the top of a file. */
 export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
   const [first, second] = keys();

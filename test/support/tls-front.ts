@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { connect, type AddressInfo } from 'node:net';
-import { pipeline } from 'node:stream';
 import { createServer, type TLSSocket } from 'node:tls';
 import type { Certificates } from './certificates.ts';
 
@@ -15,8 +14,11 @@ export async function startTlsFront(port: number, { certificate, key }: Certific
   const open = new Set<TLSSocket>();
   const server = createServer({ cert: await readFile(certificate), key: await readFile(key) }, (client) => {
     open.add(client.once('close', () => open.delete(client)));
-    // Either end may go away: the other one follows.
-    pipeline(client, connect(port, '127.0.0.1'), client, () => undefined);
+    const behind = connect(port, '127.0.0.1');
+    client.pipe(behind).pipe(client);
+    // Either end may go away: the other one follows, once it has what was for it.
+    client.on('error', () => client.destroy()).once('close', () => behind.destroySoon());
+    behind.on('error', () => behind.destroy()).once('close', () => client.destroySoon());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
