@@ -88,7 +88,7 @@ export class DataStack extends Stack {
     return secret;
   }
 
-  /** It keeps nothing, and a new one costs a deployment of what reads it. */
+  /** It keeps nothing. A process reads it again at a proof that it does not know, so a new value takes a deployment of the distribution alone. */
   #edgeSecret(): Secret {
     const secret = new Secret(this, 'EdgeSecret', {
       description: 'Stillage: by which the distribution proves itself to the functions and the byte lane.',
@@ -97,8 +97,7 @@ export class DataStack extends Stack {
     });
     Validations.of(secret).acknowledge({
       id: 'AwsSolutions-SMG4',
-      reason:
-        'CloudFront and what lies behind it would have to change at the same moment: docs/cloud.md says how it is renewed.',
+      reason: 'A new value takes a deployment of the distribution: docs/cloud-operations.md says how it is renewed.',
     });
     return secret;
   }

@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { CfnOutput, Duration, SecretValue, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate, type ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
@@ -101,7 +101,12 @@ export class EdgeStack extends Stack {
 
   #origins(api: SpecRestApi, balancer: ApplicationLoadBalancer | undefined, edgeSecret: Secret): Origins {
     // A reference, which CloudFormation resolves as it deploys: the template holds no secret.
-    const customHeaders = { [keptHeaders.proof]: edgeSecret.secretValue.unsafeUnwrap() };
+    const { edgeSecretVersion: versionId } = this.#settings;
+    const proof =
+      versionId === undefined
+        ? edgeSecret.secretValue
+        : SecretValue.secretsManager(edgeSecret.secretArn, { versionId });
+    const customHeaders = { [keptHeaders.proof]: proof.unsafeUnwrap() };
     const control = new HttpOrigin(`${api.restApiId}.execute-api.${this.region}.${this.urlSuffix}`, {
       originId: 'control',
       originPath: `/${this.#settings.stage}`,

@@ -68,6 +68,10 @@ const fields = z.object({
         'must be the ARN of the stream of a table (LatestStreamArn), arn:aws:dynamodb:…:table/…/stream/…',
       ),
   ),
+  /** The version of the distribution's secret that the distribution proves itself by. Without it, the one that is current as it is deployed. */
+  edgeSecretVersion: optional(
+    z.string().regex(/^[\w-]{32,64}$/, 'must be the id of a version of the secret (VersionId)'),
+  ),
   /** What becomes of table, blobs and secrets when their stack goes. */
   removalPolicy: z.enum(['retain', 'destroy']),
   /** What differs from the default limits, quotas among them; on the command line, as JSON. */

@@ -1,4 +1,5 @@
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
+import type { EdgeProof } from './edge-proof.ts';
 import { originalsOf } from './through-router.ts';
 
 /**
@@ -22,8 +23,8 @@ export interface ProxyResult {
 }
 
 /** The request as the client sent it; undefined if it did not come through the distribution. */
-export function toRequestMessage(event: ProxyEvent, edgeSecret: string): RequestMessage | undefined {
-  const originals = originalsOf(receivedFields(event), edgeSecret);
+export async function toRequestMessage(event: ProxyEvent, edge: EdgeProof): Promise<RequestMessage | undefined> {
+  const originals = await originalsOf(receivedFields(event), edge);
   if (originals === undefined) return undefined;
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
   // A client that gave no length for its body sent it in chunks, of which API Gateway says nothing.

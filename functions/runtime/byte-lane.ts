@@ -76,10 +76,10 @@ function* served(): Generator<AnyOperation> {
 const healthTarget = '/_stillage/health';
 
 /** Hands the pipeline what clients sent to the distribution. Of others, only the load balancer asks: for health. */
-function throughRouter({ pipeline, edgeSecret, requestId }: CloudService): Handler {
+function throughRouter({ pipeline, edge, requestId }: CloudService): Handler {
   return {
     handle: async (request: RequestMessage): Promise<ResponseMessage> => {
-      const originals = originalsOf(request.fields, edgeSecret);
+      const originals = await originalsOf(request.fields, edge);
       if (originals) return pipeline.handle({ ...request, ...originals });
       return request.target === healthTarget ? pipeline.handle(request) : refusalOfOthers(requestId());
     },

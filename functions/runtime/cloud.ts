@@ -1,6 +1,6 @@
 import { Accounts } from '../../shared/access/accounts.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
-import { readManagedSecret } from '../../shared/adapters/cloud/secrets-manager.ts';
+import { readManagedSecret, readNewestValues } from '../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
@@ -12,6 +12,7 @@ import { ChargedTelemetry } from './charged-telemetry.ts';
 import { NoBlobs, type CloudBlobsClass } from './cloud-blobs.ts';
 import type { CloudSettings } from './cloud-settings.ts';
 import { deploymentKeys } from './deployment-keys.ts';
+import { EdgeProof } from './edge-proof.ts';
 import { Log } from './log.ts';
 import { requestIds } from './request-ids.ts';
 import { composeServices } from './services.ts';
@@ -20,8 +21,8 @@ import { composeServices } from './services.ts';
 export interface CloudService {
   readonly pipeline: Pipeline;
   readonly log: Log;
-  /** By which the distribution proves itself. */
-  readonly edgeSecret: string;
+  /** Knows what came through the distribution. */
+  readonly edge: EdgeProof;
   /** A fresh id for a request. */
   readonly requestId: () => string;
   /** Lets go of the connections to table and blobs. */
@@ -47,6 +48,8 @@ export async function startCloudService(
   const keys = deploymentKeys(secret);
   const log = new Log(process.stdout);
   const clock = new SystemClock();
+  const read = (): Promise<readonly string[]> => readNewestValues(settings.edgeSecret);
+  const edge = new EdgeProof({ secret: edgeSecret, read, clock, telemetry: log });
   const randomness = new CryptoRandomness();
   const table = new DynamoDbTable({ tableName: settings.table, callTimeout: settings.tableTimeout, telemetry: log });
   const blobs = Blobs ? new Blobs({ bucket: settings.blobBucket }) : new NoBlobs();
@@ -82,5 +85,5 @@ export async function startCloudService(
     await table.close();
     blobs.close();
   };
-  return { pipeline, log, edgeSecret, requestId, close };
+  return { pipeline, log, edge, requestId, close };
 }

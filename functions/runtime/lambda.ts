@@ -29,9 +29,9 @@ export function lambdaHandler(served: ServedByFunction): LambdaHandler {
   start().catch(() => undefined);
 
   return async (event) => {
-    const { pipeline, log, edgeSecret, requestId } = await start();
+    const { pipeline, log, edge, requestId } = await start();
     try {
-      const request = toRequestMessage(event, edgeSecret);
+      const request = await toRequestMessage(event, edge);
       const answer = request ? await pipeline.handle(request) : refusalOfOthers(requestId());
       return await toProxyResult(answer, maximumAnswerBytes);
     } finally {

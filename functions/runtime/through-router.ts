@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
 import { keptHeaders, viewerProtocolHeader } from '../../shared/protocol/kept-headers.ts';
 import { errorDocument } from '../../shared/xml/error.ts';
+import type { EdgeProof } from './edge-proof.ts';
 
 const protocolField = viewerProtocolHeader.toLowerCase();
 
@@ -15,9 +15,8 @@ export type Originals = Pick<RequestMessage, 'target' | 'fields' | 'remoteAddres
  * @param received what arrived
  * @throws Error if the distribution proved itself and the router kept nothing
  */
-export function originalsOf(received: Fields, edgeSecret: string): Originals | undefined {
-  const proof = received.get(keptHeaders.proof);
-  if (proof === undefined || !sameSecret(proof, edgeSecret)) return undefined;
+export async function originalsOf(received: Fields, edge: EdgeProof): Promise<Originals | undefined> {
+  if (!(await edge.holds(received.get(keptHeaders.proof)))) return undefined;
   return {
     target: kept(received, keptHeaders.target),
     fields: new Fields(original(received)),
@@ -31,12 +30,6 @@ function kept(fields: Fields, name: string): string {
   const value = fields.get(name);
   if (value === undefined) throw new Error(`the router did not keep ${name}`);
   return value;
-}
-
-/** In a time that tells nothing. */
-function sameSecret(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
-  return timingSafeEqual(a!, b!);
 }
 
 const keptNames: ReadonlySet<string> = new Set([...Object.values(keptHeaders), protocolField]);

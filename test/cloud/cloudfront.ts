@@ -40,14 +40,14 @@ export interface Lanes {
  */
 export class CloudFront {
   readonly #route: (request: EdgeRequest) => RoutedRequest;
-  readonly #distributions: readonly Distribution[];
+  #distributions: readonly Distribution[] = [];
   readonly #lanes: Lanes;
   readonly #server: Server;
 
   private constructor(edge: Template, values: Values, lanes: Lanes) {
     const { Properties } = resources(edge, 'AWS::CloudFront::Function')[0]![1];
     this.#route = edgeRuntime(String(Properties['FunctionCode']));
-    this.#distributions = distributions(edge, values);
+    this.deploy(edge, values);
     this.#lanes = lanes;
     this.#server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 60_000 }, (request, response) => {
       void this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -58,6 +58,11 @@ export class CloudFront {
     const distribution = new CloudFront(edge, values, lanes);
     await new Promise<void>((resolve) => distribution.#server.listen(0, '127.0.0.1', resolve));
     return distribution;
+  }
+
+  /** Has distributions do from now on what their template says. */
+  deploy(edge: Template, values: Values): void {
+    this.#distributions = distributions(edge, values);
   }
 
   get url(): string {

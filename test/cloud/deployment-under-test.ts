@@ -1,4 +1,9 @@
-import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import {
+  CreateSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
 import { deploymentKeys } from '../../functions/runtime/deployment-keys.ts';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { FunctionBundle } from '../../infra/bundle.ts';
@@ -191,6 +196,17 @@ export class DeploymentUnderTest {
     return [this.#feed, ...this.#schedules].flatMap(({ failures }) => failures);
   }
 
+  /** Puts a new value into the secret of the distribution, which knows of it when it is deployed again. */
+  async renewEdgeSecret(SecretString: string): Promise<void> {
+    const client = secretsManagerAt(this.calls.endpoint);
+    await client.send(new PutSecretValueCommand({ SecretId: this.#names.EdgeSecret, SecretString }));
+    client.destroy();
+  }
+
+  async deployEdge(): Promise<void> {
+    this.#distribution!.deploy(this.synthesis.edge, await this.#valuesOfEdge());
+  }
+
   /** Tells the byte lane to stop, as when its task is replaced, and waits until it has. */
   async stopByteLane(): Promise<number | null> {
     return this.#byteLane!.stop();
@@ -216,12 +232,16 @@ export class DeploymentUnderTest {
       });
     }
     const control = { host: apiHost, call: (request: ApiRequest) => this.callApi(request) };
-    this.#distribution = await CloudFront.start(
-      edge,
-      // What a secret holds stands where the template refers to it.
-      { textOf: (value) => this.#values.textOf(value).replace(/^\{\{resolve:.*-edge.*\}\}$/, edgeSecret) },
-      { control, bytePort: this.#byteLane?.port },
-    );
+    const lanes = { control, bytePort: this.#byteLane?.port };
+    this.#distribution = await CloudFront.start(edge, await this.#valuesOfEdge(), lanes);
+  }
+
+  /** What a secret holds stands where the template refers to it. */
+  async #valuesOfEdge(): Promise<Pick<TemplateValues, 'textOf'>> {
+    const client = secretsManagerAt(this.calls.endpoint);
+    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: this.#names.EdgeSecret }));
+    client.destroy();
+    return { textOf: (value) => this.#values.textOf(value).replace(/^\{\{resolve:.*-edge.*\}\}$/, SecretString!) };
   }
 
   /**
@@ -316,9 +336,14 @@ async function createKept(engine: string, hasStream: boolean): Promise<Names> {
   return names;
 }
 
+/** In the name of an operator, who may do everything. */
+function secretsManagerAt(endpoint: string): SecretsManagerClient {
+  const credentials = { accessKeyId: 'operator', secretAccessKey: '-' };
+  return new SecretsManagerClient({ region: 'us-east-1', endpoint, credentials });
+}
+
 async function createSecrets(endpoint: string, names: Names): Promise<void> {
-  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-  const client = new SecretsManagerClient({ region: 'us-east-1', endpoint, credentials });
+  const client = secretsManagerAt(endpoint);
   await client.send(new CreateSecretCommand({ Name: names.Secret, SecretString: secret }));
   await client.send(new CreateSecretCommand({ Name: names.EdgeSecret, SecretString: edgeSecret }));
   client.destroy();

@@ -103,6 +103,20 @@ describe('the edge stack', () => {
     }
   });
 
+  it('proves itself by the version of the secret that the settings name', async () => {
+    const edgeSecretVersion = '0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0';
+    const { edge } = await synthesise([], { context: { ...withDomain, edgeSecretVersion } });
+    const proofs = distributions(edge).flatMap(([, { Origins }]) =>
+      Origins.flatMap(({ OriginCustomHeaders }) => OriginCustomHeaders.map(({ HeaderValue }) => HeaderValue)),
+    );
+    expect(proofs).toHaveLength(4);
+    for (const proof of proofs) {
+      expect(JSON.stringify(proof)).toMatch(
+        new RegExp(`resolve:secretsmanager:.*EdgeSecret.*:SecretString:::${edgeSecretVersion}\\}\\}`),
+      );
+    }
+  });
+
   it('reaches the API by TLS 1.2, and the byte lane inside the network', () => {
     const [[, { Origins }]] = distributions(plain.edge) as [[string, DistributionConfig]];
     const [control, byte] = ['control', 'byte'].map((id) => Origins.find(({ Id }) => Id === id));

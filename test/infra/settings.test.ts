@@ -50,6 +50,7 @@ describe('the settings of a deployment', () => {
     ['restoredTable', 'arn:aws:dynamodb:us-east-1:000000000000:table/stillage-restored'],
     ['restoredTable', 'arn:aws:dynamodb:eu-west-1:000000000000:table/stillage-restored/stream/2026-11-21T03:00:00.000'],
     ['restoredTable', 'arn:aws:dynamodb:us-east-1:111111111111:table/stillage-restored/stream/2026-11-21T03:00:00.000'],
+    ['edgeSecretVersion', 'AWSCURRENT'],
     ['removalPolicy', 'keep'],
     ['limits', '{"buckets":1}'],
     ['limits', '{"bucketBytes":0}'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toProxyResult, toRequestMessage, type ProxyEvent } from '../../../functions/runtime/api-gateway.ts';
 import { Fields, type RequestMessage } from '../../../shared/http/message.ts';
+import { edgeWith } from './edge-with.ts';
 
 const edgeSecret = 's3cret';
 
@@ -43,7 +44,8 @@ function recorded(event: Partial<ProxyEvent> = {}): ProxyEvent {
   return whole;
 }
 
-const requestOf = (event: Partial<ProxyEvent> = {}): RequestMessage => toRequestMessage(recorded(event), edgeSecret)!;
+const requestOf = async (event: Partial<ProxyEvent> = {}): Promise<RequestMessage> =>
+  (await toRequestMessage(recorded(event), edgeWith(edgeSecret)))!;
 
 async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
@@ -52,8 +54,8 @@ async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe('a request', () => {
-  it('is what the client sent to the distribution', () => {
-    const { method, target, fields, secure, remoteAddress } = requestOf({ httpMethod: 'PUT' });
+  it('is what the client sent to the distribution', async () => {
+    const { method, target, fields, secure, remoteAddress } = await requestOf({ httpMethod: 'PUT' });
     expect({ method, target, secure, remoteAddress }).toEqual({
       method: 'PUT',
       target: '/bucket/a+b?prefix=a+b|c&acl',
@@ -63,29 +65,29 @@ describe('a request', () => {
     expect(fields.all('host')).toEqual(['bucket.s3.example.com']);
   });
 
-  it('is none if it did not come through the distribution', () => {
+  it('is none if it did not come through the distribution', async () => {
     const past = recorded({ multiValueHeaders: { 'x-stillage-edge': ['guess'] } });
-    expect(toRequestMessage(past, edgeSecret)).toBeUndefined();
-    expect(toRequestMessage({ ...past, multiValueHeaders: null }, edgeSecret)).toBeUndefined();
+    expect(await toRequestMessage(past, edgeWith(edgeSecret))).toBeUndefined();
+    expect(await toRequestMessage({ ...past, multiValueHeaders: null }, edgeWith(edgeSecret))).toBeUndefined();
   });
 
-  it('has every header field, by its lower-case name', () => {
-    const { fields } = requestOf({ multiValueHeaders: { 'X-Amz-Meta-A': ['1', '2'] } });
+  it('has every header field, by its lower-case name', async () => {
+    const { fields } = await requestOf({ multiValueHeaders: { 'X-Amz-Meta-A': ['1', '2'] } });
     expect(fields.all('x-amz-meta-a')).toEqual(['1', '2']);
   });
 
-  it('has header values as bytes', () => {
-    const field = (value: string): string | undefined =>
-      requestOf({ multiValueHeaders: { 'x-amz-meta-a': [value] } }).fields.get('x-amz-meta-a');
-    expect(field('caf\u00c3\u00a9')).toBe('caf\u00c3\u00a9');
-    expect(field('100 €')).toBe(Buffer.from('100 €').toString('latin1'));
+  it('has header values as bytes', async () => {
+    const field = async (value: string): Promise<string | undefined> =>
+      (await requestOf({ multiValueHeaders: { 'x-amz-meta-a': [value] } })).fields.get('x-amz-meta-a');
+    expect(await field('caf\u00c3\u00a9')).toBe('caf\u00c3\u00a9');
+    expect(await field('100 €')).toBe(Buffer.from('100 €').toString('latin1'));
   });
 
   it('has a binary body, and the length that the client gave', async () => {
     const bytes = Buffer.from([0, 255, 128, 10, 13]);
     const multiValueHeaders = { 'x-stillage-content-length': ['5'] };
     const event = { httpMethod: 'PUT', multiValueHeaders, body: bytes.toString('base64'), isBase64Encoded: true };
-    const request = requestOf(event);
+    const request = await requestOf(event);
     expect(request.fields.all('content-length')).toEqual(['5']);
     expect(request.fields.has('transfer-encoding')).toBe(false);
     expect(request.received!()).toBe(5);
@@ -93,17 +95,17 @@ describe('a request', () => {
   });
 
   it('has a body that came as text', async () => {
-    expect((await bytesOf(requestOf({ body: '<Täg/>' }).body)).toString()).toBe('<Täg/>');
+    expect((await bytesOf((await requestOf({ body: '<Täg/>' })).body)).toString()).toBe('<Täg/>');
   });
 
-  it('has a body in chunks if the client gave no length', () => {
-    const { fields } = requestOf({ body: 'abc' });
+  it('has a body in chunks if the client gave no length', async () => {
+    const { fields } = await requestOf({ body: 'abc' });
     expect(fields.has('content-length')).toBe(false);
     expect(fields.get('transfer-encoding')).toBe('chunked');
   });
 
   it('has neither length nor chunks where the client sent nothing', async () => {
-    const { fields, body } = requestOf();
+    const { fields, body } = await requestOf();
     expect([fields.has('content-length'), fields.has('transfer-encoding')]).toEqual([false, false]);
     expect(await bytesOf(body)).toHaveLength(0);
   });

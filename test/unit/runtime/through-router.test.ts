@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { originalsOf, refusalOfOthers, type Originals } from '../../../functions/runtime/through-router.ts';
 import { Fields } from '../../../shared/http/message.ts';
+import { edgeWith } from './edge-with.ts';
 
 const kept = {
   'x-stillage-target': '/bucket/a+b?prefix=a+b|c&acl',
@@ -10,15 +11,16 @@ const kept = {
   'x-stillage-address': '198.51.100.9',
 };
 
-const arrived = (headers: Record<string, string>): Originals | undefined =>
+const arrived = (headers: Record<string, string>): Promise<Originals | undefined> =>
   originalsOf(
     new Fields(Object.entries({ host: 'origin', authorization: 'stale', 'content-length': '9', ...headers })),
-    's3cret',
+    edgeWith('s3cret'),
   );
 
 describe('the originals that the router keeps', () => {
-  it('are taken where the proof holds', () => {
-    const { target, fields, remoteAddress, secure } = arrived({ ...kept, 'X-Stillage-Edge': 's3cret', accept: '*/*' })!;
+  it('are taken where the proof holds', async () => {
+    const sent = await arrived({ ...kept, 'X-Stillage-Edge': 's3cret', accept: '*/*' });
+    const { target, fields, remoteAddress, secure } = sent!;
     expect({ target, remoteAddress, secure }).toEqual({
       target: '/bucket/a+b?prefix=a+b|c&acl',
       remoteAddress: '198.51.100.9',
@@ -32,16 +34,16 @@ describe('the originals that the router keeps', () => {
     ]);
   });
 
-  it('say what the client did not send, too', () => {
+  it('say what the client did not send, too', async () => {
     const { 'x-stillage-authorization': _a, 'x-stillage-content-length': _l, ...others } = kept;
-    const { fields } = arrived({ ...others, 'x-stillage-edge': 's3cret' })!;
+    const { fields } = (await arrived({ ...others, 'x-stillage-edge': 's3cret' }))!;
     expect([...fields.names()]).toEqual(['host']);
   });
 
-  it('are those of a request without TLS where the distribution says so', () => {
-    const came = (protocol: string): boolean =>
-      arrived({ ...kept, 'x-stillage-edge': 's3cret', 'cloudfront-forwarded-proto': protocol })!.secure;
-    expect([came('http'), came('https')]).toEqual([false, true]);
+  it('are those of a request without TLS where the distribution says so', async () => {
+    const came = async (protocol: string): Promise<boolean> =>
+      (await arrived({ ...kept, 'x-stillage-edge': 's3cret', 'cloudfront-forwarded-proto': protocol }))!.secure;
+    expect([await came('http'), await came('https')]).toEqual([false, true]);
   });
 
   it.each([
@@ -49,13 +51,13 @@ describe('the originals that the router keeps', () => {
     ['with a wrong one', { 'x-stillage-edge': 'guess' }],
     ['with an empty one', { 'x-stillage-edge': '' }],
     ['with two', { 'x-stillage-edge': 's3cret', 'X-Stillage-Edge': 'guess' }],
-  ])('are none %s', (_, proof) => {
-    expect(arrived({ ...kept, ...proof })).toBeUndefined();
+  ])('are none %s', async (_, proof) => {
+    expect(await arrived({ ...kept, ...proof })).toBeUndefined();
   });
 
-  it('must be whole', () => {
+  it('must be whole', async () => {
     const { 'x-stillage-host': _, ...others } = kept;
-    expect(() => arrived({ ...others, 'x-stillage-edge': 's3cret' })).toThrow('x-stillage-host');
+    await expect(arrived({ ...others, 'x-stillage-edge': 's3cret' })).rejects.toThrow('x-stillage-host');
   });
 });
 
