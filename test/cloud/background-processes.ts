@@ -100,6 +100,12 @@ export class BackgroundProcesses {
     return (await this.#processes.get(name))?.log ?? '';
   }
 
+  /** What all of them have. */
+  async logs(): Promise<string> {
+    const started = await Promise.all(this.#processes.values());
+    return started.map(({ log }) => log).join('\n');
+  }
+
   async stop(): Promise<void> {
     await Promise.all([...this.#processes.values()].map(async (starting) => (await starting).stop()));
   }

@@ -15,7 +15,7 @@ import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { resources, templates, type Synthesis } from '../infra/synthesis.ts';
 import { apiLogName, byteLaneLogName } from '../../infra/request-logs.ts';
 import type { Place } from '../support/administration.ts';
-import type { Pace } from '../support/deployed.ts';
+import type { KeptInCloud, Pace } from '../support/deployed.ts';
 import { LogInsightsEngine } from '../support/log-insights.ts';
 import { createBucket, createQueue, createTable, dynamoDbAt, s3At, streamArn } from '../support/moto.ts';
 import { accounts } from '../support/server.ts';
@@ -142,6 +142,11 @@ export class DeploymentUnderTest {
     return this.#names.Table;
   }
 
+  /** Where everything lies that it keeps. */
+  get kept(): KeptInCloud {
+    return { engine: this.calls.endpoint, table: this.#names.Table, blobs: this.#names.Blobs };
+  }
+
   get url(): string {
     return this.#distribution!.url;
   }
@@ -158,6 +163,13 @@ export class DeploymentUnderTest {
     return lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ message }) => message === 'request');
+  }
+
+  /** All that its functions and its byte lane have written to their logs. */
+  async log(): Promise<string> {
+    const functions = await Promise.all(this.#functions.values());
+    const lanes = [...functions.map(({ log }) => log), this.#byteLane?.log ?? ''];
+    return [...lanes, await this.#background.logs()].join('\n');
   }
 
   /** The functions that have been asked for. */

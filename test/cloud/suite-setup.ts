@@ -24,13 +24,23 @@ export default async function setup(): Promise<() => Promise<void>> {
   };
   await deployed(wishOf({}));
 
+  const logOf = async (wanted: string | null): Promise<string> => {
+    for (const deployment of await Promise.all(deployments.values())) {
+      if (deployment.url === wanted) return deployment.log();
+    }
+    throw new Error(`there is no deployment at ${wanted}`);
+  };
   const server = createServer((request, response) => {
-    void text(request)
-      .then((body) => deployed(JSON.parse(body) as Wish))
-      .then(
-        ({ url, place }) => response.end(JSON.stringify({ url, place } satisfies Deployed)),
-        (error: Error) => response.writeHead(500).end(error.stack),
-      );
+    const { searchParams } = new URL(request.url!, 'http://suite');
+    const answer = async (): Promise<string> => {
+      if (request.method === 'GET') return logOf(searchParams.get('of'));
+      const { url, place, kept } = await deployed(JSON.parse(await text(request)) as Wish);
+      return JSON.stringify({ url, place, kept } satisfies Deployed);
+    };
+    void answer().then(
+      (body) => response.end(body),
+      (error: Error) => response.writeHead(500).end(error.stack),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   process.env[deploymentsVariable] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

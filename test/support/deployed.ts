@@ -24,11 +24,19 @@ export interface Wish {
   readonly pace: Pace;
 }
 
+/** Where a deployment keeps what it is given, past every role. */
+export interface KeptInCloud {
+  readonly engine: string;
+  readonly table: string;
+  readonly blobs: string;
+}
+
 /** One that is there. */
 export interface Deployed {
   readonly url: string;
   /** Where it is administered. */
   readonly place: Place;
+  readonly kept: KeptInCloud;
 }
 
 /** What buckets and websites have their names below. */
@@ -90,4 +98,10 @@ export async function deployed(options: ServiceOptions = {}): Promise<Deployed> 
   const response = await fetch(process.env[deploymentsVariable]!, { method: 'POST', body });
   if (!response.ok) throw new Error(await response.text());
   return (await response.json()) as Deployed;
+}
+
+/** What a deployment has written to its logs. */
+export async function deployedLog(url: string): Promise<string> {
+  const response = await fetch(`${process.env[deploymentsVariable]!}/log?of=${encodeURIComponent(url)}`);
+  return response.text();
 }

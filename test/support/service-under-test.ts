@@ -10,7 +10,8 @@ import {
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { onData, type Place } from './administration.ts';
 import { bucketName, sdk } from './clients.ts';
-import { deployed, isCloud, usualDomains } from './deployed.ts';
+import { deployed, deployedLog, isCloud, usualDomains, type Deployed } from './deployed.ts';
+import { keptInCloud, keptOnDisk } from './kept-bytes.ts';
 import { exchange, type RawResponse } from './raw-client.ts';
 import { alice, bob, startService, type Service, type ServiceOptions } from './server.ts';
 import { anonymous, presigned, signed, type Key, type Presigning, type Signing, type Unsigned } from './signer.ts';
@@ -35,6 +36,10 @@ export interface ServiceUnderTest {
   readonly host: string;
   /** The process, if it was started here. */
   readonly started: Service | undefined;
+  /** What it has written to its log so far; of a deployment, what all of it has. Not of a service that ran already. */
+  log(): Promise<string>;
+  /** The bytes of all that it keeps, encrypted or not; of a deployment, older blobs left out. Not of a service that ran already. */
+  kept(): Promise<readonly Buffer[]>;
   /** Where commands of administration are carried out, unless it ran already. */
   readonly place: Place;
   readonly alice: Key;
@@ -72,16 +77,20 @@ export const takesSettings = !isGiven;
 /** Whether commands of administration reach it. */
 export const isAdministered = !isGiven;
 
+/** Whether what it logs and keeps can be looked at. */
+export const isInspectable = !isGiven;
+
 /** To be called once, at the top of a file. */
 export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
   const [first, second] = keys();
   const clients = new Map<Key, S3Client>();
   let started: Service | undefined;
   let endpoint: string | undefined;
-  let place: Place | undefined;
+  let cloud: Deployed | undefined;
+  const begun = new Date(Math.floor(Date.now() / 1000) * 1000);
 
   beforeAll(async () => {
-    if (isCloud) ({ url: endpoint, place } = await deployed(options));
+    if (isCloud) endpoint = (cloud = await deployed(options)).url;
     else if (isGiven) endpoint = process.env['STILLAGE_TEST_ENDPOINT']!.replace(/\/$/, '');
     else endpoint = (started = await startService(options)).url;
   });
@@ -123,8 +132,14 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
     get started() {
       return started;
     },
+    log: async () => {
+      if (cloud) return deployedLog(cloud.url);
+      const { stdout, stderr } = started!.output;
+      return stdout + stderr;
+    },
+    kept: () => (cloud ? keptInCloud(cloud.kept, begun) : keptOnDisk(started!.data)),
     get place() {
-      return place ?? onData(started!.data);
+      return cloud?.place ?? onData(started!.data);
     },
     alice: first,
     bob: second,
