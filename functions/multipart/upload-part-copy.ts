@@ -9,7 +9,7 @@ import {
 import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
+import { addPart, checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 import { copyPartResult } from '../../shared/xml/copy.ts';
 
@@ -60,8 +60,7 @@ export const uploadPartCopy = defineOperation({
       const bytes = (await contents.read(source, range, sourceCustomer?.key)) ?? noBytes();
       const payload = measuredBytes(bytes, length, upload.checksum?.algorithm ?? 'CRC64NVME');
       const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
-      const { size, md5, checksum, blob } = stored;
-      const part = await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
+      const part = await addPart(stored, { uploads, bucket, upload, number });
       return { part, upload, source, from };
     });
   },

@@ -2,6 +2,7 @@ import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shar
 import { checksumFields } from '../../shared/protocol/objects/object-headers.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import {
+  addPart,
   checkInitiator,
   checkPartChecksum,
   parsePartNumber,
@@ -41,16 +42,15 @@ export const uploadPart = defineOperation({
     const blobs = contents.writer(upload.encryption, customer?.key);
     return quotas.within(bucket, { bytes: payload.length ?? 0, objects: 0 }, async (claim) => {
       const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
-      const { size, md5, checksum, blob } = stored;
       try {
-        if (payload.length === undefined) await claim({ bytes: size, objects: 0 });
-        checkPartChecksum(upload.checksum?.algorithm, checksum);
+        if (payload.length === undefined) await claim({ bytes: stored.size, objects: 0 });
+        checkPartChecksum(upload.checksum?.algorithm, stored.checksum);
         await uploads.findOpen(bucket, key, uploadId);
       } catch (error) {
         await stored.discard();
         throw error;
       }
-      const part = await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
+      const part = await addPart(stored, { uploads, bucket, upload, number });
       return { ...part, encryption: upload.encryption };
     });
   },

@@ -1,7 +1,7 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { OutcomeUnknown, SourceGone, type Guard, type NewVersion } from '../../shared/metadata/objects/objects.ts';
+import { SourceGone, type Guard, type NewVersion } from '../../shared/metadata/objects/objects.ts';
 import { overItself, SharedTooOften } from '../../shared/metadata/objects/sharing.ts';
 import { etagOf, versionIdOf, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
 import {
@@ -184,7 +184,7 @@ async function copyBytes(
     const rewritten = { ...fresh, partCount: undefined, size, md5, checksum, content, encryption: record };
     return await objects.put(bucket, key, rewritten, { guard, accompany: overItself(source) });
   } catch (error) {
-    if (!(error instanceof OutcomeUnknown)) await stored.discard();
+    await stored.giveUp(error);
     throw error;
   }
 }

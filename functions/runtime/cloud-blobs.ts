@@ -24,6 +24,10 @@ export class NoBlobs implements CloudBlobs {
     await refuse();
   }
 
+  abandon(): void {
+    // Nothing is kept.
+  }
+
   close(): void {
     // Nothing is open.
   }

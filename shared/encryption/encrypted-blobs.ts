@@ -3,7 +3,7 @@ import type { Randomness } from '../ports/randomness.ts';
 import { decrypt, encrypt, saltBytes, sealedSize, sealedStretch, type Stretch } from './segments.ts';
 
 /** Blobs that are encrypted under one key on their way into a store, and decrypted on their way out. */
-export class EncryptedBlobs implements Pick<BlobStore, 'write' | 'remove'> {
+export class EncryptedBlobs implements Pick<BlobStore, 'write' | 'remove' | 'abandon'> {
   readonly #blobs: BlobStore;
   readonly #key: Uint8Array;
   readonly #randomness: Randomness;
@@ -39,6 +39,10 @@ export class EncryptedBlobs implements Pick<BlobStore, 'write' | 'remove'> {
 
   remove(refs: readonly BlobRef[]): Promise<void> {
     return this.#blobs.remove(refs);
+  }
+
+  abandon(refs: readonly BlobRef[]): void {
+    this.#blobs.abandon(refs);
   }
 }
 

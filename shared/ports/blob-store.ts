@@ -48,6 +48,12 @@ export interface BlobStore {
   /** Removes blobs. One that is not there is no error. */
   remove(refs: readonly BlobRef[]): Promise<void>;
 
+  /**
+   * After a write to the table of which nobody knows how it ended: no other will refer to these blobs. They stay as far as they are durable;
+   * what is kept for a later write need not be kept any longer.
+   */
+  abandon(refs: readonly BlobRef[]): void;
+
   /** Every blob, in no particular order. */
   list(): AsyncIterable<BlobDescription>;
 

@@ -46,6 +46,7 @@ export class MemoryBlobs {
           this.kept.delete(ref);
         }
       },
+      abandon: () => undefined,
       describe: async (ref) => {
         const blob = this.kept.get(ref);
         if (!blob) throw new BlobMissing(ref);

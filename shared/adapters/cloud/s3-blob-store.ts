@@ -129,6 +129,9 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
+  /** What is written is durable: nothing is kept aside. */
+  abandon(): void {}
+
   async *list(): AsyncIterable<BlobDescription> {
     const request = { Bucket: this.#bucket, Prefix: this.#prefix };
     for await (const page of paginateListObjectsV2({ client: this.#client }, request)) {

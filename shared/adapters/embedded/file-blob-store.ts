@@ -128,6 +128,10 @@ export class FileBlobStore implements BlobStore {
     await Promise.all(Array.from({ length: Math.min(removalsAtOnce, refs.length) }, removeSome));
   }
 
+  abandon(refs: readonly BlobRef[]): void {
+    this.#small.abandon(refs);
+  }
+
   async *list(): AsyncIterable<BlobDescription> {
     yield* this.#small.list();
     for (const directory of directories) {

@@ -46,21 +46,27 @@ export class SmallBlobs implements Frame {
     this.#environment.look();
     this.#waiting.set(ref, value);
     this.#waitingBytes += value.length;
-    if (this.#waitingBytes > mostWaiting) await this.#flush();
+    try {
+      // Every transaction begins with the blobs that wait.
+      if (this.#waitingBytes > mostWaiting) await this.#environment.run(() => undefined);
+    } catch (error) {
+      this.#forget(ref);
+      throw error;
+    }
     return ref;
   }
 
   /** Within a transaction, before what may refer to them: puts the blobs that wait. */
   begin(): Committed | undefined {
-    const put: BlobRef[] = [];
+    if (this.#waiting.size === 0) return undefined;
     for (const [ref, value] of this.#waiting) {
       // What the transaction before this has put lies there, unless it failed.
       if (this.#put.has(ref) && this.#blobs.doesExist(ref)) continue;
       void this.#blobs.put(ref, value);
       this.#put.add(ref);
-      put.push(ref);
     }
-    return put.length === 0 ? undefined : () => put.forEach((ref) => this.#forget(ref));
+    const refs = [...this.#waiting.keys()];
+    return () => this.abandon(refs);
   }
 
   end(): void {}
@@ -80,13 +86,13 @@ export class SmallBlobs implements Frame {
     const keyStart = textStart + value[0]!;
     const bucketId = value.toString('utf8', textStart, keyStart);
     const owner = { bucketId, key: value.toString('utf8', keyStart, start) };
-    return { ref, size: value.length - start, writtenAt: timeOf(ref), owner };
+    return { ...describe(ref, value), owner };
   }
 
   async remove(refs: readonly BlobRef[]): Promise<void> {
     // What no transaction has put yet never lies anywhere.
     const unput = refs.filter((ref) => this.#waiting.has(ref) && !this.#put.has(ref));
-    for (const ref of refs) this.#forget(ref);
+    this.abandon(refs);
     const left = refs.filter((ref) => !unput.includes(ref));
     for (let at = 0; at < left.length; at += removalStep) {
       const some = left.slice(at, at + removalStep);
@@ -94,16 +100,20 @@ export class SmallBlobs implements Frame {
     }
   }
 
-  async *list(): AsyncGenerator<BlobDescription> {
-    await this.#flush();
+  /** Keeps none of these in memory any longer. */
+  abandon(refs: readonly BlobRef[]): void {
+    for (const ref of refs) this.#forget(ref);
+  }
+
+  *list(): Generator<BlobDescription> {
+    const waiting = new Set(this.#waiting.keys());
+    yield* [...waiting].map((ref) => describe(ref, this.#value(ref)));
     for (let last: BlobRef | undefined; ;) {
       this.#environment.look();
       const range = last === undefined ? {} : { start: last, exclusiveStart: true };
       // Read to the end before it is told: nobody may hold a snapshot for as long as they like.
       const page = [...this.#blobs.getRange({ ...range, limit: listStep })];
-      for (const { key, value } of page) {
-        yield { ref: key, size: value.length - bytesStart(value), writtenAt: timeOf(key) };
-      }
+      for (const { key, value } of page) if (!waiting.has(key)) yield describe(key, value);
       if (page.length < listStep) return;
       last = page.at(-1)!.key;
     }
@@ -112,11 +122,6 @@ export class SmallBlobs implements Frame {
   /** Puts what lay elsewhere, as it lay there. */
   async adopt(blobs: readonly { readonly ref: BlobRef; readonly value: Buffer }[]): Promise<void> {
     await this.#environment.run(() => blobs.forEach(({ ref, value }) => void this.#blobs.put(ref, value)));
-  }
-
-  async #flush(): Promise<void> {
-    // Every transaction begins with the blobs that wait.
-    if (this.#waiting.size > 0) await this.#environment.run(() => undefined);
   }
 
   #value(ref: BlobRef): Buffer {
@@ -145,6 +150,10 @@ function encode(bytes: Uint8Array, { bucketId, key }: BlobOwner): Buffer {
   value.write(key, textStart + bucketIdSize);
   value.set(bytes, textStart + bucketIdSize + keySize);
   return value;
+}
+
+function describe(ref: BlobRef, value: Buffer): BlobDescription {
+  return { ref, size: value.length - bytesStart(value), writtenAt: timeOf(ref) };
 }
 
 function bytesStart(value: Buffer): number {

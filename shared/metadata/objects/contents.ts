@@ -112,7 +112,7 @@ export class Contents {
 export type WantedKey = Uint8Array | 'managed' | undefined;
 
 /** The part of a blob store that uploads need. */
-export type BlobWriter = Pick<BlobStore, 'write' | 'remove'>;
+export type BlobWriter = Pick<BlobStore, 'write' | 'remove' | 'abandon'>;
 
 /** A stretch of a blob that holds so many bytes of content. */
 interface BlobStretch {

@@ -1,6 +1,7 @@
 import type { Checksum } from '../../checksums/algorithms.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Content } from '../../metadata/objects/versions.ts';
+import { OutcomeUnknown } from '../../metadata/objects/objects.ts';
 import type { BlobWriter } from '../../metadata/objects/contents.ts';
 import type { BlobOwner } from '../../ports/blob-store.ts';
 import type { Limits } from '../limits.ts';
@@ -14,8 +15,12 @@ export interface StoredBody {
   /** Undefined for an empty body: no bytes, no blob. */
   readonly blob: string | undefined;
   readonly content: Content | undefined;
-  /** Removes the bytes again, if nothing came to refer to them. */
+  /** Removes the bytes again: nothing came to refer to them. */
   discard(): Promise<void>;
+  /** Says that it is not known whether something came to refer to them, and that nothing else will. */
+  abandon(): void;
+  /** Discards them after an error that says that nothing came to refer to them, and abandons them after any other. */
+  giveUp(error: unknown): Promise<void>;
 }
 
 /**
@@ -33,15 +38,18 @@ export async function storeBody(
   const ref = payload.length === 0 ? await exhaust(payload) : await writeBlob(payload, owner, blobs, maximum);
   const { size, md5, checksum } = payload.digests();
   if (md5 === undefined) throw new Error('an operation that stores its body must stream it');
+  const refs = ref === undefined ? [] : [ref];
+  const discard = (): Promise<void> => blobs.remove(refs);
+  const abandon = (): void => blobs.abandon(refs);
   return {
     size,
     md5: Buffer.from(md5),
     checksum,
     blob: ref,
     content: ref === undefined ? undefined : { kind: 'blob', ref },
-    discard: async () => {
-      if (ref !== undefined) await blobs.remove([ref]);
-    },
+    discard,
+    abandon,
+    giveUp: async (error) => (error instanceof OutcomeUnknown ? abandon() : discard()),
   };
 }
 

@@ -2,7 +2,9 @@ import type { Caller } from '../../access/identity.ts';
 import type { Checksum, ChecksumAlgorithm } from '../../checksums/algorithms.ts';
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import type { Query } from '../../http/query.ts';
-import { noSuchUpload, type Upload } from '../../metadata/uploads/uploads.ts';
+import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import { noSuchUpload, type Part, type Upload, type Uploads } from '../../metadata/uploads/uploads.ts';
+import type { StoredBody } from '../bodies/store-body.ts';
 
 /** @throws S3Error InvalidArgument if it is missing or empty */
 export function requireUploadId(query: Query): string {
@@ -40,4 +42,26 @@ export function checkPartChecksum(expected: ChecksumAlgorithm | undefined, actua
   throw new S3Error('InvalidRequest', {
     message: `Checksum Type mismatch occurred, expected checksum Type: ${wanted}, actual checksum Type: ${got}`,
   });
+}
+
+interface PartRooms {
+  readonly uploads: Uploads;
+  readonly bucket: Bucket;
+  readonly upload: Upload;
+  /** Of the part. */
+  readonly number: number;
+}
+
+/**
+ * Records a body as a part of an upload.
+ * @throws S3Error as {@link Uploads.addPart}; the bytes stay then, for the finisher of the upload
+ */
+export async function addPart(stored: StoredBody, { uploads, bucket, upload, number }: PartRooms): Promise<Part> {
+  const { size, md5, checksum, blob } = stored;
+  try {
+    return await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
+  } catch (error) {
+    stored.abandon();
+    throw error;
+  }
 }

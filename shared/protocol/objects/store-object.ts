@@ -2,7 +2,6 @@ import type { Caller } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Preconditions } from '../../http/preconditions.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import { OutcomeUnknown } from '../../metadata/objects/objects.ts';
 import type { Claim } from '../../metadata/quotas/quotas.ts';
 import { versionIdOf, type Version } from '../../metadata/objects/versions.ts';
 import { customerOf, encryptionFields, wantedKey, type WantedEncryption } from './encryption.ts';
@@ -81,7 +80,7 @@ async function storeWithin(upload: Upload, rooms: Rooms, claim: Claim): Promise<
     );
     return { version, md5: stored.md5, checksum: stored.checksum, expiration: expirations(key, version, tags) };
   } catch (error) {
-    if (!(error instanceof OutcomeUnknown)) await stored.discard();
+    await stored.giveUp(error);
     throw error;
   }
 }
