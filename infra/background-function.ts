@@ -2,7 +2,7 @@ import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Code, Function, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, LogGroup, MetricFilter, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { BackgroundBundle } from './background-bundle.ts';
@@ -24,6 +24,11 @@ export interface BackgroundFunctionProps {
   readonly statements?: readonly PolicyStatement[];
 }
 
+/** Where the metric of a function's `measure` lies: several deployments can live in one account. */
+export function measureNamespace(stage: string, name: string): string {
+  return `Stillage/${stage}/${name}`;
+}
+
 /** THE construct for a function in the background: with a role of its own, which grants what the function needs. */
 export class BackgroundFunctionConstruct extends Construct {
   readonly function: Function;
@@ -31,12 +36,21 @@ export class BackgroundFunctionConstruct extends Construct {
   constructor(scope: Construct, id: string, props: BackgroundFunctionProps) {
     super(scope, id);
     const { bundle, stage, logRetention, environment, deadLetters } = props;
-    const { name, does, trigger, timeoutMinutes, directory } = bundle;
+    const { name, does, trigger, timeoutMinutes, directory, measure } = bundle;
     const logGroup = new LogGroup(this, 'Log', {
       logGroupName: `/stillage/${stage}/${name}`,
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    if (measure !== undefined) {
+      new MetricFilter(this, 'Measure', {
+        logGroup,
+        filterPattern: FilterPattern.literal(`{ $.${measure} = * }`),
+        metricNamespace: measureNamespace(stage, name),
+        metricName: measure,
+        metricValue: `$.${measure}`,
+      });
+    }
     this.function = new Function(this, 'Function', {
       // Whoever invokes one by hand should not have to look for it.
       ...(trigger.by === 'invocation' && { functionName: `stillage-${stage}-${kebabCase(name)}` }),

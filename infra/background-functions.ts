@@ -36,6 +36,8 @@ export interface BackgroundFunction {
   readonly needs: BackgroundNeeds;
   readonly trigger: Trigger;
   readonly timeoutMinutes: number;
+  /** A number in lines of its log that becomes a metric, by the name of the field. */
+  readonly measure?: string;
 }
 
 const read = ['dynamodb:GetItem', 'dynamodb:Query'] as const;
@@ -127,6 +129,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     needs: { table: ['dynamodb:GetItem', ...put], requestLog: true },
     trigger: { by: 'schedule', expression: 'rate(30 minutes)' },
     timeoutMinutes: 14,
+    measure: 'behindSeconds',
   },
   {
     name: 'Administer',

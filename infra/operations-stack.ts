@@ -14,7 +14,14 @@ import { type ApplicationLoadBalancer, HttpCodeElb, HttpCodeTarget } from 'aws-c
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { Data } from './grants.ts';
-import { apiMetric, lambdaMetric, operatorAlarms, tableMetric, type WatchedDeployment } from './operator-alarms.ts';
+import {
+  apiMetric,
+  billLag,
+  lambdaMetric,
+  operatorAlarms,
+  tableMetric,
+  type WatchedDeployment,
+} from './operator-alarms.ts';
 import type { ScheduleStack } from './schedule-stack.ts';
 import type { Settings } from './settings.ts';
 
@@ -41,7 +48,7 @@ export class OperationsStack extends Stack {
     });
     const action = new SnsAction(topic);
     const alarms = operatorAlarms({ stage, tableName, schedule, balancer }).map(
-      ({ name, means, metric, above, periods }) => {
+      ({ name, means, metric, above, periods, orSilence }) => {
         const alarm = new Alarm(this, name, {
           alarmName: `stillage-${stage}-${name}`,
           alarmDescription: means,
@@ -49,8 +56,7 @@ export class OperationsStack extends Stack {
           threshold: above,
           comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
           evaluationPeriods: periods,
-          // A metric that says nothing says that nothing happened.
-          treatMissingData: TreatMissingData.NOT_BREACHING,
+          treatMissingData: orSilence ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
         });
         alarm.addAlarmAction(action);
         alarm.addOkAction(action);
@@ -111,6 +117,7 @@ function rows({ stage, tableName, schedule, balancer }: WatchedDeployment): Grap
         'Background: time, ms',
         every.map(([label, one]) => one.metricDuration({ period: five, label })),
       ),
+      graph('Bill of requests: behind, s', [billLag(stage)]),
     ],
     ...(balancer
       ? [

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { type ApplicationLoadBalancer, HttpCodeElb, HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { measureNamespace } from './background-function.ts';
 import type { ScheduleStack } from './schedule-stack.ts';
 
 /** Something that an operator is woken for. */
@@ -13,6 +14,8 @@ export interface OperatorAlarm {
   readonly above: number;
   /** ...in so many periods one after the other. */
   readonly periods: number;
+  /** It rings as well if nothing is told: what tells it has to come round. Otherwise silence says that nothing happened. */
+  readonly orSilence?: true;
 }
 
 export interface WatchedDeployment {
@@ -40,6 +43,12 @@ export function tableMetric(TableName: string, metricName: string): Metric {
 /** All functions of the account in this region: most of them, or all, are those of the deployment. */
 export function lambdaMetric(metricName: string): Metric {
   return new Metric({ namespace: 'AWS/Lambda', metricName, statistic: Stats.SUM, period: five });
+}
+
+/** How many seconds the bill of requests is behind. */
+export function billLag(stage: string): Metric {
+  const namespace = measureNamespace(stage, 'BillRequests');
+  return new Metric({ namespace, metricName: 'behindSeconds', statistic: Stats.MAXIMUM, period: Duration.hours(1) });
 }
 
 /** Every alarm of a deployment. */
@@ -96,6 +105,15 @@ export function operatorAlarms({ stage, tableName, schedule, balancer }: Watched
       above: 10 * 60 * 1000,
       periods: 3,
     })),
+    {
+      name: 'BillRequestsLag',
+      means:
+        'hours of requests have not been counted for the bill; they can be as long as the log of requests has them',
+      metric: billLag(stage),
+      above: 4 * 60 * 60,
+      periods: 3,
+      orSilence: true,
+    },
     ...[...functions].map(([name, one]) => ({
       name: `${name}Errors`,
       means: `${name} fails again and again`,

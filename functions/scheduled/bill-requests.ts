@@ -13,6 +13,8 @@ export interface BilledRequests {
   readonly hours: number;
   /** Up to when all hours are settled. */
   readonly settledUntil: string;
+  /** How many seconds that is ago: with nothing wrong, one hour to two and a half. */
+  readonly behindSeconds: number;
 }
 
 /** So long after an hour its lines may still arrive. */
@@ -40,5 +42,6 @@ export async function billRequests(
     settledUntil = until;
     await requestHours.settle(until);
   }
-  return { hours, settledUntil: new Date(settledUntil).toISOString() };
+  const behindSeconds = Math.round((clock.now() - settledUntil) / 1000);
+  return { hours, settledUntil: new Date(settledUntil).toISOString(), behindSeconds };
 }

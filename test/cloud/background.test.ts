@@ -327,6 +327,8 @@ describe('the bill of requests', () => {
     deployment!.gate.logs = new LogInsightsEngine(async () => [line]);
     const billed = await deployment!.invoke<BilledRequests>('BillRequests', {}, hour);
     expect(billed.hours).toBeGreaterThan(24);
+    // The metric of the alarm is made of this line.
+    expect(await deployment!.log('BillRequests')).toMatch(/^\{.*"behindSeconds":\d+\}$/m);
     const groups = deployment!.gate.logs.queries.map(({ logGroupNames }) => logGroupNames);
     expect(new Set(groups.flat())).toEqual(new Set(['/stillage/prod/api', '/stillage/prod/byte-lane']));
   });

@@ -39,6 +39,7 @@ describe('the operations stack', () => {
         'LifecycleDeadLetters',
         'LifecycleBacklog',
         'SweepReleasedErrors',
+        'BillRequestsLag',
       ]),
     );
     expect(alarms().get('CountUsageLag')).toMatchObject({ MetricName: 'IteratorAge', Threshold: 600_000 });
@@ -60,8 +61,28 @@ describe('the operations stack', () => {
     for (const alarm of alarms().values()) {
       expect(alarm['AlarmActions']).toEqual(alarm['OKActions']);
       expect(alarm['AlarmActions']).toHaveLength(1);
-      expect(alarm['TreatMissingData']).toBe('notBreaching');
     }
+  });
+
+  it('takes silence for a good sign, but where somebody has to report', () => {
+    const silent = [...alarms()].filter(([, alarm]) => alarm['TreatMissingData'] !== 'notBreaching');
+    expect(silent).toEqual([['BillRequestsLag', expect.objectContaining({ TreatMissingData: 'breaching' })]]);
+  });
+
+  it('watches how far the bill is behind by the metric that is made of what its function logs', () => {
+    const filters = resources(synthesis.schedule, 'AWS::Logs::MetricFilter').map(([, { Properties }]) => Properties);
+    expect(filters).toMatchObject([
+      {
+        FilterPattern: '{ $.behindSeconds = * }',
+        LogGroupName: { Ref: expect.stringMatching(/^BillRequestsLog/) as string },
+        MetricTransformations: [{ MetricValue: '$.behindSeconds' }],
+      },
+    ]);
+    const [{ MetricNamespace, MetricName }] = filters[0]!['MetricTransformations'] as [
+      { MetricNamespace: string; MetricName: string },
+    ];
+    const watched = { Namespace: MetricNamespace, MetricName, Threshold: 4 * 60 * 60, EvaluationPeriods: 3 };
+    expect(alarms().get('BillRequestsLag')).toMatchObject({ ...watched, Statistic: 'Maximum', Period: 3600 });
   });
 
   it('has a dashboard', () => {

@@ -7,5 +7,10 @@ import { backgroundHandler } from './background-handler.ts';
 export const handler = backgroundHandler('bill-requests', (rooms) => {
   const requestLog = new LogInsights({ groups: rooms.setting('STILLAGE_REQUEST_LOGS').split(',') });
   const requestHours = new RequestHours(rooms);
-  return (_event: unknown, stopping) => billRequests({ ...rooms, requestLog, requestHours }, stopping);
+  return async (_event: unknown, stopping) => {
+    const billed = await billRequests({ ...rooms, requestLog, requestHours }, stopping);
+    // A metric is made of it: infra/background-functions.ts.
+    rooms.log.note('so far behind is the bill', { behindSeconds: billed.behindSeconds });
+    return billed;
+  };
 });

@@ -70,12 +70,12 @@ describe('the bill of requests', () => {
 
   it('begins with the day before, and afterwards with the first hour that is not settled', async () => {
     const { requestLog, run, clock } = world();
-    expect(await run()).toEqual({ hours: 25, settledUntil: '2026-11-21T11:00:00.000Z' });
+    expect(await run()).toEqual({ hours: 25, settledUntil: '2026-11-21T11:00:00.000Z', behindSeconds: 5400 });
     expect(requestLog.asked[0]).toEqual([noon - 24 * hour, noon - 23 * hour]);
     expect(requestLog.asked.at(-1)).toEqual([noon, clock.time]);
     requestLog.asked.length = 0;
     clock.time = noon + 3 * hour;
-    expect(await run()).toEqual({ hours: 4, settledUntil: '2026-11-21T14:00:00.000Z' });
+    expect(await run()).toEqual({ hours: 4, settledUntil: '2026-11-21T14:00:00.000Z', behindSeconds: 3600 });
     expect(requestLog.asked).toEqual([11, 12, 13, 14].map((at) => [noon + (at - 12) * hour, noon + (at - 11) * hour]));
   });
 
@@ -89,8 +89,12 @@ describe('the bill of requests', () => {
     requestLog.failing = false;
     clock.time = noon + 10 * hour;
     let hours = 0;
-    expect(await run(() => (hours += 1) > 2)).toEqual({ hours: 2, settledUntil: '2026-11-21T13:00:00.000Z' });
-    expect(await run()).toEqual({ hours: 9, settledUntil: '2026-11-21T21:00:00.000Z' });
+    expect(await run(() => (hours += 1) > 2)).toEqual({
+      hours: 2,
+      settledUntil: '2026-11-21T13:00:00.000Z',
+      behindSeconds: 9 * 3600,
+    });
+    expect(await run()).toEqual({ hours: 9, settledUntil: '2026-11-21T21:00:00.000Z', behindSeconds: 3600 });
     expect((await billed()).a).toBe(1);
   });
 
