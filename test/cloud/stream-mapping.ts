@@ -10,6 +10,9 @@ interface Page {
   readonly NextShardIterator: string;
 }
 
+/** In a page: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_GetRecords.html */
+const mostRecords = 1000;
+
 /** What a template says of a mapping, as far as it is done here. */
 export interface MappingProperties {
   readonly BatchSize: number;
@@ -29,6 +32,7 @@ export class StreamMapping {
   readonly #prefixes: readonly string[];
   /** The last sequence number that was read of each shard. An iterator would not outlive moto's roll-back of a transaction. */
   readonly #last = new Map<string, string>();
+  #knownShards: readonly string[] | undefined;
   /** Everything that was handed over, so that it can be handed over again. */
   readonly delivered: StreamBatch[] = [];
 
@@ -96,11 +100,13 @@ export class StreamMapping {
     return `${shard}-${this.#streamArn.split('/').at(-1)}`;
   }
 
+  /** The engine's stay as they are. */
   async #shards(): Promise<readonly string[]> {
+    if (this.#knownShards) return this.#knownShards;
     const { StreamDescription } = await this.#call<{ StreamDescription: { Shards: Shard[] } }>('DescribeStream', {
       StreamArn: this.#streamArn,
     });
-    return StreamDescription.Shards.map(({ ShardId }) => ShardId);
+    return (this.#knownShards = StreamDescription.Shards.map(({ ShardId }) => ShardId));
   }
 
   async #read(ShardId: string): Promise<readonly StreamRecord[]> {
@@ -113,6 +119,7 @@ export class StreamMapping {
       if (last === undefined) return all;
       this.#last.set(ShardId, last);
       all.push(...page.Records);
+      if (page.Records.length < mostRecords) return all;
     }
   }
 
