@@ -55,7 +55,7 @@ export class FileBlobStore implements BlobStore {
       });
     }
     const store = new FileBlobStore(root, environment);
-    await moveSmallBlobs(join(root, 'small'), store.#small);
+    await moveSmallBlobs(join(root, 'small'), store.#small, environment);
     // Also for directories that an earlier process created without living to see them durable.
     await syncDirectory(root);
     return store;

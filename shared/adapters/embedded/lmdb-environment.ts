@@ -56,6 +56,13 @@ export class LmdbEnvironment {
     return this.#commits.run(job);
   }
 
+  /** The ids of other processes that are running and have read from it. One that has only written is not told. */
+  otherReaders(): readonly number[] {
+    this.#root.readerCheck();
+    const pids = [...this.#root.readerList().matchAll(/^ *(\d+) /gm)].map(([, pid]) => Number(pid));
+    return pids.filter((pid) => pid !== process.pid);
+  }
+
   /** Waits for the writes under way. What was acknowledged is durable without it. */
   close(): Promise<void> {
     return (this.#closed ??= this.#commits.settled().then(() => this.#root.close()));

@@ -41,6 +41,19 @@ function headings(page: string): string[] {
   );
 }
 
+describe('the decisions', () => {
+  const decisions = pages.filter((page) => page.startsWith('docs/adr/'));
+  const numbers = decisions.map((page) => Number(/\d{4}/.exec(page)![0]));
+
+  it('have a number each, one after the other', () => {
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(numbers.map((_, at) => at + 1));
+  });
+
+  it('begin with their number', () => {
+    expect(decisions.map((page) => Number(/^# (\d+)\. /.exec(text(page))?.[1]))).toEqual(numbers);
+  });
+});
+
 describe('README.md', () => {
   const { stdout } = spawnSync(process.execPath, ['bin/stillage.cjs', 'start', '--help'], {
     cwd: root,

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -196,14 +198,7 @@ describe('FileBlobStore', () => {
     const values = await valuesOf(former);
     await former.close();
 
-    // They were the environment's own entries then.
-    const apart = openEnvironment<Buffer, string>({
-      path: join(directory, 'blobs', 'small'),
-      encoding: 'binary',
-      noSubdir: false,
-    });
-    await apart.transaction(() => values.forEach(({ key, value }) => void apart.put(key, value)));
-    await apart.close();
+    await putApart(values);
 
     const store = await FileBlobStore.open(join(directory, 'blobs'), environment);
     expect((await readdir(join(directory, 'blobs'))).includes('small')).toBe(false);
@@ -213,7 +208,38 @@ describe('FileBlobStore', () => {
       expect((await store.describe(ref)).owner).toEqual(owner);
     }
   });
+
+  it('leaves them where they are while another process works on the directory, perhaps in an earlier version', async () => {
+    await putApart([{ key: 'sm', value: Buffer.from('bytes') }]);
+    const reading = `import { open } from 'lmdb'; open({ path: process.argv[1], noSubdir: false }).get('x'); console.log('read');`;
+    const program = [`--input-type=module`, '--eval', `${reading} process.stdin.resume();`, join(directory, 'table')];
+    const other = spawn(process.execPath, program, { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] });
+    const ended = once(other, 'exit');
+    try {
+      await once(other.stdout, 'data');
+      const refusal = `process ${other.pid} works on it, .*; stop it first`;
+      await expect(FileBlobStore.open(join(directory, 'blobs'), environment)).rejects.toThrow(new RegExp(refusal));
+      expect(await readdir(join(directory, 'blobs'))).toContain('small');
+    } finally {
+      other.kill('SIGKILL');
+      await ended;
+    }
+    await FileBlobStore.open(join(directory, 'blobs'), environment);
+    expect(await readdir(join(directory, 'blobs'))).not.toContain('small');
+    expect(await seenByAnother()).toEqual(['sm']);
+  });
 });
+
+/** As they lay in earlier versions: the own entries of an environment of theirs. */
+async function putApart(values: readonly { readonly key: string; readonly value: Buffer }[]): Promise<void> {
+  const apart = openEnvironment<Buffer, string>({
+    path: join(directory, 'blobs', 'small'),
+    encoding: 'binary',
+    noSubdir: false,
+  });
+  await apart.transaction(() => values.forEach(({ key, value }) => void apart.put(key, value)));
+  await apart.close();
+}
 
 /** What lies in the database of small blobs. */
 async function valuesOf(environment: LmdbEnvironment): Promise<{ key: string; value: Buffer }[]> {
