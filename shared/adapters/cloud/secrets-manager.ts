@@ -1,5 +1,8 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 
+/** Milliseconds for one attempt, of which the SDK makes three. Whoever waits for a secret can do nothing else. */
+const requestHandler = { connectionTimeout: 1000, requestTimeout: 2000, throwOnRequestTimeout: true };
+
 /** Reads a secret of AWS Secrets Manager by its name or ARN. Region, endpoint and credentials come from the environment. */
 export async function readManagedSecret(id: string): Promise<string> {
   return withClient((client) => valueOf(client, id));
@@ -8,16 +11,15 @@ export async function readManagedSecret(id: string): Promise<string> {
 /** The value of a secret now, and the one before it, if it was renewed since it was made. */
 export async function readNewestValues(id: string): Promise<readonly string[]> {
   return withClient(async (client) => {
-    const [current, previous] = await Promise.all([
-      valueOf(client, id),
-      valueOf(client, id, 'AWSPREVIOUS').catch(noneIfMissing),
-    ]);
+    // In this order: of a value that is put in between, the former one is read twice. The other way round it would be missed.
+    const current = await valueOf(client, id);
+    const previous = await valueOf(client, id, 'AWSPREVIOUS').catch(noneIfMissing);
     return previous === undefined ? [current] : [current, previous];
   });
 }
 
 async function withClient<Result>(use: (client: SecretsManagerClient) => Promise<Result>): Promise<Result> {
-  const client = new SecretsManagerClient({});
+  const client = new SecretsManagerClient({ requestHandler });
   try {
     return await use(client);
   } finally {
