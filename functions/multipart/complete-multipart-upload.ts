@@ -66,7 +66,7 @@ export const completeMultipartUpload = defineOperation({
     const assembled = {
       md5: combinedMd5(parts),
       partCount: parts.length,
-      checksum: combinedChecksum(parts, upload.checksum),
+      checksum: await combinedChecksum(parts, upload.checksum),
     };
     checkExpectedChecksum(expectedChecksum, assembled.checksum);
 

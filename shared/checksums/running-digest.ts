@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ChecksumAlgorithm } from './algorithms.ts';
 import { Crc32 } from './crc32.ts';
-import { startCrc32c, startCrc64Nvme } from './wasm-crc.ts';
+import { crc32c, crc64Nvme } from './wasm-crc.ts';
 
 /** A digest that is fed while bytes stream by. */
 export interface RunningDigest {
@@ -15,14 +15,20 @@ export type DigestAlgorithm = ChecksumAlgorithm | 'MD5';
 
 const starts: Readonly<Record<DigestAlgorithm, () => RunningDigest>> = {
   CRC32: () => new Crc32(),
-  CRC32C: startCrc32c,
-  CRC64NVME: startCrc64Nvme,
+  CRC32C: () => crc32c.start(),
+  CRC64NVME: () => crc64Nvme.start(),
   SHA1: () => createHash('sha1'),
   SHA256: () => createHash('sha256'),
   MD5: () => createHash('md5'),
 };
 
-/** Begins a digest of no bytes. */
+/** CRC32C and CRC64NVME are WebAssembly. To compile it takes longer than a function should to start, so it is done once one is wanted. */
+export async function loadDigest(algorithm: DigestAlgorithm): Promise<void> {
+  if (algorithm === 'CRC32C') await crc32c.load();
+  if (algorithm === 'CRC64NVME') await crc64Nvme.load();
+}
+
+/** Begins a digest of no bytes, which must be loaded: see {@link loadDigest}. */
 export function startDigest(algorithm: DigestAlgorithm): RunningDigest {
   return starts[algorithm]();
 }

@@ -5,34 +5,47 @@ import { createCRC32, createCRC64, type IHasher } from 'hash-wasm';
  * one hasher, and each keeps its state aside while another is fed.
  */
 class SharedHasher {
-  readonly #hasher: IHasher;
-  readonly #fresh: Uint8Array;
+  readonly #create: () => Promise<IHasher>;
+  #loading: Promise<void> | undefined;
+  #loaded: { readonly hasher: IHasher; readonly fresh: Uint8Array } | undefined;
   /** Whose state the hasher holds. */
   #fed: SharedDigest | undefined;
 
-  constructor(hasher: IHasher) {
-    this.#hasher = hasher;
-    this.#fresh = hasher.init().save();
+  constructor(create: () => Promise<IHasher>) {
+    this.#create = create;
   }
 
+  load(): Promise<void> {
+    return (this.#loading ??= this.#create().then((hasher) => {
+      this.#loaded = { hasher, fresh: hasher.init().save() };
+    }));
+  }
+
+  /** To be called once it is loaded. */
   start(): SharedDigest {
-    return new SharedDigest(this, this.#fresh);
+    return new SharedDigest(this, this.#engine().fresh);
   }
 
   /** The hasher with the state of this digest. */
   loaded(digest: SharedDigest): IHasher {
+    const { hasher } = this.#engine();
     if (this.#fed !== digest) {
-      if (this.#fed) this.#fed.state = this.#hasher.save();
-      this.#hasher.load(digest.state);
+      if (this.#fed) this.#fed.state = hasher.save();
+      hasher.load(digest.state);
       this.#fed = digest;
     }
-    return this.#hasher;
+    return hasher;
   }
 
   end(digest: SharedDigest): Uint8Array {
     const value = this.loaded(digest).digest('binary');
     this.#fed = undefined;
     return value;
+  }
+
+  #engine(): { readonly hasher: IHasher; readonly fresh: Uint8Array } {
+    if (this.#loaded === undefined) throw new Error('a digest was begun before it was loaded');
+    return this.#loaded;
   }
 }
 
@@ -54,12 +67,10 @@ class SharedDigest {
   }
 }
 
-// Polynomials with their bits reversed.
-const [castagnoli, nvme] = await Promise.all([createCRC32(0x82f63b78), createCRC64('9a6c9329ac4bc9b5')]);
-const [crc32c, crc64nvme] = [new SharedHasher(castagnoli), new SharedHasher(nvme)];
+// Polynomials have their bits reversed.
 
 /** CRC-32C of RFC 3720 §12.1 (iSCSI), polynomial 0x1EDC6F41. */
-export const startCrc32c = (): SharedDigest => crc32c.start();
+export const crc32c = new SharedHasher(() => createCRC32(0x82f63b78));
 
 /** CRC-64/NVME of the NVM Express NVM Command Set Specification, §5.2.1.3.4, polynomial 0xAD93D23594C93659. */
-export const startCrc64Nvme = (): SharedDigest => crc64nvme.start();
+export const crc64Nvme = new SharedHasher(() => createCRC64('9a6c9329ac4bc9b5'));

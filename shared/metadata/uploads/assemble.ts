@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Checksum, ChecksumAlgorithm } from '../../checksums/algorithms.ts';
 import { combineCrcs, type CrcAlgorithm } from '../../checksums/crc-combine.ts';
-import { startDigest } from '../../checksums/running-digest.ts';
+import { loadDigest, startDigest } from '../../checksums/running-digest.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { NewUpload, Part } from './uploads.ts';
 
@@ -64,15 +64,19 @@ export function combinedMd5(parts: readonly Part[]): Uint8Array {
  * same algorithm.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
  */
-export function combinedChecksum(parts: readonly Part[], upload: NewUpload['checksum']): Checksum | undefined {
+export async function combinedChecksum(
+  parts: readonly Part[],
+  upload: NewUpload['checksum'],
+): Promise<Checksum | undefined> {
   const algorithm = upload?.algorithm ?? parts[0]?.checksum?.algorithm;
   if (algorithm === undefined || parts.some(({ checksum }) => checksum?.algorithm !== algorithm)) return undefined;
   const type = upload?.type ?? (algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE');
-  const value = type === 'COMPOSITE' ? composite(algorithm, parts) : fullObject(algorithm as CrcAlgorithm, parts);
+  const value = type === 'COMPOSITE' ? await composite(algorithm, parts) : fullObject(algorithm as CrcAlgorithm, parts);
   return { algorithm, type, value };
 }
 
-function composite(algorithm: ChecksumAlgorithm, parts: readonly Part[]): Uint8Array {
+async function composite(algorithm: ChecksumAlgorithm, parts: readonly Part[]): Promise<Uint8Array> {
+  await loadDigest(algorithm);
   const digest = startDigest(algorithm);
   for (const { checksum } of parts) digest.update(checksum!.value);
   return digest.digest();

@@ -1,15 +1,17 @@
 import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
-import { startDigest } from '../../checksums/running-digest.ts';
+import { loadDigest, startDigest, type RunningDigest } from '../../checksums/running-digest.ts';
 import type { Payload } from './payload.ts';
 
 /** Bytes of our own store as a payload: measured like an upload, but with nothing to verify. */
 export function measuredBytes(bytes: AsyncIterable<Uint8Array>, length: number, algorithm: ChecksumAlgorithm): Payload {
   const md5 = startDigest('MD5');
-  const checksum = startDigest(algorithm);
+  let checksum: RunningDigest | undefined;
   let size = 0;
   return {
     length,
     bytes: (async function* () {
+      await loadDigest(algorithm);
+      checksum = startDigest(algorithm);
       for await (const chunk of bytes) {
         md5.update(chunk);
         checksum.update(chunk);
@@ -17,11 +19,10 @@ export function measuredBytes(bytes: AsyncIterable<Uint8Array>, length: number, 
         yield chunk;
       }
     })(),
-    digests: () => ({
-      size,
-      md5: md5.digest(),
-      checksum: { algorithm, value: checksum.digest(), type: 'FULL_OBJECT' },
-    }),
+    digests: () => {
+      if (checksum === undefined) throw new Error('the bytes were not read');
+      return { size, md5: md5.digest(), checksum: { algorithm, value: checksum.digest(), type: 'FULL_OBJECT' } };
+    },
   };
 }
 

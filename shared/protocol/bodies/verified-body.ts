@@ -1,6 +1,6 @@
 import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
 import { parseDigest, printDigest } from '../../checksums/digest-value.ts';
-import { startDigest, type RunningDigest } from '../../checksums/running-digest.ts';
+import { loadDigest, startDigest, type RunningDigest } from '../../checksums/running-digest.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { RequestMessage } from '../../http/message.ts';
 import { AwsChunkedDecoder, type Frame } from '../../signing/aws-chunked.ts';
@@ -62,7 +62,7 @@ export class VerifiedBody implements Payload {
   ): AsyncGenerator<Uint8Array> {
     const announced = readAnnouncedBody(fields, hash, wants.checksumsDescribe ?? 'body');
     const wire = new WireMeter(announced.wireLength, hash);
-    const content = new ContentMeter(announced, wants.digestBody);
+    const content = await ContentMeter.begin(announced, wants.digestBody);
     const chunks = announced.chunks && new ChunkVerifier(hash, announced.chunks.trailer, context);
 
     for await (const piece of body) {
@@ -128,12 +128,18 @@ class ContentMeter {
   readonly #checksum: RunningDigest | undefined;
   #size = 0;
 
-  constructor(announced: AnnouncedBody, digestBody: boolean) {
+  private constructor(announced: AnnouncedBody, digestBody: boolean, algorithm: ChecksumAlgorithm | undefined) {
     this.#announced = announced;
     this.#md5 = digestBody || announced.md5 ? startDigest('MD5') : undefined;
+    this.#algorithm = algorithm;
+    this.#checksum = algorithm && startDigest(algorithm);
+  }
+
+  static async begin(announced: AnnouncedBody, digestBody: boolean): Promise<ContentMeter> {
     const sent = announced.checksum?.algorithm ?? announced.chunks?.trailer?.algorithm;
-    this.#algorithm = sent ?? (digestBody ? ownChecksum : undefined);
-    this.#checksum = this.#algorithm && startDigest(this.#algorithm);
+    const algorithm = sent ?? (digestBody ? ownChecksum : undefined);
+    if (algorithm !== undefined) await loadDigest(algorithm);
+    return new ContentMeter(announced, digestBody, algorithm);
   }
 
   pass(bytes: Uint8Array): void {

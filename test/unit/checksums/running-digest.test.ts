@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checksumAlgorithms } from '../../../shared/checksums/algorithms.ts';
-import { startDigest, type DigestAlgorithm } from '../../../shared/checksums/running-digest.ts';
+import { loadDigest, startDigest, type DigestAlgorithm } from '../../../shared/checksums/running-digest.ts';
 
 const algorithms: readonly DigestAlgorithm[] = [...checksumAlgorithms, 'MD5'];
+for (const algorithm of algorithms) await loadDigest(algorithm);
 
 function digestOf(algorithm: DigestAlgorithm, ...pieces: Uint8Array[]): string {
   const digest = startDigest(algorithm);

@@ -108,37 +108,40 @@ describe('the checksum of parts', () => {
   const texts = ['first ', '', 'second, which is longer, ', 'third'];
   const whole = texts.join('');
 
-  it.each(['CRC32', 'CRC32C', 'CRC64NVME'] as const)('%s of the whole comes from those of the parts', (algorithm) => {
-    const parts = texts.map((text, at) => part(at + 1, text, algorithm));
-    const checksum = combinedChecksum(parts, { algorithm, type: 'FULL_OBJECT' })!;
-    expect(checksum).toMatchObject({ algorithm, type: 'FULL_OBJECT' });
-    expect(Buffer.from(checksum.value).toString('base64')).toBe(checksumOf(algorithm, whole));
-    const single = combinedChecksum(parts.slice(0, 1), { algorithm, type: 'FULL_OBJECT' })!;
-    expect(Buffer.from(single.value).toString('base64')).toBe(checksumOf(algorithm, texts[0]!));
-  });
+  it.each(['CRC32', 'CRC32C', 'CRC64NVME'] as const)(
+    '%s of the whole comes from those of the parts',
+    async (algorithm) => {
+      const parts = texts.map((text, at) => part(at + 1, text, algorithm));
+      const checksum = (await combinedChecksum(parts, { algorithm, type: 'FULL_OBJECT' }))!;
+      expect(checksum).toMatchObject({ algorithm, type: 'FULL_OBJECT' });
+      expect(Buffer.from(checksum.value).toString('base64')).toBe(checksumOf(algorithm, whole));
+      const single = (await combinedChecksum(parts.slice(0, 1), { algorithm, type: 'FULL_OBJECT' }))!;
+      expect(Buffer.from(single.value).toString('base64')).toBe(checksumOf(algorithm, texts[0]!));
+    },
+  );
 
-  it.each(['CRC32', 'CRC32C', 'SHA1', 'SHA256'] as const)('%s may be that of those of the parts', (algorithm) => {
+  it.each(['CRC32', 'CRC32C', 'SHA1', 'SHA256'] as const)('%s may be that of those of the parts', async (algorithm) => {
     const parts = texts.map((text, at) => part(at + 1, text, algorithm));
-    const checksum = combinedChecksum(parts, { algorithm, type: 'COMPOSITE' })!;
+    const checksum = (await combinedChecksum(parts, { algorithm, type: 'COMPOSITE' }))!;
     const digests = texts.map((text) => Buffer.from(checksumOf(algorithm, text), 'base64'));
     expect(checksum).toMatchObject({ algorithm, type: 'COMPOSITE' });
     expect(Buffer.from(checksum.value).toString('base64')).toBe(checksumOf(algorithm, Buffer.concat(digests)));
   });
 
-  it('is of the algorithm that the parts have, where the upload names none', () => {
+  it('is of the algorithm that the parts have, where the upload names none', async () => {
     const ofParts = (algorithm: TestedAlgorithm) => combinedChecksum([part(1, 'a', algorithm)], undefined);
-    expect(ofParts('CRC64NVME')).toMatchObject({ algorithm: 'CRC64NVME', type: 'FULL_OBJECT' });
-    expect(ofParts('CRC32')).toMatchObject({ algorithm: 'CRC32', type: 'COMPOSITE' });
-    expect(ofParts('SHA256')).toMatchObject({ algorithm: 'SHA256', type: 'COMPOSITE' });
+    expect(await ofParts('CRC64NVME')).toMatchObject({ algorithm: 'CRC64NVME', type: 'FULL_OBJECT' });
+    expect(await ofParts('CRC32')).toMatchObject({ algorithm: 'CRC32', type: 'COMPOSITE' });
+    expect(await ofParts('SHA256')).toMatchObject({ algorithm: 'SHA256', type: 'COMPOSITE' });
   });
 
-  it('is none where the parts differ', () => {
+  it('is none where the parts differ', async () => {
     const mixed = [part(1, 'a', 'CRC32'), part(2, 'b', 'SHA1')];
-    expect(combinedChecksum(mixed, undefined)).toBeUndefined();
-    expect(combinedChecksum(mixed, { algorithm: 'CRC32', type: 'COMPOSITE' })).toBeUndefined();
-    expect(combinedChecksum([part(1, 'a', 'CRC32'), part(2, 'b')], undefined)).toBeUndefined();
-    expect(combinedChecksum([part(1, 'a')], undefined)).toBeUndefined();
-    expect(combinedChecksum([], undefined)).toBeUndefined();
+    expect(await combinedChecksum(mixed, undefined)).toBeUndefined();
+    expect(await combinedChecksum(mixed, { algorithm: 'CRC32', type: 'COMPOSITE' })).toBeUndefined();
+    expect(await combinedChecksum([part(1, 'a', 'CRC32'), part(2, 'b')], undefined)).toBeUndefined();
+    expect(await combinedChecksum([part(1, 'a')], undefined)).toBeUndefined();
+    expect(await combinedChecksum([], undefined)).toBeUndefined();
   });
 });
 

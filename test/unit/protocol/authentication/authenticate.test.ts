@@ -4,7 +4,8 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccessKeys, User } from '../../../../shared/access/identity.ts';
-import { startDigest, type DigestAlgorithm } from '../../../../shared/checksums/running-digest.ts';
+import { checksumAlgorithms } from '../../../../shared/checksums/algorithms.ts';
+import { loadDigest, startDigest, type DigestAlgorithm } from '../../../../shared/checksums/running-digest.ts';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage } from '../../../../shared/http/message.ts';
 import { authenticate } from '../../../../shared/protocol/authentication/authenticate.ts';
@@ -69,6 +70,8 @@ async function receive(
 }
 
 const refused = (code: string, rest: object = {}) => ({ code, name: 'S3Error', ...rest });
+
+for (const algorithm of checksumAlgorithms) await loadDigest(algorithm);
 
 function digest(algorithm: DigestAlgorithm, data: string): Uint8Array {
   const running = startDigest(algorithm);
