@@ -19,7 +19,7 @@ export interface StoredBody {
   discard(): Promise<void>;
   /** Says that it is not known whether something came to refer to them, and that nothing else will. */
   abandon(): void;
-  /** Discards them after an error that says that nothing came to refer to them, and abandons them after any other. */
+  /** Abandons them after an error of which nobody knows what it left behind ({@link OutcomeUnknown}), and discards them after any other. */
   giveUp(error: unknown): Promise<void>;
 }
 
