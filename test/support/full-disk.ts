@@ -38,6 +38,14 @@ async function* tooMuch(): AsyncGenerator<Uint8Array> {
 const refusal = await blobs
   .write(tooMuch(), { bucketId: 'bucket', key: 'key' })
   .catch((error: NodeJS.ErrnoException) => error.code);
+let refusedSmall = 0;
+async function* small(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(30_000);
+}
+for (let turn = 0; turn < 200; turn += 1) {
+  await blobs.write(small(), { bucketId: 'bucket', key: 'small' }).catch(() => (refusedSmall += 1));
+}
+
 let lost = 0;
 for (const { ref, ...key } of written) {
   const hasBlob = await blobs.describe(ref).then(({ size }) => size === 100);
@@ -51,6 +59,7 @@ const told = {
   lost,
   together: together.map(({ outcome }) => outcome),
   refusal,
+  refusedSmall,
   left,
 };
 writeSync(1, JSON.stringify(told));

@@ -189,6 +189,8 @@ describe('on a full disk', () => {
     const { stdout } = await run('bash', ['-c', limited, process.execPath], { cwd: repository });
     const told = JSON.parse(stdout) as { written: number; together: string[] };
     expect(told).toMatchObject({ outcomes: ['written', 'unknown'], lost: 0, refusal: 'EFBIG', left: [] });
+    // What is to refer to them is refused: that error is a 503.
+    expect(told).toMatchObject({ refusedSmall: 0 });
     expect(told.written).toBeGreaterThan(5);
     expect(new Set(told.together)).toEqual(new Set(['unknown']));
   });
