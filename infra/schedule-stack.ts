@@ -51,6 +51,7 @@ export class ScheduleStack extends Stack {
       STILLAGE_ENDPOINT: endpoint,
       STILLAGE_LIFECYCLE_QUEUE: this.lifecycleQueue.queueUrl,
       STILLAGE_REQUEST_LOGS: requestLogs.join(','),
+      STILLAGE_RELEASE_GRACE_DAYS: String(settings.releaseGraceDays),
     };
     const own = (bundle: BackgroundBundle): Function => {
       const { trigger } = bundle;

@@ -72,6 +72,8 @@ const fields = z.object({
   edgeSecretVersion: optional(
     z.string().regex(/^[\w-]{32,64}$/, 'must be the id of a version of the secret (VersionId)'),
   ),
+  /** What was replaced or deleted keeps its bytes for so long: a table that is put back by no more than this finds them all. PITR reaches back 35 days. */
+  releaseGraceDays: wholeNumber.max(35, 'must be 35 at most, which is how far a table can be put back'),
   /** What becomes of table, blobs and secrets when their stack goes. */
   removalPolicy: z.enum(['retain', 'destroy']),
   /** What differs from the default limits, quotas among them; on the command line, as JSON. */

@@ -8,7 +8,6 @@ import type { ScrubRooms } from '../../shared/metadata/scrub/rooms.ts';
 import { duration, runScrub, withScrubOptions, type ScrubCommandOptions } from './local/commands/scrub-run.ts';
 import { setting } from './local/setting.ts';
 import { Log } from './log.ts';
-import { cloudGrace } from './release-grace.ts';
 import { scrubRooms } from './scrub-rooms.ts';
 
 interface CloudScrubOptions extends ScrubCommandOptions {
@@ -45,7 +44,7 @@ async function inCloud(
   const table = new DynamoDbTable({ tableName, telemetry: log });
   const blobs = new S3BlobStore({ bucket: blobBucket });
   const clock = new SystemClock();
-  const rooms = scrubRooms({ table, blobs, clock, randomness: new CryptoRandomness() }, cloudGrace);
+  const rooms = scrubRooms({ table, blobs, clock, randomness: new CryptoRandomness() });
   try {
     return await work({ ...rooms, drain: () => clock.sleep(feedLag) });
   } finally {

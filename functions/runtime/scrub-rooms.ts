@@ -6,16 +6,14 @@ import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 
 /**
  * The rooms of a scrub over a choice of adapters, without a way to wait for the change feed.
- * @param grace how long replaced content may still be read, in milliseconds
  */
 export function scrubRooms(
   adapters: Pick<ScrubRooms, 'table' | 'blobs' | 'clock' | 'randomness'>,
-  grace: number,
 ): Omit<ScrubRooms, 'drain'> {
   const { table, blobs, clock, randomness } = adapters;
   const manifests = new Manifests(adapters);
   const uploads = new Uploads({ ...adapters, manifests });
-  const release = new Release({ ...adapters, manifests, uploads, grace });
+  const release = new Release({ ...adapters, manifests, uploads });
   const graves = new Graves({ ...adapters, uploads });
   return { table, blobs, clock, randomness, manifests, uploads, release, graves };
 }

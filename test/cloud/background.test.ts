@@ -38,7 +38,7 @@ const deployment =
   moto &&
   (await BackgroundUnderTest.start(
     moto.endpoint,
-    (await synthesiseBackground()).schedule.toJSON(),
+    (await synthesiseBackground({ context: { releaseGraceDays: '3' } })).schedule.toJSON(),
     await bundleBackground(backgroundFunctions, directory),
   ));
 
@@ -53,6 +53,7 @@ afterAll(async () => {
 
 const hour = 60 * 60 * 1000;
 const day = 24 * hour;
+const grace = 3 * day;
 
 let key: NewKey;
 const client = () => sdk(deployment!, key, { maxAttempts: 1 });
@@ -142,10 +143,12 @@ describe('the change feed', () => {
     await expect(failing).rejects.toThrow('the stream carries no images');
   });
 
-  it('has replaced and removed content freed after a day, and not before', async () => {
+  it('has replaced and removed content freed after the days of the setting, and not before', async () => {
     expect(await deployment!.blobs()).toBe(3);
-    expect(await deployment!.invoke('SweepReleased')).toEqual({ freed: 0 });
-    expect(await deployment!.invoke('SweepReleased', {}, 25 * hour)).toEqual({ freed: expect.any(Number) as number });
+    expect(await deployment!.invoke('SweepReleased', {}, grace - hour)).toEqual({ freed: 0 });
+    expect(await deployment!.invoke('SweepReleased', {}, grace + hour)).toEqual({
+      freed: expect.any(Number) as number,
+    });
     expect(await deployment!.blobs()).toBe(1);
     const { Body } = await client().send(new GetObjectCommand({ Bucket, Key: 'kept' }));
     expect(await Body!.transformToString()).toBe('second!');
@@ -189,7 +192,7 @@ describe('the change feed', () => {
     expect(await deployment!.blobs()).toBe(before + 1);
     expect(await deployment!.invoke('ReplayChanges', letter)).toEqual({ replayed: expect.any(Number) as number });
     expect(await deployment!.blobs()).toBe(before);
-    await deployment!.invoke('SweepReleased', {}, 25 * hour);
+    await deployment!.invoke('SweepReleased', {}, grace + hour);
     await deployment!.follow();
     expect(await deployment!.blobs()).toBe(1);
   });
@@ -198,12 +201,12 @@ describe('the change feed', () => {
     await client().send(new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/kept` }));
     await client().send(new DeleteObjectCommand({ Bucket, Key: 'kept' }));
     await deployment!.follow();
-    await deployment!.invoke('SweepReleased', {}, 25 * hour);
+    await deployment!.invoke('SweepReleased', {}, grace + hour);
     const { Body } = await client().send(new GetObjectCommand({ Bucket, Key: 'copy' }));
     expect(await Body!.transformToString()).toBe('as large');
     await client().send(new DeleteObjectCommand({ Bucket, Key: 'copy' }));
     await deployment!.follow();
-    await deployment!.invoke('SweepReleased', {}, 25 * hour);
+    await deployment!.invoke('SweepReleased', {}, grace + hour);
     expect(await deployment!.blobs()).toBe(0);
   });
 });

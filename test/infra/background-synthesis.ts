@@ -1,7 +1,7 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { mkdir, readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
@@ -10,6 +10,7 @@ import { DataStack } from '../../infra/data-stack.ts';
 import { OperationsStack } from '../../infra/operations-stack.ts';
 import { ScheduleStack } from '../../infra/schedule-stack.ts';
 import { readSettings } from '../../infra/settings.ts';
+import { cdkContext } from './synthesis.ts';
 
 /** The stacks of what runs without being asked, and of what watches over it. */
 export interface BackgroundSynthesis {
@@ -19,11 +20,19 @@ export interface BackgroundSynthesis {
 
 const endpoint = 'https://d111111abcdef8.cloudfront.net';
 
-/** Synthesises them, with an empty file for each function. @param validated what cdk-nag finds is thrown */
-export async function synthesiseBackground(validated = false): Promise<BackgroundSynthesis> {
+interface SynthesisOptions {
+  /** Whether what cdk-nag finds is thrown. */
+  readonly validated?: boolean;
+  /** Settings that differ from those of cdk.json. */
+  readonly context?: Readonly<Record<string, string>>;
+}
+
+/** Synthesises them, with an empty file for each function. */
+export async function synthesiseBackground(options: SynthesisOptions = {}): Promise<BackgroundSynthesis> {
+  const { validated = false } = options;
   const directory = await mkdtemp(join(tmpdir(), 'stillage-background-'));
   try {
-    const context = await deployedContext();
+    const context = { ...(await cdkContext()), ...options.context };
     const app = new App({ outdir: join(directory, 'cdk.out'), context, builtinCloudFormationValidation: validated });
     if (validated) Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
     const settings = readSettings(app.node);
@@ -43,9 +52,4 @@ async function emptyBundle(one: (typeof backgroundFunctions)[number], parent: st
   await mkdir(directory);
   await writeFile(join(directory, 'index.mjs'), `export const handler = '${one.name}';\n`);
   return { ...one, directory };
-}
-
-async function deployedContext(): Promise<Record<string, unknown>> {
-  const text = await readFile(join(import.meta.dirname, '../../cdk.json'), 'utf8');
-  return (JSON.parse(text) as { context: Record<string, unknown> }).context;
 }

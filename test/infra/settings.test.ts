@@ -16,6 +16,7 @@ describe('the settings of a deployment', () => {
       region: 'us-east-1',
       byteLane: 'fargate',
       removalPolicy: 'retain',
+      releaseGraceDays: 1,
       limits: {},
       logRetentionDays: 30,
     });
@@ -69,6 +70,8 @@ describe('the settings of a deployment', () => {
     ['logRetentionDays', '31'],
     ['logRetentionDays', 'ONE_DAY'],
     ['requestsPerSecond', '0'],
+    ['releaseGraceDays', '0'],
+    ['releaseGraceDays', '36'],
   ])('refuse %s=%s by name', (name, value) => {
     expect(() => settings({ [name]: value })).toThrow(new RegExp(`cdk.json.*${name}[.:]`));
   });

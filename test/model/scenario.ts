@@ -3,6 +3,7 @@ import type { Projects } from '../../shared/access/identity.ts';
 import { Graves } from '../../shared/metadata/removal/graves.ts';
 import { itemKey, objectOf } from '../../shared/metadata/keys.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
+import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 import { decodeParticulars, encodeContent, type Version } from '../../shared/metadata/objects/versions.ts';
@@ -241,9 +242,9 @@ class ScenarioWorld implements World {
 
   /** The feed is delivered to its end twice, the second time from the end; then every version has its bytes, and no others are left. */
   async #judgeBytes(): Promise<string | undefined> {
-    const release = this.#release(new DirectTable(this.table, 'release'), 'the end');
+    const { queue, release } = this.#release(new DirectTable(this.table, 'release'), 'the end');
     const records = [...this.table.log];
-    for (const record of [...records, ...records.toReversed()]) await release.follow([record]);
+    for (const record of [...records, ...records.toReversed()]) await queue.follow([record]);
     for (const later of [0, day, 8 * day]) {
       this.time.now += later;
       await release.sweep();
@@ -286,20 +287,20 @@ class ScenarioWorld implements World {
   /** Follows the feed as far as it goes whenever it looks, record by record, and frees what is due at once. */
   async #follower(actor: Actor): Promise<unknown> {
     const { table } = this.#adapters(actor);
-    const release = this.#release(table, actor.name);
+    const { queue, release } = this.#release(table, actor.name);
     let done = 0;
     for (let round = 0; round < 2; round += 1) {
       await table.get(feedSpot);
       const records = this.table.log.slice(done);
       done = this.table.log.length;
       for (const record of records) actor.see(0, record);
-      for (const record of records) await release.follow([record]);
+      for (const record of records) await queue.follow([record]);
       await release.sweep();
     }
     return 'followed';
   }
 
-  #release(table: KeyValueTable, name: string): Release {
+  #release(table: KeyValueTable, name: string): { readonly queue: ReleaseQueue; readonly release: Release } {
     const adapters = directAdapters(
       this.#scenario.mutation?.releaseTable?.(table) ?? table,
       this.#blobs,
@@ -307,7 +308,11 @@ class ScenarioWorld implements World {
       this.time,
     );
     const manifests = new Manifests(adapters);
-    return new Release({ ...adapters, manifests, uploads: new Uploads({ ...adapters, manifests }), grace: 0 });
+    const uploads = new Uploads({ ...adapters, manifests });
+    return {
+      queue: new ReleaseQueue({ ...adapters, uploads, grace: 0 }),
+      release: new Release({ ...adapters, manifests, uploads }),
+    };
   }
 
   #adapters(actor: Actor): Adapters {

@@ -3,6 +3,7 @@ import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { Graves } from '../../shared/metadata/removal/graves.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
 import { Objects, type NewVersion } from '../../shared/metadata/objects/objects.ts';
+import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
 import { scrub } from '../../shared/metadata/scrub/scrub.ts';
@@ -32,7 +33,8 @@ export class ScrubWorld {
   readonly sharing = new Sharing(this.rooms);
   readonly uploads = new Uploads({ ...this.rooms, manifests: this.manifests });
   readonly usage = new Usage(this.rooms);
-  readonly release = new Release({ ...this.rooms, manifests: this.manifests, uploads: this.uploads, grace: hour });
+  readonly released = new ReleaseQueue({ ...this.rooms, uploads: this.uploads, grace: hour });
+  readonly release = new Release({ ...this.rooms, manifests: this.manifests, uploads: this.uploads });
   readonly graves = new Graves({ ...this.rooms, uploads: this.uploads });
   #followed = 0;
   #drained: Promise<void> = Promise.resolve();
@@ -47,7 +49,7 @@ export class ScrubWorld {
       const records = this.table.feed.slice(this.#followed);
       this.#followed = this.table.feed.length;
       await this.usage.follow(records);
-      await this.release.follow(records);
+      await this.released.follow(records);
     }
   }
 

@@ -7,8 +7,8 @@ import { followBatches } from './stream-batches.ts';
 export const handler = backgroundHandler(
   'release-content',
   (rooms) => {
-    const { release } = releaseRooms(rooms);
-    return followBatches([(batch) => release.follow(batch)], {
+    const { queue } = releaseRooms(rooms);
+    return followBatches([(batch) => queue.follow(batch)], {
       table: rooms.setting('STILLAGE_TABLE'),
       telemetry: rooms.log,
     });

@@ -21,13 +21,13 @@ interface DeadLetter {
 export const handler = backgroundHandler(
   'replay-changes',
   (rooms) => {
-    const { release } = releaseRooms(rooms);
+    const { queue } = releaseRooms(rooms);
     return async ({ DDBStreamBatchInfo: lost }: DeadLetter) => {
       const { streamArn, shardId, startSequenceNumber: from, endSequenceNumber: to } = lost;
       mustBeOf(rooms.setting('STILLAGE_TABLE'), streamArn);
       let replayed = 0;
       for await (const records of readStreamRange({ streamArn, shardId, from, to })) {
-        await release.follow(records);
+        await queue.follow(records);
         replayed += records.length;
       }
       return { replayed };

@@ -9,6 +9,7 @@ import { Graves } from '../../../shared/metadata/removal/graves.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import type { Amount } from '../../../shared/metadata/amount.ts';
+import { ReleaseQueue } from '../../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import { Turns } from '../../../shared/metadata/turns.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
@@ -91,6 +92,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     { projects: accounts, settings },
   );
   const { usage, uploads } = services;
+  const released = new ReleaseQueue({ table, clock, uploads, grace });
   const release = new Release({
     table,
     blobs,
@@ -98,10 +100,9 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     randomness,
     manifests: services.contents.manifests,
     uploads,
-    grace,
   });
   const graves = new Graves({ table, uploads, clock, randomness });
-  const feed = new FeedRunner(table, [(batch) => usage.follow(batch), (batch) => release.follow(batch)], log);
+  const feed = new FeedRunner(table, [(batch) => usage.follow(batch), (batch) => released.follow(batch)], log);
   const sweeper = repeat(minute, () => release.sweep(), log, 'freeing released content failed');
   const lifecycle = scheduleLifecycle(
     { ...services, passes: new LifecyclePasses({ table, clock, randomness }) },

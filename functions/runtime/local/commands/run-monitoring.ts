@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
-import { Release } from '../../../../shared/metadata/removal/release.ts';
+import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
 import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
 import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
@@ -31,10 +31,9 @@ export function collectMetricsCommand(): Command {
 async function collect(rooms: Rooms): Promise<Report> {
   const { monitoring, buckets, usage } = monitoringRooms(rooms);
   const telemetry = new Log(process.stderr);
-  const manifests = new Manifests(rooms);
-  const uploads = new Uploads({ ...rooms, manifests });
-  const release = new Release({ ...rooms, manifests, uploads, grace });
-  const feed = new FeedRunner(rooms.table, [usage.follow.bind(usage), release.follow.bind(release)], telemetry);
+  const uploads = new Uploads({ ...rooms, manifests: new Manifests(rooms) });
+  const released = new ReleaseQueue({ ...rooms, uploads, grace });
+  const feed = new FeedRunner(rooms.table, [usage.follow.bind(usage), released.follow.bind(released)], telemetry);
   const tell = sparingly(({ sampled }: { readonly sampled: number }) => `${count(sampled, 'bucket')} so far`);
   try {
     const exact = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };

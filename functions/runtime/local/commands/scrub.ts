@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.ts';
 import type { ScrubReport } from '../../../../shared/metadata/scrub/findings.ts';
 import type { ScrubRooms } from '../../../../shared/metadata/scrub/rooms.ts';
 import { Log } from '../../log.ts';
@@ -27,9 +28,10 @@ async function followingTheFeed(
   opened: Rooms,
   work: (rooms: ScrubRooms) => Promise<ScrubReport>,
 ): Promise<ScrubReport> {
-  const rooms = scrubRooms(opened, grace);
+  const rooms = scrubRooms(opened);
+  const released = new ReleaseQueue({ ...rooms, grace });
   const usage = new Usage(opened);
-  const followers = [usage.follow.bind(usage), rooms.release.follow.bind(rooms.release)];
+  const followers = [usage.follow.bind(usage), released.follow.bind(released)];
   const feed = new FeedRunner(opened.table, followers, new Log(process.stderr));
   try {
     return await work({ ...rooms, drain: () => feed.drain() });

@@ -4,6 +4,7 @@ import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { itemKey } from '../../../../shared/metadata/keys.ts';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { Objects, SourceGone, type NewVersion } from '../../../../shared/metadata/objects/objects.ts';
+import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../../../shared/metadata/removal/release.ts';
 import { SharedTooOften, Sharing } from '../../../../shared/metadata/objects/sharing.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
@@ -19,6 +20,7 @@ let table: MemoryTable;
 let clock: SetClock;
 let objects: Objects;
 let sharing: Sharing;
+let released: ReleaseQueue;
 let release: Release;
 let manifests: Manifests;
 let bucket: Bucket;
@@ -36,7 +38,9 @@ beforeEach(async () => {
   manifests = new Manifests(rooms);
   objects = new Objects({ ...rooms, buckets });
   sharing = new Sharing(rooms);
-  release = new Release({ ...rooms, manifests, uploads: new Uploads({ ...rooms, manifests }), grace });
+  const uploads = new Uploads({ ...rooms, manifests });
+  released = new ReleaseQueue({ ...rooms, uploads, grace });
+  release = new Release({ ...rooms, manifests, uploads });
   await buckets.create('bucket', 'project', 10);
   bucket = await buckets.load('bucket');
 });
@@ -69,7 +73,7 @@ async function copy(from: string, to: string): Promise<Head> {
 
 /** Lets the grace pass, and everything be freed that nobody has any more. */
 async function sweep(): Promise<void> {
-  await release.follow(table.feed.slice(followed));
+  await released.follow(table.feed.slice(followed));
   followed = table.feed.length;
   clock.time += grace + hour;
   await release.sweep();

@@ -1,0 +1,90 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, Change, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
+import { sortableTime } from '../ids.ts';
+import { garbagePartitions, itemKey, objectOf } from '../keys.ts';
+import { finishedUploadTime, type Uploads } from '../uploads/uploads.ts';
+
+/** What an entry must say so that the version it speaks of can be looked for again. */
+export interface Place {
+  readonly bucketId: string;
+  readonly key: string;
+}
+
+/** A thing a version referred to when it was last seen: its content, or its details. */
+interface Candidate {
+  readonly place: Place;
+  readonly instance: string;
+  /** `b…` or `m…` for content, `d…` for details. */
+  readonly thing: string;
+}
+
+const entriesPerWrite = 50;
+/** An entry of this kind speaks of an upload that ended. */
+export const uploadCode = 'u';
+/** How long a part may still arrive that began before its upload ended. */
+const uploadGrace = 60 * 60 * 1000;
+
+/** Follows the change feed, and queues what may be freed once the grace is over: {@link Release} decides. Any repetition is harmless. */
+export class ReleaseQueue {
+  readonly #table: KeyValueTable;
+  readonly #clock: Clock;
+  readonly #uploads: Uploads;
+  readonly #grace: number;
+
+  /** @param rooms.grace milliseconds for which readers that found a version may still read it, and a table that is put back may need it */
+  constructor(rooms: { table: KeyValueTable; clock: Clock; uploads: Uploads; grace: number }) {
+    this.#table = rooms.table;
+    this.#clock = rooms.clock;
+    this.#uploads = rooms.uploads;
+    this.#grace = rooms.grace;
+  }
+
+  /** Queues what the records let go of. */
+  async follow(records: readonly FeedRecord[]): Promise<void> {
+    const now = this.#clock.now();
+    const entries = new Map<string, Change>();
+    const queue = (delay: number, thing: string, instance: string, put: Attributes): void => {
+      const key = itemKey.garbage(spread(instance), sortableTime(now + delay), thing, instance);
+      entries.set(key.sk, { key, put });
+    };
+    for (const { thing, instance, place } of records.flatMap(candidates))
+      queue(this.#grace, thing, instance, { ...place });
+    for (const id of records.flatMap(endedUpload)) {
+      await this.#uploads.finish(id);
+      // Once more for parts that were under way, and at last for the state itself.
+      for (const delay of [uploadGrace, finishedUploadTime + uploadGrace]) queue(delay, uploadCode, id, { upload: id });
+    }
+    const changes = [...entries.values()];
+    for (let at = 0; at < changes.length; at += entriesPerWrite) {
+      const { outcome } = await this.#table.write(changes.slice(at, at + entriesPerWrite));
+      if (outcome !== 'written') throw new Error('the garbage queue could not be written');
+    }
+  }
+}
+
+/** What one record of a head or a history item may have let go of. */
+function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[] {
+  const object = objectOf(key);
+  if (object === undefined || old === undefined) return [];
+  const place = { bucketId: object.bucketId, key: object.key };
+  const instance = old['i'] as string;
+  const content = old['c'] as string | undefined;
+  const details = old['d'] as string | undefined;
+  const isSameVersion = present?.['i'] === instance;
+  return [
+    ...(content !== undefined && !isSameVersion ? [{ place, instance, thing: content }] : []),
+    ...(details !== undefined && !(isSameVersion && present['d'] === details)
+      ? [{ place, instance, thing: `d${details}` }]
+      : []),
+  ];
+}
+
+/** The id of an upload that a record shows to have ended. */
+function endedUpload({ key, old, new: present }: FeedRecord): readonly string[] {
+  const ended = key.pk.startsWith('upload/') && old?.['state'] === 'open' && present !== undefined;
+  return ended && present['state'] !== 'open' ? [key.pk.slice('upload/'.length)] : [];
+}
+
+function spread(instance: string): number {
+  return instance.charCodeAt(instance.length - 1) % garbagePartitions;
+}
