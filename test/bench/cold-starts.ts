@@ -10,14 +10,6 @@ import { bundleFunctions } from '../../infra/bundle.ts';
 import { describeOperations } from '../../infra/operation-descriptions.ts';
 import { temporaryDirectory } from '../infra/synthesis.ts';
 
-/*
- * What a function of the cloud costs before it can do anything: the size of its bundle, and the processor time of importing it, in
- * processes of their own with nothing in the cache of the compiler. Writes docs/cold-starts.md:
- *   node --import tsx test/bench/cold-starts.ts > docs/cold-starts.md
- */
-
-const rounds = Number(process.env['ROUNDS'] ?? 5);
-
 const measuring = `
   const before = process.cpuUsage();
   await import(process.argv[1]);
@@ -27,7 +19,7 @@ const measuring = `
 `;
 
 /** Milliseconds of processor time, the median. */
-async function importTime(file: string): Promise<number> {
+async function importTime(file: string, rounds: number): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const options = ['--input-type=module', '--no-warnings', '-e', measuring, pathToFileURL(file).href];
@@ -37,39 +29,46 @@ async function importTime(file: string): Promise<number> {
   return times.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]!;
 }
 
-const directory = await temporaryDirectory();
-try {
-  const all = [
-    ...(await bundleFunctions(await describeOperations(), join(directory, 'functions'))),
-    ...(await bundleBackground(backgroundFunctions, join(directory, 'background'))),
-  ];
-  const rows: { name: string; size: number; time: number }[] = [];
-  for (const { name, directory: own } of all) {
-    const file = join(own, 'index.mjs');
-    rows.push({ name, size: (await stat(file)).size, time: await importTime(file) });
+/**
+ * What a function of the cloud costs before it can do anything: the size of its bundle, and the processor time of importing it, in
+ * processes of their own with nothing in the cache of the compiler. Says it as the page docs/cold-starts.md.
+ */
+export async function benchColdStarts(rounds: number): Promise<void> {
+  const directory = await temporaryDirectory();
+  try {
+    const all = [
+      ...(await bundleFunctions(await describeOperations(), join(directory, 'functions'))),
+      ...(await bundleBackground(backgroundFunctions, join(directory, 'background'))),
+    ];
+    process.stderr.write(`${all.length} functions are bundled; each is imported ${rounds} times\n`);
+    const rows: { name: string; size: number; time: number }[] = [];
+    for (const { name, directory: own } of all) {
+      const file = join(own, 'index.mjs');
+      rows.push({ name, size: (await stat(file)).size, time: await importTime(file, rounds) });
+    }
+    const [machine] = cpus();
+    process.stdout.write(
+      [
+        '<!-- Written by `npm run --silent bench -- cold-starts`. Do not edit. -->',
+        '',
+        '# Cold starts',
+        '',
+        'What a function of the cloud has to load before its first request: the bytes of its bundle, which is all there is of it, and the processor time',
+        `that importing it takes (the median of ${rounds} processes). A new environment of Lambda comes on top, and the first connections to`,
+        'DynamoDB, S3 and Secrets Manager. No bundle may be larger than 600 KB, which a test holds, and no import should take more than 150 ms.',
+        '',
+        `Node.js ${process.version} on ${cpus().length} × ${machine?.model.trim()}, ${new Date().toISOString().slice(0, 10)}, by \`npm run bench -- cold-starts --rounds ${rounds}\`.`,
+        'Functions that touch no blob have no client of S3 in them.',
+        '',
+        '| function | bundle, KB | import, ms of CPU |',
+        '|---|---|---|',
+        ...rows
+          .toSorted((a, b) => b.size - a.size || (a.name < b.name ? -1 : 1))
+          .map(({ name, size, time }) => `| ${name} | ${Math.round(size / 1000)} | ${time.toFixed(0)} |`),
+        '',
+      ].join('\n'),
+    );
+  } finally {
+    await rm(directory, { recursive: true });
   }
-  const [machine] = cpus();
-  process.stdout.write(
-    [
-      '<!-- Written by test/bench/cold-starts.ts. Do not edit. -->',
-      '',
-      '# Cold starts',
-      '',
-      'What a function of the cloud has to load before its first request: the bytes of its bundle, which is all there is of it, and the processor time',
-      `that importing it takes (the median of ${rounds} processes). A new environment of Lambda comes on top, and the first connections to`,
-      'DynamoDB, S3 and Secrets Manager. No bundle may be larger than 600 KB, which a test holds, and no import should take more than 150 ms.',
-      '',
-      `Node.js ${process.version} on ${cpus().length} × ${machine?.model.trim()}, ${new Date().toISOString().slice(0, 10)}, by \`ROUNDS=${rounds} node --import tsx test/bench/cold-starts.ts\`.`,
-      'Functions that touch no blob have no client of S3 in them.',
-      '',
-      '| function | bundle, KB | import, ms of CPU |',
-      '|---|---|---|',
-      ...rows
-        .toSorted((a, b) => b.size - a.size || (a.name < b.name ? -1 : 1))
-        .map(({ name, size, time }) => `| ${name} | ${Math.round(size / 1000)} | ${time.toFixed(0)} |`),
-      '',
-    ].join('\n'),
-  );
-} finally {
-  await rm(directory, { recursive: true });
 }

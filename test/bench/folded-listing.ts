@@ -7,32 +7,27 @@ import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { fillPrefixes, listFolded } from './folded-bucket.ts';
 
-/*
- * What it takes to list the few prefixes of a bucket that holds very many keys:
- *
- *   npm run bench:folded -- 1000000 10
- */
-
-const [keys = 100_000, prefixes = 10] = process.argv.slice(2).map(Number);
-
-const folder = await mkdtemp(join(tmpdir(), 'stillage-bench-'));
-const opened = await openData(folder);
-try {
-  const rooms = { ...lifecycleRooms({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() }) };
-  await rooms.buckets.create('bench', 'project', 1000);
-  const bucket = await rooms.buckets.load('bench');
-  const began = performance.now();
-  await fillPrefixes(rooms.objects, bucket, prefixes, keys / prefixes);
-  const seconds = (performance.now() - began) / 1000;
-  console.log(`${keys.toLocaleString('en')} keys under ${prefixes} prefixes, made in ${seconds.toFixed(1)} s`);
-  for (let round = 0; round < 5; round += 1) {
-    const taken = await listFolded({ ...rooms, table: opened.table }, bucket);
-    console.log(
-      `${taken.prefixes.length} prefixes listed: ${taken.pages} pages of the table with ${taken.items} items, ` +
-        `${taken.milliseconds.toFixed(2)} ms`,
-    );
+/** What it takes to list the few prefixes of a bucket that holds very many keys. */
+export async function benchFoldedListing(keys: number, prefixes: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-bench-'));
+  const opened = await openData(folder);
+  try {
+    const rooms = { ...lifecycleRooms({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() }) };
+    await rooms.buckets.create('bench', 'project', 1000);
+    const bucket = await rooms.buckets.load('bench');
+    const began = performance.now();
+    await fillPrefixes(rooms.objects, bucket, prefixes, keys / prefixes);
+    const seconds = (performance.now() - began) / 1000;
+    console.log(`${keys.toLocaleString('en')} keys under ${prefixes} prefixes, made in ${seconds.toFixed(1)} s`);
+    for (let round = 0; round < 5; round += 1) {
+      const taken = await listFolded({ ...rooms, table: opened.table }, bucket);
+      console.log(
+        `${taken.prefixes.length} prefixes listed: ${taken.pages} pages of the table with ${taken.items} items, ` +
+          `${taken.milliseconds.toFixed(2)} ms`,
+      );
+    }
+  } finally {
+    await Promise.all([opened.table.close(), opened.blobs.close()]);
+    await rm(folder, { recursive: true });
   }
-} finally {
-  await Promise.all([opened.table.close(), opened.blobs.close()]);
-  await rm(folder, { recursive: true });
 }

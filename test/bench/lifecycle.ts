@@ -8,16 +8,6 @@ import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { seedBucket } from './lifecycle-bucket.ts';
 
-/*
- * How fast lifecycle rules are applied on the embedded store, and in how much memory:
- *
- *   npm run bench:lifecycle -- 1000000 0.1
- *
- * makes a million objects of which a tenth are due, and runs `stillage run apply-lifecycle`: killed in the middle, once more, and again
- * when nothing is due any more.
- */
-
-const [objects = 50_000, due = 0.1] = process.argv.slice(2).map(Number);
 const sampleTime = 100;
 
 interface Outcome {
@@ -59,20 +49,26 @@ function report(name: string, { seconds, memory, stdout }: Outcome): void {
   console.log(`  ${Math.round(keys / seconds).toLocaleString('en')} keys/s, the start of the process included`);
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'stillage-bench-'));
-try {
-  const data = join(folder, 'data');
-  const opened = await openData(data);
-  const rooms = lifecycleRooms({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() });
-  const began = performance.now();
-  await seedBucket(rooms, 'bench', objects, due);
-  const seconds = (performance.now() - began) / 1000;
-  console.log(`${objects.toLocaleString('en')} objects made in ${seconds.toFixed(1)} s, ${due * 100} % of them due`);
-  await opened.table.close();
-  // About half-way: a pass takes a third of the time that making the objects took, and as long again for those that are due.
-  report('killed', await run(data, 400 + seconds * 1000 * (0.05 + due / 2)));
-  report('gone on, and done again', await run(data));
-  report('with nothing due', await run(data));
-} finally {
-  await rm(folder, { recursive: true });
+/**
+ * How fast lifecycle rules are applied on the embedded store, and in how much memory: makes objects of which a share is due, and runs
+ * `stillage run apply-lifecycle`: killed in the middle, once more, and again when nothing is due any more.
+ */
+export async function benchLifecycle(objects: number, due: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-bench-'));
+  try {
+    const data = join(folder, 'data');
+    const opened = await openData(data);
+    const rooms = lifecycleRooms({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() });
+    const began = performance.now();
+    await seedBucket(rooms, 'bench', objects, due);
+    const seconds = (performance.now() - began) / 1000;
+    console.log(`${objects.toLocaleString('en')} objects made in ${seconds.toFixed(1)} s, ${due * 100} % of them due`);
+    await opened.table.close();
+    // About half-way: a pass takes a third of the time that making the objects took, and as long again for those that are due.
+    report('killed', await run(data, 400 + seconds * 1000 * (0.05 + due / 2)));
+    report('gone on, and done again', await run(data));
+    report('with nothing due', await run(data));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { run } from '../support/programs.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const repository = join(import.meta.dirname, '../..');
+
+const bench = (...args: readonly string[]) =>
+  run(process.execPath, ['--import', 'tsx', 'test/bench/bench.ts', ...args], { cwd: repository, codes: [0, 1] });
+
+describe('npm run bench', () => {
+  it('says what it can do', async () => {
+    const { stdout } = await bench('--help');
+    for (const command of ['requests', 'signatures', 'cold-starts', 'folded-listing', 'lifecycle'])
+      expect(stdout).toContain(`\n  ${command}`);
+  });
+
+  it.each([
+    [['requests', '--rounds', '0'], 'It must be a whole number above 0.'],
+    [['requests', '--only', '('], 'It must be a regular expression.'],
+    [['lifecycle', '1000', '2'], 'It must be a number from 0 to 1.'],
+    [['requests', '--fast'], "unknown option '--fast'"],
+  ])('refuses %s in one line', async (args, line) => {
+    const { code, stdout, stderr } = await bench(...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(line);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('measures both servers, and says so for programs, too', async () => {
+    const { stdout } = await bench('requests', '--only', '^PUT 4 KiB, 1 caller$', '--rounds', '1', '--json');
+    const measured = { work: 'PUT 4 KiB, 1 caller', perSecond: expect.any(Number) as number };
+    expect(JSON.parse(stdout)).toMatchObject([
+      { ...measured, server: 'Stillage' },
+      { ...measured, server: 'bare node:http' },
+    ]);
+  });
+});
