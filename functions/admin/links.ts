@@ -1,6 +1,6 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
-import { checkVersionId } from '../../shared/metadata/objects/objects.ts';
+import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import type { PublicLink } from '../../shared/metadata/objects/public-links.ts';
 import { publicLinkUrl } from '../../shared/protocol/public-link.ts';
 import { command, Refusal, type AdministrationRooms } from './command.ts';

@@ -2,7 +2,7 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { parseTimestamp } from '../../shared/http/dates.ts';
 import { parseEntityTags, type DeleteConditions } from '../../shared/http/preconditions.ts';
-import { checkVersionId } from '../../shared/metadata/objects/objects.ts';
+import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { projectOf, sparing } from '../../shared/protocol/authorisation/ownership.ts';

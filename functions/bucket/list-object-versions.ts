@@ -1,7 +1,7 @@
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
-import { checkVersionId } from '../../shared/metadata/objects/objects.ts';
+import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { listVersions } from '../../shared/metadata/listings/version-listing.ts';
 import { listedVersions } from '../../shared/protocol/objects/listed-objects.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';

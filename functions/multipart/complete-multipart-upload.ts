@@ -2,7 +2,7 @@ import type { EncryptionRecord } from '../../shared/encryption/customer-key.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/uploads/assemble.ts';
-import { OutcomeUnknown } from '../../shared/metadata/objects/objects.ts';
+import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
 import {
   noSuchUpload,
   versionOf,

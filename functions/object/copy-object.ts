@@ -1,7 +1,8 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { SourceGone, type Guard, type NewVersion } from '../../shared/metadata/objects/objects.ts';
+import type { Guard, NewVersion } from '../../shared/metadata/objects/new-version.ts';
+import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
 import { overItself, SharedTooOften } from '../../shared/metadata/objects/sharing.ts';
 import { etagOf, versionIdOf, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
 import {

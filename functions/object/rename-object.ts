@@ -8,7 +8,8 @@ import {
   verdictError,
   type Preconditions,
 } from '../../shared/http/preconditions.ts';
-import { SourceGone, type Guard } from '../../shared/metadata/objects/objects.ts';
+import type { Guard } from '../../shared/metadata/objects/new-version.ts';
+import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
 import { etagOf, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 

@@ -1,4 +1,4 @@
-import type { NewVersion } from '../../shared/metadata/objects/objects.ts';
+import type { NewVersion } from '../../shared/metadata/objects/new-version.ts';
 import { noParticulars, type Particulars } from '../../shared/metadata/objects/versions.ts';
 
 /** An object of no bytes, as it is put where only its name counts. */

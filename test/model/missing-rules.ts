@@ -1,7 +1,8 @@
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { partition } from '../../shared/metadata/keys.ts';
-import { Objects, type Accompany } from '../../shared/metadata/objects/objects.ts';
+import type { Accompany } from '../../shared/metadata/objects/new-version.ts';
+import { Objects } from '../../shared/metadata/objects/objects.ts';
 import { Sharing, type Source } from '../../shared/metadata/objects/sharing.ts';
 import { Uploads, type Part, type Upload } from '../../shared/metadata/uploads/uploads.ts';
 import { decodeVersion, type Head, type Version } from '../../shared/metadata/objects/versions.ts';

@@ -4,7 +4,7 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { Query } from '../../shared/http/query.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
-import { OutcomeUnknown } from '../../shared/metadata/objects/objects.ts';
+import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
 import { listVersions as pageOfVersions } from '../../shared/metadata/listings/version-listing.ts';
 import { encodeContent, versionIdOf, type Version } from '../../shared/metadata/objects/versions.ts';
 import { TableBusy } from '../../shared/ports/key-value-table.ts';

@@ -1,7 +1,8 @@
 import type { Bucket } from '../buckets/bucket.ts';
 import { expiredMarkerRule, expiryRule, noncurrentRule, type AgingVersion, type Time } from './lifecycle.ts';
 import type { LifecycleRule, Tags } from './lifecycle-rules.ts';
-import { SeenNoMore, type Objects } from '../objects/objects.ts';
+import type { Objects } from '../objects/objects.ts';
+import { SeenNoMore } from '../objects/outcomes.ts';
 import type { Head, Version } from '../objects/versions.ts';
 
 /** What was done, counted. */

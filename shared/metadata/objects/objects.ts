@@ -11,8 +11,10 @@ import type {
 import type { Randomness } from '../../ports/randomness.ts';
 import { noSuchBucket, type Bucket } from '../buckets/bucket.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
-import { instanceId, isVersionId, nextSequence, sequenceOf, timedId, writeToken } from '../ids.ts';
+import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../ids.ts';
 import { itemKey } from '../keys.ts';
+import { deleteMarker, type Companions, type Guard, type NewVersion, type PutOptions } from './new-version.ts';
+import { OutcomeUnknown, SeenNoMore, SourceGone } from './outcomes.ts';
 import { presentVersion } from './present-version.ts';
 import { scanShards } from './scan.ts';
 import { headPartitions } from '../shards.ts';
@@ -33,57 +35,6 @@ import {
   type Version,
   type Listed,
 } from './versions.ts';
-
-/** What a writer brings: everything of a version that does not follow from its place among the others. */
-export interface NewVersion {
-  readonly marker: boolean;
-  readonly size: number;
-  readonly md5: Uint8Array | undefined;
-  readonly partCount?: number | undefined;
-  readonly content: Version['content'];
-  /** The canonical id of the owning project. */
-  readonly owner: string;
-  readonly contentType: string | undefined;
-  readonly checksum: Version['checksum'];
-  readonly encryption: Version['encryption'];
-  readonly particulars: Particulars;
-  /** Milliseconds since the epoch; undefined: now. A renamed object keeps its own. */
-  readonly lastModified?: number;
-  readonly renameToken?: string | undefined;
-}
-
-/**
- * Judges a version before it is changed: throws the S3 error if a condition of the request does not hold. Gets undefined if
- * there is none, or if it is a delete marker. Called anew at every attempt, on the very image that the commit hangs on.
- */
-export type Guard = (current: Version | undefined) => void;
-
-/** What else belongs into the commit of a new version. */
-export interface Companions {
-  readonly changes: readonly Change[];
-  readonly conditions: readonly Condition[];
-}
-
-/**
- * States the companions of a version that is about to be committed above `before`. Called anew at every attempt, with the bucket as this
- * attempt relies on it: its versioning state may be another than when the request began.
- */
-export type Accompany = (version: Head, before: Head | undefined, bucket: Bucket) => Promise<Companions>;
-
-export interface PutOptions {
-  readonly guard?: Guard | undefined;
-  readonly accompany?: Accompany;
-}
-
-/**
- * A commit may have happened, or has happened and it could not be told whether its bucket stands: nothing that it refers to may be
- * cleaned up. Nor is it tried again, which could make it happen twice.
- */
-export class OutcomeUnknown extends S3Error {
-  constructor(cause?: unknown) {
-    super('ServiceUnavailable', { cause });
-  }
-}
 
 /** The object that a condition speaks of: a delete marker counts as absent. */
 function live<Of extends Version>(version: Of | undefined): Of | undefined {
@@ -471,33 +422,4 @@ function sparingForeign(guard: Guard | undefined): Guard {
 
 const alone: Companions = { changes: [], conditions: [] };
 
-const deleteMarker: Omit<NewVersion, 'owner'> = {
-  marker: true,
-  size: 0,
-  md5: undefined,
-  content: undefined,
-  contentType: undefined,
-  checksum: undefined,
-  encryption: undefined,
-  particulars: noParticulars,
-};
-
 const unplacedMarker: Omit<Unplaced, 'owner'> = { ...deleteMarker, partCount: undefined, tagCount: 0 };
-
-/** The version that a change began with is gone, or not current any more: the change begins again. */
-export class SourceGone extends Error {}
-
-/** What was to be changed only as it was seen is not so any more, or not there. */
-export class SeenNoMore extends Error {}
-
-/**
- * Checks the `versionId` of a request.
- * @throws S3Error InvalidArgument for what no version can have as its id
- */
-export function checkVersionId(versionId: string): void {
-  if (versionId === 'null' || isVersionId(versionId)) return;
-  throw new S3Error('InvalidArgument', {
-    message: 'Invalid version id specified',
-    details: { ArgumentName: 'versionId', ArgumentValue: versionId },
-  });
-}

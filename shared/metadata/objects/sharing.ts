@@ -2,7 +2,8 @@ import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { writeToken } from '../ids.ts';
 import { itemKey } from '../keys.ts';
-import { SourceGone, type Accompany, type Companions } from './objects.ts';
+import type { Accompany, Companions } from './new-version.ts';
+import { SourceGone } from './outcomes.ts';
 import { headKey, VersionChain } from './version-chain.ts';
 import { encodeContent, type Version } from './versions.ts';
 

@@ -8,7 +8,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import { timedId, writeToken } from '../ids.ts';
 import type { Manifests } from '../objects/manifests.ts';
-import type { Companions, NewVersion } from '../objects/objects.ts';
+import type { Companions, NewVersion } from '../objects/new-version.ts';
 import { cutKey, cutOf, indexStart, uploadIndexKey, uploadIndexPartition, uploadPartition } from './upload-index.ts';
 import { compareUtf8, type Start } from '../utf8-order.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Checksum } from '../../checksums/algorithms.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Content } from '../../metadata/objects/versions.ts';
-import { OutcomeUnknown } from '../../metadata/objects/objects.ts';
+import { OutcomeUnknown } from '../../metadata/objects/outcomes.ts';
 import type { BlobWriter } from '../../metadata/objects/contents.ts';
 import type { BlobOwner } from '../../ports/blob-store.ts';
 import type { Limits } from '../limits.ts';

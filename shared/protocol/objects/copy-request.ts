@@ -3,7 +3,7 @@ import { parseCopySource, type CopySource } from '../../http/copy-source.ts';
 import type { Fields } from '../../http/message.ts';
 import { judgeSource, parsePreconditions, verdictError, type Preconditions } from '../../http/preconditions.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import { checkVersionId } from '../../metadata/objects/objects.ts';
+import { checkVersionId } from '../../metadata/objects/version-id.ts';
 import { etagOf, versionIdOf, type Version } from '../../metadata/objects/versions.ts';
 import type { Question } from '../../access/authorise.ts';
 import type { RequestView } from '../authorisation/request-view.ts';

@@ -1,5 +1,5 @@
 import type { Query } from '../../http/query.ts';
-import { checkVersionId } from '../../metadata/objects/objects.ts';
+import { checkVersionId } from '../../metadata/objects/version-id.ts';
 
 /** The `versionId` parameter, if it is there. @throws S3Error InvalidArgument */
 export function parseVersionId(query: Query): string | undefined {

@@ -6,7 +6,7 @@ import {
   type DeleteConditions,
   type Preconditions,
 } from '../../http/preconditions.ts';
-import type { Guard } from '../../metadata/objects/objects.ts';
+import type { Guard } from '../../metadata/objects/new-version.ts';
 import { etagOf, type Version } from '../../metadata/objects/versions.ts';
 
 /** The If-* conditions of a write as the guard of its commit; undefined if there are none, and nothing need be read. */

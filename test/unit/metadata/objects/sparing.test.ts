@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
-import { Objects, type NewVersion } from '../../../../shared/metadata/objects/objects.ts';
+import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
+import { Objects } from '../../../../shared/metadata/objects/objects.ts';
 import { noParticulars, type Version } from '../../../../shared/metadata/objects/versions.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';

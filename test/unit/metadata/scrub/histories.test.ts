@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
-import { SourceGone } from '../../../../shared/metadata/objects/objects.ts';
+import { SourceGone } from '../../../../shared/metadata/objects/outcomes.ts';
 import { noParticulars, versionIdOf } from '../../../../shared/metadata/objects/versions.ts';
 import { runs } from '../../../support/runs.ts';
 import { ScrubWorld } from '../../../support/scrub-world.ts';
