@@ -3,12 +3,8 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/uploads/assemble.ts';
 import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
-import {
-  noSuchUpload,
-  versionOf,
-  CompletedMeanwhile,
-  type CompletedUpload,
-} from '../../shared/metadata/uploads/uploads.ts';
+import { noSuchUpload, versionOf, type CompletedUpload } from '../../shared/metadata/uploads/upload.ts';
+import { CompletedMeanwhile } from '../../shared/metadata/uploads/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { encryptionFields } from '../../shared/protocol/objects/encryption.ts';
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';

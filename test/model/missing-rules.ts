@@ -4,7 +4,8 @@ import { partition } from '../../shared/metadata/keys.ts';
 import type { Accompany } from '../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
 import { Sharing, type Source } from '../../shared/metadata/objects/sharing.ts';
-import { Uploads, type Part, type Upload } from '../../shared/metadata/uploads/uploads.ts';
+import type { Part, Upload } from '../../shared/metadata/uploads/upload.ts';
+import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 import { decodeVersion, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
 import type {
   Attributes,

@@ -2,7 +2,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import { markerOf, positionOf } from './listing-marker.ts';
 import { listPage, type ListingEntry, type ListingPage } from './listing.ts';
-import type { ListedUpload, Uploads } from '../uploads/uploads.ts';
+import type { ListedUpload } from '../uploads/upload.ts';
+import type { Uploads } from '../uploads/uploads.ts';
 
 /** What ListMultipartUploads asks for. `''` means no marker. */
 export interface UploadListingRequest {

@@ -3,7 +3,7 @@ import type { Checksum, ChecksumAlgorithm } from '../../checksums/algorithms.ts'
 import { combineCrcs, type CrcAlgorithm } from '../../checksums/crc-combine.ts';
 import { loadDigest, startDigest } from '../../checksums/running-digest.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { NewUpload, Part } from './uploads.ts';
+import type { NewUpload, Part } from './upload.ts';
 
 /** A part as CompleteMultipartUpload names it. */
 export interface NamedPart {

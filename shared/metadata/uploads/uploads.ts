@@ -1,80 +1,28 @@
-import type { Checksum, ChecksumAlgorithm, ChecksumType } from '../../checksums/algorithms.ts';
-import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../../encryption/customer-key.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { BlobStore } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import { timedId, writeToken } from '../ids.ts';
 import type { Manifests } from '../objects/manifests.ts';
-import type { Companions, NewVersion } from '../objects/new-version.ts';
-import { cutKey, cutOf, indexStart, uploadIndexKey, uploadIndexPartition, uploadPartition } from './upload-index.ts';
+import type { Companions } from '../objects/new-version.ts';
 import { compareUtf8, type Start } from '../utf8-order.ts';
 import {
-  decodeChecksum,
-  decodeParticulars,
-  encodeChecksum,
-  encodeParticulars,
-  type Particulars,
-} from '../objects/versions.ts';
-
-/** What CreateMultipartUpload says about the object to come. */
-export interface NewUpload {
-  /** The canonical id of the project that will own the object, and of the one that began the upload. */
-  readonly owner: string;
-  readonly initiator: string;
-  readonly contentType: string | undefined;
-  readonly particulars: Particulars;
-  readonly encryption: EncryptionRecord | undefined;
-  /** The checksum that every part must bring, if the upload has one. */
-  readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly type: ChecksumType } | undefined;
-  /** Fields of the request that policies ask for, and will ask for again when parts come. */
-  readonly asked?: Readonly<Record<string, string>> | undefined;
-}
-
-export interface Upload extends NewUpload {
-  readonly id: string;
-  readonly bucketId: string;
-  readonly key: string;
-  /** Milliseconds since the epoch. */
-  readonly initiated: number;
-  readonly token: string;
-  readonly state: 'open' | 'completed' | 'aborted';
-  /** What Complete answered, and answers again. */
-  readonly result: CompletedUpload | undefined;
-  /** The manifest that Complete wrote. */
-  readonly picked: string | undefined;
-}
-
-export interface CompletedUpload {
-  readonly md5: Uint8Array;
-  readonly partCount: number;
-  readonly versionId: string;
-  readonly checksum: Checksum | undefined;
-}
-
-/** An open upload in its bucket's list. */
-export interface ListedUpload {
-  readonly key: string;
-  readonly id: string;
-  readonly initiated: number;
-  readonly initiator: string;
-  readonly owner: string;
-}
-
-/** A part as it was uploaded. Uploading a number again adds another part; the newest counts. */
-export interface Part {
-  /** Sorts by age. */
-  readonly id: string;
-  readonly number: number;
-  readonly blob: string | undefined;
-  readonly size: number;
-  readonly md5: Uint8Array;
-  readonly checksum: Checksum | undefined;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
+  decodePart,
+  decodeState,
+  encodePart,
+  encodeState,
+  noSuchUpload,
+  partKey,
+  stateKey,
+  type CompletedUpload,
+  type ListedUpload,
+  type NewUpload,
+  type Part,
+  type Upload,
+} from './upload.ts';
+import { cutKey, cutOf, indexStart, uploadIndexKey, uploadIndexPartition, uploadPartition } from './upload-index.ts';
 
 /** The upload was completed by another request meanwhile: its result is this one's, too. */
 export class CompletedMeanwhile extends Error {
@@ -86,17 +34,13 @@ export class CompletedMeanwhile extends Error {
   }
 }
 
-const stateKey = (id: string): ItemKey => ({ pk: uploadPartition(id), sk: '-' });
-const partKey = (upload: string, part: Pick<Part, 'number' | 'id'>): ItemKey => ({
-  pk: uploadPartition(upload),
-  sk: `p/${paddedNumber(part.number)}/${part.id}`,
-});
-
 /** No upload has a longer id; what is asked for may be longer than the name of an item. */
 const longestId = 64;
 
 /** How long a finished upload is kept, so that a repeated Complete gets the same answer. */
 export const finishedUploadTime = 7 * 24 * 60 * 60 * 1000;
+
+const justOpened = { state: 'open', result: undefined, picked: undefined } as const;
 
 /** Multipart uploads: their state, their parts, and what becomes of both. */
 export class Uploads {
@@ -332,111 +276,4 @@ export class Uploads {
   #token(): string {
     return writeToken(this.#randomness);
   }
-}
-
-/** 404 that names the upload. */
-export function noSuchUpload(id: string): S3Error {
-  return new S3Error('NoSuchUpload', { details: { UploadId: id } });
-}
-
-/** What a completed upload brings to the commit of its version. */
-export function versionOf(upload: Upload, size: number, result: CompletedUpload, manifest: string): NewVersion {
-  const { owner, contentType, particulars, encryption } = upload;
-  const { md5, partCount, checksum } = result;
-  return {
-    marker: false,
-    size,
-    md5,
-    partCount,
-    content: { kind: 'manifest', id: manifest },
-    owner,
-    contentType,
-    checksum,
-    encryption,
-    particulars,
-  };
-}
-
-const justOpened = { state: 'open', result: undefined, picked: undefined } as const;
-
-function paddedNumber(number: number): string {
-  return String(number).padStart(5, '0');
-}
-
-function encodeState(upload: Upload): Attributes {
-  const { checksum, result } = upload;
-  return {
-    state: upload.state,
-    bucketId: upload.bucketId,
-    key: upload.key,
-    initiated: upload.initiated,
-    initiator: upload.initiator,
-    owner: upload.owner,
-    ...(upload.contentType !== undefined && { y: upload.contentType }),
-    ...encodeParticulars(upload.particulars),
-    ...(upload.encryption && { x: encodeEncryption(upload.encryption) }),
-    ...(checksum && { algorithm: checksum.algorithm, type: checksum.type }),
-    ...(upload.asked && { asked: upload.asked }),
-    ...(upload.picked !== undefined && { picked: upload.picked }),
-    ...(result && {
-      result: {
-        md5: result.md5,
-        parts: result.partCount,
-        version: result.versionId,
-        ...(result.checksum && { k: encodeChecksum(result.checksum) }),
-      },
-    }),
-    r: upload.token,
-  };
-}
-
-function decodeState(id: string, item: Attributes): Upload {
-  const result = item['result'] as Attributes | undefined;
-  const algorithm = item['algorithm'] as ChecksumAlgorithm | undefined;
-  const encryption = item['x'] as Uint8Array | undefined;
-  return {
-    id,
-    state: item['state'] as Upload['state'],
-    bucketId: item['bucketId'] as string,
-    key: item['key'] as string,
-    initiated: item['initiated'] as number,
-    initiator: item['initiator'] as string,
-    owner: item['owner'] as string,
-    contentType: item['y'] as string | undefined,
-    particulars: decodeParticulars(item),
-    encryption: encryption && decodeEncryption(encryption),
-    checksum: algorithm && { algorithm, type: item['type'] as ChecksumType },
-    asked: item['asked'] as Upload['asked'],
-    picked: item['picked'] as string | undefined,
-    result: result && {
-      md5: result['md5'] as Uint8Array,
-      partCount: result['parts'] as number,
-      versionId: result['version'] as string,
-      checksum: decodeChecksum(result['k']),
-    },
-    token: item['r'] as string,
-  };
-}
-
-function encodePart(part: Part): Attributes {
-  return {
-    ...(part.blob !== undefined && { blob: part.blob }),
-    size: part.size,
-    md5: part.md5,
-    at: part.at,
-    ...(part.checksum && { k: encodeChecksum(part.checksum) }),
-  };
-}
-
-function decodePart({ key, attributes }: Item): Part {
-  const [, number, id] = key.sk.split('/') as [string, string, string];
-  return {
-    id,
-    number: Number(number),
-    blob: attributes['blob'] as string | undefined,
-    size: attributes['size'] as number,
-    md5: attributes['md5'] as Uint8Array,
-    at: attributes['at'] as number,
-    checksum: decodeChecksum(attributes['k']),
-  };
 }

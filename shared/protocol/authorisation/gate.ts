@@ -2,7 +2,7 @@ import { mayDo, type Evidence, type Owned, type Question } from '../../access/au
 import { evaluatePolicy } from '../../access/policy.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { Upload } from '../../metadata/uploads/uploads.ts';
+import type { Upload } from '../../metadata/uploads/upload.ts';
 import { bucketAcl, versionAcl } from '../acls/acl-document.ts';
 import { bucketPolicy } from './bucket-policy.ts';
 import type { Services } from '../operation.ts';

@@ -4,7 +4,7 @@ import type { ConditionKey } from '../../access/policy-keys.ts';
 import { parseCopySource } from '../../http/copy-source.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
-import type { Upload } from '../../metadata/uploads/uploads.ts';
+import type { Upload } from '../../metadata/uploads/upload.ts';
 import type { Particulars } from '../../metadata/objects/versions.ts';
 import type { Authenticated } from '../authentication/authenticated.ts';
 

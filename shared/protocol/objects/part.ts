@@ -3,7 +3,8 @@ import type { Checksum, ChecksumAlgorithm } from '../../checksums/algorithms.ts'
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import type { Query } from '../../http/query.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import { noSuchUpload, type Part, type Upload, type Uploads } from '../../metadata/uploads/uploads.ts';
+import { noSuchUpload, type Part, type Upload } from '../../metadata/uploads/upload.ts';
+import type { Uploads } from '../../metadata/uploads/uploads.ts';
 import type { StoredBody } from '../bodies/store-body.ts';
 
 /** @throws S3Error InvalidArgument if it is missing or empty */

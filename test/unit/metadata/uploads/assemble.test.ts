@@ -7,7 +7,7 @@ import {
   pickParts,
   type NamedPart,
 } from '../../../../shared/metadata/uploads/assemble.ts';
-import type { Part } from '../../../../shared/metadata/uploads/uploads.ts';
+import type { Part } from '../../../../shared/metadata/uploads/upload.ts';
 import { checksumOf, type TestedAlgorithm } from '../../../support/checksums.ts';
 import { codeOf } from '../../xml/golden.ts';
 

@@ -1,0 +1,187 @@
+import type { Checksum, ChecksumAlgorithm, ChecksumType } from '../../checksums/algorithms.ts';
+import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../../encryption/customer-key.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Attributes, Item, ItemKey } from '../../ports/key-value-table.ts';
+import type { NewVersion } from '../objects/new-version.ts';
+import {
+  decodeChecksum,
+  decodeParticulars,
+  encodeChecksum,
+  encodeParticulars,
+  type Particulars,
+} from '../objects/versions.ts';
+import { uploadPartition } from './upload-index.ts';
+
+/** What CreateMultipartUpload says about the object to come. */
+export interface NewUpload {
+  /** The canonical id of the project that will own the object, and of the one that began the upload. */
+  readonly owner: string;
+  readonly initiator: string;
+  readonly contentType: string | undefined;
+  readonly particulars: Particulars;
+  readonly encryption: EncryptionRecord | undefined;
+  /** The checksum that every part must bring, if the upload has one. */
+  readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly type: ChecksumType } | undefined;
+  /** Fields of the request that policies ask for, and will ask for again when parts come. */
+  readonly asked?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface Upload extends NewUpload {
+  readonly id: string;
+  readonly bucketId: string;
+  readonly key: string;
+  /** Milliseconds since the epoch. */
+  readonly initiated: number;
+  readonly token: string;
+  readonly state: 'open' | 'completed' | 'aborted';
+  /** What Complete answered, and answers again. */
+  readonly result: CompletedUpload | undefined;
+  /** The manifest that Complete wrote. */
+  readonly picked: string | undefined;
+}
+
+export interface CompletedUpload {
+  readonly md5: Uint8Array;
+  readonly partCount: number;
+  readonly versionId: string;
+  readonly checksum: Checksum | undefined;
+}
+
+/** An open upload in its bucket's list. */
+export interface ListedUpload {
+  readonly key: string;
+  readonly id: string;
+  readonly initiated: number;
+  readonly initiator: string;
+  readonly owner: string;
+}
+
+/** A part as it was uploaded. Uploading a number again adds another part; the newest counts. */
+export interface Part {
+  /** Sorts by age. */
+  readonly id: string;
+  readonly number: number;
+  readonly blob: string | undefined;
+  readonly size: number;
+  readonly md5: Uint8Array;
+  readonly checksum: Checksum | undefined;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Where the state of an upload lies. */
+export const stateKey = (id: string): ItemKey => ({ pk: uploadPartition(id), sk: '-' });
+/** Where a part lies. */
+export const partKey = (upload: string, part: Pick<Part, 'number' | 'id'>): ItemKey => ({
+  pk: uploadPartition(upload),
+  sk: `p/${paddedNumber(part.number)}/${part.id}`,
+});
+
+/** 404 that names the upload. */
+export function noSuchUpload(id: string): S3Error {
+  return new S3Error('NoSuchUpload', { details: { UploadId: id } });
+}
+
+/** What a completed upload brings to the commit of its version. */
+export function versionOf(upload: Upload, size: number, result: CompletedUpload, manifest: string): NewVersion {
+  const { owner, contentType, particulars, encryption } = upload;
+  const { md5, partCount, checksum } = result;
+  return {
+    marker: false,
+    size,
+    md5,
+    partCount,
+    content: { kind: 'manifest', id: manifest },
+    owner,
+    contentType,
+    checksum,
+    encryption,
+    particulars,
+  };
+}
+
+function paddedNumber(number: number): string {
+  return String(number).padStart(5, '0');
+}
+
+/** The item of an upload under {@link stateKey}. */
+export function encodeState(upload: Upload): Attributes {
+  const { checksum, result } = upload;
+  return {
+    state: upload.state,
+    bucketId: upload.bucketId,
+    key: upload.key,
+    initiated: upload.initiated,
+    initiator: upload.initiator,
+    owner: upload.owner,
+    ...(upload.contentType !== undefined && { y: upload.contentType }),
+    ...encodeParticulars(upload.particulars),
+    ...(upload.encryption && { x: encodeEncryption(upload.encryption) }),
+    ...(checksum && { algorithm: checksum.algorithm, type: checksum.type }),
+    ...(upload.asked && { asked: upload.asked }),
+    ...(upload.picked !== undefined && { picked: upload.picked }),
+    ...(result && {
+      result: {
+        md5: result.md5,
+        parts: result.partCount,
+        version: result.versionId,
+        ...(result.checksum && { k: encodeChecksum(result.checksum) }),
+      },
+    }),
+    r: upload.token,
+  };
+}
+
+/** The upload that an item tells of. */
+export function decodeState(id: string, item: Attributes): Upload {
+  const result = item['result'] as Attributes | undefined;
+  const algorithm = item['algorithm'] as ChecksumAlgorithm | undefined;
+  const encryption = item['x'] as Uint8Array | undefined;
+  return {
+    id,
+    state: item['state'] as Upload['state'],
+    bucketId: item['bucketId'] as string,
+    key: item['key'] as string,
+    initiated: item['initiated'] as number,
+    initiator: item['initiator'] as string,
+    owner: item['owner'] as string,
+    contentType: item['y'] as string | undefined,
+    particulars: decodeParticulars(item),
+    encryption: encryption && decodeEncryption(encryption),
+    checksum: algorithm && { algorithm, type: item['type'] as ChecksumType },
+    asked: item['asked'] as Upload['asked'],
+    picked: item['picked'] as string | undefined,
+    result: result && {
+      md5: result['md5'] as Uint8Array,
+      partCount: result['parts'] as number,
+      versionId: result['version'] as string,
+      checksum: decodeChecksum(result['k']),
+    },
+    token: item['r'] as string,
+  };
+}
+
+/** The item of a part under {@link partKey}. */
+export function encodePart(part: Part): Attributes {
+  return {
+    ...(part.blob !== undefined && { blob: part.blob }),
+    size: part.size,
+    md5: part.md5,
+    at: part.at,
+    ...(part.checksum && { k: encodeChecksum(part.checksum) }),
+  };
+}
+
+/** The part that an item tells of. */
+export function decodePart({ key, attributes }: Item): Part {
+  const [, number, id] = key.sk.split('/') as [string, string, string];
+  return {
+    id,
+    number: Number(number),
+    blob: attributes['blob'] as string | undefined,
+    size: attributes['size'] as number,
+    md5: attributes['md5'] as Uint8Array,
+    at: attributes['at'] as number,
+    checksum: decodeChecksum(attributes['k']),
+  };
+}
