@@ -1,4 +1,5 @@
 import type { RootDatabase } from 'lmdb';
+import { TableBusy } from '../../ports/key-value-table.ts';
 
 /** What a caller wants done inside a transaction. */
 interface Job {
@@ -24,6 +25,9 @@ export class CommitUnknown extends Error {
   }
 }
 
+/** For so many milliseconds a job waits, at most, until its transaction begins: the engine never says that it cannot begin one. */
+const patience = 30_000;
+
 /**
  * Runs jobs in transactions of the engine, all that wait in one: a commit costs a sync of the disk, so many callers share it.
  * While one transaction is being committed the next is already queued, and takes whoever has come when its turn is there.
@@ -32,6 +36,7 @@ export class GroupCommit {
   readonly #root: RootDatabase;
   readonly #frames: Frame[] = [];
   #waiting: Job[] = [];
+  #impatience: NodeJS.Timeout | undefined;
   #queued = false;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -46,12 +51,14 @@ export class GroupCommit {
 
   /**
    * Resolves with the job's result once it is durable. The job must not wait for anything.
-   * @throws CommitUnknown if it ran and the commit failed; if a job itself throws, all of its transaction are undone and rejected
+   * @throws TableBusy if no transaction began in time: then it will not run. CommitUnknown if it ran and the commit failed. If a job
+   *   itself throws, all of its transaction are undone and rejected
    */
   run<T>(job: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let result: T;
       this.#waiting.push({ act: () => (result = job()), succeed: () => resolve(result), fail: reject });
+      this.#impatience ??= setTimeout(() => this.#refuseWaiting(), patience);
       if (!this.#queued) this.#queue();
     });
   }
@@ -68,6 +75,8 @@ export class GroupCommit {
     let done = false;
     // A plain transaction would commit what was put before a throw; a child one is rolled back.
     const transaction = this.#root.childTransaction(() => {
+      clearTimeout(this.#impatience);
+      this.#impatience = undefined;
       this.#queued = false;
       jobs = this.#waiting;
       this.#waiting = [];
@@ -86,6 +95,11 @@ export class GroupCommit {
         for (const job of jobs) job.fail(done ? new CommitUnknown(cause) : cause);
       },
     );
+  }
+
+  #refuseWaiting(): void {
+    this.#impatience = undefined;
+    for (const job of this.#waiting.splice(0)) job.fail(new TableBusy());
   }
 }
 
