@@ -113,12 +113,10 @@ describe('If-Match', () => {
       await put(service.client, bucket, key, 'old');
       const IfMatch = md5Tag('old');
       const remove = () => service.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key, IfMatch }));
-      const [removals, uploads] = [
-        many(1, remove),
-        many(4, (n) => put(service.client, bucket, key, `${n}`, { IfMatch })),
-      ];
-      const { ok: removed = 0 } = await outcomes(removals);
-      const { ok: uploaded = 0, ...lost } = await outcomes(uploads);
+      const [{ ok: removed = 0 }, { ok: uploaded = 0, ...lost }] = await Promise.all([
+        outcomes(many(1, remove)),
+        outcomes(many(4, (n) => put(service.client, bucket, key, `${n}`, { IfMatch }))),
+      ]);
       // Deleting what was deleted already succeeds; an upload over nothing does not.
       expect(Object.keys(lost).filter((code) => !/^(PreconditionFailed|NoSuchKey|Conditional)/.test(code))).toEqual([]);
       if (removed === 1) expect(uploaded).toBe(0);
