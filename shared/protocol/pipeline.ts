@@ -202,8 +202,10 @@ export class Pipeline {
       if (error.status === 500 || error.status === 503) telemetry.problem(error.code, error, { requestId, operation });
       return error;
     }
-    if (error instanceof TableBusy || error instanceof RateExceeded) return new S3Error('SlowDown', { cause: error });
+    // That clients ask too much is no problem of the operator's.
+    if (error instanceof RateExceeded) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });
+    if (error instanceof TableBusy) return new S3Error('SlowDown', { cause: error });
     return new S3Error('InternalError', { cause: error });
   }
 
