@@ -12,7 +12,7 @@ function withRequestOptions(command: Command): Command {
     .option('--endpoint <url>', 'another store beside, which runs already')
     .option('--access-key <id>', 'its access key', 'test')
     .option('--secret-key <key>', 'its secret key', 'test')
-    .option('--pid <pid>', 'its process, for the processor time', toCount)
+    .option('--pid <pid>', 'a process of it, for the processor time (repeatable)', toCounts, [])
     .option('--json', 'the results as JSON', false);
 }
 
@@ -28,6 +28,10 @@ function toCount(text: string): number {
   const count = Number(text);
   if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number above 0.');
   return count;
+}
+
+function toCounts(text: string, before: readonly number[]): readonly number[] {
+  return [...before, toCount(text)];
 }
 
 function toShare(text: string): number {

@@ -25,7 +25,7 @@ export interface Contestant {
   send(sent: Sent): Promise<string>;
   /** Begins with new connections: a server may be closing those that were idle for long. */
   reconnect(): void;
-  /** Milliseconds of processor time that its process has used, if that can be seen. */
+  /** Milliseconds of processor time that its processes have used, if that can be seen. */
   processorTime(): number | undefined;
   stop(): Promise<void>;
 }
@@ -34,16 +34,16 @@ export interface Contestant {
 export async function stillage(): Promise<Contestant> {
   const service = await startService();
   return {
-    ...contestant('Stillage', service.url, alice, service.pid),
+    ...contestant('Stillage', service.url, alice, [service.pid]),
     stop: async () => {
       await service.stop();
     },
   };
 }
 
-/** A store that runs already. @param pid of its process, if it runs on this machine and its processor time is to be shown */
-export function running(url: string, key: Key, pid: number | undefined): Contestant {
-  return { ...contestant(new URL(url).host, url, key, pid), stop: () => Promise.resolve() };
+/** A store that runs already. @param pids of its processes, if they run on this machine and their processor time is to be shown */
+export function running(url: string, key: Key, pids: readonly number[]): Contestant {
+  return { ...contestant(new URL(url).host, url, key, pids), stop: () => Promise.resolve() };
 }
 
 /** The least a store must do: see bare-server. */
@@ -57,7 +57,7 @@ export async function bare(): Promise<Contestant> {
     child.once('exit', () => reject(new Error('the bare server ended')));
   });
   return {
-    ...contestant('bare node:http', url, undefined, child.pid),
+    ...contestant('bare node:http', url, undefined, [child.pid!]),
     stop: async () => {
       child.kill();
       await new Promise((resolve) => child.once('close', resolve));
@@ -70,7 +70,7 @@ function contestant(
   name: string,
   url: string,
   key: Key | undefined,
-  pid: number | undefined,
+  pids: readonly number[],
 ): Omit<Contestant, 'stop'> {
   let agent = new Agent({ keepAlive: true });
   const { hostname, port, host } = new URL(url);
@@ -104,7 +104,10 @@ function contestant(
       agent.destroy();
       agent = new Agent({ keepAlive: true });
     },
-    processorTime: () => (pid === undefined ? undefined : processorTimeOf(pid)),
+    processorTime: () => {
+      const times = pids.map(processorTimeOf).filter((time) => time !== undefined);
+      return times.length === 0 ? undefined : times.reduce((a, b) => a + b);
+    },
   };
 }
 

@@ -7,8 +7,8 @@ export interface RequestBenchOptions {
   readonly endpoint?: string;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** The process of the other store, for its processor time. */
-  readonly pid?: number;
+  /** The processes of the other store, for their processor time. */
+  readonly pid: readonly number[];
   /** The pieces of work whose names match; undefined: all. */
   readonly only?: RegExp;
   readonly rounds: number;
