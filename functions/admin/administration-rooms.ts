@@ -34,7 +34,7 @@ export function administrationRooms(adapters: AdministrationAdapters): Administr
     keys: new KeyAdministration(adapters, accounts),
     objects: new Objects({ ...adapters, buckets }),
     usage: new Usage(adapters),
-    publicLinks: new PublicLinks(adapters),
+    publicLinks: new PublicLinks({ ...adapters, buckets }),
     monitoring: composeMonitoring({ ...adapters, buckets }),
   };
 }

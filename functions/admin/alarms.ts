@@ -1,3 +1,4 @@
+import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import { readAlarmDefinition, readAlarmName } from '../../shared/metadata/monitoring/alarm-definition.ts';
 import type { Alarm } from '../../shared/metadata/monitoring/alarm.ts';
 import { command } from './command.ts';
@@ -23,7 +24,7 @@ export const alarmCommands = {
       const noActions = { OKAction: [], AlarmAction: [], InsufficientDataAction: [] };
       const definition = readAlarmDefinition({ ...noActions, ...fields }, monitoring.actionKinds);
       const { alarmsPerBucket } = settings.limits;
-      const { webhookSecret } = await monitoring.alarms.put(bucket, name, definition, alarmsPerBucket);
+      const { webhookSecret } = await monitoring.alarms.put(asService(bucket), name, definition, alarmsPerBucket);
       const made = shown(await monitoring.alarms.load(bucket.id, name));
       return { ...made, ...(webhookSecret !== undefined && { webhookSecret }) };
     },
@@ -34,7 +35,7 @@ export const alarmCommands = {
     return (await monitoring.history.list(bucketId, id, { after: undefined, limit: 100, now: clock.now() })).entries;
   }),
   'alarm remove': command(which, async ({ buckets, monitoring }, { bucket, alarm }) => {
-    await monitoring.alarms.remove(await buckets.load(bucket), readAlarmName(alarm));
+    await monitoring.alarms.remove(asService(await buckets.load(bucket)), readAlarmName(alarm));
   }),
 };
 

@@ -1,3 +1,4 @@
+import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { command } from './command.ts';
 
@@ -28,7 +29,7 @@ export const bucketCommands = {
     const bucket = await buckets.load(given.bucket);
     const policy = await buckets.documents.of(bucket, 'policy');
     if (policy === undefined) throw new S3Error('NoSuchBucketPolicy');
-    await buckets.documents.set(bucket.name, 'policy', undefined);
+    await buckets.documents.set(asService(bucket), 'policy', undefined);
     return { bucket: bucket.name, policy: policy['text'] as string };
   }),
 };

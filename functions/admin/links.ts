@@ -1,3 +1,4 @@
+import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
@@ -17,7 +18,7 @@ export const linkCommands = {
       const bucket = await buckets.load(given.bucket);
       const version = await objects.find(bucket, key, versionId);
       if (version === undefined || version.marker) throw new S3Error('NoSuchKey');
-      const { link, token } = await publicLinks.create(bucket, key, version, lifetime);
+      const { link, token } = await publicLinks.create(asService(bucket, key, versionId), version, lifetime);
       return { ...shown(link), url: publicLinkUrl(settings.publicUrl, token) };
     },
   ),
@@ -25,10 +26,11 @@ export const linkCommands = {
     const links = await liveLinks(rooms, await rooms.buckets.load(bucket), key);
     return links.map(shown);
   }),
-  'link revoke': command({ ...object, id: 'word' }, async ({ buckets, publicLinks }, { bucket, key, id }) => {
-    const link = await publicLinks.find((await buckets.load(bucket)).id, key, id);
+  'link revoke': command({ ...object, id: 'word' }, async ({ buckets, publicLinks }, { key, id, ...given }) => {
+    const bucket = await buckets.load(given.bucket);
+    const link = await publicLinks.find(bucket.id, key, id);
     if (link === undefined) throw new S3Error('NoSuchPublicLink');
-    await publicLinks.revoke(link);
+    await publicLinks.revoke(asService(bucket, key), link, undefined);
   }),
 };
 

@@ -1,3 +1,4 @@
+import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import { command, type AdministrationRooms } from './command.ts';
 
 const which = { bucket: 'text' } as const;
@@ -13,7 +14,7 @@ export const monitoringCommands = {
 };
 
 async function turn({ buckets, monitoring }: AdministrationRooms, name: string, status: 'on' | 'off') {
-  const entry = await monitoring.buckets.turn(await buckets.load(name), status);
+  const entry = await monitoring.buckets.turn(asService(await buckets.load(name)), status);
   if (entry?.pausing) await monitoring.alarms.pause(entry);
   return { bucket: name, monitoring: status };
 }

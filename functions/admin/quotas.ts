@@ -1,3 +1,4 @@
+import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import { bucketCountOf } from '../../shared/metadata/buckets/bucket-count.ts';
 import { quotaOf } from '../../shared/metadata/quotas/quotas.ts';
 import { limitTable } from '../../shared/protocol/limits.ts';
@@ -32,9 +33,10 @@ export const quotaCommands = {
   'quota set bucket': command(
     { bucket: 'text', bytes: 'choice?', objects: 'choice?' },
     async ({ buckets }, { bucket, ...asked }) => {
-      const { quota = {} } = await buckets.load(bucket);
+      const found = await buckets.load(bucket);
+      const { quota = {} } = found;
       const chosen = Object.entries({ ...quota, ...present(asked) }).filter(([, amount]) => amount !== 'default');
-      await buckets.setQuota(bucket, Object.fromEntries(chosen));
+      await buckets.setQuota(asService(found), Object.fromEntries(chosen));
     },
   ),
 };

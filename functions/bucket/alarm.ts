@@ -34,9 +34,9 @@ export const putAlarm = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket, query }) => ({ bucket, name: readAlarmName(query.get('name')) }),
   authorise: ({ bucket }) => [{ action: 'PutAlarm', bucket }],
-  act: ({ name }, { bucket, document, monitoring, settings }) => {
+  act: ({ name }, { authorisation, document, monitoring, settings }) => {
     const definition: AlarmDefinition = readAlarmDefinition(document, monitoring.actionKinds);
-    return monitoring.alarms.put(bucket, name, definition, settings.limits.alarmsPerBucket);
+    return monitoring.alarms.put(authorisation, name, definition, settings.limits.alarmsPerBucket);
   },
   render: ({ webhookSecret }, { name }, { settings }) => ({
     xml: putAlarmResult(name, webhookSecret, settings.xmlNamespace),
@@ -51,6 +51,6 @@ export const deleteAlarm = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket, query }) => ({ bucket, name: readAlarmName(query.get('name')) }),
   authorise: ({ bucket }) => [{ action: 'DeleteAlarm', bucket }],
-  act: ({ name }, { bucket, monitoring }) => monitoring.alarms.remove(bucket, name),
+  act: ({ name }, { authorisation, monitoring }) => monitoring.alarms.remove(authorisation, name),
   render: () => ({ status: 204 }),
 });

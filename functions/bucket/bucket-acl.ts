@@ -29,11 +29,11 @@ export const putBucketAcl = defineOperation({
   parse: ({ bucket, fields }) => ({ bucket, asked: parseAclRequest(fields) }),
   authorise: ({ bucket }) => [{ action: 'PutBucketAcl', bucket }],
   act: async ({ asked }, context) => {
-    const { bucket, buckets, document } = context;
+    const { bucket, buckets, document, authorisation } = context;
     const { owner, acl } = readAclRequest(asked, document);
     if (owner !== undefined && owner !== bucket.project) throw new S3Error('AccessDenied');
     const resolved = await findGrantees(acl, context);
-    await buckets.documents.set(bucket.name, 'acl', aclDocument(resolved(bucket.project, bucket.project)));
+    await buckets.documents.set(authorisation, 'acl', aclDocument(resolved(bucket.project, bucket.project)));
   },
   render: emptyXml,
 });

@@ -33,7 +33,7 @@ export const putBucketCors = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketCORS', bucket }],
-  act: ({ bucket }, { buckets, document }) => buckets.documents.set(bucket, 'cors', storedCors(document)),
+  act: (_, { authorisation, buckets, document }) => buckets.documents.set(authorisation, 'cors', storedCors(document)),
   render: emptyXml,
 });
 
@@ -45,6 +45,6 @@ export const deleteBucketCors = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketCORS', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.documents.set(bucket, 'cors', undefined),
+  act: (_, { authorisation, buckets }) => buckets.documents.set(authorisation, 'cors', undefined),
   render: () => ({ status: 204 }),
 });

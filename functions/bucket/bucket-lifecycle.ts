@@ -51,8 +51,11 @@ export const putBucketLifecycleConfiguration = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket, fields }) => ({ bucket, minimumSize: readMinimumSize(fields.get(minimumSizeHeader)) }),
   authorise: ({ bucket }) => [{ action: 'PutLifecycleConfiguration', bucket }],
-  act: ({ bucket, minimumSize }, { buckets, document }) =>
-    buckets.documents.set(bucket, 'lifecycle', { rules: document as unknown as readonly Attribute[], minimumSize }),
+  act: ({ minimumSize }, { authorisation, buckets, document }) =>
+    buckets.documents.set(authorisation, 'lifecycle', {
+      rules: document as unknown as readonly Attribute[],
+      minimumSize,
+    }),
   render: (_, { minimumSize }) => ({
     fields: [
       ['content-type', 'application/xml'],
@@ -74,6 +77,6 @@ export const deleteBucketLifecycle = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutLifecycleConfiguration', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.documents.set(bucket, 'lifecycle', undefined),
+  act: (_, { authorisation, buckets }) => buckets.documents.set(authorisation, 'lifecycle', undefined),
   render: () => ({ status: 204 }),
 });

@@ -32,8 +32,8 @@ export const putBucketMonitoring = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketMonitoring', bucket }],
-  act: async (_, { bucket, document, monitoring }) => {
-    const entry = await monitoring.buckets.turn(bucket, document === 'Enabled' ? 'on' : 'off');
+  act: async (_, { authorisation, document, monitoring }) => {
+    const entry = await monitoring.buckets.turn(authorisation, document === 'Enabled' ? 'on' : 'off');
     if (entry?.pausing) await monitoring.alarms.pause(entry);
   },
   render: emptyXml,

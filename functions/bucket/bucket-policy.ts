@@ -39,9 +39,9 @@ export const putBucketPolicy = defineOperation({
     bindsOwner: fields.get('x-amz-confirm-remove-self-bucket-access')?.toLowerCase() === 'true',
   }),
   authorise: ({ bucket }) => [{ action: 'PutBucketPolicy', bucket }],
-  act: async ({ bucket, bindsOwner }, { buckets, document, projects }) => {
+  act: async ({ bucket, bindsOwner }, { authorisation, buckets, document, projects }) => {
     await checkPrincipals(parsePolicy(document, bucket), projects);
-    await buckets.documents.set(bucket, 'policy', policyDocument(Buffer.from(document).toString(), bindsOwner));
+    await buckets.documents.set(authorisation, 'policy', policyDocument(Buffer.from(document).toString(), bindsOwner));
   },
   render: () => ({ status: 204 }),
 });
@@ -54,7 +54,7 @@ export const deleteBucketPolicy = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'DeleteBucketPolicy', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.documents.set(bucket, 'policy', undefined),
+  act: (_, { authorisation, buckets }) => buckets.documents.set(authorisation, 'policy', undefined),
   render: () => ({ status: 204 }),
 });
 

@@ -38,8 +38,8 @@ export const putBucketTagging = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketTagging', bucket }],
-  act: ({ bucket }, { buckets, document }) =>
-    buckets.documents.set(bucket, 'tagging', { tags: document.map(({ key, value }) => [key, value]) }),
+  act: (_, { authorisation, buckets, document }) =>
+    buckets.documents.set(authorisation, 'tagging', { tags: document.map(({ key, value }) => [key, value]) }),
   render: emptyXml,
 });
 
@@ -51,6 +51,6 @@ export const deleteBucketTagging = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketTagging', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.documents.set(bucket, 'tagging', undefined),
+  act: (_, { authorisation, buckets }) => buckets.documents.set(authorisation, 'tagging', undefined),
   render: () => ({ status: 204 }),
 });

@@ -35,7 +35,7 @@ export const putBucketVersioning = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketVersioning', bucket }],
-  act: ({ bucket }, { buckets, document }) =>
-    buckets.setVersioning(bucket, document === 'Enabled' ? 'on' : 'suspended'),
+  act: (_, { authorisation, buckets, document }) =>
+    buckets.setVersioning(authorisation, document === 'Enabled' ? 'on' : 'suspended'),
   render: emptyXml,
 });

@@ -35,7 +35,8 @@ export const putBucketWebsite = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketWebsite', bucket }],
-  act: ({ bucket }, { buckets, document }) => buckets.documents.set(bucket, 'website', storedWebsite(document)),
+  act: (_, { authorisation, buckets, document }) =>
+    buckets.documents.set(authorisation, 'website', storedWebsite(document)),
   render: emptyXml,
 });
 
@@ -47,6 +48,6 @@ export const deleteBucketWebsite = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'DeleteBucketWebsite', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.documents.set(bucket, 'website', undefined),
+  act: (_, { authorisation, buckets }) => buckets.documents.set(authorisation, 'website', undefined),
   render: () => ({ status: 204 }),
 });

@@ -27,13 +27,13 @@ export const createBucket = defineOperation({
   },
   authorise: () => [{ action: 'CreateBucket' }],
   act: async ({ bucket, asked }, context) => {
-    const { caller, buckets, document, settings } = context;
+    const { authorisation, caller, buckets, document, settings } = context;
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
     checkRegion(document?.locationConstraint, settings);
     if (document !== undefined && document.tags.length > 0) throw new S3Error('NotImplemented');
     const { id: owner, bucketQuota = settings.limits.bucketsPerProject } = caller.project;
     const acl = asked && aclDocument((await findGrantees(asked, context))(owner, owner));
-    await buckets.create(bucket, owner, bucketQuota, acl);
+    await buckets.create(authorisation, bucket, owner, bucketQuota, acl);
   },
   render: (_, { bucket }) => ({ fields: [['location', `/${bucket}`]] }),
 });

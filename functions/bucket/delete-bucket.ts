@@ -8,6 +8,6 @@ export const deleteBucket = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'DeleteBucket', bucket }],
-  act: ({ bucket }, { buckets }) => buckets.remove(bucket),
+  act: (_, { authorisation, buckets }) => buckets.remove(authorisation),
   render: () => ({ status: 204 }),
 });

@@ -43,13 +43,13 @@ export const deleteObjects = defineOperation({
         checkKey(key);
         if (versionId !== undefined) checkVersionId(versionId);
         const action = versionId === undefined ? 'DeleteObject' : 'DeleteObjectVersion';
-        await authorise({ action, bucket: bucket.name, ...identity });
+        const authorisation = await authorise({ action, bucket: bucket.name, ...identity });
         const guard = deleteGuard(conditionsOf(deletion));
         if (versionId === undefined) {
-          const marker = await objects.delete(bucket, key, projectOf(caller, bucket), guard, sparing(caller, bucket));
+          const marker = await objects.delete(authorisation, projectOf(caller, bucket), guard, sparing(caller, bucket));
           return { ...identity, deleteMarkerVersionId: marker && versionIdOf(marker) };
         }
-        const gone = await objects.deleteVersion(bucket, key, versionId, guard);
+        const gone = await objects.deleteVersion(authorisation, guard);
         return { ...identity, deleteMarkerVersionId: gone?.marker ? versionId : undefined };
       } catch (error) {
         if (!(error instanceof S3Error)) throw error;

@@ -9,6 +9,6 @@ export const abortMultipartUpload = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket, key, query }) => ({ bucket, key, uploadId: requireUploadId(query) }),
   authorise: ({ bucket, key, uploadId }) => [{ action: 'AbortMultipartUpload', bucket, key, uploadId }],
-  act: ({ key, uploadId }, { bucket, uploads }) => uploads.abort(bucket, key, uploadId),
+  act: ({ uploadId }, { authorisation, uploads }) => uploads.abort(authorisation, uploadId),
   render: () => ({ status: 204 }),
 });

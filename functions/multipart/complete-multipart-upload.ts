@@ -46,7 +46,7 @@ export const completeMultipartUpload = defineOperation({
   authorise: ({ bucket, key, uploadId }) => [{ action: 'PutObject', bucket, key, uploadId }],
 
   act: async ({ key, uploadId, conditions, expectedSize, expectedChecksum }, context): Promise<Completion> => {
-    const { bucket, caller, document, objects, uploads, contents, quotas, settings } = context;
+    const { authorisation, bucket, caller, document, objects, uploads, contents, quotas, settings } = context;
     // In this order: parts are cleared away once an upload has ended, so those of one that is open afterwards were all there.
     const uploaded = await uploads.parts(uploadId);
     const upload = await uploads.find(bucket, key, uploadId);
@@ -73,7 +73,7 @@ export const completeMultipartUpload = defineOperation({
       const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });
       // The bytes are there already, as those of the parts.
       const version = await quotas.within(bucket, { bytes: 0, objects: 1 }, () =>
-        objects.put(bucket, key, versionOf(upload, size, result(''), manifest), {
+        objects.put(authorisation, versionOf(upload, size, result(''), manifest), {
           guard: writeGuard(conditions),
           accompany: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
         }),

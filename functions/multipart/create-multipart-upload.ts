@@ -40,7 +40,7 @@ export const createMultipartUpload = defineOperation({
   requestTags: ({ upload }) => upload.tags,
 
   act: async ({ key, upload, checksum, wanted, asked }, context) => {
-    const { bucket, caller, uploads, contents, clock } = context;
+    const { authorisation, bucket, caller, uploads, contents, clock } = context;
     // Nobody could be held to be the one who goes on with it.
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
     const { contentType, headers, metadata, tags } = upload;
@@ -49,7 +49,7 @@ export const createMultipartUpload = defineOperation({
     const { record } = contents.encryption(wantedKey(wanted));
     const fresh = { owner, initiator: owner, contentType, particulars, encryption: record, checksum, asked };
     const abortion = await readAbortion(context, bucket, { key, initiated: clock.now() });
-    return { uploadId: await uploads.create(bucket, key, fresh), record, abortion };
+    return { uploadId: await uploads.create(authorisation, fresh), record, abortion };
   },
 
   render: ({ uploadId, record, abortion }, { bucket, key, checksum, wanted }, { settings }) => ({

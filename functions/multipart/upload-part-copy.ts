@@ -41,7 +41,7 @@ export const uploadPartCopy = defineOperation({
   ],
 
   act: async ({ key, uploadId, number, copy, range, customer, sourceCustomer }, context) => {
-    const { bucket, uploads, contents, caller, quotas, settings, view } = context;
+    const { authorisation, bucket, uploads, contents, caller, quotas, settings, view } = context;
     const upload = await uploads.findOpen(bucket, key, uploadId);
     checkInitiator(upload, caller);
     checkCustomerKey(upload.encryption, customer);
@@ -60,7 +60,7 @@ export const uploadPartCopy = defineOperation({
       const bytes = (await contents.read(source, range, sourceCustomer?.key)) ?? noBytes();
       const payload = measuredBytes(bytes, length, upload.checksum?.algorithm ?? 'CRC64NVME');
       const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
-      const part = await addPart(stored, { uploads, bucket, upload, number });
+      const part = await addPart(stored, { uploads, authorisation, upload, number });
       return { part, upload, source, from };
     });
   },

@@ -34,7 +34,7 @@ export const uploadPart = defineOperation({
 
   act: async (
     { key, uploadId, number, customer },
-    { bucket, caller, contents, payload, quotas, settings, uploads },
+    { authorisation, bucket, caller, contents, payload, quotas, settings, uploads },
   ) => {
     const upload = await uploads.findOpen(bucket, key, uploadId);
     checkInitiator(upload, caller);
@@ -50,7 +50,7 @@ export const uploadPart = defineOperation({
         await stored.discard();
         throw error;
       }
-      const part = await addPart(stored, { uploads, bucket, upload, number });
+      const part = await addPart(stored, { uploads, authorisation, upload, number });
       return { ...part, encryption: upload.encryption };
     });
   },

@@ -26,7 +26,7 @@ import {
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
 import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
-import { defineOperation, type Services } from '../../shared/protocol/operation.ts';
+import { defineOperation, type Context } from '../../shared/protocol/operation.ts';
 import { projectOf } from '../../shared/protocol/authorisation/ownership.ts';
 import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
@@ -35,7 +35,6 @@ import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.
 import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
 import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { copyObjectResult } from '../../shared/xml/copy.ts';
-import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import type { ChecksumAlgorithm } from '../../shared/checksums/algorithms.ts';
 
 const attempts = 4;
@@ -73,7 +72,7 @@ export const copyObject = defineOperation({
 
   act: async (input, context) => {
     const { copy, key, upload, conditions, checksumAlgorithm, encryption, sourceCustomer } = input;
-    const { bucket, objects, sharing, caller, quotas, settings, view } = context;
+    const { authorisation, bucket, objects, sharing, caller, quotas, settings, view } = context;
     const from = await view.bucket(copy.source.bucket);
     const owner = projectOf(caller, bucket);
     const grants = await grantsOfUpload(upload.acl, owner, bucket, context);
@@ -83,7 +82,7 @@ export const copyObject = defineOperation({
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       if (attempt > 0) {
         view.forget();
-        await context.authorise(sourceQuestion(copy.source));
+        await context.authoriseLook(sourceQuestion(copy.source));
       }
       const source = await findSource(copy, from, view);
       refuseCopyOntoItself(input);
@@ -92,7 +91,7 @@ export const copyObject = defineOperation({
       const growth = { bytes: source.size, objects: 1 };
       const kept = await view.particulars(source);
       const takesTags = input.taggingDirective === 'COPY' && kept.tags.length > 0;
-      if (takesTags) await context.authorise(sourceTagsQuestion(copy.source));
+      if (takesTags) await context.authoriseLook(sourceTagsQuestion(copy.source));
       const replaced = input.metadataDirective === 'REPLACE';
       const fresh: NewVersion = {
         ...contentOf(source),
@@ -113,7 +112,7 @@ export const copyObject = defineOperation({
         if (mustReadBytes(source, encryption, checksumAlgorithm)) throw new SharedTooOften();
         const accompany = sharing.from({ bucketId: from.id, key: copy.source.key, version: source });
         const version = await quotas.within(bucket, growth, () =>
-          objects.put(bucket, key, fresh, { guard, accompany }),
+          objects.put(authorisation, fresh, { guard, accompany }),
         );
         return { version, source, from, expiration: expirations(key, version, fresh.particulars.tags) };
       } catch (error) {
@@ -121,9 +120,7 @@ export const copyObject = defineOperation({
         if (!(error instanceof SharedTooOften)) throw error;
       }
       try {
-        const version = await quotas.within(bucket, growth, () =>
-          copyBytes(context, input, bucket, source, fresh, guard),
-        );
+        const version = await quotas.within(bucket, growth, () => copyBytes(context, input, source, fresh, guard));
         return { version, source, from, expiration: expirations(key, version, fresh.particulars.tags) };
       } catch (error) {
         if (!(error instanceof SourceGone)) throw error;
@@ -169,9 +166,8 @@ function mustReadBytes(source: Version, wanted: WantedEncryption, algorithm: Che
 
 /** Where bytes must be read after all, or too many versions share them. */
 async function copyBytes(
-  { contents, objects, settings }: Services,
-  { key, checksumAlgorithm, encryption, sourceCustomer }: CopyInput,
-  bucket: Bucket,
+  { authorisation, contents, objects, settings }: Context<'object', 'none'>,
+  { checksumAlgorithm, encryption, sourceCustomer }: CopyInput,
   source: Version,
   fresh: NewVersion,
   guard: Guard | undefined,
@@ -179,11 +175,12 @@ async function copyBytes(
   const bytes = (await contents.read(source, undefined, sourceCustomer?.key)) ?? noBytes();
   const payload = measuredBytes(bytes, source.size, checksumAlgorithm ?? source.checksum?.algorithm ?? 'CRC64NVME');
   const { record, blobs } = contents.encryption(wantedKey(encryption));
+  const { bucket, key } = authorisation;
   const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
   try {
     const { size, md5, checksum, content } = stored;
     const rewritten = { ...fresh, partCount: undefined, size, md5, checksum, content, encryption: record };
-    return await objects.put(bucket, key, rewritten, { guard, accompany: overItself(source) });
+    return await objects.put(authorisation, rewritten, { guard, accompany: overItself(source) });
   } catch (error) {
     await stored.giveUp(error);
     throw error;
@@ -191,7 +188,6 @@ async function copyBytes(
 }
 
 interface CopyInput {
-  readonly key: string;
   readonly checksumAlgorithm: ChecksumAlgorithm | undefined;
   readonly encryption: WantedEncryption;
   readonly sourceCustomer: CustomerKey | undefined;

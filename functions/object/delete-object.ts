@@ -25,13 +25,13 @@ export const deleteObject = defineOperation({
       : { action: 'DeleteObjectVersion', bucket, key, versionId },
   ],
 
-  act: async ({ key, versionId, conditions }, { bucket, caller, objects }) => {
+  act: async ({ versionId, conditions }, { authorisation, bucket, caller, objects }) => {
     const guard = deleteGuard(conditions);
     if (versionId === undefined) {
-      const marker = await objects.delete(bucket, key, projectOf(caller, bucket), guard, sparing(caller, bucket));
+      const marker = await objects.delete(authorisation, projectOf(caller, bucket), guard, sparing(caller, bucket));
       return { versionId: marker && versionIdOf(marker), isMarker: marker !== undefined };
     }
-    const gone = await objects.deleteVersion(bucket, key, versionId, guard);
+    const gone = await objects.deleteVersion(authorisation, guard);
     return { versionId, isMarker: gone?.marker === true };
   },
 

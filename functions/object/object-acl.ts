@@ -49,13 +49,11 @@ export const putObjectAcl = defineOperation({
       ? { action: 'PutObjectAcl', bucket, key }
       : { action: 'PutObjectVersionAcl', bucket, key, versionId },
   ],
-  act: async ({ key, versionId, asked }, context) => {
-    const { bucket, objects, view, document } = context;
+  act: async ({ asked }, context) => {
+    const { authorisation, bucket, objects, document } = context;
     const { owner, acl } = readAclRequest(asked, document);
     const resolved = await findGrantees(acl, context);
-    const checkUnchanged = await view.unchanged(bucket, key, versionId);
-    return objects.revise(bucket, key, versionId, ({ grants: _, ...particulars }, version) => {
-      checkUnchanged(version);
+    return objects.revise(authorisation, ({ grants: _, ...particulars }, version) => {
       if (owner !== undefined && owner !== version.owner) throw new S3Error('AccessDenied');
       return { ...particulars, ...grantsOf(resolved(version.owner, bucket.project), version.owner) };
     });

@@ -57,16 +57,8 @@ export const getObjectTagging = defineOperation({
     }),
 });
 
-async function retag(
-  { key, versionId }: Input,
-  { bucket, objects, view }: Context<'object', 'none'>,
-  tags: Particulars['tags'],
-): Promise<Version> {
-  const checkUnchanged = await view.unchanged(bucket, key, versionId);
-  return objects.revise(bucket, key, versionId, (particulars, version) => {
-    checkUnchanged(version);
-    return { ...particulars, tags };
-  });
+function retag({ authorisation, objects }: Context<'object', 'none'>, tags: Particulars['tags']): Promise<Version> {
+  return objects.revise(authorisation, (particulars) => ({ ...particulars, tags }));
 }
 
 function pairsOf(tags: readonly Tag[]): Particulars['tags'] {
@@ -87,7 +79,7 @@ export const putObjectTagging = defineOperation({
   parse,
   authorise: question('Put'),
   requestTags: async (_, body) => pairsOf((await body()).document),
-  act: (input, context) => retag(input, context, pairsOf(context.document)),
+  act: (_, context) => retag(context, pairsOf(context.document)),
   render: (version) => withVersion(version, emptyXml()),
 });
 
@@ -99,6 +91,6 @@ export const deleteObjectTagging = defineOperation({
   needs: { table: 'write' },
   parse,
   authorise: question('Delete'),
-  act: (input, context) => retag(input, context, []),
+  act: (_, context) => retag(context, []),
   render: (version) => withVersion(version, { status: 204 }),
 });

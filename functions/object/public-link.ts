@@ -47,9 +47,9 @@ export const createPublicLink = defineOperation({
     base: baseUrl(request),
   }),
   authorise: (input) => ask('CreatePublicLink', input),
-  act: async ({ key, versionId, lifetime }, { bucket, view, publicLinks }) => {
+  act: async ({ key, versionId, lifetime }, { authorisation, bucket, view, publicLinks }) => {
     const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
-    return publicLinks.create(bucket, key, version, lifetime);
+    return publicLinks.create(authorisation, version, lifetime);
   },
   render: ({ link, token }, { base }, { settings }) => ({
     status: 201,
@@ -100,12 +100,13 @@ export const deletePublicLink = defineOperation({
     return { ...named(request), id };
   },
   authorise: (input) => ask('DeletePublicLink', input),
-  act: async ({ bucket: name, key, id }, { bucket, authorise, publicLinks }) => {
+  act: async ({ bucket: name, key, id }, { bucket, authorise, publicLinks, view }) => {
     const link = idForm.test(id) ? await publicLinks.find(bucket.id, key, id) : undefined;
     if (link === undefined) throw new S3Error('NoSuchPublicLink');
     // It need not lead to the version that the request was about, which may be of another owner.
-    await authorise({ action: 'DeletePublicLink', bucket: name, key, versionId: link.versionId });
-    await publicLinks.revoke(link);
+    const { versionId } = link;
+    const authorisation = await authorise({ action: 'DeletePublicLink', bucket: name, key, versionId });
+    await publicLinks.revoke(authorisation, link, await view.find(bucket, key, versionId));
   },
   render: () => ({ status: 204 }),
 });

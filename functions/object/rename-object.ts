@@ -45,11 +45,11 @@ export const renameObject = defineOperation({
   ],
 
   act: async ({ key, source: from, sourceConditions, conditions, token }, context) => {
-    const { bucket, objects, quotas, sharing, view } = context;
+    const { authorisation, bucket, objects, quotas, sharing, view } = context;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       if (attempt > 0) {
         view.forget();
-        await context.authorise({ action: 'GetObject', bucket: bucket.name, key: from });
+        await context.authoriseLook({ action: 'GetObject', bucket: bucket.name, key: from });
       }
       const source = await view.find(bucket, from);
       if (source === undefined || source.marker) {
@@ -67,8 +67,9 @@ export const renameObject = defineOperation({
       };
       try {
         const commit = (): Promise<Head> =>
-          objects.put(bucket, key, renamed, {
+          objects.put(authorisation, renamed, {
             guard: targetGuard(conditions),
+            rightsCount: 'at the commit',
             accompany: async (version: Head, before, present) => {
               const { changes, conditions: held } = await share(version, before, present);
               return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };

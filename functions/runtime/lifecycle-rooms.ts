@@ -13,7 +13,7 @@ export function lifecycleRooms(adapters: Pick<Adapters, 'table' | 'blobs' | 'clo
   return {
     buckets,
     objects: new Objects({ ...adapters, buckets }),
-    uploads: new Uploads({ ...adapters, manifests }),
+    uploads: new Uploads({ ...adapters, buckets, manifests }),
     passes: new LifecyclePasses(adapters),
     clock: adapters.clock,
   };

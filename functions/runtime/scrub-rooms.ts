@@ -1,3 +1,4 @@
+import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { Graves } from '../../shared/metadata/removal/graves.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';
@@ -12,7 +13,7 @@ export function scrubRooms(
 ): Omit<ScrubRooms, 'drain'> {
   const { table, blobs, clock, randomness } = adapters;
   const manifests = new Manifests(adapters);
-  const uploads = new Uploads({ ...adapters, manifests });
+  const uploads = new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests });
   const release = new Release({ ...adapters, manifests, uploads });
   const graves = new Graves({ ...adapters, uploads });
   return { table, blobs, clock, randomness, manifests, uploads, release, graves };

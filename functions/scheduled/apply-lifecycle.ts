@@ -1,3 +1,4 @@
+import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
@@ -238,7 +239,7 @@ async function workOnUploads(
   const due = page.uploads.filter((upload) => abortRule(rules, upload, time));
   const done = await tallied(due, async ({ key, id }) => {
     try {
-      await uploads.abort(bucket, key, id);
+      await uploads.abort(asService(bucket, key), id);
       return { ...nothingDone, aborted: 1 };
     } catch (error) {
       if (!(error instanceof S3Error) || error.code !== 'NoSuchUpload') throw error;

@@ -1,4 +1,4 @@
-import type { Attributes, Change, ItemKey, KeyValueTable, Item } from '../ports/key-value-table.ts';
+import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Item } from '../ports/key-value-table.ts';
 import { privileges, type Privilege, type Project } from './identity.ts';
 
 const only = '-';
@@ -101,15 +101,17 @@ export async function everyItem(table: KeyValueTable, pk: string, prefix = ''): 
 
 /** The change of an item on condition that it is still as it was read. */
 export function revised(key: ItemKey, before: Attributes, put: Attributes): Change {
-  return { key, put, expect: unchanged(before) };
+  return { key, put, expect: asRead(before) };
 }
 
 /** The removal of an item on condition that it is still as it was read. */
 export function removed(key: ItemKey, before: Attributes): Change {
-  return { key, delete: true, expect: unchanged(before) };
+  return { key, delete: true, expect: asRead(before) };
 }
 
-function unchanged(before: Attributes): NonNullable<Change['expect']> {
+/** That an item is as it was read. @param before undefined: there was none */
+export function asRead(before: Attributes | undefined): Expectation {
+  if (before === undefined) return { is: 'absent' };
   const token = before['r'];
   if (typeof token === 'string') return { is: 'equal', attribute: 'r', value: token };
   return { is: 'all', of: [{ is: 'present' }, { is: 'missing', attribute: 'r' }] };

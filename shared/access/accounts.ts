@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import { accountKey, decodePrivileges, decodeProject } from './account-items.ts';
+import { accountKey, asRead, decodePrivileges, decodeProject } from './account-items.ts';
 import { parseProjectName } from './account-names.ts';
 import type { AccessKey, AccessKeys, Project, Projects } from './identity.ts';
 
@@ -42,10 +42,10 @@ export class Accounts implements AccessKeys, Projects {
     this.#clock = rooms.clock;
   }
 
-  async find(accessKeyId: string): Promise<AccessKey | undefined> {
+  async find(accessKeyId: string, freshness: 'cached' | 'read' = 'cached'): Promise<AccessKey | undefined> {
     if (!isPossible(accessKeyId)) return undefined;
     const now = this.#clock.now();
-    const cached = this.#cache.get(accessKeyId);
+    const cached = freshness === 'cached' ? this.#cache.get(accessKeyId) : undefined;
     const found = await (cached && cached.until > now ? cached.found : this.#readAnew(accessKeyId, now));
     // A key that has ended is as one that never was.
     return found && found.ends > now ? found.key : undefined;
@@ -121,6 +121,12 @@ export class Accounts implements AccessKeys, Projects {
           project: decodeProject(id, projectItem),
           privileges: decodePrivileges(userItem),
         },
+        unchanged: [
+          { key: accountKey.accessKey(accessKeyId), expect: asRead(item) },
+          { key: accountKey.user(id, name), expect: asRead(userItem) },
+          { key: accountKey.project(id), expect: asRead(projectItem) },
+          { key: accountKey.customer(projectItem['customer'] as string), expect: asRead(customerItem) },
+        ],
         suspended: [item, userItem, projectItem, customerItem].some((one) => one?.['suspended'] === true),
       },
     };

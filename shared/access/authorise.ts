@@ -23,14 +23,20 @@ export interface Owned {
   acl(): Promise<Acl>;
 }
 
+/** As {@link Owned}, for a version. */
+export interface OwnedVersion extends Owned {
+  /** It is a delete marker: it has an owner, and nothing that could be read or described. */
+  readonly marker: boolean;
+}
+
 /** What the gate may have to know. Each is a read or more, so each is asked only when nothing before it has decided. */
 export interface Evidence {
   /** What the bucket's policy says of the question. */
   policy(): Promise<'allow' | 'deny' | 'none'>;
   /** Whether the policy leaves its own bucket's owner the right to read, replace and remove it. */
   sparesOwner(): Promise<boolean>;
-  /** The version that the question is about; undefined if there is none, or a delete marker. */
-  version(): Promise<Owned | undefined>;
+  /** The version that the question is about; undefined if there is none. */
+  version(): Promise<OwnedVersion | undefined>;
   /** The canonical id of the project that began the upload which the question is about. */
   initiator(): Promise<string | undefined>;
   /** Whether the caller may list the bucket. */
@@ -49,7 +55,8 @@ const policyActions: ReadonlySet<string> = new Set(['GetBucketPolicy', 'PutBucke
  * A policy's Allow does not speak for versions that belong to others than the bucket's owner:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-alternatives-guidelines.html
  *
- * That something is missing may be known by whoever may list the bucket. To all others it looks as if they had no right to it.
+ * That something is missing may be known by whoever may list the bucket. To all others it looks as if they had no right to it. A
+ * delete marker counts as missing, but for those who would remove it for good: it has an owner, like any version.
  *
  * @param bucket undefined: the question is about the service
  */
@@ -82,7 +89,7 @@ export async function mayDo(
     }
     case 'object': {
       const version = await evidence.version();
-      if (version === undefined) return evidence.mayList();
+      if (version === undefined || (version.marker && need.markers !== 'as versions')) return evidence.mayList();
       if (isAllowed && version.owner === bucket.owner) return true;
       if (isOf(caller, version.owner)) return true;
       if (need.orBucket && grants(await bucket.acl(), caller, need.orBucket)) return true;

@@ -1,3 +1,5 @@
+import type { Condition } from '../ports/key-value-table.ts';
+
 /** Who may sign requests. customer (company) → project → user → access keys; the project owns buckets and objects. */
 
 export interface Project {
@@ -34,11 +36,14 @@ export interface AccessKey {
   readonly user: User;
   /** The key, its user, its project or its customer is suspended. */
   readonly suspended: boolean;
+  /** That nothing of this has changed since it was read: for a commit that must be the caller's right at that instant. */
+  readonly unchanged: readonly Condition[];
 }
 
-/** Finds access keys. Implementations may cache for seconds. */
+/** Finds access keys. */
 export interface AccessKeys {
-  find(accessKeyId: string): Promise<AccessKey | undefined>;
+  /** @param freshness `cached`: as looked up within seconds; `read`: as it is now */
+  find(accessKeyId: string, freshness?: 'cached' | 'read'): Promise<AccessKey | undefined>;
 }
 
 /** Finds projects, for the names that answers show and for the grantees that requests name. */

@@ -15,7 +15,13 @@ export type Need =
   | { readonly on: 'service'; readonly by: 'everybody' | 'users' }
   | { readonly on: 'bucket'; readonly permission: Permission }
   | { readonly on: 'bucket'; readonly permission: 'none'; readonly orPolicy: boolean }
-  | { readonly on: 'object'; readonly permission: Permission | 'none'; readonly orBucket?: Permission }
+  | {
+      readonly on: 'object';
+      readonly permission: Permission | 'none';
+      readonly orBucket?: Permission;
+      /** Set where a delete marker has an owner like any version; else it counts as missing. */
+      readonly markers?: 'as versions';
+    }
   | { readonly on: 'upload' }
   | { readonly on: 'privilege'; readonly privilege: Privilege };
 
@@ -68,7 +74,7 @@ const needs: Readonly<Record<string, Need>> = {
   DeleteObjectTagging: taggingObjects,
   DeleteObjectVersionTagging: taggingObjects,
   // For good: only whoever owns the version, or the bucket.
-  DeleteObjectVersion: { on: 'object', permission: 'none' },
+  DeleteObjectVersion: { on: 'object', permission: 'none', markers: 'as versions' },
   // Stillage's own: no policy knows these.
   CreatePublicLink: { on: 'object', permission: 'none' },
   ListPublicLinks: { on: 'object', permission: 'none' },

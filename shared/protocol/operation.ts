@@ -2,9 +2,11 @@ import type { Question } from '../access/authorise.ts';
 import type { Caller, Projects } from '../access/identity.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
+import type { Authorisation, BucketAuthorisation } from '../metadata/buckets/authorisation.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
 import type { Buckets } from '../metadata/buckets/buckets.ts';
 import type { Contents } from '../metadata/objects/contents.ts';
+import type { ObjectAuthorisation } from '../metadata/objects/object-authorisation.ts';
 import type { Monitoring } from '../metadata/monitoring/monitoring.ts';
 import type { Objects } from '../metadata/objects/objects.ts';
 import type { PublicLinks } from '../metadata/objects/public-links.ts';
@@ -88,12 +90,25 @@ export type Context<On extends Level, Body> = Services & {
   readonly caller: Caller;
   /** Where buckets and objects are to be looked up that the gate may have judged. */
   readonly view: RequestView;
-  /** The authorisation gate, for questions that only the document brings up. @throws S3Error AccessDenied */
-  readonly authorise: (question: Question) => Promise<void>;
+  /** Authorises a change that only the document brings up, of an object in the bucket. @throws S3Error AccessDenied */
+  readonly authorise: (question: Question & { readonly key: string }) => Promise<ObjectAuthorisation>;
+  /** Authorises a look at something else than the operation's questions were about. @throws S3Error AccessDenied */
+  readonly authoriseLook: (question: Question) => Promise<void>;
+  /** What the operation's questions came to: repositories change nothing without it. */
+  readonly authorisation: AuthorisationOf<On, Body>;
 } & (On extends 'service' | 'own' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
   // Tells what bucket a request turned out to be about that names none: its rules of CORS count then, and its owner's rate.
   (On extends 'own' ? { readonly concerns: (bucket: Bucket) => void } : object) &
   BodyOf<Body>;
+
+/** A form names its object itself. */
+type AuthorisationOf<On extends Level, Body> = On extends 'object'
+  ? ObjectAuthorisation
+  : On extends 'bucket'
+    ? Body extends 'form'
+      ? ObjectAuthorisation
+      : BucketAuthorisation
+    : Authorisation;
 
 type BodyOf<Body> = Body extends 'stream' | 'form'
   ? { readonly payload: Payload }

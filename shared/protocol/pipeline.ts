@@ -150,19 +150,36 @@ export class Pipeline {
       isListing: operation.on === 'bucket' && operation.name.startsWith('List'),
       tags: async () => operation.requestTags?.(input, body) ?? [],
     };
-    const gate = new Gate({ buckets: services.buckets, uploads: services.uploads, view }, known, bucket);
-    const authorise = (question: Question): Promise<void> => gate.authorise(question);
-    for (const question of operation.authorise(input, head)) await authorise(question);
+    const { buckets, uploads } = services;
+    const gate = new Gate({ buckets, uploads, view, keys: this.#rooms.accessKeys }, known);
+    const { address } = target;
+    const questions = operation.authorise(input, head);
+    const key = 'key' in address ? address.key : questions[0]?.key;
+    const authorisation = await gate.authorise(questions, { bucket, key });
     for (const fields of headers) checkExpectedOwner(fields, bucket);
 
     // Read the document, act, render
+    const { clock } = services;
+    const before = clock.now();
+    const read = await body();
+    // What a client takes its time to send is not acted upon in a bucket as it was when the request came.
+    const waited = clock.now() > before;
+    const present = waited && bucket ? await services.buckets.renewed(bucket) : bucket;
     const concerns = (found: Bucket): void => {
       journey.bucket = found;
       this.#countAnonymous(caller, found);
     };
     // The rooms by inheritance: copying so many properties would cost more than all that is done here.
     const rooms = Object.create(services) as Services;
-    const context = Object.assign(rooms, await body(), { caller, bucket, view, authorise, concerns });
+    const context = Object.assign(rooms, read, {
+      caller,
+      bucket: present,
+      view,
+      authorisation,
+      authorise: (question: Question) => gate.authorise([question], { bucket: present, key: question.key }),
+      authoriseLook: (question: Question) => gate.authoriseLook(question, present),
+      concerns,
+    });
     const output: unknown = await operation.act(input, context);
     return operation.render(output, input, head);
   }

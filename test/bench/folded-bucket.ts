@@ -1,3 +1,4 @@
+import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
 import type { Objects } from '../../shared/metadata/objects/objects.ts';
@@ -14,7 +15,7 @@ export async function fillPrefixes(objects: Objects, bucket: Bucket, prefixes: n
   const worker = async (): Promise<void> => {
     for (let at = next++; at < prefixes * keys; at = next++) {
       const key = `${padded(Math.floor(at / keys), 3)}/${padded(at % keys, 9)}`;
-      await objects.put(bucket, key, emptyObject());
+      await objects.put(asService(bucket, key), emptyObject());
     }
   };
   await Promise.all(Array.from({ length: together }, worker));

@@ -1,3 +1,4 @@
+import { byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ export async function benchFoldedListing(keys: number, prefixes: number): Promis
   const opened = await openData(folder);
   try {
     const rooms = { ...lifecycleRooms({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() }) };
-    await rooms.buckets.create('bench', 'project', 1000);
+    await rooms.buckets.create(byOperator, 'bench', 'project', 1000);
     const bucket = await rooms.buckets.load('bench');
     const began = performance.now();
     await fillPrefixes(rooms.objects, bucket, prefixes, keys / prefixes);

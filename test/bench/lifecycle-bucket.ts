@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import type { LifecycleRooms } from '../../functions/scheduled/apply-lifecycle.ts';
 import { noParticulars } from '../../shared/metadata/objects/versions.ts';
 import { emptyObject } from './empty-object.ts';
@@ -9,7 +10,7 @@ const together = 64;
  * @param due of 1: how many of them are due
  */
 export async function seedBucket(rooms: LifecycleRooms, name: string, objects: number, due = 1): Promise<void> {
-  await rooms.buckets.create(name, 'project', 1000);
+  await rooms.buckets.create(byOperator, name, 'project', 1000);
   const rules = [
     {
       id: 'rule',
@@ -18,7 +19,7 @@ export async function seedBucket(rooms: LifecycleRooms, name: string, objects: n
       expiration: { date: Date.UTC(2020, 0, 1) },
     },
   ];
-  await rooms.buckets.documents.set(name, 'lifecycle', { rules });
+  await rooms.buckets.documents.set(asService(await rooms.buckets.load(name)), 'lifecycle', { rules });
   let next = 0;
   const worker = async (): Promise<void> => {
     let bucket = await rooms.buckets.load(name);
@@ -26,7 +27,7 @@ export async function seedBucket(rooms: LifecycleRooms, name: string, objects: n
       if (rooms.clock.now() - bucket.readAt > 500) bucket = await rooms.buckets.load(name);
       const isDue = Math.floor((at + 1) * due) > Math.floor(at * due);
       const tagged = { ...noParticulars, tags: [['keep', isDue ? 'no' : 'yes']] as const };
-      await rooms.objects.put(bucket, `logs/2026/${String(at).padStart(9, '0')}`, emptyObject(tagged));
+      await rooms.objects.put(asService(bucket, `logs/2026/${String(at).padStart(9, '0')}`), emptyObject(tagged));
     }
   };
   await Promise.all(Array.from({ length: together }, worker));

@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { describeOperations, functionsOf, root } from '../../infra/operation-descriptions.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
@@ -78,10 +79,10 @@ async function scrub(...options: string[]): Promise<Told> {
 async function putObject(name: string, key: string): Promise<void> {
   const rooms = { table, clock: new SystemClock(), randomness: new CryptoRandomness() };
   const buckets = new Buckets(rooms);
-  await buckets.create(name, 'project', 10);
+  await buckets.create(byOperator, name, 'project', 10);
   const bucket = await buckets.load(name);
   const { ref, size } = await blobs.write(bytesOf('kept'), { bucketId: bucket.id, key });
-  await new Objects({ ...rooms, buckets }).put(bucket, key, {
+  await new Objects({ ...rooms, buckets }).put(asService(bucket, key), {
     ...{ marker: false, size, md5: Buffer.alloc(16), content: { kind: 'blob', ref }, owner: 'project' },
     ...{ contentType: undefined, checksum: undefined, encryption: undefined, particulars: noParticulars },
   });

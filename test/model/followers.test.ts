@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { composeServices } from '../../functions/runtime/services.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
@@ -34,11 +35,11 @@ function servicesOver(table: KeyValueTable): Services {
 
 /** A versioned bucket with the keys given, each put twice. */
 async function bucketOf({ buckets, objects }: Services, keys: readonly string[]): Promise<string> {
-  await buckets.create('bucket', 'project', 1);
-  await buckets.setVersioning('bucket', 'on');
+  await buckets.create(byOperator, 'bucket', 'project', 1);
+  await buckets.setVersioning(asService(await buckets.load('bucket')), 'on');
   const bucket = await buckets.load('bucket');
   for (const key of [...keys, ...keys]) {
-    await objects.put(bucket, key, {
+    await objects.put(asService(bucket, key), {
       ...{
         marker: false,
         size: 5,

@@ -1,3 +1,4 @@
+import type { ObjectAuthorisation } from '../../shared/metadata/objects/object-authorisation.ts';
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { partition } from '../../shared/metadata/keys.ts';
@@ -270,14 +271,18 @@ class CopiesWithoutHolding extends Sharing {
 class RemovesLateParts extends Uploads {
   readonly #adapters: Adapters;
 
-  constructor(adapters: Adapters, manifests: Services['contents']['manifests']) {
-    super({ ...adapters, manifests });
+  constructor(adapters: Adapters, { buckets, contents: { manifests } }: Services) {
+    super({ ...adapters, buckets, manifests });
     this.#adapters = adapters;
   }
 
-  override async addPart(bucket: Bucket, upload: Upload, part: Omit<Part, 'id' | 'at'>): Promise<Part> {
+  override async addPart(
+    authorisation: ObjectAuthorisation,
+    upload: Upload,
+    part: Omit<Part, 'id' | 'at'>,
+  ): Promise<Part> {
     try {
-      return await super.addPart(bucket, upload, part);
+      return await super.addPart(authorisation, upload, part);
     } catch (error) {
       const { table, blobs } = this.#adapters;
       const { items } = await table.query(`upload/${upload.id}`, { prefix: 'p/' });
@@ -348,13 +353,14 @@ export const without = {
   partsOfTheirOwn: {
     services: (services, adapters) => {
       const table = new ReplacesParts(adapters.table, (blob) => adapters.blobs.remove([blob]));
-      return { ...services, uploads: new Uploads({ ...adapters, table, manifests: services.contents.manifests }) };
+      const { buckets, contents } = services;
+      return { ...services, uploads: new Uploads({ ...adapters, table, buckets, manifests: contents.manifests }) };
     },
   },
   latePartsLeftAlone: {
     services: (services, adapters) => ({
       ...services,
-      uploads: new RemovesLateParts(adapters, services.contents.manifests),
+      uploads: new RemovesLateParts(adapters, services),
     }),
   },
   onceOnly: withTable(SendsAgain),

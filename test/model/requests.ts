@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import { createHash } from 'node:crypto';
 import { operations } from '../../functions/operations.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
@@ -102,7 +103,7 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
     case 'delete': {
       const { key } = request;
       const bucket = await buckets.load(bucketName);
-      const marker = await objects.delete(bucket, key, actor.name);
+      const marker = await objects.delete(asService(bucket, key), actor.name);
       return ['deleted', marker && shown(marker, watcher)];
     }
     case 'delete version': {
@@ -111,7 +112,7 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
       const instance = request.version === 'null' ? 'null' : watcher.instanceOf(bucket.id, key, request.version);
       // What nobody has written yet nobody can name.
       if (instance === undefined) return 'never named';
-      const gone = await objects.deleteVersion(bucket, key, instance);
+      const gone = await objects.deleteVersion(asService(bucket, key, instance));
       return ['gone', gone && (gone.marker ? 'marker' : contentOf(gone))];
     }
     case 'get': {
@@ -128,7 +129,7 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
     case 'tag': {
       const bucket = await buckets.load(bucketName);
       const value = actor.name + (request.long ? 'x'.repeat(1500) : '');
-      await objects.revise(bucket, request.key, undefined, (all) => ({ ...all, tags: [['tag', value]] }));
+      await objects.revise(asService(bucket, request.key), (all) => ({ ...all, tags: [['tag', value]] }));
       return ['tagged'];
     }
     case 'list': {
@@ -161,13 +162,13 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
       return ['renamed'];
     }
     case 'set versioning':
-      await buckets.setVersioning(bucketName, request.to);
+      await buckets.setVersioning(asService(await buckets.load(bucketName)), request.to);
       return ['versioning'];
     case 'delete bucket':
-      await buckets.remove(bucketName);
+      await buckets.remove(asService(await buckets.load(bucketName)));
       return ['removed'];
     case 'create bucket':
-      await buckets.create(bucketName, actor.name, 100);
+      await buckets.create(byOperator, bucketName, actor.name, 100);
       return ['created'];
     case 'upload part': {
       const query = `uploadId=${place.upload}&partNumber=1`;
@@ -184,7 +185,7 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
       return ['completed', given.versionId === 'null' ? 'null' : watcher.labelOf(given.versionId)];
     }
     case 'abort':
-      await uploads.abort(await buckets.load(bucketName), uploadKey, place.upload!);
+      await uploads.abort(asService(await buckets.load(bucketName), uploadKey), place.upload!);
       return ['aborted'];
   }
 }
@@ -226,7 +227,9 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
     bucket,
     caller,
     view: new RequestView(services, bucket),
-    authorise: async (): Promise<void> => undefined,
+    authorisation: asService(bucket, sent.key),
+    authorise: async ({ key, versionId }: { key: string; versionId?: string }) => asService(bucket, key, versionId),
+    authoriseLook: async (): Promise<void> => undefined,
   };
   return operation.act(input, { ...services, ...about, payload, document: sent.document });
 }

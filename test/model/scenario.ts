@@ -1,3 +1,5 @@
+import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
+import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import { composeServices } from '../../functions/runtime/services.ts';
 import type { Projects } from '../../shared/access/identity.ts';
 import { Graves } from '../../shared/metadata/removal/graves.ts';
@@ -104,7 +106,7 @@ async function plant(scenario: Scenario): Promise<Seed> {
   table.observe = (changes, by, before) => watcher.look(changes, by, before);
   const services = (name: string): Services => servicesFor(direct, blobs, name, time);
   const seeds = services('seed');
-  await seeds.buckets.create(bucketName, 'owner', 100);
+  await seeds.buckets.create(byOperator, bucketName, 'owner', 100);
 
   const write = async (key: string, version: string, at: number): Promise<void> => {
     const marker = version.endsWith('!');
@@ -112,9 +114,12 @@ async function plant(scenario: Scenario): Promise<Seed> {
     const isNull = name.startsWith('null');
     direct.by = name;
     const { versioning } = await seeds.buckets.load(bucketName);
-    if (!isNull && versioning !== 'on') await seeds.buckets.setVersioning(bucketName, 'on');
-    if (isNull && versioning === 'on') await seeds.buckets.setVersioning(bucketName, 'suspended');
-    if (isNull && marker && versioning === 'off') await seeds.buckets.setVersioning(bucketName, 'suspended');
+    if (!isNull && versioning !== 'on')
+      await seeds.buckets.setVersioning(asService(await seeds.buckets.load(bucketName)), 'on');
+    if (isNull && versioning === 'on')
+      await seeds.buckets.setVersioning(asService(await seeds.buckets.load(bucketName)), 'suspended');
+    if (isNull && marker && versioning === 'off')
+      await seeds.buckets.setVersioning(asService(await seeds.buckets.load(bucketName)), 'suspended');
     time.now = beginning + 10_000 + at * 1000;
     const request: Request = marker ? { do: 'delete', key } : { do: 'put', key };
     const actor = new Actor(name, true, async () => undefined);
@@ -127,7 +132,7 @@ async function plant(scenario: Scenario): Promise<Seed> {
   const { versioning, id: bucketId } = await seeds.buckets.load(bucketName);
   if (versioning !== scenario.versioning) {
     if (scenario.versioning === 'off') throw new Error('a bucket cannot have been versioned and be off');
-    await seeds.buckets.setVersioning(bucketName, scenario.versioning);
+    await seeds.buckets.setVersioning(asService(await seeds.buckets.load(bucketName)), scenario.versioning);
   }
   const upload = scenario.upload && (await plantUpload(services, watcher));
   time.now = beginning + 60_000;
@@ -139,7 +144,7 @@ async function plant(scenario: Scenario): Promise<Seed> {
 async function plantUpload(services: (name: string) => Services, watcher: Watcher): Promise<string> {
   const { buckets, uploads } = services('upload');
   const bucket = await buckets.load(bucketName);
-  const upload = await uploads.create(bucket, uploadKey, {
+  const upload = await uploads.create(asService(bucket, uploadKey), {
     ...{ owner: 'upload', initiator: 'upload', contentType: undefined, encryption: undefined, checksum: undefined },
     particulars: { headers: {}, metadata: {}, tags: [] },
   });
@@ -231,7 +236,10 @@ class ScenarioWorld implements World {
       this.time.now += 11 * minute;
       const adapters = directAdapters(new DirectTable(this.table, 'the gravedigger'), this.#blobs, 'graves', this.time);
       const manifests = new Manifests(adapters);
-      await new Graves({ ...adapters, uploads: new Uploads({ ...adapters, manifests }) }).sweep();
+      await new Graves({
+        ...adapters,
+        uploads: new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests }),
+      }).sweep();
     }
     for (const { key } of this.table.items()) {
       const object = objectOf(key);
@@ -308,7 +316,7 @@ class ScenarioWorld implements World {
       this.time,
     );
     const manifests = new Manifests(adapters);
-    const uploads = new Uploads({ ...adapters, manifests });
+    const uploads = new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests });
     return {
       queue: new ReleaseQueue({ ...adapters, uploads, grace: 0 }),
       release: new Release({ ...adapters, manifests, uploads }),

@@ -140,6 +140,7 @@ function accessKeyOf({ key, project, suspended }: Person): AccessKey {
     secret: secretAccessKey,
     user: { kind: 'user', accessKeyId, name: accessKeyId, project, privileges: ['monitoring'] },
     suspended,
+    unchanged: [],
   };
 }
 

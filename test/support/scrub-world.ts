@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { Graves } from '../../shared/metadata/removal/graves.ts';
@@ -33,7 +34,7 @@ export class ScrubWorld {
   readonly manifests = new Manifests(this.rooms);
   readonly objects = new Objects({ ...this.rooms, buckets: this.buckets });
   readonly sharing = new Sharing(this.rooms);
-  readonly uploads = new Uploads({ ...this.rooms, manifests: this.manifests });
+  readonly uploads = new Uploads({ ...this.rooms, buckets: new Buckets(this.rooms), manifests: this.manifests });
   readonly usage = new Usage(this.rooms);
   readonly released = new ReleaseQueue({ ...this.rooms, uploads: this.uploads, grace: hour });
   readonly release = new Release({ ...this.rooms, manifests: this.manifests, uploads: this.uploads });
@@ -66,7 +67,7 @@ export class ScrubWorld {
 
   async bucket(name: string): Promise<Bucket> {
     this.clock.time += 1;
-    await this.buckets.create(name, 'project', 100);
+    await this.buckets.create(byOperator, name, 'project', 100);
     return this.buckets.load(name);
   }
 
@@ -83,7 +84,7 @@ export class ScrubWorld {
   async put(bucket: Bucket, key: string, text: string, particulars?: Particulars): Promise<Head> {
     this.clock.time += 1;
     const current = await this.buckets.load(bucket.name);
-    return this.objects.put(current, key, await this.fresh(current, key, text, particulars));
+    return this.objects.put(asService(current, key), await this.fresh(current, key, text, particulars));
   }
 
   /** A copy that moves no bytes. */
@@ -94,7 +95,7 @@ export class ScrubWorld {
     if (source === undefined || source.marker) return undefined;
     const accompany = this.sharing.from({ bucketId: current.id, key: from, version: source });
     const { size, content } = source;
-    return this.objects.put(current, to, { ...version, size, content }, { accompany });
+    return this.objects.put(asService(current, to), { ...version, size, content }, { accompany });
   }
 
   /** Begins an upload and stores its parts. */
@@ -102,12 +103,12 @@ export class ScrubWorld {
     this.clock.time += 1;
     const { owner, contentType, encryption } = version;
     const fresh = { owner, contentType, encryption, initiator: 'project', particulars: noParticulars };
-    const id = await this.uploads.create(bucket, key, { ...fresh, checksum: undefined });
+    const id = await this.uploads.create(asService(bucket, key), { ...fresh, checksum: undefined });
     const upload = await this.uploads.findOpen(bucket, key, id);
     for (const [at, text] of parts.entries()) {
       const blob = await this.blob(bucket, key, text);
       const part = { number: at + 1, blob, size: text.length, md5: new Uint8Array(16), checksum: undefined };
-      await this.uploads.addPart(bucket, upload, part);
+      await this.uploads.addPart(asService(bucket, key), upload, part);
     }
     return id;
   }
@@ -128,7 +129,7 @@ export class ScrubWorld {
       versionId: 'null',
       checksum: undefined,
     };
-    return this.objects.put(current, key, versionOf(upload, size, result, manifest), {
+    return this.objects.put(asService(current, key), versionOf(upload, size, result, manifest), {
       accompany: (_, __, now) => this.uploads.completion(now, upload, manifest, result),
     });
   }

@@ -2,6 +2,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
+import type { BucketAuthorisation } from './authorisation.ts';
 import type { Bucket, DocumentKind } from './bucket.ts';
 import { timedId } from '../ids.ts';
 import { itemBytes } from '../item-size.ts';
@@ -20,12 +21,17 @@ const cachedDocuments = 1000;
 export interface Revision {
   readonly bucket: Bucket;
   readonly along?: readonly Change[];
+  /** What must be done before, once it is known that the caller may make the change. */
+  readonly first?: () => Promise<void>;
 }
 
 /** What documents need of the repository of buckets. */
 interface RevisedBuckets {
   find(name: string): Promise<Bucket | undefined>;
-  revise(name: string, revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>): Promise<Bucket>;
+  revise(
+    authorisation: BucketAuthorisation,
+    revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>,
+  ): Promise<Bucket>;
 }
 
 /** What a bucket may be given to say of itself: its ACL, policy, rules. Documents are immutable; the bucket points to them. */
@@ -67,27 +73,44 @@ export class BucketDocuments {
    * read the bucket finds the document it speaks of.
    * @throws S3Error NoSuchBucket, SlowDown, MaxMessageLengthExceeded (no item of the table could hold it)
    */
-  async set(name: string, kind: DocumentKind, document: Attributes | undefined): Promise<void> {
+  async set(authorisation: BucketAuthorisation, kind: DocumentKind, document: Attributes | undefined): Promise<void> {
     if (document && itemBytes(document) > documentItemBytes) throw new S3Error('MaxMessageLengthExceeded');
+    const { id } = authorisation.bucket;
     const revision = document && timedId(this.#clock.now(), this.#randomness);
     let former: string | undefined;
-    const { id } = await this.#buckets.revise(name, async (bucket, attempt) => {
-      const current = bucket.documents[kind];
-      // Our own write, whose answer was lost.
-      if (attempt > 0 && current === revision) return undefined;
-      former = current;
-      if (document && revision !== undefined) {
-        await this.#table.write([{ key: itemKey.bucketDocument(bucket.id, kind, revision), put: document }]);
+    let isWritten = false;
+    let isRepeated = false;
+    try {
+      await this.#buckets.revise(authorisation, async (bucket, attempt) => {
+        const current = bucket.documents[kind];
+        // Our own write, whose answer was lost.
+        if (attempt > 0 && current === revision) return undefined;
+        former = current;
+        isRepeated = attempt > 0;
+        const { [kind]: _, ...others } = bucket.documents;
+        return {
+          bucket: { ...bucket, documents: revision === undefined ? others : { ...others, [kind]: revision } },
+          along: listedKinds.has(kind) ? [listing(bucket, kind, revision)] : [],
+          first: async () => {
+            if (document === undefined || isWritten) return;
+            await this.#table.write([{ key: itemKey.bucketDocument(id, kind, revision!), put: document }]);
+            isWritten = true;
+          },
+        };
+      });
+    } catch (error) {
+      // What nothing can come to refer to any more is not kept; else it goes when the remains of the bucket are swept.
+      if (isWritten && !isRepeated && error instanceof S3Error && error.status < 500) {
+        await this.#remove(id, kind, revision!);
       }
-      const { [kind]: _, ...others } = bucket.documents;
-      return {
-        bucket: { ...bucket, documents: revision === undefined ? others : { ...others, [kind]: revision } },
-        along: listedKinds.has(kind) ? [listing(bucket, kind, revision)] : [],
-      };
-    });
-    if (former === undefined) return;
+      throw error;
+    }
     // Left undone, it goes when the remains of the bucket are swept.
-    await this.#table.write([{ key: itemKey.bucketDocument(id, kind, former), delete: true }]);
+    if (former !== undefined) await this.#remove(id, kind, former);
+  }
+
+  async #remove(bucketId: string, kind: DocumentKind, revision: string): Promise<void> {
+    await this.#table.write([{ key: itemKey.bucketDocument(bucketId, kind, revision), delete: true }]);
   }
 
   /** Buckets that have a document of a listed kind, by name, behind `after`. What else there is, is not read. */

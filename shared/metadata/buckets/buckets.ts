@@ -15,6 +15,7 @@ import {
   type Transition,
   type Versioning,
 } from './bucket.ts';
+import type { Authorisation, BucketAuthorisation } from './authorisation.ts';
 import { BucketDocuments, type Revision } from './bucket-documents.ts';
 import { bucketId, sortableTime, timedId, writeToken } from '../ids.ts';
 import { itemKey, partition } from '../keys.ts';
@@ -79,7 +80,13 @@ export class Buckets {
    * @returns `owned` if the project has this bucket already: nothing is changed then
    * @throws S3Error BucketAlreadyExists (another project's), TooManyBuckets, SlowDown
    */
-  async create(name: string, project: string, limit: number, acl?: Attributes): Promise<'created' | 'owned'> {
+  async create(
+    authorisation: Authorisation,
+    name: string,
+    project: string,
+    limit: number,
+    acl?: Attributes,
+  ): Promise<'created' | 'owned'> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const existing = await this.find(name);
       if (existing) {
@@ -91,24 +98,28 @@ export class Buckets {
       const now = this.#clock.now();
       const id = bucketId(1, this.#randomness);
       const revision = timedId(now, this.#randomness);
-      const { outcome } = await this.#table.write([
-        {
-          key: itemKey.bucket(name),
-          put: {
-            id,
-            project,
-            created: now,
-            versioning: 'off',
-            r: this.#token(),
-            ...(acl && { docs: { acl: revision } }),
+      const caller = await authorisation.confirmCaller();
+      const { outcome } = await this.#table.write(
+        [
+          {
+            key: itemKey.bucket(name),
+            put: {
+              id,
+              project,
+              created: now,
+              versioning: 'off',
+              r: this.#token(),
+              ...(acl && { docs: { acl: revision } }),
+            },
+            expect: { is: 'absent' },
           },
-          expect: { is: 'absent' },
-        },
-        ...(acl ? [{ key: itemKey.bucketDocument(id, 'acl', revision), put: acl }] : []),
-        { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
-        { key: itemKey.bucketName(id), put: { name, project } },
-        this.#countChange(project, count, +1),
-      ]);
+          ...(acl ? [{ key: itemKey.bucketDocument(id, 'acl', revision), put: acl }] : []),
+          { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
+          { key: itemKey.bucketName(id), put: { name, project } },
+          this.#countChange(project, count, +1),
+        ],
+        this.#free(caller),
+      );
       if (outcome === 'written') return 'created';
       await this.#pause(attempt);
     }
@@ -119,20 +130,36 @@ export class Buckets {
    * Removes an empty bucket. While it looks, writers wait for its verdict; what is left of uploads and documents is swept later.
    * @throws S3Error NoSuchBucket, BucketNotEmpty, SlowDown
    */
-  async remove(name: string): Promise<void> {
+  async remove(authorisation: BucketAuthorisation): Promise<void> {
+    const { name } = authorisation.bucket;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const bucket = await this.#ready(name);
+      const bucket = await this.#present(authorisation.bucket);
       const closing = { token: this.#token(), until: this.#clock.now() + closingTime };
-      const closed = await this.#table.write([this.#change({ ...bucket, closing }, tokenIs(bucket.token))]);
+      const caller = await authorisation.confirm(bucket);
+      const closed = await this.#table.write(
+        [this.#change({ ...bucket, closing }, tokenIs(bucket.token))],
+        this.#free(caller),
+      );
       if (closed.outcome !== 'written') {
         await this.#pause(attempt);
         continue;
       }
+      const reopen = (): Promise<unknown> =>
+        this.#table.write([this.#change({ ...bucket, closing: undefined }, closingIs(closing.token))]);
       if (await this.#holdsObjects(bucket)) {
-        await this.#table.write([this.#change({ ...bucket, closing: undefined }, closingIs(closing.token))]);
+        await reopen();
         throw new S3Error('BucketNotEmpty', { details: { BucketName: name } });
       }
-      if (await this.#bury(bucket, closing.token)) return;
+      // Nobody can change the bucket while it is closing, but the caller's key may have been revoked.
+      const confirm = async (): Promise<readonly Condition[]> => {
+        try {
+          return this.#free(await authorisation.confirmCaller());
+        } catch (error) {
+          await reopen();
+          throw error;
+        }
+      };
+      if (await this.#bury(bucket, closing.token, confirm)) return;
     }
     throw new S3Error('SlowDown');
   }
@@ -142,28 +169,29 @@ export class Buckets {
    * state settles first: nobody commits under it until every commit under the old one is over.
    * @throws S3Error NoSuchBucket, SlowDown
    */
-  async setVersioning(name: string, versioning: Exclude<Versioning, 'off'>): Promise<void> {
+  async setVersioning(authorisation: BucketAuthorisation, versioning: Exclude<Versioning, 'off'>): Promise<void> {
     const token = this.#token();
-    const before = await this.revise(name, async (bucket) => {
+    const before = await this.revise(authorisation, async (bucket) => {
       if (bucket.versioning === versioning) return undefined;
       const settling = this.#table.freeChecks ? undefined : { token, until: this.#clock.now() + settlingTime };
       return { bucket: { ...bucket, versioning, settling } };
     });
-    if (before.versioning !== versioning && !this.#table.freeChecks) await this.#settle(name, token);
+    if (before.versioning !== versioning && !this.#table.freeChecks) await this.#settle(before.name, token);
   }
 
   /**
    * Sets what the bucket may hold; what is left out goes back to the deployment's limit. More than that stays where it is.
    * @throws S3Error NoSuchBucket, SlowDown
    */
-  async setQuota(name: string, quota: Partial<Amount>): Promise<void> {
-    await this.revise(name, async (bucket) => ({ bucket: { ...bucket, quota } }));
+  async setQuota(authorisation: BucketAuthorisation, quota: Partial<Amount>): Promise<void> {
+    await this.revise(authorisation, async (bucket) => ({ bucket: { ...bucket, quota } }));
   }
 
   /** Notes that a bucket is full, or not any more. One that is gone is left alone. @throws S3Error SlowDown */
   async setFull(name: string, id: string, full: boolean): Promise<void> {
     if ((await this.find(name))?.id !== id) return;
-    await this.revise(name, async (bucket) => (bucket.id === id ? { bucket: { ...bucket, full } } : undefined));
+    const load = (): Promise<Bucket> => this.#ready(name);
+    await this.#revise(load, async (bucket) => (bucket.id === id ? { bucket: { ...bucket, full } } : undefined), none);
   }
 
   /**
@@ -174,17 +202,29 @@ export class Buckets {
    * @throws S3Error NoSuchBucket, SlowDown
    */
   async revise(
-    name: string,
+    authorisation: BucketAuthorisation,
     revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>,
   ): Promise<Bucket> {
+    const load = (): Promise<Bucket> => this.#present(authorisation.bucket);
+    return this.#revise(load, revision, (bucket) => authorisation.confirm(bucket));
+  }
+
+  async #revise(
+    load: () => Promise<Bucket>,
+    revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>,
+    confirm: (bucket: Bucket) => Promise<readonly Condition[]>,
+  ): Promise<Bucket> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const bucket = await this.#ready(name);
+      const bucket = await load();
+      // Before rights are confirmed: a change of its own, whose answer was lost, may have taken them away.
       const revised = await revision(bucket, attempt);
       if (revised === undefined) return bucket;
-      const { outcome } = await this.#table.write([
-        this.#change(revised.bucket, tokenIs(bucket.token)),
-        ...(revised.along ?? []),
-      ]);
+      const caller = await confirm(bucket);
+      await revised.first?.();
+      const { outcome } = await this.#table.write(
+        [this.#change(revised.bucket, tokenIs(bucket.token)), ...(revised.along ?? [])],
+        this.#free(caller),
+      );
       if (outcome === 'written') return bucket;
       await this.#pause(attempt);
     }
@@ -223,9 +263,23 @@ export class Buckets {
    */
   async readyFor(bucket: Bucket): Promise<Bucket> {
     if (!inTransition(bucket) && this.#clock.now() - bucket.readAt < freshness) return bucket;
-    const present = await this.#ready(bucket.name);
-    if (present.id !== bucket.id) throw noSuchBucket(bucket.name);
-    return present;
+    return this.#present(bucket);
+  }
+
+  /**
+   * The bucket for a commit that hangs on the rights to it: read now, unless the commit itself finds whether it is still so.
+   * @throws S3Error NoSuchBucket if it is gone, or another bucket has its name
+   */
+  async confirmedFor(bucket: Bucket): Promise<Bucket> {
+    return this.#table.freeChecks ? this.readyFor(bucket) : this.#present(bucket);
+  }
+
+  /**
+   * The bucket after something was waited for: read again, unless commits find for themselves whether it is as it was.
+   * @throws S3Error NoSuchBucket if it is gone, or another bucket has its name
+   */
+  async renewed(bucket: Bucket): Promise<Bucket> {
+    return this.#table.freeChecks ? bucket : this.#present(bucket);
   }
 
   /** Forgets how fresh an image is, so that the next {@link readyFor} reads again. */
@@ -233,9 +287,13 @@ export class Buckets {
     return { ...bucket, readAt: 0 };
   }
 
-  /** What a commit must find of the bucket where such a condition costs nothing: then no look afterwards is needed. */
-  commitConditions(bucket: Bucket): readonly Condition[] {
+  /**
+   * What a commit must find of the bucket where such a condition costs nothing: then no look afterwards is needed.
+   * @param caller what it must find of the caller, if rights count at the commit: then the bucket must be just as it was
+   */
+  commitConditions(bucket: Bucket, caller?: readonly Condition[]): readonly Condition[] {
     if (!this.#table.freeChecks) return [];
+    if (caller !== undefined) return [unchanged(bucket), ...caller];
     return [
       {
         key: itemKey.bucket(bucket.name),
@@ -251,6 +309,11 @@ export class Buckets {
     ];
   }
 
+  /** As {@link commitConditions} for rights, for rare changes: that the bucket is as it was is worth its price anywhere. */
+  exactConditions(bucket: Bucket, caller: readonly Condition[]): readonly Condition[] {
+    return [unchanged(bucket), ...this.#free(caller)];
+  }
+
   /**
    * The fence: after a commit that can create a head, whether the bucket still stands. A bucket that is closing makes the
    * writer wait for the verdict, because taking it for open loses the object and taking it for gone lies about it.
@@ -259,6 +322,18 @@ export class Buckets {
     if (this.#table.freeChecks) return true;
     const present = await this.#settled(bucket.name, ({ closing }) => closing);
     return present?.id === bucket.id;
+  }
+
+  /** Conditions for a write where they cost nothing. */
+  #free(conditions: readonly Condition[]): readonly Condition[] {
+    return this.#table.freeChecks ? conditions : [];
+  }
+
+  /** This very bucket as it is now, in no transition. @throws S3Error NoSuchBucket */
+  async #present({ name, id }: Bucket): Promise<Bucket> {
+    const present = await this.#ready(name);
+    if (present.id !== id) throw noSuchBucket(name);
+    return present;
   }
 
   async #read(name: string): Promise<Bucket | undefined> {
@@ -301,24 +376,28 @@ export class Buckets {
     return false;
   }
 
-  async #bury(bucket: Bucket, closingToken: string): Promise<boolean> {
+  async #bury(bucket: Bucket, closingToken: string, confirm: () => Promise<readonly Condition[]>): Promise<boolean> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const count = await this.#table.get(itemKey.bucketCount(bucket.project));
-      const written = await this.#table.write([
-        {
-          key: itemKey.bucket(bucket.name),
-          delete: true,
-          expect: { is: 'all', of: [closingIs(closingToken), { is: 'equal', attribute: 'id', value: bucket.id }] },
-        },
-        { key: itemKey.ownedBucket(bucket.project, bucket.name), delete: true },
-        { key: itemKey.bucketName(bucket.id), delete: true },
-        ...this.documents.unlisted(bucket),
-        this.#countChange(bucket.project, count, -1),
-        {
-          key: itemKey.grave(sortableTime(this.#clock.now()), bucket.id),
-          put: { name: bucket.name, project: bucket.project },
-        },
-      ]);
+      const caller = await confirm();
+      const written = await this.#table.write(
+        [
+          {
+            key: itemKey.bucket(bucket.name),
+            delete: true,
+            expect: { is: 'all', of: [closingIs(closingToken), { is: 'equal', attribute: 'id', value: bucket.id }] },
+          },
+          { key: itemKey.ownedBucket(bucket.project, bucket.name), delete: true },
+          { key: itemKey.bucketName(bucket.id), delete: true },
+          ...this.documents.unlisted(bucket),
+          this.#countChange(bucket.project, count, -1),
+          {
+            key: itemKey.grave(sortableTime(this.#clock.now()), bucket.id),
+            put: { name: bucket.name, project: bucket.project },
+          },
+        ],
+        caller,
+      );
       if (written.outcome === 'written') return true;
       const present = await this.find(bucket.name);
       if (present?.id !== bucket.id) return true; // our own write, whose answer was lost, or somebody else's delete
@@ -352,6 +431,13 @@ export class Buckets {
 /** Milliseconds to wait before an attempt is repeated: longer each time, and never the same for two callers. */
 export function jitter(attempt: number, randomness: Randomness): number {
   return ((randomness.bytes(1)[0]! + 1) / 256) * 4 * 2 ** attempt;
+}
+
+const none = async (): Promise<readonly Condition[]> => [];
+
+/** Nothing at all has changed of the bucket's item since it was read. */
+function unchanged({ name, token }: Bucket): Condition {
+  return { key: itemKey.bucket(name), expect: tokenIs(token) };
 }
 
 function inTransition(bucket: Bucket): boolean {

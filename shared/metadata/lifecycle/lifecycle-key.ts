@@ -3,6 +3,7 @@ import { expiredMarkerRule, expiryRule, noncurrentRule, type AgingVersion, type 
 import type { LifecycleRule, Tags } from './lifecycle-rules.ts';
 import type { Objects } from '../objects/objects.ts';
 import { SeenNoMore } from '../objects/outcomes.ts';
+import { asService } from '../objects/service-authorisation.ts';
 import type { Head, Version } from '../objects/versions.ts';
 
 /** What was done, counted. */
@@ -57,10 +58,11 @@ export async function applyToKey(
   const done = { ...nothingDone, keys: 1 };
   const ruleOf = (version: Version, judge: (aging: AgingVersion) => LifecycleRule | undefined) =>
     judgeWithTags(objects, version, judge);
+  const authorisation = asService(bucket, key);
   let present: Head | undefined = head;
   try {
     if (await ruleOf(present, (aging) => expiryRule(rules, key, aging, time))) {
-      present = await objects.expireAsSeen(bucket, key, present);
+      present = await objects.expireAsSeen(authorisation, present);
       done.expired += 1;
     }
     if (present && present.olderCount > 0 && rules.some(({ noncurrent }) => noncurrent)) {
@@ -68,7 +70,7 @@ export async function applyToKey(
       for await (const { version, successor } of olderVersions(objects, bucket, key, present)) {
         const place = { newer, successor };
         if (await ruleOf(version, (aging) => noncurrentRule(rules, key, aging, place, time))) {
-          present = (await objects.removeAsSeen(bucket, key, { head: present, version }))!;
+          present = (await objects.removeAsSeen(authorisation, { head: present, version }))!;
           done.removed += 1;
         } else {
           newer += 1;
@@ -77,7 +79,7 @@ export async function applyToKey(
     }
     if (present?.marker && present.olderCount === 0) {
       if (expiredMarkerRule(rules, key, { ...present, tags: [] }, time)) {
-        await objects.removeAsSeen(bucket, key, { head: present, version: present });
+        await objects.removeAsSeen(authorisation, { head: present, version: present });
         done.markers += 1;
       }
     }

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Secrets } from '../../ports/secrets.ts';
+import type { BucketAuthorisation } from '../buckets/authorisation.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
 import { timedId, writeToken } from '../ids.ts';
@@ -95,12 +96,14 @@ export class Alarms {
    * @throws S3Error InvalidBucketState (monitoring is off), TooManyAlarms, InvalidArgument (a name that is taken), SlowDown
    */
   async put(
-    bucket: Bucket,
+    authorisation: BucketAuthorisation,
     name: string,
     definition: AlarmDefinition,
     limit: number,
   ): Promise<{ readonly webhookSecret: string | undefined }> {
+    let { bucket } = authorisation;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
+      bucket = await this.#buckets.readyFor(bucket);
       const { entry, alarm, holder } = await this.#look(bucket, name);
       if (entry?.status !== 'on')
         throw new S3Error('InvalidBucketState', { message: 'Monitoring of the bucket is off.' });
@@ -126,16 +129,21 @@ export class Alarms {
           ? [this.#reserve(bucket, name, holder), this.#monitored.change(entry, { ...entry, alarms: entry.alarms + 1 })]
           : []),
       ];
-      const conditions = alarm === undefined ? [] : [isMonitored(bucket.id)];
+      const conditions = [
+        ...(alarm === undefined ? [] : [isMonitored(bucket.id)]),
+        ...this.#buckets.exactConditions(bucket, await authorisation.confirm(bucket)),
+      ];
       if (await this.#isWritten(changes, conditions)) return { webhookSecret };
-      await this.#clock.sleep(jitter(attempt, this.#randomness));
+      bucket = await this.#again(bucket, attempt);
     }
     throw new S3Error('SlowDown');
   }
 
   /** @throws S3Error NoSuchAlarm, SlowDown */
-  async remove(bucket: Bucket, name: string): Promise<void> {
+  async remove(authorisation: BucketAuthorisation, name: string): Promise<void> {
+    let { bucket } = authorisation;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
+      bucket = await this.#buckets.readyFor(bucket);
       const { entry, alarm, holder } = await this.#look(bucket, name);
       if (alarm === undefined) throw noSuchAlarm(name);
       const changes: Change[] = [
@@ -145,8 +153,9 @@ export class Alarms {
           : []),
         ...(entry ? [this.#monitored.change(entry, { ...entry, alarms: Math.max(0, entry.alarms - 1) })] : []),
       ];
-      if (await this.#isWritten(changes)) return this.#history.remove(bucket.id, alarm.id);
-      await this.#clock.sleep(jitter(attempt, this.#randomness));
+      const conditions = this.#buckets.exactConditions(bucket, await authorisation.confirm(bucket));
+      if (await this.#isWritten(changes, conditions)) return this.#history.remove(bucket.id, alarm.id);
+      bucket = await this.#again(bucket, attempt);
     }
     throw new S3Error('SlowDown');
   }
@@ -258,6 +267,11 @@ export class Alarms {
     const [first] = changes;
     const token = first && 'put' in first ? first.put['r'] : undefined;
     return first !== undefined && (await this.#tokenOf(first.key)) === token;
+  }
+
+  async #again(bucket: Bucket, attempt: number): Promise<Bucket> {
+    await this.#clock.sleep(jitter(attempt, this.#randomness));
+    return this.#buckets.stale(bucket);
   }
 
   async #tokenOf(key: ItemKey): Promise<unknown> {

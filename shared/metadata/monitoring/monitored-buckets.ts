@@ -2,10 +2,9 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Condition, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import type { Bucket } from '../buckets/bucket.ts';
+import type { BucketAuthorisation } from '../buckets/authorisation.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
 import { writeToken } from '../ids.ts';
-import { itemKey } from '../keys.ts';
 import { monitoringKey, monitoringPartition } from './items.ts';
 
 /** A bucket that has, or once had, monitoring. */
@@ -55,8 +54,10 @@ export class MonitoredBuckets {
    * @returns the entry as it is now; undefined if the bucket never had monitoring and is to have none
    * @throws S3Error NoSuchBucket, SlowDown
    */
-  async turn(bucket: Bucket, status: 'on' | 'off'): Promise<MonitoredBucket | undefined> {
+  async turn(authorisation: BucketAuthorisation, status: 'on' | 'off'): Promise<MonitoredBucket | undefined> {
+    let { bucket } = authorisation;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
+      bucket = await this.#buckets.readyFor(bucket);
       const present = await this.find(bucket.id);
       if (present?.status === status || (present === undefined && status === 'off')) return present;
       const next = {
@@ -68,11 +69,11 @@ export class MonitoredBuckets {
         pausing: status === 'off' && present !== undefined && present.alarms > 0,
         token: writeToken(this.#randomness),
       };
-      // Where a writer's look at the bucket does not cost nothing this is worth its price: it keeps the list clean.
-      const { outcome } = await this.#table.write([this.change(present, next)], [stands(bucket)]);
+      const conditions = this.#buckets.exactConditions(bucket, await authorisation.confirm(bucket));
+      const { outcome } = await this.#table.write([this.change(present, next)], conditions);
       if (outcome === 'written') return next;
       await this.#clock.sleep(jitter(attempt, this.#randomness));
-      await this.#buckets.readyFor(this.#buckets.stale(bucket));
+      bucket = this.#buckets.stale(bucket);
     }
     throw new S3Error('SlowDown');
   }
@@ -118,20 +119,6 @@ export function isMonitored(bucketId: string): Condition {
   return {
     key: monitoringKey.monitored(bucketId),
     expect: { is: 'equal', attribute: 'status', value: 'on' },
-  };
-}
-
-/** The bucket is there, and nobody is about to remove it. */
-function stands(bucket: Bucket): Condition {
-  return {
-    key: itemKey.bucket(bucket.name),
-    expect: {
-      is: 'all',
-      of: [
-        { is: 'equal', attribute: 'id', value: bucket.id },
-        { is: 'missing', attribute: 'ct' },
-      ],
-    },
   };
 }
 

@@ -41,6 +41,8 @@ export type Accompany = (version: Head, before: Head | undefined, bucket: Bucket
 export interface PutOptions {
   readonly guard?: Guard | undefined;
   readonly accompany?: Accompany;
+  /** Set if it takes the caller's rights as they are at the commit, since it does more than to write data. */
+  readonly rightsCount?: 'at the commit';
 }
 
 /** A delete marker, but for whose it is. */

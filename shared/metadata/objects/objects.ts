@@ -14,9 +14,11 @@ import { jitter, type Buckets } from '../buckets/buckets.ts';
 import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../ids.ts';
 import { itemKey } from '../keys.ts';
 import { deleteMarker, type Companions, type Guard, type NewVersion, type PutOptions } from './new-version.ts';
+import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { OutcomeUnknown, SeenNoMore, SourceGone } from './outcomes.ts';
 import { presentVersion } from './present-version.ts';
 import { scanShards } from './scan.ts';
+import type { ServiceAuthorisation } from './service-authorisation.ts';
 import { headPartitions } from '../shards.ts';
 import type { Turns } from '../turns.ts';
 import { compareUtf8 } from '../utf8-order.ts';
@@ -131,10 +133,14 @@ export class Objects {
     return this.#chain(bucket, key).walk(head, limit, behind);
   }
 
-  /** Makes a new version current, under the rules of the bucket's versioning state. Throws what the guard throws, too. */
-  async put(bucket: Bucket, key: string, fresh: NewVersion, options: PutOptions = {}): Promise<Head> {
+  /**
+   * Makes a new version current, under the rules of the bucket's versioning state. Throws what the guard throws, too.
+   * It is data: what was authorised when the request came is enough, unless `rightsCount` says `at the commit`.
+   */
+  async put(authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions = {}): Promise<Head> {
+    const { bucket, key } = authorisation;
     const placed = await this.#place(key, fresh);
-    const head = await this.#inTurn(bucket, key, () => this.#replace(bucket, key, placed, options));
+    const head = await this.#inTurn(bucket, key, () => this.#replace(authorisation, placed, options));
     if (await this.#stands(bucket, key, head)) return head;
     throw noSuchBucket(bucket.name);
   }
@@ -145,28 +151,32 @@ export class Objects {
    * @param owner whose the delete marker will be
    * @param sparing `foreign`: what would be gone for good must not belong to another project than the bucket
    * @returns the delete marker, if one was made
-   * @throws S3Error AccessDenied (it belongs to another project)
+   * @throws S3Error AccessDenied (it belongs to another project, or the rights are gone)
    */
   async delete(
-    bucket: Bucket,
-    key: string,
+    authorisation: ObjectAuthorisation,
     owner: string,
     guard?: Guard,
     sparing?: 'foreign',
   ): Promise<Head | undefined> {
-    bucket = await this.#buckets.readyFor(bucket);
-    const remove = (): Promise<boolean> => this.#deleteUnversioned(bucket, key, guard, sparing);
-    if (bucket.versioning === 'off' && (await this.#inTurn(bucket, key, remove))) return undefined;
+    const bucket = await this.#buckets.readyFor(authorisation.bucket);
+    const remove = (): Promise<boolean> => this.#deleteUnversioned(authorisation, guard, sparing);
+    if (bucket.versioning === 'off' && (await this.#inTurn(bucket, authorisation.key, remove))) return undefined;
     const replaces = bucket.versioning !== 'on' && sparing === 'foreign';
-    return this.put(bucket, key, { ...deleteMarker, owner }, { guard: replaces ? sparingForeign(guard) : guard });
+    const options = { guard: replaces ? sparingForeign(guard) : guard, rightsCount: 'at the commit' } as const;
+    return this.put(authorisation, { ...deleteMarker, owner }, options);
   }
 
   /**
    * DELETE of one version, for good. If it was current, the next one below becomes current.
+   * @param authorisation names the version
    * @returns the version that is gone, or undefined if there was none
    */
-  async deleteVersion(bucket: Bucket, key: string, versionId: string, guard?: Guard): Promise<Version | undefined> {
-    return this.#inTurn(bucket, key, () => this.#remove(bucket, key, (chain) => chain.find(versionId), guard));
+  async deleteVersion(authorisation: ObjectAuthorisation, guard?: Guard): Promise<Version | undefined> {
+    const { bucket, key, versionId } = authorisation;
+    if (versionId === undefined) throw new Error('no version is named');
+    const find = (chain: VersionChain): Promise<Found | undefined> => chain.find(versionId);
+    return this.#inTurn(bucket, key, () => this.#remove(bucket, key, find, { authorisation, guard }));
   }
 
   /**
@@ -175,8 +185,8 @@ export class Objects {
    * @returns the delete marker, if one was made
    * @throws SeenNoMore
    */
-  async expireAsSeen(bucket: Bucket, key: string, seen: Head): Promise<Head | undefined> {
-    return this.delete(bucket, key, bucket.project, (current) => {
+  async expireAsSeen(authorisation: ServiceAuthorisation, seen: Head): Promise<Head | undefined> {
+    return this.delete(authorisation, authorisation.bucket.project, (current) => {
       if (current?.token !== seen.token) throw new SeenNoMore();
     });
   }
@@ -186,7 +196,7 @@ export class Objects {
    * @returns the head that is left, if any
    * @throws SeenNoMore
    */
-  async removeAsSeen(bucket: Bucket, key: string, { head, version }: Found): Promise<Head | undefined> {
+  async removeAsSeen({ bucket, key }: ServiceAuthorisation, { head, version }: Found): Promise<Head | undefined> {
     const commit = await this.#chain(bucket, key).remove(head, version);
     if (commit === undefined) throw new SeenNoMore();
     const { outcome } = await this.#table.write(commit.changes);
@@ -214,16 +224,16 @@ export class Objects {
 
   /**
    * Changes the long part of a version that is there: its tags or its ACL. Neither its content nor its Last-Modified changes.
+   * @param authorisation names the version
    * @param change is called anew at every attempt, with the version as it is then; may throw
-   * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), SlowDown
+   * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), AccessDenied (rights that are gone), SlowDown
    */
   async revise(
-    bucket: Bucket,
-    key: string,
-    versionId: string | undefined,
+    authorisation: ObjectAuthorisation,
     change: (particulars: Particulars, version: Version) => Particulars,
   ): Promise<Version> {
-    return this.#inTurn(bucket, key, () => this.#revise(bucket, key, versionId, change));
+    const { bucket, key } = authorisation;
+    return this.#inTurn(bucket, key, () => this.#revise(authorisation, change));
   }
 
   #inTurn<Result>(bucket: Bucket, key: string, change: () => Promise<Result>): Promise<Result> {
@@ -231,45 +241,52 @@ export class Objects {
   }
 
   async #revise(
-    bucket: Bucket,
-    key: string,
-    versionId: string | undefined,
+    authorisation: ObjectAuthorisation,
     change: (particulars: Particulars, version: Version) => Particulars,
   ): Promise<Version> {
+    const { key, versionId } = authorisation;
+    let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const found = await (versionId === undefined ? chain.current() : chain.find(versionId));
       const version = presentVersion(found?.version, key, versionId);
+      bucket = await this.#buckets.confirmedFor(bucket);
+      const caller = await authorisation.confirmVersion(bucket, version);
       const particulars = change(await this.particulars(version), version);
       const revised = await this.#place(key, { ...version, particulars });
       const commit = chain.revise(found!, { ...version, ...revised });
-      const { outcome } = await this.#table.write(commit, this.#buckets.commitConditions(bucket));
+      const outcome = await this.#write(bucket, commit, { caller });
       if (outcome === 'written') return version;
       if (outcome === 'unknown') throw new OutcomeUnknown();
-      bucket = await this.#buckets.readyFor(await this.#again(bucket, attempt));
+      bucket = await this.#again(bucket, attempt);
     }
     throw new S3Error('SlowDown');
   }
 
   /** @returns false if the bucket turned out to be versioned by now */
   async #deleteUnversioned(
-    bucket: Bucket,
-    key: string,
+    authorisation: ObjectAuthorisation,
     guard: Guard | undefined,
     sparing: 'foreign' | undefined,
   ): Promise<boolean> {
+    const { key } = authorisation;
+    let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
     const judge = sparing === 'foreign' ? sparingForeign(guard) : guard;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       if (bucket.versioning !== 'off') return false;
       // Without a guard there is nothing to read at first: the condition refuses what must not go.
-      const looks = guard !== undefined || (attempt > 0 && sparing !== undefined);
+      const { dependsOnVersion } = authorisation;
+      const looks = guard !== undefined || dependsOnVersion || (attempt > 0 && sparing !== undefined);
       const head = looks ? await chain.head() : undefined;
+      const caller = await (looks ? authorisation.confirmVersion(bucket, head) : authorisation.confirm(bucket));
+      if (authorisation.dependsOnVersion && !looks) continue;
       if (looks) judge?.(live(head));
       if (looks && head === undefined) return true;
-      const expect = head && guard ? tokenIs(head) : absentOr(sparing === 'foreign' ? own : unversioned);
-      const outcome = await this.#write(bucket, [{ key: headKey(bucket.id, key), delete: true, expect }]);
+      const hangsOnHead = head && (guard !== undefined || dependsOnVersion);
+      const expect = hangsOnHead ? tokenIs(head) : absentOr(sparing === 'foreign' ? own : unversioned);
+      const outcome = await this.#write(bucket, [{ key: headKey(bucket.id, key), delete: true, expect }], { caller });
       if (outcome === 'written') return true;
       if (outcome === 'unknown') throw new OutcomeUnknown();
       bucket = await this.#again(bucket, attempt);
@@ -277,42 +294,59 @@ export class Objects {
     throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
   }
 
+  /** @param authorisation undefined: to take back what the process has just made */
   async #remove(
     bucket: Bucket,
     key: string,
     find: (chain: VersionChain) => Promise<Found | undefined>,
-    guard?: Guard,
+    { authorisation, guard }: { authorisation?: ObjectAuthorisation; guard?: Guard | undefined } = {},
   ): Promise<Version | undefined> {
     const chain = this.#chain(bucket, key);
     let lost: Version | undefined;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const found = await find(chain);
       if (found === undefined) return lost;
+      if (authorisation) bucket = await this.#buckets.readyFor(bucket);
+      const caller = await authorisation?.confirmVersion(bucket, found.version).catch((error: unknown) => {
+        throw lost === undefined ? error : new OutcomeUnknown(error);
+      });
       guard?.(live(found.version));
       const commit = await chain.remove(found.head, found.version);
       if (commit) {
-        const { outcome } = await this.#table.write(commit.changes);
+        const outcome = await (caller === undefined
+          ? this.#table.write(commit.changes).then((written) => written.outcome)
+          : this.#write(bucket, commit.changes, { caller }));
         if (outcome === 'written') return found.version;
         if (outcome === 'unknown') lost = found.version;
       }
-      await this.#clock.sleep(jitter(attempt, this.#randomness));
+      bucket = await this.#again(bucket, attempt);
     }
     throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
   }
 
-  async #replace(bucket: Bucket, key: string, fresh: Unplaced, { guard, accompany }: PutOptions): Promise<Head> {
+  async #replace(
+    authorisation: ObjectAuthorisation,
+    fresh: Unplaced,
+    { guard, accompany, rightsCount }: PutOptions,
+  ): Promise<Head> {
+    const { key } = authorisation;
+    let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       // A write that asks for nothing needs no read where nothing can lie beneath: its condition refuses whatever does.
-      const blind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && accompany === undefined;
+      const mayBeBlind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && accompany === undefined;
+      const blind = mayBeBlind && (rightsCount === undefined || !authorisation.dependsOnVersion);
       const before = blind ? undefined : await chain.head();
+      const caller =
+        rightsCount && (await (blind ? authorisation.confirm(bucket) : authorisation.confirmVersion(bucket, before)));
+      if (rightsCount && blind && authorisation.dependsOnVersion) continue;
       guard?.(live(before));
       const version = this.#version(bucket, fresh, before);
       const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
       if (commit?.head) {
         const { changes, conditions } = (await accompany?.(commit.head, before, bucket)) ?? alone;
-        const outcome = await this.#write(bucket, [...commit.changes, ...changes], conditions);
+        const outcome = await this.#write(bucket, [...commit.changes, ...changes], { conditions, caller });
         if (outcome === 'written') return commit.head;
         if (outcome === 'unknown') return await whetherItIsThere(chain, commit.head);
       }
@@ -364,15 +398,19 @@ export class Objects {
     }
   }
 
+  /** @param of.caller what the commit must find of the caller, if rights count at the commit */
   async #write(
     bucket: Bucket,
     changes: readonly Change[],
-    conditions: readonly Condition[] = [],
+    { conditions = [], caller }: { conditions?: readonly Condition[]; caller?: readonly Condition[] | undefined } = {},
   ): Promise<WriteOutcome['outcome']> {
     if (this.#clock.now() - bucket.readAt > commitTime) return 'conflict';
     // What is written anyway hangs on its own image: that is the condition on it.
     const others = conditions.filter(({ key }) => !changes.some((change) => sameKey(change.key, key)));
-    const { outcome } = await this.#table.write(changes, [...others, ...this.#buckets.commitConditions(bucket)]);
+    const { outcome } = await this.#table.write(changes, [
+      ...others,
+      ...this.#buckets.commitConditions(bucket, caller),
+    ]);
     return outcome;
   }
 

@@ -3,10 +3,14 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import type { Bucket } from '../buckets/bucket.ts';
+import type { Buckets } from '../buckets/buckets.ts';
 import { sortableTime, timedId, timeOf } from '../ids.ts';
 import { expiry } from '../expiry.ts';
+import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { versionIdOf, type Version } from './versions.ts';
+
+/** What a commit needs to know of buckets. */
+type CommittedBuckets = Pick<Buckets, 'readyFor' | 'exactConditions' | 'stale'>;
 
 /** A way for anybody to one version of an object, for some time. Its token, which opens it, is kept nowhere. */
 export interface PublicLink {
@@ -29,6 +33,7 @@ export interface PublicLink {
 const tokenBytes = 32;
 const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
 const sweepPage = 100;
+const maxAttempts = 8;
 
 const linkPartition = {
   ofKey: (bucketId: string, key: string): string => `links/${bucketId}/${key}`,
@@ -53,11 +58,13 @@ const linkKey = {
  */
 export class PublicLinks {
   readonly #table: KeyValueTable;
+  readonly #buckets: CommittedBuckets;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
 
-  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
+  constructor(rooms: { table: KeyValueTable; buckets: CommittedBuckets; clock: Clock; randomness: Randomness }) {
     this.#table = rooms.table;
+    this.#buckets = rooms.buckets;
     this.#clock = rooms.clock;
     this.#randomness = rooms.randomness;
   }
@@ -69,11 +76,11 @@ export class PublicLinks {
    * @throws S3Error InvalidRequest (encrypted with a key of the customer's), ServiceUnavailable
    */
   async create(
-    bucket: Bucket,
-    key: string,
+    authorisation: ObjectAuthorisation,
     version: Version,
     lifetime: number,
   ): Promise<{ readonly link: PublicLink; readonly token: string }> {
+    const { bucket, key } = authorisation;
     if (version.encryption?.kind === 'customer') {
       throw new S3Error('InvalidRequest', {
         message: 'An object that is encrypted with a key of its owner cannot be read through a link.',
@@ -93,7 +100,7 @@ export class PublicLinks {
       hash: hashOf(token),
     };
     const attributes = encode(link);
-    await this.#write([
+    await this.#writeAuthorised(authorisation, version, [
       { key: linkKey.lookup(link.hash), put: attributes },
       { key: linkKey.listed(link), put: attributes },
       { key: linkKey.due(link), put: attributes },
@@ -135,13 +142,16 @@ export class PublicLinks {
     return attributes && this.#live(decode(attributes));
   }
 
-  /** Ends a link. @throws S3Error ServiceUnavailable: it may not have ended */
-  async revoke(link: PublicLink): Promise<void> {
-    await this.#write([
-      { key: linkKey.lookup(link.hash), delete: true },
-      { key: linkKey.listed(link), delete: true },
-      { key: linkKey.due(link), delete: true },
-    ]);
+  /**
+   * Ends a link to a version.
+   * @param authorisation names the version that the link leads to
+   * @param version that it leads to, if that is still there
+   * @throws S3Error NoSuchPublicLink (of another key), AccessDenied, SlowDown, ServiceUnavailable: it may not have ended
+   */
+  async revoke(authorisation: ObjectAuthorisation, link: PublicLink, version: Version | undefined): Promise<void> {
+    const { bucket, key } = authorisation;
+    if (link.bucketId !== bucket.id || link.key !== key) throw new S3Error('NoSuchPublicLink');
+    await this.#writeAuthorised(authorisation, version, removal(link));
   }
 
   /** Removes the links whose time is over. */
@@ -150,7 +160,7 @@ export class PublicLinks {
       const { items, more } = await this.#table.query(linkPartition.due, { limit: sweepPage });
       for (const { key, attributes } of items) {
         if (timeOf(key.sk.slice(0, key.sk.indexOf('/'))) > this.#clock.now()) return;
-        await this.revoke(decode(attributes));
+        await this.#write(removal(decode(attributes)));
       }
       if (!more) return;
     }
@@ -160,11 +170,36 @@ export class PublicLinks {
     return this.#clock.now() < link.expires ? link : undefined;
   }
 
+  async #writeAuthorised(
+    authorisation: ObjectAuthorisation,
+    version: Version | undefined,
+    changes: readonly Change[],
+  ): Promise<void> {
+    let { bucket } = authorisation;
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      bucket = await this.#buckets.readyFor(bucket);
+      const caller = await authorisation.confirmVersion(bucket, version);
+      const { outcome } = await this.#table.write(changes, this.#buckets.exactConditions(bucket, caller));
+      if (outcome === 'written') return;
+      if (outcome === 'unknown') throw new S3Error('ServiceUnavailable');
+      bucket = this.#buckets.stale(bucket);
+    }
+    throw new S3Error('SlowDown');
+  }
+
   /** None of these writes hangs on a condition, so each can be made again. */
   async #write(changes: readonly Change[]): Promise<void> {
     const { outcome } = await this.#table.write(changes);
     if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
   }
+}
+
+function removal(link: PublicLink): readonly Change[] {
+  return [
+    { key: linkKey.lookup(link.hash), delete: true },
+    { key: linkKey.listed(link), delete: true },
+    { key: linkKey.due(link), delete: true },
+  ];
 }
 
 function hashOf(token: string): string {

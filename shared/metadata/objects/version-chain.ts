@@ -15,6 +15,9 @@ export interface Found {
   readonly version: Version;
 }
 
+/** How often head and history are read until they fit together. Each time a writer would have had to come between. */
+export const maxReads = 64;
+
 /** What a chain needs from its surroundings. */
 export interface ChainRooms {
   readonly table: KeyValueTable;
@@ -72,13 +75,14 @@ export class VersionChain {
       const found = await this.findInstance(versionId);
       return found?.version.named ? found : undefined;
     }
-    for (;;) {
+    for (let reads = 0; reads < maxReads; reads += 1) {
       const head = await this.head();
       if (head === undefined || !head.named) return head && { head, version: head };
       if (head.nullInHistory === undefined) return undefined;
       const found = await this.findInstance(head.nullInHistory);
       if (found) return found;
     }
+    throw this.#damaged();
   }
 
   /**
@@ -106,7 +110,8 @@ export class VersionChain {
    * @param behind only versions older than this instance; what lies above was given out already and is not checked again
    */
   async walk(head: Head, limit: number, behind?: string): Promise<readonly Version[]> {
-    for (let top: Head | undefined = head; top !== undefined; top = await this.head()) {
+    let top: Head | undefined = head;
+    for (let reads = 0; top !== undefined && reads < maxReads; reads += 1, top = await this.head()) {
       const includesHead = behind === undefined || top.instance < behind;
       if (top.olderCount === 0) return includesHead ? [top] : [];
       const start = includesHead ? top.instance : behind;
@@ -122,6 +127,7 @@ export class VersionChain {
       const isWhole = !includesHead || older.length === Math.min(wanted, top.olderCount);
       if (unbroken && ends && isWhole) return includesHead ? [top, ...older] : older;
     }
+    if (top !== undefined) throw this.#damaged();
     return [];
   }
 
@@ -229,6 +235,11 @@ export class VersionChain {
     });
     const neighbour = items[0] && decodeVersion(items[0].attributes);
     return neighbour?.beneath === target.instance ? neighbour : undefined;
+  }
+
+  /** What was read again and again never fitted together: no race lasts so long. */
+  #damaged(): Error {
+    return new Error(`the history of key ${JSON.stringify(this.#key)} in bucket ${this.#bucketId} is damaged`);
   }
 
   async #older(instance: string): Promise<Version | undefined> {

@@ -6,7 +6,7 @@ import { partition } from '../keys.ts';
 import { monitoringKey, monitoringPartition } from '../monitoring/items.ts';
 import { headPartitions } from '../shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { VersionChain } from '../objects/version-chain.ts';
+import { maxReads, VersionChain } from '../objects/version-chain.ts';
 
 const minute = 60 * 1000;
 const day = 24 * 60 * minute;
@@ -82,9 +82,12 @@ export class Graves {
   async #removeAll(bucketId: string, key: string): Promise<void> {
     const rooms = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
     const chain = new VersionChain(rooms, bucketId, key);
-    for (let head = await chain.head(); head !== undefined; head = await chain.head()) {
+    // Of a damaged history no commit can be stated: it stays, for a scrub to find, and keeps nothing else from being removed.
+    let futile = 0;
+    for (let head = await chain.head(); head !== undefined && futile < maxReads; head = await chain.head()) {
       const commit = await chain.remove(head, head);
       if (commit) await this.#table.write(commit.changes);
+      else futile += 1;
     }
   }
 }

@@ -4,9 +4,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
+import type { Buckets } from '../buckets/buckets.ts';
 import { timedId, writeToken } from '../ids.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { Companions } from '../objects/new-version.ts';
+import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
 import { compareUtf8, type Start } from '../utf8-order.ts';
 import {
   decodePart,
@@ -34,6 +36,7 @@ export class CompletedMeanwhile extends Error {
   }
 }
 
+const maxAttempts = 8;
 /** No upload has a longer id; what is asked for may be longer than the name of an item. */
 const longestId = 64;
 
@@ -45,6 +48,7 @@ const justOpened = { state: 'open', result: undefined, picked: undefined } as co
 /** Multipart uploads: their state, their parts, and what becomes of both. */
 export class Uploads {
   readonly #table: KeyValueTable;
+  readonly #buckets: Buckets;
   readonly #blobs: BlobStore;
   readonly #manifests: Manifests;
   readonly #clock: Clock;
@@ -52,23 +56,25 @@ export class Uploads {
 
   constructor(rooms: {
     table: KeyValueTable;
+    buckets: Buckets;
     blobs: BlobStore;
     manifests: Manifests;
     clock: Clock;
     randomness: Randomness;
   }) {
     this.#table = rooms.table;
+    this.#buckets = rooms.buckets;
     this.#blobs = rooms.blobs;
     this.#manifests = rooms.manifests;
     this.#clock = rooms.clock;
     this.#randomness = rooms.randomness;
   }
 
-  /** Begins an upload. @returns its id */
-  async create(bucket: Bucket, key: string, fresh: NewUpload): Promise<string> {
+  /** Begins an upload. @returns its id. @throws S3Error NoSuchBucket, ServiceUnavailable */
+  async create({ bucket, key }: ObjectAuthorisation, fresh: NewUpload): Promise<string> {
     const initiated = this.#clock.now();
     const id = timedId(initiated, this.#randomness);
-    const { outcome } = await this.#table.write([
+    await this.#add(bucket, [
       {
         key: stateKey(id),
         put: encodeState({ ...fresh, id, bucketId: bucket.id, key, initiated, token: this.#token(), ...justOpened }),
@@ -80,8 +86,19 @@ export class Uploads {
         expect: { is: 'absent' },
       },
     ]);
-    if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
     return id;
+  }
+
+  /** Writes what is new, into the bucket as it stands. @throws S3Error NoSuchBucket, ServiceUnavailable */
+  async #add(bucket: Bucket, changes: readonly Change[]): Promise<void> {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      bucket = await this.#buckets.readyFor(bucket);
+      const { outcome } = await this.#table.write(changes, this.#buckets.commitConditions(bucket));
+      if (outcome === 'written') return;
+      if (outcome === 'unknown') break;
+      bucket = this.#buckets.stale(bucket);
+    }
+    throw new S3Error('ServiceUnavailable');
   }
 
   /** The upload of this id, whatever its state. @throws S3Error NoSuchUpload, also if it belongs to another bucket or key */
@@ -110,10 +127,10 @@ export class Uploads {
    * Records a part whose bytes are stored. If the upload ended meanwhile nothing is touched: the part may be the repetition of
    * one that was completed, and the finisher of the upload looks after it.
    */
-  async addPart(bucket: Bucket, upload: Upload, part: Omit<Part, 'id' | 'at'>): Promise<Part> {
+  async addPart({ bucket }: ObjectAuthorisation, upload: Upload, part: Omit<Part, 'id' | 'at'>): Promise<Part> {
     const at = this.#clock.now();
     const added = { ...part, at, id: timedId(at, this.#randomness) };
-    const { outcome } = await this.#table.write([
+    await this.#add(bucket, [
       {
         key: partKey(upload.id, added),
         // The bucket is for whoever counts its bytes.
@@ -121,7 +138,6 @@ export class Uploads {
         expect: { is: 'absent' },
       },
     ]);
-    if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
     await this.findOpen(bucket, upload.key, upload.id);
     return added;
   }
@@ -212,26 +228,38 @@ export class Uploads {
     };
   }
 
-  /** Ends an upload without an object. @throws S3Error NoSuchUpload unless it is open */
-  async abort(bucket: Bucket, key: string, id: string): Promise<void> {
-    for (;;) {
-      const upload = await this.findOpen(bucket, key, id);
-      const { outcome } = await this.#table.write([this.#ended(upload, { state: 'aborted' }), this.#unlisted(upload)]);
+  /** Ends an upload without an object. @throws S3Error NoSuchUpload unless it is open, AccessDenied, SlowDown */
+  async abort(authorisation: ObjectAuthorisation, id: string): Promise<void> {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      const bucket = await this.#buckets.confirmedFor(
+        attempt === 0 ? authorisation.bucket : this.#buckets.stale(authorisation.bucket),
+      );
+      const upload = await this.findOpen(bucket, authorisation.key, id);
+      const caller = await authorisation.confirm(bucket);
+      const { outcome } = await this.#table.write(
+        [this.#ended(upload, { state: 'aborted' }), this.#unlisted(upload)],
+        this.#buckets.commitConditions(bucket, caller),
+      );
       if (outcome === 'written') return;
       // Looking again could find it aborted by this very write, and answer that there is no such upload.
       if (outcome === 'unknown') throw new S3Error('ServiceUnavailable');
     }
+    throw new S3Error('SlowDown');
   }
 
   /** Ends every upload of a bucket that is gone. */
   async abortAll(bucketId: string): Promise<void> {
-    const { items } = await this.#table.query(uploadIndexPartition(bucketId));
-    for (const { attributes } of items) {
-      const { id } = attributes as unknown as ListedUpload;
-      const state = await this.#table.get(stateKey(id));
-      const upload = state && decodeState(id, state);
-      if (upload?.state !== 'open') continue;
-      await this.#table.write([this.#ended(upload, { state: 'aborted' }), this.#unlisted(upload)]);
+    for (let after: string | undefined, more = true; more;) {
+      const page = await this.#table.query(uploadIndexPartition(bucketId), after === undefined ? {} : { after });
+      for (const { attributes } of page.items) {
+        const { id } = attributes as unknown as ListedUpload;
+        const state = await this.#table.get(stateKey(id));
+        const upload = state && decodeState(id, state);
+        if (upload?.state !== 'open') continue;
+        await this.#table.write([this.#ended(upload, { state: 'aborted' }), this.#unlisted(upload)]);
+      }
+      after = page.items.at(-1)?.key.sk;
+      more = page.more;
     }
   }
 

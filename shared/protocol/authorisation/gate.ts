@@ -1,4 +1,5 @@
-import { mayDo, type Evidence, type Owned, type Question } from '../../access/authorise.ts';
+import { mayDo, type Evidence, type OwnedVersion, type Question } from '../../access/authorise.ts';
+import type { AccessKeys } from '../../access/identity.ts';
 import { evaluatePolicy } from '../../access/policy.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
@@ -7,11 +8,13 @@ import { bucketAcl, versionAcl } from '../acls/acl-document.ts';
 import { bucketPolicy } from './bucket-policy.ts';
 import type { Services } from '../operation.ts';
 import { conditionFacts, type KnownRequest } from './policy-facts.ts';
+import { RequestAuthorisation, type Ground } from './request-authorisation.ts';
 import type { RequestView } from './request-view.ts';
 
 /** What the gate reads from. */
 interface Rooms extends Pick<Services, 'buckets' | 'uploads'> {
   readonly view: RequestView;
+  readonly keys: AccessKeys;
 }
 
 /**
@@ -21,76 +24,107 @@ interface Rooms extends Pick<Services, 'buckets' | 'uploads'> {
 export class Gate {
   readonly #rooms: Rooms;
   readonly #request: KnownRequest;
-  readonly #addressed: Bucket | undefined;
 
-  /** @param addressed the bucket that the request is sent to, if its operation wants one */
-  constructor(rooms: Rooms, request: KnownRequest, addressed: Bucket | undefined) {
+  constructor(rooms: Rooms, request: KnownRequest) {
     this.#rooms = rooms;
     this.#request = request;
-    this.#addressed = addressed;
   }
 
   /**
+   * Authorises what a request asks for, by all of its questions.
+   * @param addressed the bucket that the request is sent to, if its operation wants one, and the object in it
    * @throws S3Error AccessDenied, which says nothing of what there is; NoSuchBucket for a question about another bucket than
    *   the addressed one
    */
-  async authorise(question: Question): Promise<void> {
-    const elsewhere = question.bucket !== undefined && question.bucket !== this.#addressed?.name;
-    const bucket = elsewhere ? await this.#rooms.view.bucket(question.bucket) : this.#addressed;
-    if (!(await this.#mayDo(question, bucket))) throw new S3Error('AccessDenied');
+  async authorise(
+    questions: readonly Question[],
+    addressed: { readonly bucket: Bucket | undefined; readonly key?: string | undefined },
+  ): Promise<RequestAuthorisation> {
+    const { view, keys } = this.#rooms;
+    const { caller } = this.#request;
+    const authorisation = new RequestAuthorisation({
+      mayDo: (question, ground) => this.#answer(question, ground),
+      ...{ keys, view, questions, caller, ...addressed },
+    });
+    await authorisation.ask();
+    return authorisation;
   }
 
-  #mayDo(question: Question, bucket: Bucket | undefined): Promise<boolean> {
-    const { caller } = this.#request;
+  /**
+   * Authorises a look that nothing is changed after.
+   * @throws S3Error AccessDenied, NoSuchBucket
+   */
+  async authoriseLook(question: Question, bucket: Bucket | undefined): Promise<void> {
+    const { view } = this.#rooms;
+    const find: Ground['find'] = (of, key, versionId) => view.find(of, key, versionId);
+    if (!(await this.#answer(question, { caller: this.#request.caller, bucket, find })))
+      throw new S3Error('AccessDenied');
+  }
+
+  /** Whether a question is answered with yes, on this ground. @throws S3Error NoSuchBucket, as {@link authorise} */
+  async #answer(question: Question, ground: Ground): Promise<boolean> {
+    const elsewhere = question.bucket !== undefined && question.bucket !== ground.bucket?.name;
+    const bucket = elsewhere ? await this.#rooms.view.bucket(question.bucket) : ground.bucket;
+    return this.#mayDo(question, { ...ground, bucket });
+  }
+
+  #mayDo(question: Question, ground: Ground): Promise<boolean> {
+    const { caller, bucket } = ground;
     if (bucket === undefined) return mayDo(caller, question, undefined, noEvidence);
     const owned = { owner: bucket.project, acl: () => bucketAcl(bucket, this.#rooms.buckets) };
-    return mayDo(caller, question, owned, this.#evidence(question, bucket));
+    return mayDo(caller, question, owned, this.#evidence(question, ground, bucket));
   }
 
-  #evidence(question: Question, bucket: Bucket): Evidence {
+  #evidence(question: Question, ground: Ground, bucket: Bucket): Evidence {
     const { buckets } = this.#rooms;
     return {
-      policy: () => this.#policy(question, bucket),
+      policy: () => this.#policy(question, ground, bucket),
       sparesOwner: async () => (await bucketPolicy(bucket, buckets))?.bindsOwner !== true,
-      version: () => this.#version(question, bucket),
+      version: () => this.#version(question, ground, bucket),
       initiator: async () => (await this.#upload(question, bucket))?.initiator,
-      mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name }, bucket),
+      mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name }, ground),
     };
   }
 
-  async #policy(question: Question, bucket: Bucket): Promise<'allow' | 'deny' | 'none'> {
+  async #policy(question: Question, ground: Ground, bucket: Bucket): Promise<'allow' | 'deny' | 'none'> {
     const found = await bucketPolicy(bucket, this.#rooms.buckets);
     if (found === undefined) return 'none';
     const { action, key } = question;
+    const { caller } = ground;
     return evaluatePolicy(found.policy, {
-      caller: this.#request.caller,
+      caller,
       action,
       bucket: bucket.name,
       ...(key !== undefined && { key }),
-      conditions: conditionFacts(this.#request, {
-        question,
-        tags: () => this.#tags(question, bucket),
-        upload: () => this.#upload(question, bucket),
-      }),
+      conditions: conditionFacts(
+        { ...this.#request, caller },
+        {
+          question,
+          tags: () => this.#tags(question, ground, bucket),
+          upload: () => this.#upload(question, bucket),
+        },
+      ),
     });
   }
 
-  async #version({ key, versionId }: Question, bucket: Bucket): Promise<Owned | undefined> {
-    const { view } = this.#rooms;
-    const version = key === undefined ? undefined : await view.find(bucket, key, versionId);
-    if (version === undefined || version.marker) return undefined;
-    const { owner } = version;
-    return { owner, acl: async () => versionAcl(await view.particulars(version), owner) };
+  async #version({ key, versionId }: Question, ground: Ground, bucket: Bucket): Promise<OwnedVersion | undefined> {
+    const version = key === undefined ? undefined : await ground.find(bucket, key, versionId);
+    if (version === undefined) return undefined;
+    const { owner, marker } = version;
+    return { owner, marker, acl: async () => versionAcl(await this.#rooms.view.particulars(version), owner) };
   }
 
   async #upload({ key = '', uploadId }: Question, bucket: Bucket): Promise<Upload | undefined> {
     return uploadId === undefined ? undefined : this.#rooms.uploads.look(bucket, key, uploadId);
   }
 
-  async #tags({ key, versionId }: Question, bucket: Bucket): Promise<readonly (readonly [string, string])[]> {
-    const { view } = this.#rooms;
-    const version = key === undefined ? undefined : await view.find(bucket, key, versionId);
-    return version === undefined ? [] : (await view.particulars(version)).tags;
+  async #tags(
+    { key, versionId }: Question,
+    ground: Ground,
+    bucket: Bucket,
+  ): Promise<readonly (readonly [string, string])[]> {
+    const version = key === undefined ? undefined : await ground.find(bucket, key, versionId);
+    return version === undefined ? [] : (await this.#rooms.view.particulars(version)).tags;
   }
 }
 

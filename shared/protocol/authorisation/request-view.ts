@@ -1,4 +1,3 @@
-import { S3Error } from '../../errors/s3-error.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Buckets } from '../../metadata/buckets/buckets.ts';
 import type { Objects } from '../../metadata/objects/objects.ts';
@@ -41,17 +40,6 @@ export class RequestView {
   forget(): void {
     this.#versions.clear();
     this.#particulars.clear();
-  }
-
-  /**
-   * For changes: a check that what is about to be changed is still the version which was seen, if any was, because that is the one
-   * which was judged. It throws SlowDown if another is there by now; whoever tries again is judged anew.
-   */
-  async unchanged(bucket: Bucket, key: string, versionId: string | undefined): Promise<(version: Version) => void> {
-    const judged = await this.#versions.get(nameOf(bucket, key, versionId));
-    return (version) => {
-      if (judged !== undefined && judged.instance !== version.instance) throw new S3Error('SlowDown');
-    };
   }
 }
 

@@ -2,7 +2,7 @@ import type { Caller } from '../../access/identity.ts';
 import type { Checksum, ChecksumAlgorithm } from '../../checksums/algorithms.ts';
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import type { Query } from '../../http/query.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import type { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
 import { noSuchUpload, type Part, type Upload } from '../../metadata/uploads/upload.ts';
 import type { Uploads } from '../../metadata/uploads/uploads.ts';
 import type { StoredBody } from '../bodies/store-body.ts';
@@ -47,7 +47,7 @@ export function checkPartChecksum(expected: ChecksumAlgorithm | undefined, actua
 
 interface PartRooms {
   readonly uploads: Uploads;
-  readonly bucket: Bucket;
+  readonly authorisation: ObjectAuthorisation;
   readonly upload: Upload;
   /** Of the part. */
   readonly number: number;
@@ -57,12 +57,17 @@ interface PartRooms {
  * Records a body as a part of an upload.
  * @throws S3Error as {@link Uploads.addPart}; the bytes stay then, for the finisher of the upload
  */
-export async function addPart(stored: StoredBody, { uploads, bucket, upload, number }: PartRooms): Promise<Part> {
+export async function addPart(
+  stored: StoredBody,
+  { uploads, authorisation, upload, number }: PartRooms,
+): Promise<Part> {
   const { size, md5, checksum, blob } = stored;
   try {
-    return await uploads.addPart(bucket, upload, { number, size, md5, checksum, blob });
+    return await uploads.addPart(authorisation, upload, { number, size, md5, checksum, blob });
   } catch (error) {
-    stored.abandon();
+    // Into a bucket that is gone nothing was written.
+    if (error instanceof S3Error && error.code === 'NoSuchBucket') await stored.discard();
+    else stored.abandon();
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Preconditions } from '../../http/preconditions.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import type { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
 import type { Claim } from '../../metadata/quotas/quotas.ts';
 import { versionIdOf, type Version } from '../../metadata/objects/versions.ts';
 import { customerOf, encryptionFields, wantedKey, type WantedEncryption } from './encryption.ts';
@@ -17,7 +18,6 @@ import { writeGuard } from './write-guard.ts';
 
 /** An object that comes in one request: by PutObject, or with the form of PostObject. */
 export interface Upload {
-  readonly key: string;
   readonly headers: UploadHeaders;
   readonly encryption: WantedEncryption;
   readonly conditions: Preconditions;
@@ -33,6 +33,7 @@ export interface StoredObject extends Pick<StoredBody, 'md5' | 'checksum'> {
 }
 
 interface Rooms extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'projects' | 'quotas' | 'settings'> {
+  readonly authorisation: ObjectAuthorisation;
   readonly bucket: Bucket;
   readonly caller: Caller;
   readonly payload: Payload;
@@ -49,8 +50,9 @@ export async function storeObject(upload: Upload, rooms: Rooms): Promise<StoredO
 }
 
 async function storeWithin(upload: Upload, rooms: Rooms, claim: Claim): Promise<StoredObject> {
-  const { bucket, contents, objects, payload, caller, settings } = rooms;
-  const { key, expectedEtag, conditions } = upload;
+  const { authorisation, bucket, contents, objects, payload, caller, settings } = rooms;
+  const { expectedEtag, conditions } = upload;
+  const { key } = authorisation;
   const owner = projectOf(caller, bucket);
   const grants = await grantsOfUpload(upload.headers.acl, owner, bucket, rooms);
   const { record, blobs } = contents.encryption(wantedKey(upload.encryption));
@@ -63,8 +65,7 @@ async function storeWithin(upload: Upload, rooms: Rooms, claim: Claim): Promise<
     const { contentType, headers, metadata, tags } = upload.headers;
     const expirations = await readExpirations(rooms, bucket);
     const version = await objects.put(
-      bucket,
-      key,
+      authorisation,
       {
         marker: false,
         size: stored.size,

@@ -1,3 +1,4 @@
+import { byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { administer, type AdministrationAnswer } from '../../../functions/admin/administer.ts';
 import { administrationRooms } from '../../../functions/admin/administration-rooms.ts';
@@ -79,7 +80,7 @@ describe('administration', () => {
     await user();
     const { id } = (await result(ask('project show', { project: 'shop@acme' }))) as { id: string };
     const names = Array.from({ length: 201 }, (_, at) => `bucket-${String(at).padStart(3, '0')}`);
-    for (const name of names) await rooms.buckets.create(name, id, 1000);
+    for (const name of names) await rooms.buckets.create(byOperator, name, id, 1000);
     interface Page {
       readonly buckets: readonly { readonly bucket: string }[];
       readonly next?: string;

@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyLifecycle, type LifecycleOptions } from '../../../functions/scheduled/apply-lifecycle.ts';
@@ -71,7 +72,7 @@ describe('a pass', () => {
     const world = await LifecycleWorld.create();
     await world.put('free');
     const { buckets } = world.rooms;
-    await buckets.create('ruled', 'project', 100);
+    await buckets.create(byOperator, 'ruled', 'project', 100);
     const free = await buckets.load('bucket');
     const asked: string[] = [];
     const query = world.table.query.bind(world.table);
@@ -90,7 +91,7 @@ describe('a pass', () => {
       { id: 'b', status: 'Enabled', scope: { form: 'filter', prefix: 'logs/2020/' }, ...oneDay },
       { id: 'c', status: 'Disabled', scope: { form: 'filter' }, ...oneDay },
     ];
-    await buckets.documents.set('ruled', 'lifecycle', { rules });
+    await buckets.documents.set(asService(await buckets.load('ruled')), 'lifecycle', { rules });
     asked.length = 0;
     await apply(world);
     expect(asked.filter((one) => one.includes(free.id))).toEqual([]);
@@ -102,10 +103,14 @@ describe('a pass', () => {
     const world = await LifecycleWorld.create();
     await world.setRules(oneDay);
     expect(world.table.keysOf('buckets-with/lifecycle')).toEqual(['bucket']);
-    await world.rooms.buckets.documents.set('bucket', 'lifecycle', undefined);
+    await world.rooms.buckets.documents.set(
+      asService(await world.rooms.buckets.load('bucket')),
+      'lifecycle',
+      undefined,
+    );
     expect(world.table.keysOf('buckets-with/lifecycle')).toEqual([]);
     await world.setRules(oneDay);
-    await world.rooms.buckets.remove('bucket');
+    await world.rooms.buckets.remove(asService(await world.rooms.buckets.load('bucket')));
     expect(world.table.keysOf('buckets-with/lifecycle')).toEqual([]);
     expect((await apply(world)).pass.tally.keys).toBe(0);
   });
@@ -121,11 +126,15 @@ describe('a pass', () => {
       const left = await world.keys();
       expect(left).toHaveLength(12);
       if (change === 'rules') {
-        await world.rooms.buckets.documents.set('bucket', 'lifecycle', undefined);
+        await world.rooms.buckets.documents.set(
+          asService(await world.rooms.buckets.load('bucket')),
+          'lifecycle',
+          undefined,
+        );
       } else {
         for (const key of left) await world.delete(key);
-        await world.rooms.buckets.remove('bucket');
-        await world.rooms.buckets.create('bucket', 'project', 100);
+        await world.rooms.buckets.remove(asService(await world.rooms.buckets.load('bucket')));
+        await world.rooms.buckets.create(byOperator, 'bucket', 'project', 100);
         for (const key of left) await world.put(key);
         world.clock.time += 3 * day;
       }
@@ -141,7 +150,7 @@ describe('a pass', () => {
     await world.setRules({ scope: { form: 'filter', prefix: 'big/' }, abortDays: 2 });
     const bucket = await buckets.load('bucket');
     const begin = async (key: string): Promise<string> =>
-      uploads.create(bucket, key, {
+      uploads.create(asService(bucket, key), {
         owner: 'project',
         initiator: 'project',
         contentType: undefined,
@@ -160,7 +169,7 @@ describe('a pass', () => {
       'big/young',
       'small',
     ]);
-    await uploads.abort(bucket, 'big/young', young);
+    await uploads.abort(asService(bucket, 'big/young'), young);
     world.clock.time += 3 * day;
     expect((await apply(world)).pass.tally).toMatchObject({ aborted: 0, changed: 0 });
   });
@@ -302,7 +311,7 @@ describe('between the look at a key and the change', () => {
     const { buckets, uploads } = world.rooms;
     await world.setRules({ abortDays: 1 });
     const bucket = await buckets.load('bucket');
-    const id = await uploads.create(bucket, 'key', {
+    const id = await uploads.create(asService(bucket, 'key'), {
       owner: 'project',
       initiator: 'project',
       contentType: undefined,
@@ -311,7 +320,10 @@ describe('between the look at a key and the change', () => {
       checksum: undefined,
     });
     world.clock.time += 3 * day;
-    expect(await meddle(world, () => uploads.abort(bucket, 'key', id))).toMatchObject({ aborted: 0, changed: 1 });
+    expect(await meddle(world, () => uploads.abort(asService(bucket, 'key'), id))).toMatchObject({
+      aborted: 0,
+      changed: 1,
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
 import { lifecycleRooms } from '../../../functions/runtime/lifecycle-rooms.ts';
 import type { LifecycleRooms } from '../../../functions/scheduled/apply-lifecycle.ts';
 import type { Versioning } from '../../../shared/metadata/buckets/bucket.ts';
@@ -45,13 +46,14 @@ export class LifecycleWorld {
     readonly name?: string;
   } = {}): Promise<LifecycleWorld> {
     const world = new LifecycleWorld(new MemoryTable({ freeChecks }), name);
-    await world.rooms.buckets.create(name, 'project', 100);
+    await world.rooms.buckets.create(byOperator, name, 'project', 100);
     await world.setVersioning(versioning);
     return world;
   }
 
   async setVersioning(versioning: Versioning): Promise<void> {
-    if (versioning !== 'off') await this.rooms.buckets.setVersioning(this.name, versioning);
+    if (versioning !== 'off')
+      await this.rooms.buckets.setVersioning(asService(await this.rooms.buckets.load(this.name)), versioning);
   }
 
   /** Each rule as it is stored, with what is usual left out. */
@@ -62,13 +64,15 @@ export class LifecycleWorld {
       scope: { form: 'filter' },
       ...rule,
     }));
-    await this.rooms.buckets.documents.set(this.name, 'lifecycle', { rules: stored });
+    await this.rooms.buckets.documents.set(asService(await this.rooms.buckets.load(this.name)), 'lifecycle', {
+      rules: stored,
+    });
   }
 
   async put(key: string, { size = 1, tags = [] as [string, string][], long = false } = {}): Promise<Version> {
     const bucket = await this.rooms.buckets.load(this.name);
     const metadata = long ? { long: 'x'.repeat(2000) } : {};
-    return this.rooms.objects.put(bucket, key, {
+    return this.rooms.objects.put(asService(bucket, key), {
       marker: false,
       size,
       md5: Buffer.alloc(16),
@@ -82,16 +86,16 @@ export class LifecycleWorld {
   }
 
   async delete(key: string): Promise<void> {
-    await this.rooms.objects.delete(await this.rooms.buckets.load(this.name), key, 'project');
+    await this.rooms.objects.delete(asService(await this.rooms.buckets.load(this.name), key), 'project');
   }
 
   async deleteVersion(key: string, versionId: string): Promise<void> {
-    await this.rooms.objects.deleteVersion(await this.rooms.buckets.load(this.name), key, versionId);
+    await this.rooms.objects.deleteVersion(asService(await this.rooms.buckets.load(this.name), key, versionId));
   }
 
   async tag(key: string, versionId: string | undefined, tags: readonly (readonly [string, string])[]): Promise<void> {
     const bucket = await this.rooms.buckets.load(this.name);
-    await this.rooms.objects.revise(bucket, key, versionId, (particulars) => ({ ...particulars, tags }));
+    await this.rooms.objects.revise(asService(bucket, key, versionId), (particulars) => ({ ...particulars, tags }));
   }
 
   /** The versions of each key, newest first. */

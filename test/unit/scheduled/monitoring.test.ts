@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { collectMetrics } from '../../../functions/scheduled/collect-metrics.ts';
 import { evaluateAlarms } from '../../../functions/scheduled/evaluate-alarms.ts';
@@ -38,7 +39,10 @@ beforeEach(async () => {
   const rooms = { table, clock, randomness: new CountedBytes(), blobs: {} as BlobStore };
   buckets = new Buckets(rooms);
   monitoring = composeMonitoring({ ...rooms, ...alarmAdapters, buckets });
-  graves = new Graves({ ...rooms, uploads: new Uploads({ ...rooms, manifests: new Manifests(rooms) }) });
+  graves = new Graves({
+    ...rooms,
+    uploads: new Uploads({ ...rooms, buckets: new Buckets(rooms), manifests: new Manifests(rooms) }),
+  });
   objects = new Map();
   sent = [];
   answer = async () => ({ outcome: 'delivered' });
@@ -47,9 +51,9 @@ beforeEach(async () => {
 });
 
 async function monitored(name: string, project = 'project'): Promise<Bucket> {
-  await buckets.create(name, project, 10);
+  await buckets.create(byOperator, name, project, 10);
   const made = await buckets.load(name);
-  await monitoring.buckets.turn(made, 'on');
+  await monitoring.buckets.turn(asService(made), 'on');
   return made;
 }
 
@@ -105,7 +109,7 @@ const fields: AlarmFields = {
 
 async function alarm(further: Partial<AlarmFields> = {}, on = bucket, name = 'alarm'): Promise<string | undefined> {
   const definition = readAlarmDefinition({ ...fields, ...further }, monitoring.actionKinds);
-  return (await monitoring.alarms.put(on, name, definition, 50)).webhookSecret;
+  return (await monitoring.alarms.put(asService(on), name, definition, 50)).webhookSecret;
 }
 
 const state = async (): Promise<Alarm> => monitoring.alarms.load(bucket.id, 'alarm');
@@ -126,9 +130,9 @@ async function history(): Promise<string[]> {
 
 describe('a collection', () => {
   it('samples those buckets that have monitoring, and looks at no other', async () => {
-    await buckets.create('plain', 'project', 10);
+    await buckets.create(byOperator, 'plain', 'project', 10);
     const off = await monitored('off');
-    await monitoring.buckets.turn(off, 'off');
+    await monitoring.buckets.turn(asService(off), 'off');
     objects.set(bucket.id, 7);
     const gets = table.calls.get;
     expect(await collect()).toEqual({ sampled: 1, failed: 0 });
@@ -168,7 +172,7 @@ describe('a collection', () => {
 
   it('lets go of what is too old, also where monitoring was turned off', async () => {
     await collect();
-    await monitoring.buckets.turn(bucket, 'off');
+    await monitoring.buckets.turn(asService(bucket), 'off');
     clock.time = Math.ceil((clock.time + 70 * day) / samples.span) * samples.span;
     await collect();
     expect(table.keysOf(monitoringPartition.samples(bucket.id)).map((sk) => sk.slice(0, 2))).toEqual(['1d', '1h']);
@@ -243,7 +247,7 @@ describe('an evaluation', () => {
     await alarm();
     await pass(20);
     expect((await state()).state).toBe('ALARM');
-    const entry = await monitoring.buckets.turn(bucket, 'off');
+    const entry = await monitoring.buckets.turn(asService(bucket), 'off');
     // Whoever turned it off died before the alarms were told: the next evaluation tells them.
     expect(entry?.pausing).toBe(true);
     await evaluate();
@@ -255,7 +259,7 @@ describe('an evaluation', () => {
     await pass(0);
     expect((await state()).state).toBe('INSUFFICIENT_DATA');
     expect(sent).toHaveLength(1);
-    await monitoring.buckets.turn(bucket, 'on');
+    await monitoring.buckets.turn(asService(bucket), 'on');
     await pass(0);
     expect((await state()).state).toBe('OK');
   });
@@ -265,7 +269,7 @@ describe('an evaluation', () => {
     clock.time += samplingTime;
     objects.set(bucket.id, 20);
     await collect();
-    let between: (() => Promise<unknown>) | undefined = () => monitoring.buckets.turn(bucket, 'off');
+    let between: (() => Promise<unknown>) | undefined = () => monitoring.buckets.turn(asService(bucket), 'off');
     table.beforeWrite = async (changes) => {
       const isTransition = changes.some(({ key }) => key.pk === monitoringPartition.alarms(bucket.id));
       if (!isTransition || between === undefined) return;
@@ -275,7 +279,7 @@ describe('an evaluation', () => {
     };
     expect((await evaluate()).changed).toBe(0);
     expect((await state()).state).toBe('INSUFFICIENT_DATA');
-    await monitoring.buckets.turn(bucket, 'on');
+    await monitoring.buckets.turn(asService(bucket), 'on');
     between = () => alarm({ Threshold: '30' });
     expect((await evaluate()).changed).toBe(0);
     expect((await evaluate()).changed).toBe(1);
@@ -370,16 +374,16 @@ describe('a removed bucket', () => {
     await alarm();
     await alarm({}, bucket, 'other');
     await pass(0);
-    await buckets.remove('bucket');
+    await buckets.remove(asService(await buckets.load('bucket')));
     objects.set(bucket.id, 20);
     clock.time += samplingTime;
     expect((await collect()).sampled).toBe(0);
     expect(await evaluate()).toMatchObject({ alarms: 0, changed: 0 });
 
     clock.time += 20 * minute;
-    await buckets.create('bucket', 'project', 10);
+    await buckets.create(byOperator, 'bucket', 'project', 10);
     const again = await buckets.load('bucket');
-    await monitoring.buckets.turn(again, 'on');
+    await monitoring.buckets.turn(asService(again), 'on');
     // The name of an alarm is free as soon as its bucket is gone, and what sweeps leaves the new owner of the name alone.
     await alarm({}, again);
     await graves.sweep();
@@ -387,15 +391,15 @@ describe('a removed bucket', () => {
     for (const partition of [samplesOf, alarms, historyOf]) expect(table.keysOf(partition(bucket.id))).toEqual([]);
     expect(table.keysOf(alarmNames('project'))).toEqual(['alarm']);
     expect(table.keysOf(list)).toEqual([again.id]);
-    await monitoring.alarms.remove(again, 'alarm');
+    await monitoring.alarms.remove(asService(again), 'alarm');
     expect(table.keysOf(alarmNames('project'))).toEqual([]);
   });
 
   it('cannot get monitoring from whoever has seen it before', async () => {
-    await buckets.create('late', 'project', 10);
+    await buckets.create(byOperator, 'late', 'project', 10);
     const late = await buckets.load('late');
-    await buckets.remove('late');
-    await expect(monitoring.buckets.turn(late, 'on')).rejects.toMatchObject({ code: 'NoSuchBucket' });
+    await buckets.remove(asService(await buckets.load('late')));
+    await expect(monitoring.buckets.turn(asService(late), 'on')).rejects.toMatchObject({ code: 'NoSuchBucket' });
     expect(table.keysOf(monitoringPartition.monitored)).toEqual([bucket.id]);
   });
 });

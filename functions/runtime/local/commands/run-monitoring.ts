@@ -31,7 +31,7 @@ export function collectMetricsCommand(): Command {
 async function collect(rooms: Rooms): Promise<Report> {
   const { monitoring, buckets, usage } = monitoringRooms(rooms);
   const telemetry = new Log(process.stderr);
-  const uploads = new Uploads({ ...rooms, manifests: new Manifests(rooms) });
+  const uploads = new Uploads({ ...rooms, buckets, manifests: new Manifests(rooms) });
   const released = new ReleaseQueue({ ...rooms, uploads, grace });
   const feed = new FeedRunner(rooms.table, [usage.follow.bind(usage), released.follow.bind(released)], telemetry);
   const tell = sparingly(({ sampled }: { readonly sampled: number }) => `${count(sampled, 'bucket')} so far`);

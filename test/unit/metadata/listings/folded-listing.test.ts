@@ -1,3 +1,4 @@
+import { byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +24,7 @@ afterAll(async () => {
 });
 
 async function taken(name: string, prefixes: number, keys: number) {
-  await rooms.buckets.create(name, 'project', 1000);
+  await rooms.buckets.create(byOperator, name, 'project', 1000);
   const bucket = await rooms.buckets.load(name);
   await fillPrefixes(rooms.objects, bucket, prefixes, keys);
   const found = await listFolded({ ...rooms, table: opened.table }, bucket);

@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
@@ -19,16 +20,20 @@ beforeEach(async () => {
   table = new MemoryTable();
   clock = new SetClock();
   const rooms = { table, clock, blobs: {} as BlobStore, randomness: new CountedBytes() };
-  uploads = new Uploads({ ...rooms, manifests: new Manifests(rooms) });
+  uploads = new Uploads({ ...rooms, buckets: new Buckets(rooms), manifests: new Manifests(rooms) });
   const buckets = new Buckets(rooms);
-  await buckets.create('bucket', 'project', 1);
+  await buckets.create(byOperator, 'bucket', 'project', 1);
   bucket = await buckets.load('bucket');
 });
 
 async function open(key: string): Promise<{ key: string; id: string }> {
   clock.time += 1;
   const fresh = { owner: 'project', initiator: 'project', contentType: undefined, encryption: undefined };
-  const id = await uploads.create(bucket, key, { ...fresh, particulars: noParticulars, checksum: undefined });
+  const id = await uploads.create(asService(bucket, key), {
+    ...fresh,
+    particulars: noParticulars,
+    checksum: undefined,
+  });
   return { key, id };
 }
 

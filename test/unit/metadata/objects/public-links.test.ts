@@ -1,3 +1,4 @@
+import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { PublicLinks } from '../../../../shared/metadata/objects/public-links.ts';
@@ -13,7 +14,8 @@ const version = { instance: 'i'.repeat(32), named: false } as Version;
 function rooms() {
   const table = new MemoryTable();
   const clock = new SetClock();
-  return { table, clock, links: new PublicLinks({ table, clock, randomness: new CryptoRandomness() }) };
+  const buckets = { readyFor: async () => bucket, exactConditions: () => [], stale: () => bucket };
+  return { table, clock, links: new PublicLinks({ table, buckets, clock, randomness: new CryptoRandomness() }) };
 }
 
 async function itemsOf(table: MemoryTable): Promise<string[]> {
@@ -25,7 +27,7 @@ async function itemsOf(table: MemoryTable): Promise<string[]> {
 describe('PublicLinks', () => {
   it('opens a link by its token until its time is over, and not a moment longer', async () => {
     const { clock, links } = rooms();
-    const { link, token } = await links.create(bucket, 'key', version, 1000);
+    const { link, token } = await links.create(asService(bucket, 'key'), version, 1000);
     expect(await links.open(token)).toEqual(link);
     clock.time += 999;
     expect(await links.open(token)).toEqual(link);
@@ -37,8 +39,9 @@ describe('PublicLinks', () => {
 
   it('sweeps all of a link away once its time is over, and leaves the others', async () => {
     const { table, clock, links } = rooms();
-    for (let count = 0; count < 250; count += 1) await links.create(bucket, `key ${count % 7}`, version, 1000 + count);
-    const { token } = await links.create(bucket, 'key', version, day);
+    for (let count = 0; count < 250; count += 1)
+      await links.create(asService(bucket, `key ${count % 7}`), version, 1000 + count);
+    const { token } = await links.create(asService(bucket, 'key'), version, day);
     await links.sweep();
     expect(await itemsOf(table)).toHaveLength(251 * 3);
     clock.time += 1249;
@@ -52,8 +55,8 @@ describe('PublicLinks', () => {
 
   it('leaves nothing behind of a link that was revoked', async () => {
     const { table, links } = rooms();
-    const { link, token } = await links.create(bucket, 'key', version, 1000);
-    await links.revoke(link);
+    const { link, token } = await links.create(asService(bucket, 'key'), version, 1000);
+    await links.revoke(asService(bucket, 'key'), link, undefined);
     expect(await itemsOf(table)).toEqual([]);
     expect(await links.open(token)).toBeUndefined();
   });
@@ -64,7 +67,7 @@ describe('PublicLinks', () => {
     for (let count = 0; count < 30; count += 1) {
       clock.time += 1;
       const lasts = count % 3 === 0;
-      const { link } = await links.create(bucket, 'key', version, lasts ? day : 100);
+      const { link } = await links.create(asService(bucket, 'key'), version, lasts ? day : 100);
       if (lasts) lasting.push(link.id);
     }
     clock.time += 200;

@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
@@ -40,10 +41,10 @@ beforeEach(async () => {
   manifests = new Manifests(rooms);
   objects = new Objects({ ...rooms, buckets });
   sharing = new Sharing(rooms);
-  const uploads = new Uploads({ ...rooms, manifests });
+  const uploads = new Uploads({ ...rooms, buckets: new Buckets(rooms), manifests });
   released = new ReleaseQueue({ ...rooms, uploads, grace });
   release = new Release({ ...rooms, manifests, uploads });
-  await buckets.create('bucket', 'project', 10);
+  await buckets.create(byOperator, 'bucket', 'project', 10);
   bucket = await buckets.load('bucket');
 });
 
@@ -61,12 +62,13 @@ function fresh(content: NewVersion['content']): NewVersion {
   };
 }
 
-const put = (key: string, ref: string): Promise<Head> => objects.put(bucket, key, fresh({ kind: 'blob', ref }));
+const put = (key: string, ref: string): Promise<Head> =>
+  objects.put(asService(bucket, key), fresh({ kind: 'blob', ref }));
 
 /** Copies a version as it was found. */
 function share(from: string, version: Version, to: string): Promise<Head> {
   const accompany = sharing.from({ bucketId: bucket.id, key: from, version });
-  return objects.put(bucket, to, fresh(version.content), { accompany });
+  return objects.put(asService(bucket, to), fresh(version.content), { accompany });
 }
 
 async function copy(from: string, to: string): Promise<Head> {
@@ -91,7 +93,7 @@ describe('shared bytes', () => {
   it('of an object and a copy onto itself are not shared by one that read other tags', async () => {
     await put('key', 'ref');
     const source = (await objects.find(bucket, 'key'))!;
-    await objects.revise(bucket, 'key', undefined, (particulars) => ({ ...particulars, tags: [['team', 'blue']] }));
+    await objects.revise(asService(bucket, 'key'), (particulars) => ({ ...particulars, tags: [['team', 'blue']] }));
     await expect(share('key', source, 'key')).rejects.toThrow(SourceGone);
     // A copy to another name may be as old as its reading.
     await share('key', source, 'other');
@@ -100,18 +102,18 @@ describe('shared bytes', () => {
   it('are kept until the last one that shares them is gone', async () => {
     await put('source', 'ref');
     await copy('source', 'copy');
-    await objects.delete(bucket, 'source', 'project');
+    await objects.delete(asService(bucket, 'source'), 'project');
     await sweep();
     expect(removed).toEqual([]);
     await copy('copy', 'third');
-    await objects.delete(bucket, 'copy', 'project');
+    await objects.delete(asService(bucket, 'copy'), 'project');
     await sweep();
     expect(removed).toEqual([]);
     await put('third', 'other');
     await sweep();
     expect(removed).toEqual(['ref']);
     expect(await holdersOf('bref')).toBeUndefined();
-    await objects.delete(bucket, 'third', 'project');
+    await objects.delete(asService(bucket, 'third'), 'project');
     await sweep();
     expect(removed).toEqual(['ref', 'other']);
   });
@@ -123,20 +125,20 @@ describe('shared bytes', () => {
       { ...part, blob: '' },
       { ...part, blob: 'two' },
     ]);
-    await objects.put(bucket, 'source', fresh({ kind: 'manifest', id }));
+    await objects.put(asService(bucket, 'source'), fresh({ kind: 'manifest', id }));
     await copy('source', 'copy');
-    await objects.delete(bucket, 'source', 'project');
+    await objects.delete(asService(bucket, 'source'), 'project');
     await sweep();
     expect(removed).toEqual([]);
     expect(await manifests.parts(id)).toHaveLength(3);
-    await objects.delete(bucket, 'copy', 'project');
+    await objects.delete(asService(bucket, 'copy'), 'project');
     await sweep();
     expect(removed).toEqual(['one', 'two']);
     expect(await manifests.parts(id)).toEqual([]);
   });
 
   it('are not counted where they are none', async () => {
-    await objects.put(bucket, 'source', fresh(undefined));
+    await objects.put(asService(bucket, 'source'), fresh(undefined));
     await copy('source', 'copy');
     expect(table.feed.some(({ key }) => key.pk.startsWith('content/'))).toBe(false);
   });
@@ -146,7 +148,7 @@ describe('shared bytes', () => {
     await copy('key', 'key');
     await sweep();
     expect(removed).toEqual([]);
-    await objects.delete(bucket, 'key', 'project');
+    await objects.delete(asService(bucket, 'key'), 'project');
     await sweep();
     expect(removed).toEqual(['ref']);
   });
@@ -156,7 +158,7 @@ describe('shared bytes', () => {
     for (let count = 1; count < 64; count++) await copy('source', `copy-${count}`);
     expect(await holdersOf('bref')).toHaveLength(64);
     await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(SharedTooOften);
-    await objects.delete(bucket, 'copy-1', 'project');
+    await objects.delete(asService(bucket, 'copy-1'), 'project');
     await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(SharedTooOften);
     await sweep();
     await copy('source', 'one-more');
@@ -167,7 +169,7 @@ describe('shared bytes', () => {
     const source = await put('source', 'ref');
     for (let count = 1; count < 64; count++) await copy('source', `copy-${count}`);
     const accompany = sharing.handedOn({ bucketId: bucket.id, key: 'source', version: source });
-    await objects.put(bucket, 'renamed', fresh(source.content), { accompany });
+    await objects.put(asService(bucket, 'renamed'), fresh(source.content), { accompany });
     expect(await holdersOf('bref')).toHaveLength(65);
   });
 });
@@ -183,7 +185,7 @@ describe('a source that changes before the copy is committed', () => {
   }
 
   it('is gone if it was replaced or deleted', async () => {
-    for (const act of [() => put('source', 'newer'), () => objects.delete(bucket, 'source', 'project')]) {
+    for (const act of [() => put('source', 'newer'), () => objects.delete(asService(bucket, 'source'), 'project')]) {
       await put('source', 'ref');
       before('copy', act);
       await expect(copy('source', 'copy')).rejects.toBeInstanceOf(SourceGone);
@@ -200,7 +202,7 @@ describe('a source that changes before the copy is committed', () => {
 
   it('is copied if it only got other tags, or another copy', async () => {
     await put('source', 'ref');
-    before('copy', () => objects.revise(bucket, 'source', undefined, (one) => ({ ...one, tags: [['a', 'b']] })));
+    before('copy', () => objects.revise(asService(bucket, 'source'), (one) => ({ ...one, tags: [['a', 'b']] })));
     await copy('source', 'copy');
     before('second', () => copy('source', 'third'));
     await copy('source', 'second');
@@ -218,17 +220,21 @@ describe('a source that changes before the copy is committed', () => {
     await share('source', source, 'copy');
     expect((await objects.find(bucket, 'copy'))!.content).toEqual({ kind: 'blob', ref: 'ref' });
     const newer = (await objects.find(bucket, 'source'))!;
-    before('second', () => objects.deleteVersion(bucket, 'source', newer.instance));
+    before('second', () => objects.deleteVersion(asService(bucket, 'source', newer.instance)));
     await share('source', source, 'second');
     expect(await holdersOf('bref')).toHaveLength(3);
   });
 });
 
 describe('an object that leaves its name', () => {
-  const tagged = () => objects.revise(bucket, 'old', undefined, (one) => ({ ...one, tags: [['a', 'b']] }));
+  const tagged = () => objects.revise(asService(bucket, 'old'), (one) => ({ ...one, tags: [['a', 'b']] }));
 
   it('is told of what happened to it since it was read', async () => {
-    for (const change of [tagged, () => put('old', 'newer'), () => objects.delete(bucket, 'old', 'project')]) {
+    for (const change of [
+      tagged,
+      () => put('old', 'newer'),
+      () => objects.delete(asService(bucket, 'old'), 'project'),
+    ]) {
       const source = await put('old', 'ref');
       await change();
       await expect(objects.leave(bucket, 'old', source)).rejects.toBeInstanceOf(SourceGone);

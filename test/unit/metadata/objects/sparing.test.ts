@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
@@ -21,15 +22,16 @@ async function started(versioning?: 'on' | 'suspended') {
   const rooms = { table, clock, randomness: new CountedBytes() };
   const buckets = new Buckets(rooms);
   const objects = new Objects({ ...rooms, buckets });
-  await buckets.create('bucket', 'owner', 10);
-  if (versioning) await buckets.setVersioning('bucket', versioning);
+  await buckets.create(byOperator, 'bucket', 'owner', 10);
+  if (versioning) await buckets.setVersioning(asService(await buckets.load('bucket')), versioning);
   const bucket = await buckets.load('bucket');
   /** Writes are of different milliseconds, or the later one could count as the older. */
   const put = async (owner: string): Promise<Version> => {
     clock.time += 10;
-    return objects.put(await buckets.load('bucket'), key, objectOf(owner));
+    return objects.put(asService(await buckets.load('bucket'), key), objectOf(owner));
   };
-  const remove = async () => objects.delete(await buckets.load('bucket'), key, 'owner', undefined, 'foreign');
+  const remove = async () =>
+    objects.delete(asService(await buckets.load('bucket'), key), 'owner', undefined, 'foreign');
   const find = (versionId?: string) => objects.find(bucket, key, versionId);
   return { table, buckets, objects, put, remove, find };
 }
@@ -84,9 +86,9 @@ describe('a DELETE that spares what is of another project', () => {
     expect((await find())?.owner).toBe('other');
     await put('owner');
     expect((await remove())?.marker).toBe(true);
-    await buckets.setVersioning('bucket', 'on');
+    await buckets.setVersioning(asService(await buckets.load('bucket')), 'on');
     const { instance } = await put('other');
-    await buckets.setVersioning('bucket', 'suspended');
+    await buckets.setVersioning(asService(await buckets.load('bucket')), 'suspended');
     expect((await remove())?.marker).toBe(true);
     expect((await find(instance))?.owner).toBe('other');
   });

@@ -1,3 +1,4 @@
+import { asService, byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
@@ -33,36 +34,36 @@ const load = (): Promise<Bucket> => buckets.load('bucket');
 const write = async (): Promise<string> => quotas.within(await load(), { bytes: 1, objects: 1 }, async () => 'written');
 
 beforeEach(async () => {
-  if ((await buckets.find('bucket')) === undefined) await buckets.create('bucket', 'project', 50);
+  if ((await buckets.find('bucket')) === undefined) await buckets.create(byOperator, 'bucket', 'project', 50);
 });
 
 it('a bucket is flagged once it holds its quota of bytes, and no longer when it does not', async () => {
-  await objects.put(await load(), 'a', version(99));
+  await objects.put(asService(await load(), 'a'), version(99));
   await follow();
   expect(await write()).toBe('written');
-  await objects.put(await load(), 'b', version(1));
+  await objects.put(asService(await load(), 'b'), version(1));
   await follow();
   await expect(write()).rejects.toMatchObject({ code: 'QuotaExceeded' });
-  await objects.delete(await load(), 'a', 'project');
+  await objects.delete(asService(await load(), 'a'), 'project');
   await follow();
   expect(await write()).toBe('written');
 });
 
 it('a bucket of as many objects as it may have is flagged, too, unless its own quota is larger', async () => {
-  for (const key of ['x', 'y']) await objects.put(await load(), key, version(0));
+  for (const key of ['x', 'y']) await objects.put(asService(await load(), key), version(0));
   await follow();
   expect(await load()).toMatchObject({ full: true });
-  await buckets.setQuota('bucket', { objects: 4 });
-  await objects.delete(await load(), 'y', 'project');
-  await objects.put(await load(), 'y', version(0));
+  await buckets.setQuota(asService(await buckets.load('bucket')), { objects: 4 });
+  await objects.delete(asService(await load(), 'y'), 'project');
+  await objects.put(asService(await load(), 'y'), version(0));
   await follow();
   expect(await load()).toMatchObject({ full: false, quota: { objects: 4 } });
 });
 
 it('records of a bucket that is gone, or of another one of its name, change nothing', async () => {
-  for (const key of ['b', 'x', 'y']) await objects.delete(await load(), key, 'project');
-  await buckets.remove('bucket');
-  await buckets.create('bucket', 'project', 50);
+  for (const key of ['b', 'x', 'y']) await objects.delete(asService(await load(), key), 'project');
+  await buckets.remove(asService(await buckets.load('bucket')));
+  await buckets.create(byOperator, 'bucket', 'project', 50);
   followed = 0;
   await follow();
   expect(await load()).toMatchObject({ full: false });

@@ -1,3 +1,4 @@
+import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
@@ -54,23 +55,28 @@ class Play {
       put: () => world.put(bucket, key, 'x'.repeat(pick % 9)),
       'put long': () => world.put(bucket, key, 'text', long),
       copy: () => world.copy(bucket, key, ['a', 'b', 'c/d'][pick % 3]!),
-      delete: () => world.objects.delete(bucket, key, 'project'),
+      delete: () => world.objects.delete(asService(bucket, key), 'project'),
       'delete version': async () => {
         const head = await world.objects.find(bucket, key);
         if (head === undefined) return;
         const versions = await world.objects.versions(bucket, key, head as never, 1000);
-        await world.objects.deleteVersion(bucket, key, versionIdOf(versions[pick % versions.length]!));
+        await world.objects.deleteVersion(asService(bucket, key, versionIdOf(versions[pick % versions.length]!)));
       },
-      enable: () => world.buckets.setVersioning(bucket.name, 'on'),
-      suspend: () => world.buckets.setVersioning(bucket.name, 'suspended'),
-      tag: () => world.objects.revise(bucket, key, undefined, () => ({ ...long, tags: [['n', String(pick)]] })),
-      document: () => world.buckets.documents.set(bucket.name, pick % 2 ? 'lifecycle' : 'tagging', { n: pick }),
+      enable: async () => world.buckets.setVersioning(asService(await world.buckets.load(bucket.name)), 'on'),
+      suspend: async () => world.buckets.setVersioning(asService(await world.buckets.load(bucket.name)), 'suspended'),
+      tag: () => world.objects.revise(asService(bucket, key), () => ({ ...long, tags: [['n', String(pick)]] })),
+      document: async () =>
+        world.buckets.documents.set(
+          asService(await world.buckets.load(bucket.name)),
+          pick % 2 ? 'lifecycle' : 'tagging',
+          { n: pick },
+        ),
       begin: async () => {
         this.#uploads.push({ bucket, key, id: await world.begin(bucket, key, ['one', '', 'three']) });
       },
       complete: async () => upload && (await world.complete(upload.bucket, upload.key, upload.id)),
-      abort: async () => upload && (await world.uploads.abort(upload.bucket, upload.key, upload.id)),
-      'remove bucket': () => world.buckets.remove(bucket.name),
+      abort: async () => upload && (await world.uploads.abort(asService(upload.bucket, upload.key), upload.id)),
+      'remove bucket': async () => world.buckets.remove(asService(await world.buckets.load(bucket.name))),
       drain: () => world.drain(),
       wait: () => world.pass(pick * 60_000),
     };

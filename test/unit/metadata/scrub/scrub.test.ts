@@ -1,3 +1,4 @@
+import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { sortableTime, timedId } from '../../../../shared/metadata/ids.ts';
@@ -24,7 +25,7 @@ beforeEach(async () => {
 /** Some of everything, so that a mend that goes too far shows. */
 async function furnish(): Promise<void> {
   const versioned = await world.bucket('versioned');
-  await world.buckets.setVersioning('versioned', 'on');
+  await world.buckets.setVersioning(asService(await world.buckets.load('versioned')), 'on');
   for (const text of ['one', 'two', 'three']) await world.put(versioned, 'key', text, longTags);
   await world.copy(versioned, 'key', 'copy');
   await world.complete(versioned, 'large', await world.begin(versioned, 'large', ['part', 'another', '']));
@@ -88,11 +89,11 @@ it('finds nothing where nothing is wrong', async () => {
 it('finds nothing where content waits to be freed', async () => {
   await furnish();
   const id = await world.begin(bucket, 'aborted', ['part']);
-  await world.uploads.abort(bucket, 'aborted', id);
+  await world.uploads.abort(asService(bucket, 'aborted'), id);
   const versioned = await world.buckets.load('versioned');
   for (const key of ['key', 'copy', 'large']) {
     const head = (await world.objects.find(versioned, key))!;
-    await world.objects.deleteVersion(versioned, key, head.instance);
+    await world.objects.deleteVersion(asService(versioned, key, head.instance));
   }
   await world.put(bucket, 'plain', 'other');
   expect((await world.scrub({ repair: true })).findings).toEqual([]);
@@ -110,7 +111,7 @@ it('says what every kind of finding means', () => {
 describe('heads and histories', () => {
   beforeEach(async () => {
     await furnish();
-    await world.buckets.setVersioning('bucket', 'on');
+    await world.buckets.setVersioning(asService(await world.buckets.load('bucket')), 'on');
     for (const text of ['one', 'two', 'three', 'four']) await world.put(bucket, 'key', text);
     await world.pass(2 * hour);
   });
@@ -245,7 +246,7 @@ describe('what is lost', () => {
   });
 
   it('a document of a bucket', async () => {
-    await world.buckets.documents.set('bucket', 'tagging', { tags: 'x' });
+    await world.buckets.documents.set(asService(await world.buckets.load('bucket')), 'tagging', { tags: 'x' });
     const { documents } = await world.buckets.load('bucket');
     await world.force(itemKey.bucketDocument(bucket.id, 'tagging', documents.tagging!), () => undefined);
     await expectLost('missing-document');
@@ -302,7 +303,7 @@ describe('orphans', () => {
   });
 
   it('a document that its bucket does not point to', async () => {
-    await world.buckets.documents.set('bucket', 'tagging', { tags: 'x' });
+    await world.buckets.documents.set(asService(await world.buckets.load('bucket')), 'tagging', { tags: 'x' });
     const revision = timedId(world.clock.now(), world.randomness);
     await world.force(itemKey.bucketDocument(bucket.id, 'tagging', revision), () => ({ tags: 'y' }));
     await expectMended('orphan-document');
@@ -333,7 +334,7 @@ describe('holders', () => {
   it('a dead one', async () => {
     const holders = await world.table.get(await refs('copy'));
     const dead = (await world.put(bucket, 'other', '')).instance;
-    await world.objects.deleteVersion(bucket, 'other', 'null');
+    await world.objects.deleteVersion(asService(bucket, 'other', 'null'));
     await world.force(await refs('copy'), () => ({
       ...holders,
       holders: new Set([...(holders!['holders'] as ReadonlySet<string>), dead]),
@@ -378,7 +379,7 @@ describe('holders', () => {
     await world.force(key, () => undefined);
     await expectMended('missing-holder');
     expect((await world.table.get(key))!['holders']).toContain(instance);
-    await world.objects.deleteVersion(bucket, 'source', 'null');
+    await world.objects.deleteVersion(asService(bucket, 'source', 'null'));
     await world.pass(day);
     expect(world.kept.kept.has(key.pk.slice('content/b'.length))).toBe(true);
   });
@@ -404,7 +405,7 @@ describe('uploads', () => {
 
   it('a listed one that is not open', async () => {
     const index = await world.table.get(uploadIndexKey(bucket.id, 'key', id));
-    await world.uploads.abort(bucket, 'key', id);
+    await world.uploads.abort(asService(bucket, 'key'), id);
     await world.drain();
     await world.force(uploadIndexKey(bucket.id, 'key', id), () => index);
     await expectMended('listed-upload');
@@ -431,7 +432,7 @@ describe('uploads', () => {
   });
 
   it('one that is kept no longer', async () => {
-    await world.uploads.abort(bucket, 'key', id);
+    await world.uploads.abort(asService(bucket, 'key'), id);
     await world.pass(8 * day);
     await world.pass(8 * day);
     expect(await world.table.get(state())).toBeUndefined();
@@ -469,7 +470,7 @@ describe('buckets', () => {
   });
 
   it('one with rules that is not listed as such', async () => {
-    await world.buckets.documents.set('bucket', 'lifecycle', { rules: 'x' });
+    await world.buckets.documents.set(asService(await world.buckets.load('bucket')), 'lifecycle', { rules: 'x' });
     await world.force(itemKey.bucketWith('lifecycle', 'bucket'), () => undefined);
     await expectMended('unlisted-bucket');
   });
@@ -491,7 +492,7 @@ describe('buckets', () => {
 
   it('remains of one that is gone: they are swept', async () => {
     const gone = await world.bucket('gone');
-    await world.buckets.documents.set('gone', 'tagging', { tags: 'x' });
+    await world.buckets.documents.set(asService(await world.buckets.load('gone')), 'tagging', { tags: 'x' });
     await world.put(gone, 'key', 'text');
     await world.begin(gone, 'key', ['part']);
     await world.drain();
@@ -519,8 +520,11 @@ describe('buckets', () => {
 
   it('an upload that was begun in a bucket while that was removed', async () => {
     const gone = await world.bucket('gone');
-    await world.buckets.remove('gone');
+    await world.buckets.remove(asService(await world.buckets.load('gone')));
+    // As in the cloud, where a commit that creates no head does not look at the bucket.
+    Object.assign(world.table, { freeChecks: false });
     await world.begin(gone, 'key', ['part']);
+    Object.assign(world.table, { freeChecks: true });
     await world.drain();
     // The sweep of removed buckets takes it; no scrub needs to.
     expect((await world.scrub()).findings).toEqual([]);
@@ -589,8 +593,8 @@ describe('work that is overdue', () => {
   it('none, however many buckets are removed in a day', async () => {
     for (let n = 0; n < 250; n += 1) {
       await world.bucket('short-lived');
-      await world.buckets.documents.set('short-lived', 'tagging', { n });
-      await world.buckets.remove('short-lived');
+      await world.buckets.documents.set(asService(await world.buckets.load('short-lived')), 'tagging', { n });
+      await world.buckets.remove(asService(await world.buckets.load('short-lived')));
     }
     await world.pass(hour);
     const documents: string[] = [];

@@ -20,7 +20,7 @@ const user: User = {
 };
 
 function keysWith(suspended = false): AccessKeys {
-  const key = { secret: credentials.secretAccessKey, user, suspended };
+  const key = { secret: credentials.secretAccessKey, user, suspended, unchanged: [] };
   return { find: (id) => Promise.resolve(id === credentials.accessKeyId ? key : undefined) };
 }
 

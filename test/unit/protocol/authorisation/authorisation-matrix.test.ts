@@ -1,3 +1,4 @@
+import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../../functions/operations.ts';
 import type { Acl, Permission } from '../../../../shared/access/acl.ts';
@@ -463,16 +464,16 @@ async function stateOf(setting: Setting): Promise<State> {
   const uploadId = /<UploadId>(.*)<\/UploadId>/.exec(begun.text)![1]!;
   await send({ method: 'PUT', path: '/bucket/upload', query: `partNumber=1&uploadId=${uploadId}`, body: 'x' });
   const { buckets, objects } = service.services;
-  await buckets.documents.set('bucket', 'acl', aclDocument(publicAcl));
+  await buckets.documents.set(asService(await buckets.load('bucket')), 'acl', aclDocument(publicAcl));
   await send({ method: 'PUT', path: '/bucket/theirs', body: 'theirs' }, objectOwner);
-  await buckets.documents.set('bucket', 'acl', undefined);
+  await buckets.documents.set(asService(await buckets.load('bucket')), 'acl', undefined);
   const grants = setting === 'public' ? publicAcl : setting === 'granted' || setting === 'denied' ? acl : undefined;
   if (grants) {
     const document = aclDocument(grants);
-    await buckets.documents.set('bucket', 'acl', document);
+    await buckets.documents.set(asService(await buckets.load('bucket')), 'acl', document);
     const bucket = await buckets.load('bucket');
     for (const key of ['own', 'theirs']) {
-      await objects.revise(bucket, key, undefined, (particulars) => ({
+      await objects.revise(asService(bucket, key), (particulars) => ({
         ...particulars,
         grants: document['grants'] as readonly string[],
       }));
@@ -480,7 +481,7 @@ async function stateOf(setting: Setting): Promise<State> {
   }
   if (setting === 'allowed' || setting === 'denied') {
     const text = policy(setting === 'allowed' ? 'Allow' : 'Deny');
-    await buckets.documents.set('bucket', 'policy', policyDocument(text, false));
+    await buckets.documents.set(asService(await buckets.load('bucket')), 'policy', policyDocument(text, false));
   }
   return { service, uploadId };
 }

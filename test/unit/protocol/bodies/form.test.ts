@@ -24,7 +24,7 @@ const names = { domain: 'example.test', websiteDomain: 'web.example.test' };
 const signature = signedV4(credentials, [{ bucket: 'bucket' }, { key: 'k' }]);
 
 function keys(suspended = false): AccessKeys {
-  const key = { secret: credentials.secretAccessKey, user, suspended };
+  const key = { secret: credentials.secretAccessKey, user, suspended, unchanged: [] };
   return { find: (id) => Promise.resolve(id === credentials.accessKeyId ? key : undefined) };
 }
 

@@ -1,0 +1,155 @@
+import type { Question } from '../../access/authorise.ts';
+import type { AccessKey, AccessKeys, Caller } from '../../access/identity.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import { noSuchBucket, type Bucket } from '../../metadata/buckets/bucket.ts';
+import { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
+import type { Version } from '../../metadata/objects/versions.ts';
+import type { Condition } from '../../ports/key-value-table.ts';
+import type { RequestView } from './request-view.ts';
+
+/** How often a request is authorised again because something has changed, before it is told to come back later. */
+const maxAnswers = 5;
+
+/** What a question is answered on. */
+export interface Ground {
+  readonly caller: Caller;
+  readonly bucket: Bucket | undefined;
+  /** The version of a key in the bucket, as the answer shall see it. */
+  find(bucket: Bucket, key: string, versionId: string | undefined): Promise<Version | undefined>;
+}
+
+interface Asked {
+  readonly mayDo: (question: Question, ground: Ground) => Promise<boolean>;
+  readonly keys: AccessKeys;
+  readonly view: RequestView;
+  readonly questions: readonly Question[];
+  readonly caller: Caller;
+  /** The bucket that the request is about; undefined for one about the service. */
+  readonly bucket: Bucket | undefined;
+  readonly key?: string | undefined;
+}
+
+/**
+ * What a request was authorised to do: the questions, and what the answers depended on. Asked to confirm it, it asks the questions
+ * again only if something of that is different by now.
+ */
+export class RequestAuthorisation extends ObjectAuthorisation {
+  readonly key: string;
+  readonly versionId: string | undefined;
+  readonly #asked: Asked;
+  #bucket: Bucket | undefined;
+  #caller: Caller;
+  /** The versions that decided, by the key and version id under which they were looked for. */
+  #versions = new Map<string, Version | undefined>();
+  #answers = 0;
+  #confirmations = 0;
+
+  constructor(asked: Asked) {
+    super();
+    this.#asked = asked;
+    this.#bucket = asked.bucket;
+    this.#caller = asked.caller;
+    this.key = asked.key ?? '';
+    this.versionId = asked.questions.find(
+      ({ key, versionId }) => key === this.key && versionId !== undefined,
+    )?.versionId;
+  }
+
+  get bucket(): Bucket {
+    if (this.#bucket === undefined) throw new Error('the request is about no bucket that is there');
+    return this.#bucket;
+  }
+
+  get dependsOnVersion(): boolean {
+    return this.#versions.has(nameOf(this.key, this.versionId));
+  }
+
+  /** Asks for the first time. @throws S3Error AccessDenied, NoSuchBucket */
+  async ask(): Promise<void> {
+    await this.#ask({ caller: this.#caller, bucket: this.#bucket });
+  }
+
+  async confirmCaller(): Promise<readonly Condition[]> {
+    const { caller, unchanged } = await this.#presentCaller();
+    if (caller !== this.#caller) await this.#ask({ caller, bucket: this.#bucket });
+    return unchanged;
+  }
+
+  async confirm(bucket: Bucket): Promise<readonly Condition[]> {
+    return this.#confirm(bucket);
+  }
+
+  async confirmVersion(bucket: Bucket, version: Version | undefined): Promise<readonly Condition[]> {
+    return this.#confirm(bucket, { version });
+  }
+
+  async #confirm(bucket: Bucket, shown?: { readonly version: Version | undefined }): Promise<readonly Condition[]> {
+    if (bucket.id !== this.bucket.id) throw noSuchBucket(bucket.name);
+    const { caller, unchanged } = await this.#presentCaller();
+    const isOther =
+      caller !== this.#caller ||
+      rightsOf(bucket) !== rightsOf(this.bucket) ||
+      (shown !== undefined && this.dependsOnVersion && !isSame(shown.version, this.#seen));
+    if (isOther) await this.#ask({ caller, bucket }, shown);
+    return unchanged;
+  }
+
+  get #seen(): Version | undefined {
+    return this.#versions.get(nameOf(this.key, this.versionId));
+  }
+
+  async #ask(
+    { caller, bucket }: { readonly caller: Caller; readonly bucket: Bucket | undefined },
+    shown?: { readonly version: Version | undefined },
+  ): Promise<void> {
+    this.#answers += 1;
+    if (this.#answers > maxAnswers) throw new S3Error('SlowDown');
+    const { mayDo, view, questions } = this.#asked;
+    const versions = new Map<string, Version | undefined>();
+    const find = async (of: Bucket, key: string, versionId: string | undefined): Promise<Version | undefined> => {
+      const isShown = shown !== undefined && key === this.key && versionId === this.versionId;
+      const version = isShown ? shown.version : await view.find(of, key, versionId);
+      if (of.id === bucket?.id) versions.set(nameOf(key, versionId), version);
+      return version;
+    };
+    for (const question of questions) {
+      if (!(await mayDo(question, { caller, bucket, find }))) throw new S3Error('AccessDenied');
+    }
+    this.#caller = caller;
+    this.#bucket = bucket;
+    this.#versions = versions;
+  }
+
+  /** The caller as their access key says now who they are. */
+  async #presentCaller(): Promise<{ readonly caller: Caller; readonly unchanged: readonly Condition[] }> {
+    const caller = this.#caller;
+    if (caller.kind === 'anonymous') return { caller, unchanged: [] };
+    this.#confirmations += 1;
+    const key = await this.#asked.keys.find(caller.accessKeyId, this.#confirmations === 1 ? 'cached' : 'read');
+    if (key === undefined) {
+      throw new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: caller.accessKeyId } });
+    }
+    if (key.suspended) throw new S3Error('UserSuspended');
+    return { caller: hasRightsOf(caller, key) ? caller : key.user, unchanged: key.unchanged };
+  }
+}
+
+/** What rights depend on of a bucket's record: its owner, its ACL and its policy. Its quota or its rules do not matter. */
+function rightsOf({ project, documents: { acl, policy } }: Bucket): string {
+  return JSON.stringify([project, acl, policy]);
+}
+
+/** Rights depend on a version's owner and ACL, and may on its tags: on nothing that a new write token would not tell of. */
+function isSame(a: Version | undefined, b: Version | undefined): boolean {
+  return a?.instance === b?.instance && a?.token === b?.token;
+}
+
+function hasRightsOf(caller: Caller, { user }: AccessKey): boolean {
+  if (caller.kind !== 'user') return false;
+  const { project, name, privileges } = caller;
+  return project.id === user.project.id && name === user.name && privileges.join() === user.privileges.join();
+}
+
+function nameOf(key: string, versionId: string | undefined): string {
+  return JSON.stringify([key, versionId]);
+}
