@@ -165,6 +165,7 @@ export class Pipeline {
     // What a client takes its time to send is not acted upon in a bucket as it was when the request came.
     const waited = clock.now() > before;
     const present = waited && bucket ? await services.buckets.renewed(bucket) : bucket;
+    if (present) authorisation.renew(present);
     const concerns = (found: Bucket): void => {
       journey.bucket = found;
       this.#countAnonymous(caller, found);

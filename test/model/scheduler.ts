@@ -13,6 +13,8 @@ export interface World {
   readonly stock: Record<Fault, number>;
   /** Who may crash. */
   readonly mayCrash: (actor: Actor) => boolean;
+  /** Set if what one actor asks for at once is answered in that order: it is others that matter. */
+  readonly inOrder?: boolean;
   /** By how much time may jump while accesses to the table are under way. */
   readonly stalls: readonly number[];
   /** How long an access to the table takes at most, in milliseconds. */
@@ -125,8 +127,8 @@ class Play {
         choices.push({ id, label: () => id, actor, footprint: undefined, take: () => this.#begin(actor) });
       }
       if (!actor.started || actor.done || actor.crashed) continue;
-      for (const step of actor.waiting) {
-        if (step.wakeAt !== undefined) continue;
+      const accesses = actor.waiting.filter(({ wakeAt }) => wakeAt === undefined);
+      for (const step of this.world.inOrder === true ? accesses.slice(0, 1) : accesses) {
         for (const way of this.#affordable(step.ways(), actor)) {
           choices.push({
             ...{ id: `${actor.name} ${step.number}${way.name}`, actor, footprint: step.footprint(), costs: way.costs },

@@ -89,6 +89,7 @@ export class Buckets {
   ): Promise<'created' | 'owned'> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const existing = await this.find(name);
+      const caller = await authorisation.confirmCaller();
       if (existing) {
         if (existing.project === project) return 'owned';
         throw new S3Error('BucketAlreadyExists', { details: { BucketName: name } });
@@ -98,7 +99,6 @@ export class Buckets {
       const now = this.#clock.now();
       const id = bucketId(1, this.#randomness);
       const revision = timedId(now, this.#randomness);
-      const caller = await authorisation.confirmCaller();
       const { outcome } = await this.#table.write(
         [
           {
@@ -280,6 +280,14 @@ export class Buckets {
    */
   async renewed(bucket: Bucket): Promise<Bucket> {
     return this.#table.freeChecks ? bucket : this.#present(bucket);
+  }
+
+  /**
+   * The bucket for an answer that no commit follows, since there is nothing to change: read now, where that costs nothing.
+   * @throws S3Error NoSuchBucket if it is gone, or another bucket has its name
+   */
+  async standing(bucket: Bucket): Promise<Bucket> {
+    return this.#table.freeChecks ? this.#present(bucket) : this.readyFor(bucket);
   }
 
   /** Forgets how fresh an image is, so that the next {@link readyFor} reads again. */

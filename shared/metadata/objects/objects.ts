@@ -280,6 +280,7 @@ export class Objects {
       const { dependsOnVersion } = authorisation;
       const looks = guard !== undefined || dependsOnVersion || (attempt > 0 && sparing !== undefined);
       const head = looks ? await chain.head() : undefined;
+      if (looks && head === undefined) bucket = await this.#buckets.standing(bucket);
       const caller = await (looks ? authorisation.confirmVersion(bucket, head) : authorisation.confirm(bucket));
       if (authorisation.dependsOnVersion && !looks) continue;
       if (looks) judge?.(live(head));
@@ -305,11 +306,12 @@ export class Objects {
     let lost: Version | undefined;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const found = await find(chain);
-      if (found === undefined) return lost;
-      if (authorisation) bucket = await this.#buckets.readyFor(bucket);
-      const caller = await authorisation?.confirmVersion(bucket, found.version).catch((error: unknown) => {
+      if (found === undefined && lost !== undefined) return lost;
+      if (authorisation) bucket = await (found ? this.#buckets.readyFor(bucket) : this.#buckets.standing(bucket));
+      const caller = await authorisation?.confirmVersion(bucket, found?.version).catch((error: unknown) => {
         throw lost === undefined ? error : new OutcomeUnknown(error);
       });
+      if (found === undefined) return undefined;
       guard?.(live(found.version));
       const commit = await chain.remove(found.head, found.version);
       if (commit) {

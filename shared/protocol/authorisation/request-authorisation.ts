@@ -38,6 +38,8 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   readonly versionId: string | undefined;
   readonly #asked: Asked;
   #bucket: Bucket | undefined;
+  /** Those to the bucket that the answers depended on. */
+  #rights: string | undefined;
   #caller: Caller;
   /** The versions that decided, by the key and version id under which they were looked for. */
   #versions = new Map<string, Version | undefined>();
@@ -58,6 +60,11 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   get bucket(): Bucket {
     if (this.#bucket === undefined) throw new Error('the request is about no bucket that is there');
     return this.#bucket;
+  }
+
+  /** Goes on with the bucket as it was read again, whatever its rights are by then: that is asked at the commit. */
+  renew(bucket: Bucket): void {
+    this.#bucket = bucket;
   }
 
   get dependsOnVersion(): boolean {
@@ -88,7 +95,7 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     const { caller, unchanged } = await this.#presentCaller();
     const isOther =
       caller !== this.#caller ||
-      rightsOf(bucket) !== rightsOf(this.bucket) ||
+      rightsOf(bucket) !== this.#rights ||
       (shown !== undefined && this.dependsOnVersion && !isSame(shown.version, this.#seen));
     if (isOther) await this.#ask({ caller, bucket }, shown);
     return unchanged;
@@ -117,6 +124,7 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     }
     this.#caller = caller;
     this.#bucket = bucket;
+    this.#rights = bucket && rightsOf(bucket);
     this.#versions = versions;
   }
 

@@ -1,0 +1,177 @@
+import type { OperationName } from '../../shared/protocol/routes.ts';
+import type { Unsigned } from '../support/signer.ts';
+
+/** What is there when a hostile request begins, and has an id that nobody can know beforehand. */
+export interface Planted {
+  /** The project that the bucket belongs to. */
+  readonly owner: string;
+  /** An upload of alt's to the key `k`, with one part. */
+  readonly upload: string;
+  /** The MD5 of that part, in hex. */
+  readonly partEtag: string;
+  /** A public link to `k`. */
+  readonly link: string;
+  /** The delete marker that hides the key `hidden`, where the bucket is versioned. */
+  readonly marker: string | undefined;
+}
+
+/** A request by alt to main's bucket, or to alt's own, that changes something. The body is added where none is said. */
+export type Sample = (planted: Planted) => Unsigned;
+
+const form = 'multipart/form-data; boundary=b';
+const part = (name: string, content: string, file = ''): string =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"${file}\r\n\r\n${content}\r\n`;
+
+const put = (path: string, query: string, body: string): Sample => {
+  return () => ({ method: 'PUT', path, query, body });
+};
+const remove = (path: string, query?: string): Sample => {
+  return () => ({ method: 'DELETE', path, ...(query !== undefined && { query }) });
+};
+
+const acl = (owner: string): string =>
+  `<AccessControlPolicy><Owner><ID>${owner}</ID></Owner><AccessControlList><Grant>` +
+  '<Grantee xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"><ID>alt</ID></Grantee>' +
+  '<Permission>FULL_CONTROL</Permission></Grant></AccessControlList></AccessControlPolicy>';
+const tagging = '<Tagging><TagSet><Tag><Key>by</Key><Value>alt</Value></Tag></TagSet></Tagging>';
+const policy = JSON.stringify({
+  Version: '2012-10-17',
+  Statement: [
+    { Effect: 'Allow', Principal: '*', Action: 's3:*', Resource: ['arn:aws:s3:::photos', 'arn:aws:s3:::photos/*'] },
+  ],
+});
+const alarm =
+  '<Alarm><Metric>NumberOfObjects</Metric><Statistic>Maximum</Statistic>' +
+  '<ComparisonOperator>GreaterThanThreshold</ComparisonOperator><Threshold>1</Threshold><Period>300</Period>' +
+  '<EvaluationPeriods>1</EvaluationPeriods></Alarm>';
+const lifecycle =
+  '<LifecycleConfiguration><Rule><ID>r</ID><Status>Enabled</Status><Filter/><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>';
+
+/**
+ * For each operation that writes at least one request. An operation without one fails the test of hostile tenants: whoever adds it
+ * says here how it would be abused.
+ */
+export const samples: Partial<Record<OperationName, readonly Sample[]>> = {
+  CreateBucket: [put('/fresh', '', ''), put('/photos', '', '')],
+  DeleteBucket: [remove('/empty')],
+  PutBucketAcl: [({ owner }) => ({ method: 'PUT', path: '/photos', query: 'acl', body: acl(owner) })],
+  PutBucketPolicy: [put('/photos', 'policy', policy)],
+  DeleteBucketPolicy: [remove('/photos', 'policy')],
+  PutBucketCors: [
+    put(
+      '/photos',
+      'cors',
+      '<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule></CORSConfiguration>',
+    ),
+  ],
+  DeleteBucketCors: [remove('/photos', 'cors')],
+  PutBucketWebsite: [
+    put(
+      '/photos',
+      'website',
+      '<WebsiteConfiguration><IndexDocument><Suffix>i.html</Suffix></IndexDocument></WebsiteConfiguration>',
+    ),
+  ],
+  DeleteBucketWebsite: [remove('/photos', 'website')],
+  PutBucketLifecycleConfiguration: [put('/photos', 'lifecycle', lifecycle)],
+  DeleteBucketLifecycle: [remove('/photos', 'lifecycle')],
+  PutBucketTagging: [put('/photos', 'tagging', tagging)],
+  DeleteBucketTagging: [remove('/photos', 'tagging')],
+  PutBucketVersioning: [
+    put('/photos', 'versioning', '<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>'),
+  ],
+  PutBucketMonitoring: [
+    put('/photos', 'monitoring', '<MonitoringConfiguration><Status>Disabled</Status></MonitoringConfiguration>'),
+  ],
+  PutAlarm: [put('/photos', 'alarm&name=new', alarm), put('/photos', 'alarm&name=old', alarm)],
+  DeleteAlarm: [remove('/photos', 'alarm&name=old')],
+
+  PutObject: [put('/photos/k', '', 'data of alt')],
+  PostObject: [
+    () => ({
+      method: 'POST',
+      path: '/photos',
+      headers: { 'content-type': form },
+      body: `${part('key', 'k')}${part('file', 'data of alt', '; filename="f"')}--b--\r\n`,
+    }),
+  ],
+  CopyObject: [
+    () => ({ method: 'PUT', path: '/photos/copy', headers: { 'x-amz-copy-source': '/photos/k' } }),
+    () => ({ method: 'PUT', path: '/own/copy', headers: { 'x-amz-copy-source': '/photos/k' } }),
+  ],
+  RenameObject: [
+    () => ({
+      method: 'PUT',
+      path: '/photos/moved',
+      query: 'renameObject',
+      headers: { 'x-amz-rename-source': '/photos/k' },
+    }),
+  ],
+  PutObjectAcl: ['acl', 'acl&versionId=null'].map((query): Sample => ({ owner }) => ({
+    method: 'PUT',
+    path: '/photos/k',
+    query,
+    body: acl(owner),
+  })),
+  PutObjectTagging: [put('/photos/k', 'tagging', tagging), put('/photos/k', 'tagging&versionId=null', tagging)],
+  DeleteObjectTagging: [remove('/photos/k', 'tagging'), remove('/photos/k', 'tagging&versionId=null')],
+  DeleteObject: [
+    remove('/photos/k'),
+    remove('/photos/k', 'versionId=null'),
+    ({ marker = 'null' }) => ({ method: 'DELETE', path: '/photos/hidden', query: `versionId=${marker}` }),
+  ],
+  DeleteObjects: [
+    () => ({
+      method: 'POST',
+      path: '/photos',
+      query: 'delete',
+      body: '<Delete><Object><Key>k</Key></Object><Object><Key>j</Key></Object></Delete>',
+    }),
+    ({ marker = 'null' }) => ({
+      method: 'POST',
+      path: '/photos',
+      query: 'delete',
+      body:
+        '<Delete><Object><Key>k</Key><VersionId>null</VersionId></Object>' +
+        `<Object><Key>hidden</Key><VersionId>${marker}</VersionId></Object></Delete>`,
+    }),
+  ],
+  CreatePublicLink: [() => ({ method: 'POST', path: '/photos/k', query: 'public-link' })],
+  DeletePublicLink: [({ link }) => ({ method: 'DELETE', path: '/photos/k', query: `public-link&id=${link}` })],
+
+  CreateMultipartUpload: [() => ({ method: 'POST', path: '/photos/k', query: 'uploads' })],
+  UploadPart: [
+    ({ upload }) => ({ method: 'PUT', path: '/photos/k', query: `partNumber=2&uploadId=${upload}`, body: 'part' }),
+  ],
+  UploadPartCopy: [
+    ({ upload }) => ({
+      method: 'PUT',
+      path: '/photos/k',
+      query: `partNumber=2&uploadId=${upload}`,
+      headers: { 'x-amz-copy-source': '/photos/k' },
+    }),
+  ],
+  CompleteMultipartUpload: [
+    ({ upload, partEtag }) => ({
+      method: 'POST',
+      path: '/photos/k',
+      query: `uploadId=${upload}`,
+      body: `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${partEtag}</ETag></Part></CompleteMultipartUpload>`,
+    }),
+  ],
+  AbortMultipartUpload: [({ upload }) => ({ method: 'DELETE', path: '/photos/k', query: `uploadId=${upload}` })],
+};
+
+/**
+ * What writes data: authorised once, when the request comes (as with AWS). Every other operation must have its rights still when it
+ * commits, so that a new one is held to the stricter rule.
+ */
+export const dataOperations: ReadonlySet<OperationName> = new Set<OperationName>([
+  'PutObject',
+  'PostObject',
+  'CopyObject',
+  'CreateMultipartUpload',
+  'UploadPart',
+  'UploadPartCopy',
+  'CompleteMultipartUpload',
+]);
