@@ -119,6 +119,11 @@ export class PipelineInProcess {
     return this.#answer(presigned(this.#host, request, { key: by.key }));
   }
 
+  /** Sends a request as it is. */
+  exchange(request: RawRequest): Promise<Answered> {
+    return this.#answer(request);
+  }
+
   async #answer({ method, target, headers, body = '' }: RawRequest): Promise<Answered> {
     const response = await this.#pipeline.handle({
       ...{ method, target, fields: new Fields(headers), secure: false, remoteAddress: '192.0.2.7' },

@@ -1,5 +1,6 @@
 import { parseAclHeaders, type AskedAcl } from '../../access/acl-headers.ts';
 import { S3Error } from '../../errors/s3-error.ts';
+import { trimBlanks } from '../../http/blanks.ts';
 import type { Fields } from '../../http/message.ts';
 import type { ContentHeaders, Particulars } from '../../metadata/objects/versions.ts';
 import { tagLimits, type Limits } from '../limits.ts';
@@ -76,10 +77,7 @@ function readMetadata(fields: Fields, maximum: number): Record<string, string> {
   for (const name of fields.names()) {
     if (!name.startsWith(metadataPrefix) || name === metadataPrefix) continue;
     const short = name.slice(metadataPrefix.length);
-    const value = fields
-      .all(name)
-      .map((one) => one.trim())
-      .join(',');
+    const value = fields.all(name).map(trimBlanks).join(',');
     size += short.length + value.length;
     Object.defineProperty(metadata, short, { value, enumerable: true });
   }
