@@ -3,7 +3,6 @@
  */
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-// eslint-disable-next-line no-control-regex -- control characters are what a value must not hold
 const value = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Whether a text can be the name of a field: a token (RFC 9110 §5.6.2), which has neither blanks nor colons. */

@@ -3,6 +3,7 @@ import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import { resolveTarget, type Address, type HostNames, type Target } from '../http/address.ts';
+import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
@@ -241,7 +242,7 @@ export class Pipeline {
   async #respond(request: RequestMessage, journey: Journey, answer: Answer): Promise<ResponseMessage> {
     const status = answer.status ?? 200;
     const bodiless = request.method === 'HEAD' || status === 204 || status === 304;
-    const fields = new Fields([
+    const fields = this.#sendable(journey, [
       ['x-amz-request-id', journey.requestId],
       ['x-amz-id-2', this.#rooms.hostId],
       ['date', new Date(this.#rooms.services.clock.now()).toUTCString()],
@@ -266,6 +267,19 @@ export class Pipeline {
       return body === undefined ? response : { ...response, body };
     }
     return { ...response, body: this.#streamed(request, journey, status, body) };
+  }
+
+  /** Transports send nothing at all of an answer with a field that HTTP does not know: it is left out, and somebody should know. */
+  #sendable({ requestId, operation }: Journey, fields: Iterable<readonly [string, string]>): Fields {
+    const sendable = new Fields();
+    for (const [name, value] of fields) {
+      if (isFieldName(name) && isFieldValue(value)) sendable.add(name, value);
+      else {
+        const error = new Error(`the field ${JSON.stringify(name)} has a name or a value that no field can have`);
+        this.#rooms.telemetry.problem('a field of the answer cannot be sent', error, { requestId, operation });
+      }
+    }
+    return sendable;
   }
 
   /** What the page of another origin may do with an answer, whatever the answer is. An answer without it is still one. */
