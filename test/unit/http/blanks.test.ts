@@ -15,6 +15,28 @@ describe('trimBlanks', () => {
   });
 });
 
+describe('trimBlanks, counted in characters that it looks at,', () => {
+  /** How many, of a value of this many characters. */
+  function looked(value: string, trimmed: string): number {
+    let count = 0;
+    const counting = {
+      length: value.length,
+      charCodeAt: (at: number) => ((count += 1), value.charCodeAt(at)),
+      slice: (start: number, end: number) => value.slice(start, end),
+    };
+    expect(trimBlanks(counting as unknown as string)).toBe(trimmed);
+    return count;
+  }
+
+  it.each([10, 1000])('stops at the first that is no blank: %d blanks', (blanks) => {
+    const run = ' '.repeat(blanks);
+    expect(looked(`a${run}b`, `a${run}b`)).toBe(2);
+    expect(looked(`${run}a${run}b${run}`, `a${run}b`)).toBe(2 * blanks + 2);
+    const runs = `${`a${run}`.repeat(10)}b`;
+    expect(looked(runs, runs)).toBe(2);
+  });
+});
+
 describe('foldBlanks', () => {
   it.each([
     [' \t ', ''],
