@@ -38,14 +38,13 @@ export async function authenticateV2(
   const { user, proof } = await provenUser(rooms.keys, claim.accessKeyId, (secret) =>
     verifyV2Signature(request, target, claim, secret),
   );
-  const signed = scheme === 'v2-header' ? AuthenticatedRequest.asSent : AuthenticatedRequest.presigned;
   const query = proof.checkedBy((name) => {
     if (!isReadByV2(request.method, name)) throw uncovered(name);
   });
   return {
     caller: user,
     scheme,
-    request: signed(request, target, query),
+    request: AuthenticatedRequest.of(request, target, query, scheme),
     body: { message: request, hash, isSigned: hash.kind === 'digest' },
   };
 }

@@ -45,7 +45,7 @@ export async function authenticateHead(
       return {
         caller: anonymous,
         scheme,
-        request: AuthenticatedRequest.asSent(request, target, target.query),
+        request: AuthenticatedRequest.of(request, target, target.query, scheme),
         body: { message: request, hash, isSigned: false },
       };
     }
@@ -97,12 +97,11 @@ async function authenticateV4(
   const { user, proof } = await provenUser(keys, claim.accessKeyId, (secret) =>
     verifySignature(request, target, claim, secret),
   );
-  const signed = scheme === 'v4-header' ? AuthenticatedRequest.asSent : AuthenticatedRequest.presigned;
   const isSigned = hash.kind === 'digest' || (hash.kind === 'chunks' && hash.signed);
   return {
     caller: user,
     scheme,
-    request: signed(request, target, proof.query),
+    request: AuthenticatedRequest.of(request, target, proof.query, scheme),
     body: { message: request, hash, context: proof, isSigned },
   };
 }

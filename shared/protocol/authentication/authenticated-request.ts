@@ -2,6 +2,7 @@ import type { Address, Target } from '../../http/address.ts';
 import type { Fields, RequestMessage } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
 import { withHoisted } from '../../signing/hoisted.ts';
+import type { Scheme } from '../../signing/scheme.ts';
 
 /**
  * A request in the one reading that its signature covers. A query can be read in more than one way, so that before the signature is
@@ -34,16 +35,18 @@ export class AuthenticatedRequest {
     return this.#fields;
   }
 
-  /** A request that nobody signed, or whose signature stands in a header: only its header fields are such. */
-  static asSent(request: RequestMessage, target: Target, query: Query): AuthenticatedRequest {
-    return new AuthenticatedRequest(request, target, query, request.fields);
-  }
-
   /**
-   * A request whose signature stands in its query.
+   * @param query as it was signed
+   * @param scheme what stands in the query in the place of headers counts if the signature stands there too
    * @throws S3Error InvalidArgument for what the query has in the place of a header and no header can have
    */
-  static presigned(request: RequestMessage, target: Target, query: Query): AuthenticatedRequest {
-    return new AuthenticatedRequest(request, target, query, withHoisted(request.fields, query));
+  static of(request: RequestMessage, target: Target, query: Query, scheme: Scheme): AuthenticatedRequest {
+    const isPresigned = scheme === 'v4-presigned' || scheme === 'v2-presigned';
+    return new AuthenticatedRequest(
+      request,
+      target,
+      query,
+      isPresigned ? withHoisted(request.fields, query) : request.fields,
+    );
   }
 }
