@@ -24,8 +24,6 @@ export interface Target {
   readonly address: Address;
   /** The raw path as sent, without the query. */
   readonly rawPath: string;
-  /** The raw query as sent, without the `?`. */
-  readonly rawQuery: string;
   readonly query: Query;
   /** Whether the bucket was named by the Host header. */
   readonly virtualHost: boolean;
@@ -56,17 +54,17 @@ export function resolveTarget(rawTarget: string, host: string | undefined, names
       host: `${website}.${names.websiteDomain}`,
     } as const;
     // The query of a page is the page's own: nothing in it means anything here.
-    return { address, rawPath, rawQuery, query: Query.parse(''), virtualHost: true };
+    return { address, rawPath, query: Query.empty, virtualHost: true };
   }
   const query = Query.parse(rawQuery);
   if (reservedSegments.test(rawPath)) {
-    return { address: { kind: 'own', path: rawPath }, rawPath, rawQuery, query, virtualHost: false };
+    return { address: { kind: 'own', path: rawPath }, rawPath, query, virtualHost: false };
   }
   const virtualBucket = subdomain(hostName, names.domain);
   if (virtualBucket !== undefined) {
-    return { address: within(virtualBucket, rawPath.slice(1)), rawPath, rawQuery, query, virtualHost: true };
+    return { address: within(virtualBucket, rawPath.slice(1)), rawPath, query, virtualHost: true };
   }
-  return { address: pathStyle(rawPath), rawPath, rawQuery, query, virtualHost: false };
+  return { address: pathStyle(rawPath), rawPath, query, virtualHost: false };
 }
 
 function pathStyle(rawPath: string): Address {

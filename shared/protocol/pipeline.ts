@@ -3,15 +3,16 @@ import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import { resolveTarget, type Address, type HostNames, type Target } from '../http/address.ts';
+import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
-import { withHoisted } from '../signing/hoisted.ts';
 import { errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
-import { authenticate } from './authentication/authenticate.ts';
-import type { Authenticated, GateRooms, SigningSettings } from './authentication/authenticated.ts';
+import { authenticateBody, authenticateHead } from './authentication/authenticate.ts';
+import type { Authenticated, AuthenticatedHead, GateRooms, SigningSettings } from './authentication/authenticated.ts';
+import type { AuthenticatedRequest } from './authentication/authenticated-request.ts';
 import { actualCorsFields } from './cors.ts';
 import { readWhole } from './bodies/document.ts';
 import type { Form } from './bodies/form.ts';
@@ -87,31 +88,44 @@ export class Pipeline {
     return await this.#respond(request, journey, answer);
   }
 
+  /** From the second step on, what counts is the request as it was authenticated. As it was sent, it is not seen there. */
   async #answer(request: RequestMessage, journey: Journey): Promise<Answer> {
-    const { services, hostNames } = this.#rooms;
-    const { settings } = services;
+    return this.#follow(await this.#authenticate(request, journey), journey);
+  }
 
-    // Address and route
-    checkHead(request, settings.limits);
+  async #authenticate(request: RequestMessage, journey: Journey): Promise<AuthenticatedHead> {
+    const { services, hostNames, operations } = this.#rooms;
+
+    // Address, and what route the request seems to take: enough to refuse what there is not, and for the log
+    checkHead(request, services.settings.limits);
     const target = (journey.target = resolveTarget(request.target, request.fields.get('host'), hostNames));
-    // What a presigned URL has in its query in the place of headers; the gate gets the request as it was sent.
-    const presented = { ...request, fields: withHoisted(request.fields, target.query) };
-    const name = (journey.operation = findRoute(target.address, request.method, target.query, presented.fields));
+    const seeming = (journey.operation = findRoute(target.address, request.method, target.query, request.fields));
+
+    // Authenticate
+    const ignoresCredentials = operations.get(seeming)?.ignoresCredentials === true;
+    return authenticateHead(request, target, ignoresCredentials, this.#gate);
+  }
+
+  async #follow(head: AuthenticatedHead, journey: Journey): Promise<Answer> {
+    const { limits } = this.#rooms.services.settings;
+
+    // Route
+    const { address, method, query, fields } = head.request;
+    const name = (journey.operation = findRoute(address, method, query, fields));
     const operation = this.#rooms.operations.get(name);
 
-    // Authenticate: from here on the body is behind the signature gate
+    // From here on the body is behind the signature gate
     const wants = {
       digestBody: operation?.body === 'stream',
       checksumsDescribe: operation?.checksumsDescribe ?? 'body',
-      ...(operation?.body === 'form' && { formBytes: settings.limits.formBytes }),
-      ...(operation?.ignoresCredentials === true && { ignoresCredentials: true as const }),
+      ...(operation?.body === 'form' && { formBytes: limits.formBytes }),
     } as const;
-    const authenticated = await authenticate(request, target, wants, this.#gate);
+    const authenticated = await authenticateBody(head, wants, this.#gate);
     journey.caller = authenticated.caller;
     try {
       this.#countSigned(authenticated);
       if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
-      return await this.#perform(operation, presented, authenticated, journey);
+      return await this.#perform(operation, authenticated, journey);
     } finally {
       // Not waited for: after a failure there may still be a read under way, which waits for the client.
       void authenticated.form?.close();
@@ -120,8 +134,7 @@ export class Pipeline {
 
   async #perform(
     operation: AnyOperation,
-    request: RequestMessage,
-    { caller, scheme, target, payload, form }: Authenticated,
+    { caller, scheme, request, payload, form }: Authenticated,
     journey: Journey,
   ): Promise<Answer> {
     const { services } = this.#rooms;
@@ -130,11 +143,11 @@ export class Pipeline {
     // Parse
     const headers = form ? [request.fields, form.headers] : [request.fields];
     headers.forEach(refuseUnbuilt);
-    const head = requestHead(request, target, caller, settings, form);
+    const head = requestHead(request, caller, settings, form);
     const input: unknown = operation.parse(head);
 
     // Load the bucket, authorise
-    const bucket = (journey.bucket = await this.#bucket(operation, target.address));
+    const bucket = (journey.bucket = await this.#bucket(operation, request.address));
     this.#countAnonymous(caller, bucket);
     const view = new RequestView(services, bucket);
     const body = once(() => readBody(operation.body as BodyMode, request.fields, payload, settings));
@@ -142,7 +155,7 @@ export class Pipeline {
       caller,
       scheme,
       time: services.clock.now(),
-      query: target.query,
+      query: request.query,
       remoteAddress: request.remoteAddress,
       secure: request.secure,
       fields: request.fields,
@@ -152,7 +165,7 @@ export class Pipeline {
     };
     const { buckets, uploads } = services;
     const gate = new Gate({ buckets, uploads, view, keys: this.#rooms.accessKeys }, known);
-    const { address } = target;
+    const { address } = request;
     const questions = operation.authorise(input, head);
     const key = 'key' in address ? address.key : questions[0]?.key;
     const authorisation = await gate.authorise(questions, { bucket, key });
@@ -186,8 +199,8 @@ export class Pipeline {
   }
 
   /** What is asked of the deployment itself, such as its health, is not counted. @throws RateExceeded */
-  #countSigned({ caller, target }: Authenticated): void {
-    if (caller.kind === 'user' && target.address.kind !== 'own') this.#rate.admit(caller.project.id);
+  #countSigned({ caller, request }: Authenticated): void {
+    if (caller.kind === 'user' && request.address.kind !== 'own') this.#rate.admit(caller.project.id);
   }
 
   /** Apart from the signed ones, so that strangers do not use up what the owner's programs need. @throws RateExceeded */
@@ -230,7 +243,7 @@ export class Pipeline {
   async #respond(request: RequestMessage, journey: Journey, answer: Answer): Promise<ResponseMessage> {
     const status = answer.status ?? 200;
     const bodiless = request.method === 'HEAD' || status === 204 || status === 304;
-    const fields = new Fields([
+    const fields = this.#sendable(journey, [
       ['x-amz-request-id', journey.requestId],
       ['x-amz-id-2', this.#rooms.hostId],
       ['date', new Date(this.#rooms.services.clock.now()).toUTCString()],
@@ -255,6 +268,19 @@ export class Pipeline {
       return body === undefined ? response : { ...response, body };
     }
     return { ...response, body: this.#streamed(request, journey, status, body) };
+  }
+
+  /** Transports send nothing at all of an answer with a field that HTTP does not know: it is left out, and somebody should know. */
+  #sendable({ requestId, operation }: Journey, fields: Iterable<readonly [string, string]>): Fields {
+    const sendable = new Fields();
+    for (const [name, value] of fields) {
+      if (isFieldName(name) && isFieldValue(value)) sendable.add(name, value);
+      else {
+        const error = new Error(`the field ${JSON.stringify(name)} has a name or a value that no field can have`);
+        this.#rooms.telemetry.problem('a field of the answer cannot be sent', error, { requestId, operation });
+      }
+    }
+    return sendable;
   }
 
   /** What the page of another origin may do with an answer, whatever the answer is. An answer without it is still one. */
@@ -343,14 +369,12 @@ function checkExpectedOwner(fields: Fields, bucket: Bucket | undefined): void {
 }
 
 function requestHead(
-  request: RequestMessage,
-  target: Target,
+  request: AuthenticatedRequest,
   caller: Caller,
   settings: Settings,
   form: Form | undefined,
 ): RequestHead<'service'> {
-  const { method, fields, secure, remoteAddress } = request;
-  const { address, query, virtualHost } = target;
+  const { method, address, query, fields, virtualHost, secure, remoteAddress } = request;
   const signed = caller.kind === 'user';
   const head = { method, query, fields, secure, remoteAddress, settings, virtualHost, signed };
   // Many times as fast as a literal that spreads them.

@@ -26,8 +26,9 @@ const signatureTrailer = 'x-amz-trailer-signature';
  */
 export class AwsChunkedDecoder {
   #expects: 'size' | 'data' | 'data-end' | 'trailer' | 'nothing' = 'size';
-  /** What has come of the present line. */
+  /** What has come of the present line, and its last byte: to ask the text for that would be to put it together for each line feed. */
   #line = '';
+  #lastByte = 0;
   /** Bytes of data still to come in this chunk. */
   #left = 0;
   #chunkSignature: string | undefined;
@@ -72,10 +73,10 @@ export class AwsChunkedDecoder {
   #takeLine(bytes: Uint8Array): string | undefined {
     this.#checkLineLength(bytes.length);
     this.#line += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+    const [before, last] = [bytes[bytes.length - 2] ?? this.#lastByte, bytes[bytes.length - 1]!];
+    this.#lastByte = last;
     // A bare line feed does not end a line: minio-go puts one at the end of each trailer, before the CRLF.
-    if (bytes[bytes.length - 1] !== lineFeed || this.#line.charCodeAt(this.#line.length - 2) !== carriageReturn) {
-      return undefined;
-    }
+    if (last !== lineFeed || before !== carriageReturn) return undefined;
     const line = this.#line.slice(0, -2);
     this.#line = '';
     return line;

@@ -1,3 +1,4 @@
+import { foldBlanks } from '../http/blanks.ts';
 import type { Fields } from '../http/message.ts';
 import type { QueryParameter } from '../http/query.ts';
 
@@ -21,14 +22,7 @@ export function canonicalRequest({ method, uri, query, fields, signedHeaders, pa
 }
 
 function trimmedValues(values: readonly string[]): string {
-  return values.length === 1 ? trimmed(values[0]!) : values.map(trimmed).join(',');
-}
-
-/** Only blanks and tabs are space: the bytes of UTF-8 must not be taken for anything else. */
-function trimmed(value: string): string {
-  // Most values have no blank at all, and nothing here is done more often.
-  if (!/[ \t]/.test(value)) return value;
-  return value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '');
+  return values.length === 1 ? foldBlanks(values[0]!) : values.map(foldBlanks).join(',');
 }
 
 /** What can be one line of a canonical request just as it was sent; anything else could pass for more than that. */

@@ -1,4 +1,5 @@
 import { S3Error } from '../errors/s3-error.ts';
+import { isFieldName } from '../http/field-syntax.ts';
 import type { Fields } from '../http/message.ts';
 import type { QueryParameter } from '../http/query.ts';
 import type { CredentialScope, MalformedCode } from './credential-scope.ts';
@@ -47,15 +48,18 @@ export function checkSkew(time: number, { now, allowedSkew }: Timing): void {
 }
 
 /**
- * The names of a SignedHeaders list.
+ * The names of a SignedHeaders list. Each stands there once: the value of a header would be signed as often as its name is said, and
+ * a short request would make a long text.
  *
  * @throws S3Error `code`
  */
 export function parseSignedHeaders(list: string, code: MalformedCode): readonly string[] {
   // Names are compared and signed in lower case; another case could be signed in two ways.
-  if (/^[a-z0-9!#$%&'*+.^_`|~-]+(?:;[a-z0-9!#$%&'*+.^_`|~-]+)*$/.test(list)) return list.split(';');
+  const names = list.split(';');
+  const areNames = names.every((name) => isFieldName(name) && name === name.toLowerCase());
+  if (areNames && new Set(names).size === names.length) return names;
   throw new S3Error(code, {
-    message: 'SignedHeaders is not a list of lower-case header names separated by semicolons.',
+    message: 'SignedHeaders is not a list of lower-case header names, each once, separated by semicolons.',
   });
 }
 
@@ -74,9 +78,10 @@ export const gatewayHeaders: ReadonlySet<string> = new Set([
  * @throws S3Error AccessDenied
  */
 export function refuseUnsignedHeaders({ signedHeaders }: SignatureClaim, fields: Fields): void {
-  const unsigned = signedHeaders.includes('host') ? [] : ['host'];
+  const signed = new Set(signedHeaders);
+  const unsigned = signed.has('host') ? [] : ['host'];
   for (const name of fields.names()) {
-    if (name.startsWith('x-amz-') && !gatewayHeaders.has(name) && !signedHeaders.includes(name)) unsigned.push(name);
+    if (name.startsWith('x-amz-') && !gatewayHeaders.has(name) && !signed.has(name)) unsigned.push(name);
   }
   if (unsigned.length === 0) return;
   throw new S3Error('AccessDenied', {

@@ -1,4 +1,6 @@
 import { invalidArgument } from '../errors/s3-error.ts';
+import { trimBlanks } from '../http/blanks.ts';
+import { isFieldName } from '../http/field-syntax.ts';
 import { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
 
@@ -18,8 +20,12 @@ const control = /[\x00-\x1f\x7f]/;
  * that they can, since whoever uses the URL would have to send it otherwise. The signature covers the query as well. A header
  * that was sent all the same counts, and is for the signature gate to judge.
  *
+ * A name that no header can have is refused, and not only because no answer could send it back: in version 2, headers are signed as
+ * lines of `name:value`, and a name with a colon or a line break in it would be signed like other headers than it is.
+ *
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
- * @throws S3Error InvalidArgument for a value that no header can have
+ * @param query as its signature reads it: what a bare `+` means, only the signature tells
+ * @throws S3Error InvalidArgument for a name or a value that no header can have
  */
 export function withHoisted(fields: Fields, { parameters }: Query): Fields {
   if (!parameters.some(({ name }) => isSignature(name.toLowerCase()))) return fields;
@@ -27,8 +33,8 @@ export function withHoisted(fields: Fields, { parameters }: Query): Fields {
     const lower = name.toLowerCase();
     if (!lower.startsWith('x-amz-') || ownParameters.has(lower) || lower.startsWith(checksumPrefix)) return [];
     if (fields.has(lower)) return [];
-    if (control.test(value)) throw invalidArgument(name, value);
-    return [[lower, Buffer.from(value).toString('latin1').trim()]];
+    if (!isFieldName(name) || control.test(value)) throw invalidArgument(name, value);
+    return [[lower, trimBlanks(Buffer.from(value).toString('latin1'))]];
   });
   return hoisted.length === 0 ? fields : new Fields([...fields, ...hoisted]);
 }

@@ -1,5 +1,6 @@
+import { S3Error } from '../errors/s3-error.ts';
 import type { Target } from '../http/address.ts';
-import type { QueryParameter } from '../http/query.ts';
+import type { Query, QueryParameter } from '../http/query.ts';
 import { canonicalUri, visibleAscii } from './canonical-request.ts';
 
 /** The sub-resources that version 2 signs, with their values. What is not on this list anybody can add to a request. */
@@ -51,15 +52,47 @@ export function isSignedByV2(name: string): boolean {
 }
 
 /**
+ * What operations take of a query although no signature of version 2 covers it: listings need it, and there was never another way to ask
+ * for them. Whoever holds a presigned URL of a listing can list with it what they like of what its signer may list.
+ */
+export const mayBeUnsignedByV2: ReadonlySet<string> = new Set([
+  'allow-unordered',
+  'bucket-region',
+  'continuation-token',
+  'delimiter',
+  'encoding-type',
+  'fetch-owner',
+  'key-marker',
+  'list-type',
+  'marker',
+  'max-buckets',
+  'max-keys',
+  'max-parts',
+  'max-uploads',
+  'part-number-marker',
+  'prefix',
+  'start-after',
+  'upload-id-marker',
+  'version-id-marker',
+]);
+
+/** Whether an operation may ask for a query parameter of a request of version 2. What is not signed changes nothing that writes. */
+export function isReadByV2(method: string, name: string): boolean {
+  return isSignedByV2(name) || ((method === 'GET' || method === 'HEAD') && mayBeUnsignedByV2.has(name));
+}
+
+/**
  * The ways in which clients write down the resource of a request, the likely one first, as text whose characters are
  * bytes: bucket, path as sent, and the signed parameters in the order of their names.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html#ConstructingTheCanonicalizedResourceElement
  *
  * Amazon's clients for Python sign every value decoded; that for JavaScript signs those of sub-resources as they were sent.
  * An empty value may stand with its equals sign or without.
+ *
+ * @throws S3Error InvalidRequest for a value that would be signed like further parameters
  */
 export function canonicalResources(target: Target): readonly string[] {
-  const queries = canonicalQueries(target);
+  const queries = canonicalQueries(target.query);
   return canonicalPaths(target).flatMap((path) => queries.map((query) => path + query));
 }
 
@@ -71,12 +104,28 @@ function canonicalPaths({ address, rawPath, virtualHost }: Target): readonly str
   return address.kind === 'bucket' && !rawPath.endsWith('/') ? [...paths, ...paths.map((path) => `${path}/`)] : paths;
 }
 
-function canonicalQueries({ query }: Target): readonly string[] {
-  const signed = query.parameters.filter(({ name }) => isSignedByV2(name)).toSorted(byName);
+function canonicalQueries({ parameters, plus }: Query): readonly string[] {
+  const signed = parameters.filter(({ name }) => isSignedByV2(name)).toSorted(byName);
   if (signed.length === 0) return [''];
+  signed.forEach(refuseFurtherParameters);
   const decoded = (ofNothing: '' | '='): string[] => signed.map((one) => pair(one, bytesOf(one.value), ofNothing));
   const asSent = signed.map((one) => pair(one, bytesOf(responseHeaders.has(one.name) ? one.value : one.rawValue), ''));
-  return [...new Set([decoded(''), decoded('='), asSent].map((pairs) => `?${pairs.join('&')}`))];
+  // Whoever signed a bare plus as such meant one.
+  const isMeant = plus === '+' || !signed.some(({ rawValue }) => rawValue.includes('+'));
+  return [...new Set([decoded(''), decoded('='), ...(isMeant ? [asSent] : [])].map((pairs) => `?${pairs.join('&')}`))];
+}
+
+/**
+ * Values are signed decoded: `partNumber=1%26uploadId%3Dx` like `partNumber=1&uploadId=x`, which is another operation. So of the two
+ * only the second is taken.
+ */
+function refuseFurtherParameters({ name, value }: QueryParameter): void {
+  const [, ...pieces] = value.split('&');
+  const further = pieces.map((piece) => piece.split('=', 1)[0]!).find((one) => one >= name && isSignedByV2(one));
+  if (further === undefined) return;
+  throw new S3Error('InvalidRequest', {
+    message: `Signature version 2 cannot tell the value of ${name} from the parameter ${further}. Please use AWS4-HMAC-SHA256.`,
+  });
 }
 
 function pair({ name }: QueryParameter, value: string, ofNothing: '' | '='): string {

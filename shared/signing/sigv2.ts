@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Target } from '../http/address.ts';
+import { foldBlanks, trimBlanks } from '../http/blanks.ts';
 import type { Fields, RequestMessage } from '../http/message.ts';
+import type { Query } from '../http/query.ts';
 import { gatewayHeaders } from './claim.ts';
 import { withHoisted } from './hoisted.ts';
 import { signatureDoesNotMatch } from './mismatch.ts';
@@ -14,15 +16,25 @@ import { canonicalResources } from './sigv2-resource.ts';
  * Every x-amz- header is part of what is signed, and so is every query parameter of {@link isSignedByV2}; nothing else of
  * the query is, nor the host, nor the body.
  *
- * @throws S3Error SignatureDoesNotMatch, with what the server signed in the place of the client
+ * @returns the query as it was signed: all that is made of the request is made of this one
+ * @throws S3Error SignatureDoesNotMatch, with what the server signed in the place of the client; InvalidArgument, InvalidRequest for
+ *   what version 2 cannot tell from something else
  */
-export function verifyV2Signature(request: RequestMessage, target: Target, claim: V2Claim, secret: string): void {
-  const readings = stringsToSign(request, target, claim);
-  if (readings.some((reading) => equalsBase64(hmacSha1(secret, reading), claim.signature))) return;
-  throw signatureDoesNotMatch({ ...claim, stringToSign: readings[0]! });
+export function verifyV2Signature(request: RequestMessage, target: Target, claim: V2Claim, secret: string): Query {
+  let likely: string | undefined;
+  for (const query of target.query.readings()) {
+    for (const text of stringsToSign(request, { ...target, query }, claim)) {
+      likely ??= text;
+      if (equalsBase64(hmacSha1(secret, text), claim.signature)) return query;
+    }
+  }
+  throw signatureDoesNotMatch({ ...claim, stringToSign: likely! });
 }
 
-/** The strings that a client may have signed for this request, the likely one first; their characters are bytes. */
+/**
+ * The strings that a client may have signed for this request in this reading of its query, the likely one first; their characters
+ * are bytes.
+ */
 export function stringsToSign(request: RequestMessage, target: Target, { dateLine }: V2Claim): readonly string[] {
   const { method } = request;
   // What would be headers counts as such where it stands in the query.
@@ -37,18 +49,8 @@ function canonicalHeaders(fields: Fields): readonly string[] {
   const names = [...fields.names()].filter((name) => name.startsWith('x-amz-') && !gatewayHeaders.has(name)).sort();
   const lines = (printed: (value: string) => string): string =>
     names.map((name) => `${name}:${fields.all(name).map(printed).join(',')}\n`).join('');
-  return [...new Set([lines(unfolded), lines(trimmed)])];
-}
-
-const outerBlanks = /^[ \t]+|[ \t]+$/g;
-
-function trimmed(value: string): string {
-  return value.replace(outerBlanks, '');
-}
-
-/** Line breaks do not get as far as this: what is left of a folded header are its blanks. */
-function unfolded(value: string): string {
-  return trimmed(value).replace(/[ \t]+/g, ' ');
+  // Line breaks do not get as far as this: what is left of a folded header are its blanks.
+  return [...new Set([lines(foldBlanks), lines(trimBlanks)])];
 }
 
 /** HMAC-SHA1 of a text whose characters are bytes. */

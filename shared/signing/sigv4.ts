@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Target } from '../http/address.ts';
 import type { RequestMessage } from '../http/message.ts';
+import type { Query } from '../http/query.ts';
 import { canonicalQuery, canonicalRequest, canonicalUri, visibleAscii } from './canonical-request.ts';
 import type { SignatureClaim } from './claim.ts';
 import { printScope } from './credential-scope.ts';
@@ -26,8 +27,8 @@ export function stringToSign(claim: SignatureClaim, canonical: string): string {
 
 /** What a verified signature says beside that it holds. */
 export interface VerifiedSignature extends SigningContext {
-  /** What the client meant by a raw `+` in the query. */
-  readonly plus: ' ' | '+';
+  /** The query as it was signed: all that is made of the request is made of this one. */
+  readonly query: Query;
 }
 
 /**
@@ -44,10 +45,10 @@ export function verifySignature(
   const { accessKeyId, dialect, signature, timestamp } = claim;
   const key = signingKey(secret, claim);
   let likely: string | undefined;
-  for (const { canonical, plus } of readings(request, target, claim)) {
+  for (const { canonical, query } of readings(request, target, claim)) {
     likely ??= canonical;
     if (isSignatureOf(stringToSign(claim, canonical), key, signature)) {
-      return { key, dialect, timestamp, scope: printScope(claim), seed: signature, plus };
+      return { key, dialect, timestamp, scope: printScope(claim), seed: signature, query };
     }
   }
   const canonical = likely!;
@@ -57,7 +58,7 @@ export function verifySignature(
 /** A way to write a request down. */
 interface Reading {
   readonly canonical: string;
-  readonly plus: ' ' | '+';
+  readonly query: Query;
 }
 
 /**
@@ -66,16 +67,16 @@ interface Reading {
  * bare in the query and mean it. Each reading names the same object.
  */
 function* readings({ method, fields }: RequestMessage, target: Target, claim: SignatureClaim): Generator<Reading> {
-  const { rawPath, rawQuery } = target;
+  const { rawPath } = target;
   const { signedHeaders, payloadHash, signatureParameter } = claim;
   const parameters = target.query.parameters.filter((parameter) => parameter !== signatureParameter);
   const canonicalPath = canonicalUri(rawPath);
   const uris = new Set([canonicalPath, canonicalPath.replaceAll('%2F', '/')]);
   if (visibleAscii.test(rawPath)) uris.add(rawPath);
-  for (const plus of rawQuery.includes('+') ? ([' ', '+'] as const) : ([' '] as const)) {
-    const query = canonicalQuery(parameters, plus === ' ' ? '%20' : '%2B');
+  for (const query of target.query.readings()) {
+    const signed = canonicalQuery(parameters, query.plus === ' ' ? '%20' : '%2B');
     for (const uri of uris) {
-      yield { canonical: canonicalRequest({ method, uri, query, fields, signedHeaders, payloadHash }), plus };
+      yield { canonical: canonicalRequest({ method, uri, query: signed, fields, signedHeaders, payloadHash }), query };
     }
   }
 }

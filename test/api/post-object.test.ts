@@ -681,6 +681,27 @@ describe('the policy of a form', () => {
   });
 });
 
+describe('metadata that no header can hold', () => {
+  it.each([
+    ['x-amz-meta-a b', '1'],
+    ['x-amz-meta-a:b', '1'],
+    ['x-amz-meta-é', '1'],
+    ['x-amz-meta-a', 'one\ntwo'],
+    ['x-amz-meta-a', 'one\0two'],
+  ])('is refused: %j %j', async (name, value) => {
+    const bucket = await service.bucket();
+    await expectRefused(
+      bucket,
+      postSigned(bucket, [
+        ['key', 'k'],
+        [name, value],
+      ]),
+      400,
+      'InvalidArgument',
+    );
+  });
+});
+
 describe('the signature of a form', () => {
   const withField = (fields: readonly FormField[], name: string, value: string | undefined): FormField[] => [
     ...fields.filter(([other]) => other !== name),

@@ -166,6 +166,18 @@ describe('who may import whom', () => {
   });
 });
 
+describe('a request that was authenticated', () => {
+  it('is made by the signature gate alone, from the query that was signed', () => {
+    const values = (name: string): string[] =>
+      ['shared', 'functions']
+        .flatMap(sourceFiles)
+        .filter((file) => new RegExp(`import \\{[^}]*\\b${name}\\b`).test(readFileSync(join(root, file), 'utf8')));
+    const gate = 'shared/protocol/authentication';
+    expect(values('AuthenticatedRequest').sort()).toEqual([`${gate}/authenticate-v2.ts`, `${gate}/authenticate.ts`]);
+    expect(values('withHoisted').sort()).toEqual([`${gate}/authenticated-request.ts`, 'shared/signing/sigv2.ts']);
+  });
+});
+
 describe('what is not a parameter', () => {
   const ambient = /\bprocess\.env\b|\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandom(Bytes|UUID)\b/;
 

@@ -3,7 +3,7 @@ import { composeServices } from '../../functions/runtime/services.ts';
 import type { AccessKey, Project } from '../../shared/access/identity.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
-import { Fields } from '../../shared/http/message.ts';
+import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
 import { defaultLimits, type Limits } from '../../shared/protocol/limits.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
@@ -49,7 +49,7 @@ export class PipelineInProcess {
   /** What was logged as a problem. */
   readonly problems: unknown[] = [];
   readonly #pipeline: Pipeline;
-  readonly #host = 'stillage.test';
+  readonly host = 'stillage.test';
 
   /** @param rooms a table of another kind, what stands before the blobs, the clock, and other limits than the default */
   constructor(
@@ -103,7 +103,7 @@ export class PipelineInProcess {
         problem: (...problem) => void this.problems.push(problem),
         note: () => undefined,
       },
-      hostNames: { domain: this.#host, websiteDomain: `website.${this.#host}` },
+      hostNames: { domain: this.host, websiteDomain: `website.${this.host}` },
       signing: {},
       requestId: () => `tx${(requests += 1)}`,
       hostId: 'host',
@@ -112,11 +112,21 @@ export class PipelineInProcess {
 
   /** Sends a request, signed by somebody or, without a name, by nobody. */
   send(request: Unsigned, by: Person | undefined): Promise<Answered> {
-    return this.#answer(by ? signed(this.#host, request, { key: by.key }) : anonymous(this.#host, request));
+    return this.#answer(by ? signed(this.host, request, { key: by.key }) : anonymous(this.host, request));
   }
 
   sendPresigned(request: Unsigned, by: Person): Promise<Answered> {
-    return this.#answer(presigned(this.#host, request, { key: by.key }));
+    return this.#answer(presigned(this.host, request, { key: by.key }));
+  }
+
+  /** Sends a request as it is. */
+  exchange(request: RawRequest): Promise<Answered> {
+    return this.#answer(request);
+  }
+
+  /** As a transport hands it over. */
+  handle(request: RequestMessage): Promise<ResponseMessage> {
+    return this.#pipeline.handle(request);
   }
 
   async #answer({ method, target, headers, body = '' }: RawRequest): Promise<Answered> {

@@ -1,5 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { trimBlanks } from '../../shared/http/blanks.ts';
 import { isCloud } from './deployed.ts';
 
 /** Through engines in Python, what takes a thousand calls takes its time. */
@@ -135,15 +136,14 @@ export class RawConnection {
       return at < 0 ? undefined : at;
     });
     const [first, ...lines] = this.#take(end + 4)
-      .toString('latin1')
-      .trimEnd()
+      .toString('latin1', 0, end)
       .split('\r\n');
     const [, status, reason] = /^HTTP\/1\.1 (\d{3}) (.*)$/.exec(first!) ?? [];
     if (status === undefined) throw new Error(`this is no HTTP response: ${first}`);
     if (Number(status) < 200) this.#interim.push(Number(status));
     const headers = lines.map((line) => {
       const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+      return [line.slice(0, colon).toLowerCase(), trimBlanks(line.slice(colon + 1))] as const;
     });
     return { status: Number(status), reason: reason!, headers };
   }

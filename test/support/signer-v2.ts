@@ -27,6 +27,8 @@ export interface PresigningV2 extends SigningV2 {
   /** Seconds since the epoch; in five minutes unless said. */
   readonly expires?: string;
   readonly keyName?: string;
+  /** Whether x-amz- parameters of the query are signed as the headers that they take the place of. */
+  readonly hoisted?: boolean;
 }
 
 /** What the documentation lists, as botocore has it. */
@@ -53,7 +55,8 @@ export function signedV2(host: string, unsigned: Unsigned, signing: HeaderSignin
 export function presignedV2(host: string, unsigned: Unsigned, signing: PresigningV2): RawRequest {
   const expires = signing.expires ?? String(Math.floor(Date.now() / 1000) + 300);
   const headers = headersOf(host, unsigned, {});
-  const signature = sign(stringToSignV2(unsigned, headers, expires, signing), signing.key);
+  const lines = signing.hoisted ? [...headers, ...hoistedOf(unsigned)] : headers;
+  const signature = sign(stringToSignV2(unsigned, lines, expires, signing), signing.key);
   const parameters = [
     ...(unsigned.query ? [unsigned.query] : []),
     `${signing.keyName ?? 'AWSAccessKeyId'}=${encodeURIComponent(signing.key.accessKeyId)}`,
@@ -61,6 +64,11 @@ export function presignedV2(host: string, unsigned: Unsigned, signing: Presignin
     `Signature=${encodeURIComponent(signature)}`,
   ];
   return { ...sent(unsigned, parameters.join('&')), headers };
+}
+
+function hoistedOf({ query = '' }: Unsigned): [string, string][] {
+  const pairs = query.split('&').filter((pair) => /^x-amz-/i.test(pair));
+  return pairs.map((pair) => pair.split('=').map(decodeURIComponent) as [string, string]);
 }
 
 /** The string that is signed. */

@@ -210,6 +210,7 @@ describe('an Authorization header', () => {
     ['two Signatures', (right: string) => `${right}, Signature=${'0'.repeat(64)}`],
     ['another part', (right: string) => `${right}, Other=1`],
     ['SignedHeaders in upper case', (right: string) => right.replace('host;', 'Host;')],
+    ['SignedHeaders twice over', (right: string) => right.replace('host;', 'host;host;')],
     ['empty SignedHeaders', (right: string) => right.replace(/SignedHeaders=[^,]+/, 'SignedHeaders=')],
     ['a Credential without scope', (right: string) => right.replace(/Credential=[^/]+[^,]+/, 'Credential=AKALICE')],
     ['a Credential without key', (right: string) => right.replace(/Credential=[^/]+\//, 'Credential=')],

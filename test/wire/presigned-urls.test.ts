@@ -153,6 +153,7 @@ describe('a presigned URL', () => {
     ['a date that is none', { 'X-Amz-Date': '2026-11-20T10:00:00Z' }],
     ['a credential without a scope', { 'X-Amz-Credential': 'AKALICE' }],
     ['signed headers in upper case', { 'X-Amz-SignedHeaders': 'Host' }],
+    ['a signed header twice over', { 'X-Amz-SignedHeaders': 'host;host' }],
   ])('is malformed with %s', async (_, parameters) => {
     expectError(await send({ parameters }), 400, 'AuthorizationQueryParametersError');
   });

@@ -111,6 +111,29 @@ describe('a header signed by version 2', () => {
     expect(await read(service.client, bucket, 'other')).toBe('other content');
   });
 
+  it('does not let the value of a parameter hold the parameters that were signed', async () => {
+    await put(service.client, bucket, 'key', 'content');
+    const query = 'response-content-type=text/plain&uploadId=x';
+    for (const request of [
+      signGet({ query }),
+      presignedV2(service.host, { path: `/${bucket}/key`, query }, { key: service.alice }),
+    ]) {
+      expectError(await send(request), 404, 'NoSuchUpload');
+      const target = request.target.replace('&uploadId=', '%26uploadId%3D');
+      expectError(await send({ ...request, target }), 400, 'InvalidRequest');
+    }
+    const name = 'response-content-disposition=attachment%3B%20filename%3D%22a%26versions.txt%22';
+    expect((await send(signGet({ query: name }))).text).toBe('content');
+  });
+
+  it('leaves listings open, and no parameter of anything else that it does not cover', async () => {
+    for (const key of ['a', 'b', 'c']) await put(service.client, bucket, key, key);
+    const request = signGet({ path: `/${bucket}` });
+    const listed = await send({ ...request, target: `/${bucket}?list-type=2&prefix=b&max-keys=1&x-id=ListObjectsV2` });
+    expect([listed.status, textOf(listed.text, 'KeyCount'), textOf(listed.text, 'Key')]).toEqual([200, '1', 'b']);
+    await expectUploaded({ ...sign(), target: `/${bucket}/key?prefix=b&anything` });
+  });
+
   it.each(['monitoring', 'metric-data', 'alarm', 'alarms', 'alarm-history'])('does not reach ?%s', async (query) => {
     const response = await send(signGet({ path: `/${bucket}`, query }));
     expectError(response, 400, 'InvalidRequest');

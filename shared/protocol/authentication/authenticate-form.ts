@@ -1,5 +1,4 @@
 import { S3Error } from '../../errors/s3-error.ts';
-import type { RequestMessage } from '../../http/message.ts';
 import { checkRegion } from '../../signing/claim.ts';
 import { readFormClaim, verifyFormSignature } from '../../signing/form-claim.ts';
 import { checkPostPolicy, heldToSize, parsePostPolicy, type SizeRange } from '../../signing/post-policy.ts';
@@ -16,27 +15,30 @@ import { VerifiedBody } from '../bodies/verified-body.ts';
  * gets to see it; what the policy says of the size of the file the payload is held to while it is read.
  *
  * @param head what the gate found in the head of the request
+ * @param bytes of its body, verified as they are read
  * @param bucket that the request was sent to
  * @param maximum the most bytes that the form may have beside the content of its file
  * @throws S3Error 400 or 403; whose credentials do not hold is never taken for anonymous
  */
 export async function authenticateForm(
-  request: RequestMessage,
   head: AuthenticatedHead,
+  bytes: AsyncIterable<Uint8Array>,
   bucket: string,
   maximum: number,
   { keys, clock, settings }: GateRooms,
 ): Promise<Authenticated> {
-  checkLengthIsGiven(request.fields);
-  const isSigned = head.scheme !== 'anonymous';
-  if (isSigned && !head.coversBody) {
+  const { scheme, request, body } = head;
+  const { fields } = body.message;
+  checkLengthIsGiven(fields);
+  const isSigned = scheme !== 'anonymous';
+  if (isSigned && !body.isSigned) {
     // Everything that a form asks for stands in its body.
     throw new S3Error('AccessDenied', { message: 'The signature of the request must cover the form.' });
   }
-  const form = await openForm(request.fields.get('content-type'), head.payload.bytes, maximum);
+  const form = await openForm(fields.get('content-type'), bytes, maximum);
   try {
     const claim = readFormClaim(form.fields);
-    if (claim === undefined) return { ...head, form, payload: fileOf(form) };
+    if (claim === undefined) return { caller: head.caller, scheme, request, form, payload: fileOf(form) };
     if (isSigned) {
       throw new S3Error('InvalidArgument', {
         message: 'Only one auth mechanism allowed; the form has a policy, and the request has a signature of its own.',
@@ -49,7 +51,7 @@ export async function authenticateForm(
     const { user } = await provenUser(keys, claim.accessKeyId, (secret) => verifyFormSignature(claim, secret));
     const policy = parsePostPolicy(claim.policy);
     checkPostPolicy(policy, form.fields, bucket, clock.now());
-    return { caller: user, scheme: claim.scheme, target: head.target, form, payload: fileOf(form, policy.size) };
+    return { caller: user, scheme: claim.scheme, request, form, payload: fileOf(form, policy.size) };
   } catch (error) {
     await form.close();
     throw error;

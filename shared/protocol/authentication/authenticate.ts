@@ -2,7 +2,6 @@ import { anonymous } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Target } from '../../http/address.ts';
 import type { Fields, RequestMessage } from '../../http/message.ts';
-import { Query } from '../../http/query.ts';
 import { readAuthorizationHeader } from '../../signing/authorization-header.ts';
 import { checkRegion, refuseUnsignedHeaders, type SignatureClaim } from '../../signing/claim.ts';
 import { parsePayloadHash } from '../../signing/payload-hash.ts';
@@ -18,38 +17,37 @@ import {
   type GateRooms,
   type GateWants,
 } from './authenticated.ts';
+import { AuthenticatedRequest } from './authenticated-request.ts';
 import { provenUser } from './proven-user.ts';
-import { VerifiedBody, type BodyWants } from '../bodies/verified-body.ts';
+import { VerifiedBody } from '../bodies/verified-body.ts';
+
+/*
+ * THE signature gate: every request passes through here, first its head and then, when it is known what is asked for, its body.
+ */
 
 /**
- * THE signature gate: every request passes through here, and what it gets to read of the body is verified. Nothing of the
- * body is read yet, but for a form, which is read up to the content of its file.
+ * Verifies the signature of a request's head. It tells who sent the request, and what the request says.
  *
+ * @param ignoresCredentials true: everybody is anonymous, and credentials that come along are not looked at
  * @throws S3Error 400, 403, or 501 (signatures of public keys); whose credentials do not hold is never taken for anonymous
  */
-export async function authenticate(
+export async function authenticateHead(
   request: RequestMessage,
   target: Target,
-  wants: GateWants,
-  rooms: GateRooms,
-): Promise<Authenticated> {
-  const head = await authenticateHead(request, target, wants, rooms);
-  if (wants.formBytes === undefined || !('bucket' in target.address)) return head;
-  return authenticateForm(request, head, target.address.bucket, wants.formBytes, rooms);
-}
-
-async function authenticateHead(
-  request: RequestMessage,
-  target: Target,
-  wants: GateWants,
+  ignoresCredentials: boolean,
   rooms: GateRooms,
 ): Promise<AuthenticatedHead> {
   const { fields } = request;
-  const scheme = wants.ignoresCredentials ? 'anonymous' : recogniseScheme(fields, target.query);
+  const scheme = ignoresCredentials ? 'anonymous' : recogniseScheme(fields, target.query);
   switch (scheme) {
     case 'anonymous': {
       const hash = parsePayloadHash(fields.get('x-amz-content-sha256') ?? 'UNSIGNED-PAYLOAD', undefined);
-      return { caller: anonymous, scheme, target, payload: new VerifiedBody(request, hash, wants), coversBody: false };
+      return {
+        caller: anonymous,
+        scheme,
+        request: AuthenticatedRequest.of(request, target, target.query, scheme),
+        body: { message: request, hash, isSigned: false },
+      };
     }
     case 'v4-header':
     case 'v4-presigned': {
@@ -58,22 +56,39 @@ async function authenticateHead(
         scheme === 'v4-header'
           ? readAuthorizationHeader(fields, timing)
           : readPresignedQuery(target.query, fields, timing);
-      return { scheme, ...(await verified(request, target, claim, wants, rooms)) };
+      return authenticateV4(request, target, scheme, claim, rooms);
     }
     case 'v2-header':
     case 'v2-presigned':
       refuseSessionToken(fields, target);
-      return authenticateV2(request, target, scheme, wants, rooms);
+      return authenticateV2(request, target, scheme, rooms);
   }
 }
 
-async function verified(
+/**
+ * The body of a request whose head was authenticated: what is read of it is verified. Nothing of it is read yet, but for a form, which
+ * is read up to the content of its file.
+ *
+ * @throws S3Error 400 or 403, for a form
+ */
+export async function authenticateBody(
+  head: AuthenticatedHead,
+  wants: GateWants,
+  rooms: GateRooms,
+): Promise<Authenticated> {
+  const { caller, scheme, request, body } = head;
+  const payload = new VerifiedBody(body.message, body.hash, wants, body.context);
+  if (wants.formBytes === undefined || !('bucket' in request.address)) return { caller, scheme, request, payload };
+  return authenticateForm(head, payload.bytes, request.address.bucket, wants.formBytes, rooms);
+}
+
+async function authenticateV4(
   request: RequestMessage,
   target: Target,
+  scheme: 'v4-header' | 'v4-presigned',
   claim: SignatureClaim,
-  wants: BodyWants,
   { keys, settings: { strictRegion } }: GateRooms,
-): Promise<Omit<AuthenticatedHead, 'scheme'>> {
+): Promise<AuthenticatedHead> {
   if (strictRegion !== undefined) checkRegion(claim, strictRegion);
   refuseUnsignedHeaders(claim, request.fields);
   refuseSessionToken(request.fields, target);
@@ -82,11 +97,12 @@ async function verified(
   const { user, proof } = await provenUser(keys, claim.accessKeyId, (secret) =>
     verifySignature(request, target, claim, secret),
   );
+  const isSigned = hash.kind === 'digest' || (hash.kind === 'chunks' && hash.signed);
   return {
     caller: user,
-    target: proof.plus === ' ' ? target : { ...target, query: Query.parse(target.rawQuery, proof.plus) },
-    payload: new VerifiedBody(request, hash, wants, proof),
-    coversBody: hash.kind === 'digest' || (hash.kind === 'chunks' && hash.signed),
+    scheme,
+    request: AuthenticatedRequest.of(request, target, proof.query, scheme),
+    body: { message: request, hash, context: proof, isSigned },
   };
 }
 

@@ -1,13 +1,16 @@
 import type { AccessKeys, Caller } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { Target } from '../../http/address.ts';
+import type { RequestMessage } from '../../http/message.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Timing } from '../../signing/claim.ts';
 import type { FormClaim } from '../../signing/form-claim.ts';
+import type { PayloadHash } from '../../signing/payload-hash.ts';
+import type { SigningContext } from '../../signing/sigv4.ts';
 import type { OpenForm } from '../bodies/form.ts';
 import type { Limits } from '../limits.ts';
 import type { Payload } from '../bodies/payload.ts';
 import type { BodyWants } from '../bodies/verified-body.ts';
+import type { AuthenticatedRequest } from './authenticated-request.ts';
 
 /** How a deployment takes signatures. */
 export interface SigningSettings {
@@ -25,20 +28,17 @@ export interface GateRooms {
   readonly limits: Pick<Limits, 'clockSkew' | 'presignedLifetime'>;
 }
 
-/** What an operation wants of the gate. */
+/** What an operation wants of the body behind the gate. */
 export interface GateWants extends BodyWants {
   /** Set if the body is a form: the most bytes it may have beside the content of its file. */
   readonly formBytes?: number;
-  /** Set if everybody is anonymous: credentials are not looked at. */
-  readonly ignoresCredentials?: true;
 }
 
 /** Who sent a request, and its body behind the gate. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly scheme: AuthenticatedHead['scheme'] | FormClaim['scheme'];
-  /** The target as the client meant it, which its signature may tell. */
-  readonly target: Target;
+  readonly request: AuthenticatedRequest;
   /** The body; of a form, the file. */
   readonly payload: Payload;
   /** Whoever gets a form closes it. */
@@ -49,10 +49,19 @@ export interface Authenticated {
 export interface AuthenticatedHead {
   readonly caller: Caller;
   readonly scheme: 'anonymous' | 'v4-header' | 'v4-presigned' | 'v2-header' | 'v2-presigned';
-  readonly target: Target;
-  readonly payload: Payload;
+  readonly request: AuthenticatedRequest;
+  readonly body: AnnouncedBytes;
+}
+
+/** A body that nobody has read yet, and what its signature says of it. */
+export interface AnnouncedBytes {
+  /** As sent: the header fields alone announce a body, whatever a query has in their place. */
+  readonly message: Pick<RequestMessage, 'fields' | 'body'>;
+  readonly hash: PayloadHash;
+  /** Where the signatures of chunks start from; undefined if they cannot be signed. */
+  readonly context?: SigningContext;
   /** Whether the signature is also one of the body. */
-  readonly coversBody: boolean;
+  readonly isSigned: boolean;
 }
 
 /** What the times of signatures are judged by at this moment. */

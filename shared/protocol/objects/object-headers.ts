@@ -2,6 +2,7 @@ import { printDigest } from '../../checksums/digest-value.ts';
 import type { Checksum } from '../../checksums/algorithms.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import { formatHttpDate } from '../../http/dates.ts';
+import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
 import type { Query } from '../../http/query.ts';
 import { etagOf, versionIdOf, type Particulars, type Version } from '../../metadata/objects/versions.ts';
 
@@ -27,8 +28,17 @@ export function objectFields(version: Version, { headers, metadata, tags }: Part
     ['x-amz-tagging-count', tags.length > 0 ? String(tags.length) : undefined],
   ];
   for (const [name, value] of optional) if (value !== undefined) fields.push([name, value]);
-  for (const [name, value] of Object.entries(metadata)) fields.push([`x-amz-meta-${name}`, value]);
-  return fields;
+  return [...fields, ...metadataFields(metadata)];
+}
+
+/** User metadata that no header can hold, as some was once stored, is counted instead: `x-amz-missing-meta`, as in S3. */
+function metadataFields(metadata: Particulars['metadata']): Field[] {
+  const entries = Object.entries(metadata);
+  const fields = entries
+    .filter(([name, value]) => isFieldName(name) && isFieldValue(value))
+    .map(([name, value]): Field => [`x-amz-meta-${name}`, value]);
+  const missing = entries.length - fields.length;
+  return missing === 0 ? fields : [...fields, ['x-amz-missing-meta', String(missing)]];
 }
 
 /** `x-amz-checksum-<algorithm>` and its type. A composite one shows how many parts it is of. */

@@ -1,5 +1,7 @@
 import { parseAclHeaders, type AskedAcl } from '../../access/acl-headers.ts';
-import { S3Error } from '../../errors/s3-error.ts';
+import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
+import { trimBlanks } from '../../http/blanks.ts';
+import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
 import type { Fields } from '../../http/message.ts';
 import type { ContentHeaders, Particulars } from '../../metadata/objects/versions.ts';
 import { tagLimits, type Limits } from '../limits.ts';
@@ -21,7 +23,8 @@ const metadataPrefix = 'x-amz-meta-';
  * Reads what is kept with an object and echoed by GET and HEAD: content headers as they were sent, and user metadata.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
  *
- * @throws S3Error MetadataTooLarge, InvalidStorageClass, InvalidRedirectLocation, and as parseAclHeaders does
+ * @throws S3Error MetadataTooLarge, InvalidArgument (metadata that no header can hold), InvalidStorageClass, InvalidRedirectLocation,
+ *   and as parseAclHeaders does
  */
 export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders {
   const storageClass = fields.get('x-amz-storage-class');
@@ -76,10 +79,9 @@ function readMetadata(fields: Fields, maximum: number): Record<string, string> {
   for (const name of fields.names()) {
     if (!name.startsWith(metadataPrefix) || name === metadataPrefix) continue;
     const short = name.slice(metadataPrefix.length);
-    const value = fields
-      .all(name)
-      .map((one) => one.trim())
-      .join(',');
+    const value = fields.all(name).map(trimBlanks).join(',');
+    // It is to be sent back, whatever way it came in.
+    if (!isFieldName(name) || !isFieldValue(value)) throw invalidArgument(name, value);
     size += short.length + value.length;
     Object.defineProperty(metadata, short, { value, enumerable: true });
   }

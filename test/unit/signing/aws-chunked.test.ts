@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AwsChunkedDecoder } from '../../../shared/signing/aws-chunked.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { frame, frameSigned } from './reference-signer.ts';
@@ -193,6 +193,17 @@ describe('AwsChunkedDecoder', () => {
     expect(codeOf(trailers(16 * 1024 + 1))).toBe('MalformedTrailerError');
     expect(codeOf(`0\r\n${'a:b\r\n'.repeat(4000)}\r\n`)).toBe('MalformedTrailerError');
     expect(codeOf(`0\r\n${'\n'.repeat(20_000)}`)).toBe('MalformedTrailerError');
+  });
+
+  it('does not go through what it has of a line at each line feed in it', () => {
+    const charCodeAt = vi.spyOn(String.prototype, 'charCodeAt');
+    try {
+      expect(codeOf(`0\r\na:${'\n'.repeat(10_000)}`)).toBe('IncompleteBody');
+      const lengths = charCodeAt.mock.contexts.map((text) => (text as string).length);
+      expect(lengths.filter((length) => length > 100)).toEqual([]);
+    } finally {
+      charCodeAt.mockRestore();
+    }
   });
 
   it.each([

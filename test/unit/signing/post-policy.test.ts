@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Fields } from '../../../shared/http/message.ts';
 import { checkPostPolicy, heldToSize, parsePostPolicy } from '../../../shared/signing/post-policy.ts';
 
@@ -187,6 +187,31 @@ describe('checkPostPolicy', () => {
     expect(check(images, { 'content-type': 'image/png, image/jpeg,image/gif' })).toBeUndefined();
     expect(check(images, { 'content-type': 'image/png, text/html' })).toEqual(denied());
     expect(check([['starts-with', '$key', 'a']], { key: 'a,b' })).toBeUndefined();
+  });
+
+  it('does not compare the more often the more often a condition is said, nor each with each', () => {
+    const startsWith = vi.spyOn(String.prototype, 'startsWith');
+    const compared = (said: number, values: readonly string[], types: number): number => {
+      const conditions = values.flatMap((value) => Array<unknown>(said).fill(['starts-with', '$content-type', value]));
+      startsWith.mockClear();
+      expect(check(conditions, { 'content-type': Array<string>(types).fill('text/plain').join(',') })).toBeUndefined();
+      return startsWith.mock.calls.filter(([text]) => values.includes(text)).length;
+    };
+    try {
+      expect(compared(1, [''], 500)).toBe(500);
+      expect(compared(400, [''], 500)).toBe(500);
+      expect(compared(100, ['', 't', 'te'], 500)).toBe(1500);
+    } finally {
+      startsWith.mockRestore();
+    }
+  });
+
+  it('takes only blanks from the types of a list', () => {
+    const condition = ['starts-with', '$content-type', 'text/'];
+    expect(check([condition], { 'content-type': 'text/plain \t, text/html' })).toBeUndefined();
+    expect(check([condition], { 'content-type': 'text/plain,\xa0text/html' })).toEqual(
+      denied('Policy Condition failed'),
+    );
   });
 
   it.each(['x-amz-meta-more', 'acl', 'content-type', 'key', 'success_action_redirect', 'x-amz-credential', 'submit'])(

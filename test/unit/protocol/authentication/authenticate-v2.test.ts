@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { AccessKeys, User } from '../../../../shared/access/identity.ts';
-import { authenticate } from '../../../../shared/protocol/authentication/authenticate.ts';
+import { authenticateBody, authenticateHead } from '../../../../shared/protocol/authentication/authenticate.ts';
 import type { Authenticated, SigningSettings } from '../../../../shared/protocol/authentication/authenticated.ts';
 import { defaultLimits } from '../../../../shared/protocol/limits.ts';
 import { routes, type Route } from '../../../../shared/protocol/routes.ts';
-import { isSignedByV2 } from '../../../../shared/signing/sigv2-resource.ts';
+import { isSignedByV2, mayBeUnsignedByV2 } from '../../../../shared/signing/sigv2-resource.ts';
 import type { RawRequest } from '../../../support/raw-client.ts';
 import type { Unsigned } from '../../../support/signer.ts';
 import { presignedV2, signedV2 } from '../../../support/signer-v2.ts';
@@ -24,18 +24,15 @@ function keysWith(suspended = false): AccessKeys {
   return { find: (id) => Promise.resolve(id === credentials.accessKeyId ? key : undefined) };
 }
 
-function pass(
+async function pass(
   { method, target, headers, body }: RawRequest,
   { keys = keysWith(), settings = {} }: { keys?: AccessKeys; settings?: SigningSettings } = {},
 ): Promise<Authenticated> {
   const request = message(method, target, headers, ...(body === undefined ? [] : [body]));
   const clock = { now: () => +signingDate, sleep: () => Promise.resolve() };
-  return authenticate(
-    request,
-    targetOf(request),
-    { digestBody: true },
-    { keys, clock, settings, limits: defaultLimits },
-  );
+  const rooms = { keys, clock, settings, limits: defaultLimits };
+  const head = await authenticateHead(request, targetOf(request), false, rooms);
+  return authenticateBody(head, { digestBody: true }, rooms);
 }
 
 async function textOf({ payload }: Authenticated): Promise<string> {
@@ -95,6 +92,23 @@ describe.each(forms)('a signature of version 2 in the %s', (_, sign, scheme) => 
       const request = sign();
       const target = `${request.target}${request.target.includes('?') ? '&' : '?'}${name}`;
       await expect(pass({ ...request, target })).rejects.toMatchObject(refused('InvalidRequest', { status: 400 }));
+    }
+  });
+
+  it('leaves out parameters that are read by listings only, and by nothing that writes', async () => {
+    const all = [...mayBeUnsignedByV2, 'anything', 'expires-in'];
+    for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']) {
+      const request = sign({ method, query: 'versionId=1' });
+      const { query } = (await pass({ ...request, target: `${request.target}&${all.join('=2&')}` })).request;
+      expect(query.get('versionId')).toBe('1');
+      expect(query.get('uploadId')).toBeUndefined();
+      expect(query.has('something')).toBe(false);
+      for (const name of all) {
+        const isRead = ['GET', 'HEAD'].includes(method) && mayBeUnsignedByV2.has(name);
+        const ask = () => [query.has(name), query.get(name)?.slice(0, 1)];
+        if (isRead) expect(ask()).toEqual([true, name === all.at(-1) ? '' : '2']);
+        else expect(ask, `${method} ${name}`).toThrow(expect.objectContaining(refused('InvalidRequest')) as Error);
+      }
     }
   });
 

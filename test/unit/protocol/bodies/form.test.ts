@@ -4,7 +4,7 @@ import type { AccessKeys, User } from '../../../../shared/access/identity.ts';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import { resolveTarget } from '../../../../shared/http/address.ts';
 import { Fields, type RequestMessage } from '../../../../shared/http/message.ts';
-import { authenticate } from '../../../../shared/protocol/authentication/authenticate.ts';
+import { authenticateBody, authenticateHead } from '../../../../shared/protocol/authentication/authenticate.ts';
 import type { Authenticated, SigningSettings } from '../../../../shared/protocol/authentication/authenticated.ts';
 import { openForm } from '../../../../shared/protocol/bodies/form.ts';
 import { defaultLimits } from '../../../../shared/protocol/limits.ts';
@@ -51,10 +51,15 @@ function request(
   return { message, closed: () => closed };
 }
 
-function pass(message: RequestMessage, accessKeys = keys(), settings: SigningSettings = {}): Promise<Authenticated> {
+async function pass(
+  message: RequestMessage,
+  accessKeys = keys(),
+  settings: SigningSettings = {},
+): Promise<Authenticated> {
   const target = resolveTarget(message.target, message.fields.get('host'), names);
   const wants = { digestBody: false, formBytes: defaultLimits.formBytes };
-  return authenticate(message, target, wants, { keys: accessKeys, clock, settings, limits: defaultLimits });
+  const rooms = { keys: accessKeys, clock, settings, limits: defaultLimits };
+  return authenticateBody(await authenticateHead(message, target, false, rooms), wants, rooms);
 }
 
 const refused = (code: string): unknown => expect.objectContaining({ name: 'S3Error', code });

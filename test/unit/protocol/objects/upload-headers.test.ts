@@ -15,6 +15,23 @@ describe('the headers of an upload', () => {
     expect(read(['content-type', '']).contentType).toBeUndefined();
   });
 
+  it('hold no metadata that could not be sent back', () => {
+    for (const name of ['a b', 'a:b', 'é', 'a\nb']) {
+      expect(
+        codeOf(() => read([`x-amz-meta-${name}`, '1'])),
+        name,
+      ).toBe('InvalidArgument');
+    }
+    for (const value of ['a\r\nb', '\0', '\x7f', '\u0142']) {
+      expect(
+        codeOf(() => read(['x-amz-meta-a', value])),
+        value,
+      ).toBe('InvalidArgument');
+    }
+    // The bytes of `à` end in one that JavaScript takes for a blank.
+    expect(read(['x-amz-meta-a', ' \xc3\xa0\t']).metadata).toEqual({ a: '\xc3\xa0' });
+  });
+
   it('are kept as they were sent', () => {
     expect(
       read(
