@@ -8,16 +8,19 @@ import { defineOperation, type DocumentBody } from '../../shared/protocol/operat
 import { projectOf, sparing } from '../../shared/protocol/authorisation/ownership.ts';
 import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 import {
+  deleteParsing,
   deleteResult,
   readDelete,
   type Deletion,
   type DeletionOutcome,
   type Deletions,
 } from '../../shared/xml/delete-objects.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 const deletions: DocumentBody<Deletions> = {
   maximum: 'deleteDocumentBytes',
-  read: (bytes, { limits }) => readDelete(bytes, limits.keysPerDelete, parseTimestamp),
+  read: async (bytes, { limits }, budget) =>
+    readDelete(await parseXml(bytes, budget, deleteParsing), limits.keysPerDelete, parseTimestamp, budget),
 };
 
 /** Deletions that run at once. */

@@ -14,10 +14,11 @@ import { defineOperation, type DocumentBody } from '../../shared/protocol/operat
 import { checkInitiator, requireUploadId } from '../../shared/protocol/objects/part.ts';
 import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { completeMultipartUploadResult, readCompleteMultipartUpload } from '../../shared/xml/multipart.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 const completion: DocumentBody<readonly NamedPart[]> = {
   maximum: 'completeDocumentBytes',
-  read: (bytes) => readCompleteMultipartUpload(bytes),
+  read: async (bytes, _, budget) => readCompleteMultipartUpload(await parseXml(bytes, budget), budget),
 };
 
 /** What is answered. A repetition answers what the first one did, but when the object expires is not kept with it. */
