@@ -28,10 +28,11 @@ export function putStandIns(text: string, referencesToo: boolean): string {
 /** A text with the control characters that stand-ins were put for. In one pass over its characters: it may be long, and all of them. */
 export function restoreControls(text: string): string {
   if (!containsStandIns(text)) return text;
-  const units = Uint16Array.from({ length: text.length }, (_, at) => {
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < units.length; at += 1) {
     const unit = text.charCodeAt(at);
-    return unit >= firstStandIn && unit <= lastStandIn ? unit - firstStandIn : unit;
-  });
+    units[at] = unit >= firstStandIn && unit <= lastStandIn ? unit - firstStandIn : unit;
+  }
   return Buffer.from(units.buffer).toString('utf16le');
 }
 
