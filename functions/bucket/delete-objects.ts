@@ -33,8 +33,9 @@ export const deleteObjects = defineOperation({
   body: deletions,
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
-  // Asked once per key, in act: whoever may delete none of them gets an answer per key all the same.
-  authorise: () => [],
+  // Asked again for each key, in act: whoever may delete none of them gets an answer per key all the same. But nobody's document is read
+  // to whom the bucket is not open at all.
+  authorise: ({ bucket }) => [{ action: 'DeleteObject', bucket, anyKey: true }],
 
   act: async (_, context) => {
     const { document, bucket, caller, objects, authorise } = context;
