@@ -4,6 +4,7 @@ import { parseTimestamp } from '../../shared/http/dates.ts';
 import { parseEntityTags, type DeleteConditions } from '../../shared/http/preconditions.ts';
 import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { projectOf, sparing } from '../../shared/protocol/authorisation/ownership.ts';
 import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
@@ -22,6 +23,9 @@ const deletions: DocumentBody<Deletions> = {
   read: async (bytes, { limits }, budget) =>
     readDelete(await parseXml(bytes, budget, deleteParsing), limits.keysPerDelete, parseTimestamp, budget),
 };
+
+/** What authorising a deletion takes, and refusing it. */
+const stepsPerKey = 200;
 
 /** Deletions that run at once. */
 const together = 16;
@@ -82,10 +86,21 @@ async function inTurn<Entry extends { readonly key: string }, Result>(
 ): Promise<readonly Result[]> {
   const results = new Array<Result>(entries.length);
   const queues = new Map<string, number[]>();
-  for (const [at, { key }] of entries.entries()) queues.set(key, [...(queues.get(key) ?? []), at]);
+  for (const [at, { key }] of entries.entries()) {
+    const others = queues.get(key);
+    if (others) others.push(at);
+    else queues.set(key, [at]);
+  }
+  // Where nothing has to be written, nothing is waited for.
+  const budget = new EventLoopBudget();
   const waiting = [...queues.values()].values();
   const worker = async (): Promise<void> => {
-    for (const queue of waiting) for (const at of queue) results[at] = await one(entries[at]!);
+    for (const queue of waiting) {
+      for (const at of queue) {
+        await budget.spend(stepsPerKey);
+        results[at] = await one(entries[at]!);
+      }
+    }
   };
   await Promise.all(Array.from({ length: together }, worker));
   return results;
