@@ -216,9 +216,13 @@ function withIds(rules: readonly UnnamedRule[]): readonly LifecycleRule[] {
     }
     taken.add(id);
   }
+  /** How many names were tried for rules that say the same. */
+  const attempts = new Map<string, number>();
   return rules.map((rule) => {
     if (rule.id) return { ...rule, id: rule.id };
-    for (let attempt = 0; ; attempt += 1) {
+    const said = JSON.stringify(rule);
+    for (let attempt = attempts.get(said) ?? 0; ; attempt += 1) {
+      attempts.set(said, attempt + 1);
       const id = createHash('sha256')
         .update(JSON.stringify([rule, attempt]))
         .digest('base64url');

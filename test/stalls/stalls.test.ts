@@ -29,8 +29,8 @@ describe('the work of reading', () => {
       for (const [name, text] of inputsOf(reader, large)) {
         const before = await counter.count(() => attempt(small.get(name)!));
         const after = await counter.count(() => attempt(text));
-        // What is square has more than 60 times as many.
-        expect(after, `${name}: ${before} → ${after}`).toBeLessThan(before * factor * 2.5 + 5000);
+        // What is square has up to 64 times as many.
+        expect(after, `${name}: ${before} → ${after}`).toBeLessThan(before * factor * 1.5 + 5000);
       }
     },
     120_000,
@@ -53,7 +53,15 @@ const others = new Set([
   ...['parseProjectName', 'parseUserName', 'parsePrivilege', 'readAclRequest', 'readAnnouncedBody', 'parseCopyRequest'],
   ...['readConditions', 'readConditionKey', 'readVariable', 'readOperator', 'readPrincipals', 'readResource'],
   ...['readStrings', 'readTemplate', 'parseWantedEncryption', 'parseCustomerKey', 'parseExpectedChecksum'],
-  ...['parseUploadChecksum', 'parseAskedChecksum', 'readTag', 'readChecksum', 'readWhole', 'readExpirations', 'readAbortion'],
+  ...[
+    'parseUploadChecksum',
+    'parseAskedChecksum',
+    'readTag',
+    'readChecksum',
+    'readWhole',
+    'readExpirations',
+    'readAbortion',
+  ],
   // Documents of one shape with those in the table, which differ in the names of elements.
   ...['readAccessControlPolicy', 'readCreateBucketConfiguration', 'readVersioningConfiguration', 'readAlarm'],
   ...['readMonitoringConfiguration', 'readTagging', 'readCompleteMultipartUpload'],
