@@ -1,5 +1,7 @@
 import js from '@eslint/js';
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
+import { linearPatterns } from './bin/linear-patterns.mjs';
 
 /** A focused test hides the others and a skipped one hides itself: a test that cannot run calls `context.skip(reason)`. */
 const noSkippedOrFocusedTests = ['it', 'test', 'describe'].flatMap((object) =>
@@ -27,6 +29,19 @@ export default tseslint.config(
       'no-restricted-properties': ['error', ...noSkippedOrFocusedTests],
       eqeqeq: 'error',
     },
+  },
+  {
+    // One text that a client sends must not hold up all the others.
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: true }],
+    },
+  },
+  {
+    files: ['shared/**', 'functions/**', 'infra/**', 'bin/*.mjs'],
+    plugins: { stillage: { rules: { 'linear-patterns': linearPatterns } } },
+    rules: { 'stillage/linear-patterns': 'error' },
   },
   {
     files: ['bin/**', '*.js', '*.mjs'],

@@ -1,6 +1,6 @@
 // Writes docs/operations.md: `node --import tsx bin/operations-table.ts > docs/operations.md`.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stubs } from '../functions/bucket/stubs.ts';
 import { operations } from '../functions/operations.ts';
@@ -159,7 +159,7 @@ function isTestedOnTheWire(name: OperationName): boolean {
 }
 
 function links(files: readonly TestFile[]): string {
-  return files.map(({ path }) => `[${path.replace(/^.*\/(.*)\.test\.ts$/, '$1')}](../${path})`).join(', ') || none;
+  return files.map(({ path }) => `[${basename(path, '.test.ts')}](../${path})`).join(', ') || none;
 }
 
 /** `ListObjectsV2` → `list-objects-v2`. */

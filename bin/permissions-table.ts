@@ -133,7 +133,8 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
     virtualHost: false,
     signed: true,
   };
-  return operation.authorise(operation.parse(head), head);
+  // What is asked before the keys are known stands below, for each of them.
+  return operation.authorise(operation.parse(head), head).filter(({ anyKey }) => anyKey !== true);
 }
 
 /** As {@link ask}. An operation that refuses a query is asked with the usual one: a copy is of a version, but not into one. */

@@ -80,7 +80,7 @@ function functionEntries(functions: readonly FunctionSource[]): Plugin {
         namespace,
         path: path.slice(namespace.length + 1),
       }));
-      bundling.onLoad({ filter: /.*/, namespace }, ({ path }) => {
+      bundling.onLoad({ filter: /^/, namespace }, ({ path }) => {
         const found = functions.find(({ name }) => name === path);
         return found && { contents: entry(found, path === otherwise ? unbuilt : []), loader: 'ts', resolveDir: root };
       });

@@ -27,7 +27,7 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     STILLAGE_XML_NAMESPACE: xmlNamespace,
     STILLAGE_ALL_USERS_GROUP_URI: allUsersGroupUri,
     STILLAGE_LIMITS: JSON.stringify(limits),
-    ...(publicUrl !== undefined && { STILLAGE_PUBLIC_URL: publicUrl.replace(/\/+$/, '') }),
+    ...(publicUrl !== undefined && { STILLAGE_PUBLIC_URL: publicUrl.replace(/(?<!\/)\/+$/, '') }),
     ...(strictRegion && { STILLAGE_STRICT_REGION: 'true' }),
     ...(!signatureV2 && { STILLAGE_SIGNATURE_V2: 'false' }),
     ...(regions.length > 0 && { STILLAGE_REGIONS: regions.join(',') }),

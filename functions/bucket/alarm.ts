@@ -7,6 +7,7 @@ import {
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { shownAlarm } from '../../shared/protocol/shown-alarm.ts';
 import { alarmDocument, putAlarmResult, readAlarm } from '../../shared/xml/monitoring.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 /** An alarm and its state. docs/monitoring.md */
 export const getAlarm = defineOperation({
@@ -23,7 +24,7 @@ export const getAlarm = defineOperation({
 const alarm: DocumentBody<AlarmFields> = {
   maximum: 'documentBytes',
   announced: true,
-  read: (bytes) => readAlarm(bytes),
+  read: async (bytes, _, budget) => readAlarm(await parseXml(bytes, budget)),
 };
 
 /** Makes an alarm, or changes what it watches for. docs/monitoring.md */

@@ -3,6 +3,7 @@ import { bucketCors, storedCors } from '../../shared/protocol/cors.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { corsDocument, readCorsConfiguration, type CorsRule } from '../../shared/xml/cors.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketCors.html */
 export const getBucketCors = defineOperation({
@@ -22,7 +23,7 @@ export const getBucketCors = defineOperation({
 
 const configuration: DocumentBody<readonly CorsRule[]> = {
   maximum: 'corsBytes',
-  read: (bytes, { limits }) => readCorsConfiguration(bytes, limits.corsRules),
+  read: async (bytes, { limits }, budget) => readCorsConfiguration(await parseXml(bytes, budget), limits.corsRules),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketCors.html */

@@ -4,6 +4,7 @@ import type { Attribute } from '../../shared/ports/key-value-table.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { lifecycleConfiguration, readLifecycleConfiguration, type LifecycleRule } from '../../shared/xml/lifecycle.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 /** Means nothing where there is one storage class only, but Terraform waits until it reads what it wrote. */
 const minimumSizeHeader = 'x-amz-transition-default-minimum-object-size';
@@ -35,8 +36,8 @@ export const getBucketLifecycleConfiguration = defineOperation({
 
 const configuration: DocumentBody<readonly LifecycleRule[]> = {
   maximum: 'documentBytes',
-  read: (bytes, { limits }) =>
-    readLifecycleConfiguration(bytes, {
+  read: async (bytes, { limits }, budget) =>
+    readLifecycleConfiguration(await parseXml(bytes, budget), {
       maximumRules: limits.lifecycleRules,
       tags: tagLimits(limits, 'tagsPerObject'),
       parseTime: parseIsoDate,

@@ -5,6 +5,7 @@ import {
   readMonitoringConfiguration,
   type MonitoringStatus,
 } from '../../shared/xml/monitoring.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 /** Whether the history of a bucket's size is kept. docs/monitoring.md */
 export const getBucketMonitoring = defineOperation({
@@ -21,7 +22,7 @@ export const getBucketMonitoring = defineOperation({
 const configuration: DocumentBody<MonitoringStatus> = {
   maximum: 'documentBytes',
   announced: true,
-  read: (bytes) => readMonitoringConfiguration(bytes),
+  read: async (bytes, _, budget) => readMonitoringConfiguration(await parseXml(bytes, budget)),
 };
 
 /** Turns monitoring on or off. Where it is off, alarms wait, and do not know what state they are in. docs/monitoring.md */

@@ -3,6 +3,7 @@ import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketTagging.html */
 export const getBucketTagging = defineOperation({
@@ -27,7 +28,8 @@ export const getBucketTagging = defineOperation({
 
 const tagging: DocumentBody<readonly Tag[]> = {
   maximum: 'documentBytes',
-  read: (bytes, { limits }) => readTagging(bytes, tagLimits(limits, 'tagsPerBucket')),
+  read: async (bytes, { limits }, budget) =>
+    readTagging(await parseXml(bytes, budget), tagLimits(limits, 'tagsPerBucket')),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketTagging.html */

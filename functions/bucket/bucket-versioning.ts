@@ -4,6 +4,7 @@ import {
   versioningConfiguration,
   type VersioningStatus,
 } from '../../shared/xml/buckets.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketVersioning.html */
@@ -24,7 +25,7 @@ const statusOf = { off: undefined, on: 'Enabled', suspended: 'Suspended' } as co
 
 const configuration: DocumentBody<VersioningStatus> = {
   maximum: 'documentBytes',
-  read: (bytes) => readVersioningConfiguration(bytes),
+  read: async (bytes, _, budget) => readVersioningConfiguration(await parseXml(bytes, budget)),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketVersioning.html */

@@ -3,6 +3,7 @@ import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { bucketWebsite, storedWebsite } from '../../shared/protocol/website.ts';
 import { readWebsiteConfiguration, websiteDocument, type Website } from '../../shared/xml/website.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketWebsite.html */
 export const getBucketWebsite = defineOperation({
@@ -24,7 +25,8 @@ export const getBucketWebsite = defineOperation({
 
 const configuration: DocumentBody<Website> = {
   maximum: 'websiteBytes',
-  read: (bytes, { limits }) => readWebsiteConfiguration(bytes, limits.routingRules),
+  read: async (bytes, { limits }, budget) =>
+    readWebsiteConfiguration(await parseXml(bytes, budget), limits.routingRules),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketWebsite.html */

@@ -6,12 +6,15 @@ import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody, type Settings } from '../../shared/protocol/operation.ts';
 import { readCreateBucketConfiguration, type BucketConfiguration } from '../../shared/xml/buckets.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 const configuration: DocumentBody<BucketConfiguration | undefined> = {
   maximum: 'documentBytes',
   optional: true,
-  read: (bytes, { limits }) =>
-    bytes.byteLength === 0 ? undefined : readCreateBucketConfiguration(bytes, tagLimits(limits, 'tagsPerBucket')),
+  read: async (bytes, { limits }, budget) =>
+    bytes.byteLength === 0
+      ? undefined
+      : readCreateBucketConfiguration(await parseXml(bytes, budget), tagLimits(limits, 'tagsPerBucket')),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html */

@@ -4,21 +4,28 @@ import { parseTimestamp } from '../../shared/http/dates.ts';
 import { parseEntityTags, type DeleteConditions } from '../../shared/http/preconditions.ts';
 import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { projectOf, sparing } from '../../shared/protocol/authorisation/ownership.ts';
 import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 import {
+  deleteParsing,
   deleteResult,
   readDelete,
   type Deletion,
   type DeletionOutcome,
   type Deletions,
 } from '../../shared/xml/delete-objects.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 const deletions: DocumentBody<Deletions> = {
   maximum: 'deleteDocumentBytes',
-  read: (bytes, { limits }) => readDelete(bytes, limits.keysPerDelete, parseTimestamp),
+  read: async (bytes, { limits }, budget) =>
+    readDelete(await parseXml(bytes, budget, deleteParsing), limits.keysPerDelete, parseTimestamp, budget),
 };
+
+/** What authorising a deletion takes, and refusing it. */
+const stepsPerKey = 200;
 
 /** Deletions that run at once. */
 const together = 16;
@@ -30,8 +37,9 @@ export const deleteObjects = defineOperation({
   body: deletions,
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
-  // Asked once per key, in act: whoever may delete none of them gets an answer per key all the same.
-  authorise: () => [],
+  // Asked again for each key, in act: whoever may delete none of them gets an answer per key all the same. But nobody's document is read
+  // to whom the bucket is not open at all.
+  authorise: ({ bucket }) => [{ action: 'DeleteObject', bucket, anyKey: true }],
 
   act: async (_, context) => {
     const { document, bucket, caller, objects, authorise } = context;
@@ -78,10 +86,21 @@ async function inTurn<Entry extends { readonly key: string }, Result>(
 ): Promise<readonly Result[]> {
   const results = new Array<Result>(entries.length);
   const queues = new Map<string, number[]>();
-  for (const [at, { key }] of entries.entries()) queues.set(key, [...(queues.get(key) ?? []), at]);
+  for (const [at, { key }] of entries.entries()) {
+    const others = queues.get(key);
+    if (others) others.push(at);
+    else queues.set(key, [at]);
+  }
+  // Where nothing has to be written, nothing is waited for.
+  const budget = new EventLoopBudget();
   const waiting = [...queues.values()].values();
   const worker = async (): Promise<void> => {
-    for (const queue of waiting) for (const at of queue) results[at] = await one(entries[at]!);
+    for (const queue of waiting) {
+      for (const at of queue) {
+        await budget.spend(stepsPerKey);
+        results[at] = await one(entries[at]!);
+      }
+    }
   };
   await Promise.all(Array.from({ length: together }, worker));
   return results;

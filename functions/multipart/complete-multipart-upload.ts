@@ -1,24 +1,29 @@
 import type { EncryptionRecord } from '../../shared/encryption/customer-key.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { parsePreconditions } from '../../shared/http/preconditions.ts';
+import { parsePreconditions, type Preconditions } from '../../shared/http/preconditions.ts';
 import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/uploads/assemble.ts';
 import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
-import { noSuchUpload, versionOf, type CompletedUpload } from '../../shared/metadata/uploads/upload.ts';
-import { CompletedMeanwhile } from '../../shared/metadata/uploads/uploads.ts';
+import { noSuchUpload, versionOf, type CompletedUpload, type Part } from '../../shared/metadata/uploads/upload.ts';
+import { CompletedMeanwhile, PartsReleased } from '../../shared/metadata/uploads/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { encryptionFields } from '../../shared/protocol/objects/encryption.ts';
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
 import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/objects/object-checksum.ts';
 import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
-import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
+import { defineOperation, type Context, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { checkInitiator, requireUploadId } from '../../shared/protocol/objects/part.ts';
 import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { completeMultipartUploadResult, readCompleteMultipartUpload } from '../../shared/xml/multipart.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 const completion: DocumentBody<readonly NamedPart[]> = {
   maximum: 'completeDocumentBytes',
-  read: (bytes) => readCompleteMultipartUpload(bytes),
+  read: async (bytes, _, budget) => readCompleteMultipartUpload(await parseXml(bytes, budget), budget),
 };
+
+/** How often parts may be let go of, under our eyes, before the client is told to come back later. */
+const maxAttempts = 5;
 
 /** What is answered. A repetition answers what the first one did, but when the object expires is not kept with it. */
 interface Completion extends CompletedUpload {
@@ -45,46 +50,15 @@ export const completeMultipartUpload = defineOperation({
 
   authorise: ({ bucket, key, uploadId }) => [{ action: 'PutObject', bucket, key, uploadId }],
 
-  act: async ({ key, uploadId, conditions, expectedSize, expectedChecksum }, context): Promise<Completion> => {
-    const { authorisation, bucket, caller, document, objects, uploads, contents, quotas, settings } = context;
-    // In this order: parts are cleared away once an upload has ended, so those of one that is open afterwards were all there.
-    const uploaded = await uploads.parts(uploadId);
-    const upload = await uploads.find(bucket, key, uploadId);
-    checkInitiator(upload, caller);
-    const { encryption } = upload;
-    if (upload.state === 'completed' && upload.result) return { ...upload.result, encryption };
-    if (upload.state !== 'open') throw noSuchUpload(uploadId);
-
-    const expirations = await readExpirations(context, bucket);
-    const parts = pickParts(document, uploaded, settings.limits.minimumPartBytes);
-    const size = parts.reduce((sum, part) => sum + part.size, 0);
-    checkSize(size, expectedSize, settings.limits.objectBytes);
-    const assembled = {
-      md5: combinedMd5(parts),
-      partCount: parts.length,
-      checksum: await combinedChecksum(parts, upload.checksum),
-    };
-    checkExpectedChecksum(expectedChecksum, assembled.checksum);
-
-    const manifest = await contents.manifests.create(
-      parts.map(({ number, blob = '', size, checksum }) => ({ number, blob, size, checksum: checksum?.value })),
-    );
-    try {
-      const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });
-      // The bytes are there already, as those of the parts.
-      const version = await quotas.within(bucket, { bytes: 0, objects: 1 }, () =>
-        objects.put(authorisation, versionOf(upload, size, result(''), manifest), {
-          guard: writeGuard(conditions),
-          accompany: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
-        }),
-      );
-      const expiration = expirations(key, version, upload.particulars.tags);
-      return { ...result(versionIdOf(version)), expiration, encryption };
-    } catch (error) {
-      if (!(error instanceof OutcomeUnknown)) await contents.manifests.remove(manifest);
-      if (error instanceof CompletedMeanwhile) return { ...error.result, encryption };
-      throw error;
+  act: async (input, context): Promise<Completion> => {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      try {
+        return await complete(input, context);
+      } catch (error) {
+        if (!(error instanceof PartsReleased)) throw error;
+      }
     }
+    throw new S3Error('SlowDown');
   },
 
   render: ({ md5, partCount, versionId, checksum, expiration = [], encryption }, { bucket, key }, request) => ({
@@ -106,6 +80,67 @@ export const completeMultipartUpload = defineOperation({
     ),
   }),
 });
+
+interface Input {
+  readonly key: string;
+  readonly uploadId: string;
+  readonly conditions: Preconditions;
+  readonly expectedSize: string | undefined;
+  readonly expectedChecksum: ReturnType<typeof parseExpectedChecksum>;
+}
+
+/** @throws PartsReleased if all is to be looked at again */
+async function complete(
+  { key, uploadId, conditions, expectedSize, expectedChecksum }: Input,
+  context: Context<'object', typeof completion>,
+): Promise<Completion> {
+  const { authorisation, bucket, caller, document, objects, uploads, contents, quotas, settings } = context;
+  const budget = new EventLoopBudget();
+  // In this order: what is let go of after the upload was looked at is noticed at the commit.
+  const upload = await uploads.find(bucket, key, uploadId);
+  checkInitiator(upload, caller);
+  const { encryption } = upload;
+  if (upload.state === 'completed' && upload.result) return { ...upload.result, encryption };
+  if (upload.state !== 'open') throw noSuchUpload(uploadId);
+
+  const expirations = await readExpirations(context, bucket);
+  let parts: readonly Part[];
+  try {
+    parts = await pickParts(document, await uploads.parts(uploadId), settings.limits.minimumPartBytes, budget);
+  } catch (error) {
+    // Parts are cleared away once an upload has ended.
+    if ((await uploads.find(bucket, key, uploadId)).state !== 'open') throw new PartsReleased();
+    throw error;
+  }
+  const size = parts.reduce((sum, part) => sum + part.size, 0);
+  checkSize(size, expectedSize, settings.limits.objectBytes);
+  const assembled = {
+    md5: combinedMd5(parts),
+    partCount: parts.length,
+    checksum: await combinedChecksum(parts, upload.checksum, budget),
+  };
+  checkExpectedChecksum(expectedChecksum, assembled.checksum);
+
+  const manifest = await contents.manifests.create(
+    parts.map(({ number, blob = '', size, checksum }) => ({ number, blob, size, checksum: checksum?.value })),
+  );
+  try {
+    const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });
+    // The bytes are there already, as those of the parts.
+    const version = await quotas.within(bucket, { bytes: 0, objects: 1 }, () =>
+      objects.put(authorisation, versionOf(upload, size, result(''), manifest), {
+        guard: writeGuard(conditions),
+        accompany: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
+      }),
+    );
+    const expiration = expirations(key, version, upload.particulars.tags);
+    return { ...result(versionIdOf(version)), expiration, encryption };
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) await contents.manifests.remove(manifest);
+    if (error instanceof CompletedMeanwhile) return { ...error.result, encryption };
+    throw error;
+  }
+}
 
 /** @throws S3Error InvalidRequest (not what the client says it is), EntityTooLarge */
 function checkSize(size: number, expected: string | undefined, maximum: number): void {

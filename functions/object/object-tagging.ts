@@ -12,6 +12,7 @@ import {
 } from '../../shared/protocol/operation.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';
+import { parseXml } from '../../shared/xml/reader.ts';
 
 interface Input {
   readonly bucket: string;
@@ -67,7 +68,8 @@ function pairsOf(tags: readonly Tag[]): Particulars['tags'] {
 
 const tagging: DocumentBody<readonly Tag[]> = {
   maximum: 'documentBytes',
-  read: (bytes, { limits }) => readTagging(bytes, tagLimits(limits, 'tagsPerObject')),
+  read: async (bytes, { limits }, budget) =>
+    readTagging(await parseXml(bytes, budget), tagLimits(limits, 'tagsPerObject')),
 };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectTagging.html */

@@ -13,6 +13,8 @@ export interface Question {
   readonly uploadId?: string;
   /** It is about the object that this request makes, not about one that is there: whoever may put it may say what it is to be. */
   readonly isNew?: true;
+  /** It is about keys that are not known yet, each of which will be asked about: no is the answer only if it must be no for all of them. */
+  readonly anyKey?: true;
   /** Whoever has got this far may do it, unless a policy denies it. */
   readonly unlessDenied?: true;
 }
@@ -39,6 +41,8 @@ export interface Evidence {
   version(): Promise<OwnedVersion | undefined>;
   /** The canonical id of the project that began the upload which the question is about. */
   initiator(): Promise<string | undefined>;
+  /** Whether the bucket's policy allows anything to people who say not who they are, on some condition or none. */
+  allowsAnonymous(): Promise<boolean>;
   /** Whether the caller may list the bucket. */
   mayList(): Promise<boolean>;
 }
@@ -72,6 +76,7 @@ export async function mayDo(
 
   const owns = isOf(caller, bucket.owner);
   if (need.on === 'privilege') return owns && hasPrivilege(caller, need.privilege);
+  if (question.anyKey) return mayDoAny(caller, bucket, evidence);
   const verdict = await evidence.policy();
   if (verdict === 'deny') return owns && policyActions.has(question.action) && (await evidence.sparesOwner());
   if (owns || question.unlessDenied) return true;
@@ -96,6 +101,13 @@ export async function mayDo(
       return need.permission !== 'none' && grants(await version.acl(), caller, need.permission);
     }
   }
+}
+
+/** Everybody with a key may own something in any bucket. */
+async function mayDoAny(caller: Caller, bucket: Owned, evidence: Evidence): Promise<boolean> {
+  if (caller.kind === 'user') return true;
+  const acl = await bucket.acl();
+  return grants(acl, caller, 'WRITE') || grants(acl, caller, 'READ') || evidence.allowsAnonymous();
 }
 
 function hasPrivilege(caller: Caller, privilege: Privilege): boolean {

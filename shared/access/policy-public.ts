@@ -1,3 +1,5 @@
+import { anonymous } from './identity.ts';
+import { isAbout } from './policy-principals.ts';
 import type { Policy, Statement } from './policy-document.ts';
 
 /** Condition keys that tie a grant to somebody, if their values are fixed. What a client can make up is not among them. */
@@ -10,6 +12,11 @@ const tying: ReadonlySet<string> = new Set(['aws:sourceip', 'aws:principalarn', 
  */
 export function isPublic({ statements }: Policy): boolean {
   return statements.some(isForEverybody);
+}
+
+/** Whether a policy allows anything to callers without credentials, be it on conditions. */
+export function allowsAnonymous({ statements }: Policy): boolean {
+  return statements.some(({ effect, principals }) => effect === 'Allow' && isAbout(principals, anonymous));
 }
 
 function isForEverybody({ effect, principals, conditions }: Statement): boolean {

@@ -26,6 +26,10 @@ function attributeBytes(value: Attribute): number {
 
 /** One byte for each two significant digits, and one more (a further one for a negative number). */
 function numberBytes(value: number): number {
-  const digits = Math.abs(value).toExponential().replace(/e.*$/, '').replace('.', '').replace(/0+$/, '').length;
+  const digits = Math.abs(value)
+    .toExponential()
+    .split('e', 1)[0]!
+    .replace('.', '')
+    .replace(/(?<!0)0+$/, '').length;
   return Math.ceil(digits / 2) + 1 + (value < 0 ? 1 : 0);
 }

@@ -70,3 +70,8 @@ export function isFollowed({ pk }: ItemKey): boolean {
 
 /** Partitions of the garbage queue, so that a busy deployment does not write one of them too fast. */
 export const garbagePartitions = 16;
+
+/** The partition of the queue for what speaks of this instance. */
+export function garbagePartitionOf(instance: string): number {
+  return instance.charCodeAt(instance.length - 1) % garbagePartitions;
+}

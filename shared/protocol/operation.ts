@@ -17,6 +17,7 @@ import type { Uploads } from '../metadata/uploads/uploads.ts';
 import type { UsageCounters } from '../metadata/quotas/usage.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EventLoopBudget } from '../ports/event-loop.ts';
 import type { Form } from './bodies/form.ts';
 import type { Limits } from './limits.ts';
 import type { Payload } from './bodies/payload.ts';
@@ -123,8 +124,11 @@ export interface DocumentBody<Document> {
   readonly optional?: true;
   /** Set if the length must be known before the body is sent: a chunked one is not taken. */
   readonly announced?: true;
-  /** Gets the verified bytes; throws the S3 error that fits a malformed document. */
-  read(bytes: Uint8Array, settings: Settings): Document;
+  /**
+   * Gets the verified bytes; throws the S3 error that fits a malformed document. What may be large it reads in as many turns of the event
+   * loop as the budget says: XML with `parseXml`.
+   */
+  read(bytes: Uint8Array, settings: Settings, budget: EventLoopBudget): Document | Promise<Document>;
 }
 
 /**

@@ -6,6 +6,7 @@ import { resolveTarget, type Address, type HostNames, type Target } from '../htt
 import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
+import { EventLoopBudget } from '../ports/event-loop.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { errorDocument } from '../xml/error.ts';
@@ -399,7 +400,8 @@ async function readBody(mode: BodyMode, fields: Fields, payload: Payload, settin
   }
   if (mode.optional !== true) checkLengthIsGiven(fields);
   if (mode.announced && !fields.has('content-length')) throw new S3Error('MissingContentLength');
-  return { document: mode.read(await readWhole(payload, settings.limits[mode.maximum]), settings) as unknown };
+  const bytes = await readWhole(payload, settings.limits[mode.maximum]);
+  return { document: (await mode.read(bytes, settings, new EventLoopBudget())) as unknown };
 }
 
 /** The bucket that a request names, or turned out to be about. */

@@ -1,5 +1,5 @@
 import { ownerElements, type Owner } from './owner.ts';
-import { readDocument, type XmlElement } from './reader.ts';
+import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document, element, type Markup } from './writer.ts';
 
 const permissions = ['READ', 'WRITE', 'READ_ACP', 'WRITE_ACP', 'FULL_CONTROL'] as const;
@@ -21,7 +21,7 @@ export interface WrittenAcl {
  * Reads the body of PutBucketAcl and PutObjectAcl: https://docs.aws.amazon.com/AmazonS3/latest/API/API_AccessControlPolicy.html
  * @throws S3Error MalformedXML (not well-formed), MalformedACLError
  */
-export function readAccessControlPolicy(body: Uint8Array | string): WrittenAcl {
+export function readAccessControlPolicy(body: XmlSource): WrittenAcl {
   const policy = readDocument(body, 'AccessControlPolicy', 'MalformedACLError').onlyChildren(
     'Owner',
     'AccessControlList',

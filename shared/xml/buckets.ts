@@ -1,6 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
 import { ownerElements, type Owner } from './owner.ts';
-import { readDocument } from './reader.ts';
+import { readDocument, type XmlSource } from './reader.ts';
 import { checkTags, readTag, type Tag, type TagLimits } from './tagging.ts';
 import { document, timestamp } from './writer.ts';
 
@@ -54,7 +54,7 @@ export interface BucketConfiguration {
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucketConfiguration.html
  * @throws S3Error MalformedXML, InvalidTag, NotImplemented (directory buckets)
  */
-export function readCreateBucketConfiguration(body: Uint8Array | string, limits: TagLimits): BucketConfiguration {
+export function readCreateBucketConfiguration(body: XmlSource, limits: TagLimits): BucketConfiguration {
   const configuration = readDocument(body, 'CreateBucketConfiguration');
   configuration.onlyChildren('LocationConstraint', 'Location', 'Bucket', 'Tags');
   if (configuration.optional('Location') !== undefined || configuration.optional('Bucket') !== undefined) {
@@ -74,7 +74,7 @@ export type VersioningStatus = 'Enabled' | 'Suspended';
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketVersioning.html
  * @throws S3Error MalformedXML, NotImplemented (MFA delete)
  */
-export function readVersioningConfiguration(body: Uint8Array | string): VersioningStatus {
+export function readVersioningConfiguration(body: XmlSource): VersioningStatus {
   const configuration = readDocument(body, 'VersioningConfiguration').onlyChildren('Status', 'MfaDelete');
   const status = configuration.one('Status').choice('Enabled', 'Suspended');
   if (configuration.optional('MfaDelete')?.choice('Enabled', 'Disabled') === 'Enabled') {

@@ -6,29 +6,34 @@
  */
 
 const firstStandIn = 0xfdd0;
-const standIn = /[\ufdd0-\ufdef]/g;
+const lastStandIn = 0xfdef;
+const standIn = /[\ufdd0-\ufdef]/;
 
 /** NUL is no character of a key. Tab, line feed and carriage return are XML. */
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const control = /[\u0001-\u0008\u000b\u000c\u000e-\u001f]/g;
 const reference = /&#(?:x0*([0-9A-Fa-f]{1,2})|0*(\d{1,2}));/g;
 
-/** A document without control characters, and what gives its texts back as they were meant. */
-export interface WithoutControls {
-  readonly document: string;
-  readonly restored: (text: string) => string;
+/** Whether a document has characters of its own that {@link putStandIns} would put: then all is left as it is. */
+export function containsStandIns(document: string): boolean {
+  return document.search(standIn) >= 0;
 }
 
-/** Puts stand-ins for the control characters of a document. Where a stand-in stands already, all is left as it is. */
-export function withoutControls(document: string): WithoutControls {
-  if (document.search(standIn) >= 0) return { document, restored: (text) => text };
-  const bare = document.replace(control, (character) => standInFor(character.charCodeAt(0)));
-  // In a CDATA section a reference means itself.
-  const hidden = bare.includes('<![CDATA[') ? bare : bare.replace(reference, hideReference);
-  return {
-    document: hidden,
-    restored: (text) => text.replace(standIn, (found) => String.fromCharCode(found.charCodeAt(0) - firstStandIn)),
-  };
+/** Puts stand-ins for the control characters of a text. @param referencesToo whether references to them are meant as such */
+export function putStandIns(text: string, referencesToo: boolean): string {
+  const bare = text.replace(control, (character) => standInFor(character.charCodeAt(0)));
+  return referencesToo ? bare.replace(reference, hideReference) : bare;
+}
+
+/** A text with the control characters that stand-ins were put for. In one pass over its characters: it may be long, and all of them. */
+export function restoreControls(text: string): string {
+  if (!containsStandIns(text)) return text;
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < units.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    units[at] = unit >= firstStandIn && unit <= lastStandIn ? unit - firstStandIn : unit;
+  }
+  return Buffer.from(units.buffer).toString('utf16le');
 }
 
 function hideReference(found: string, hexadecimal: string | undefined, decimal: string | undefined): string {

@@ -1,6 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
 import { plainText } from './plain-text.ts';
-import { readDocument, type XmlElement } from './reader.ts';
+import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document, type XmlElements } from './writer.ts';
 
 /** Who may do what from a browser. https://docs.aws.amazon.com/AmazonS3/latest/API/API_CORSRule.html */
@@ -27,7 +27,7 @@ const methods: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'H
  * @param maximumRules how many rules there may be
  * @throws S3Error MalformedXML, InvalidRequest
  */
-export function readCorsConfiguration(body: Uint8Array | string, maximumRules: number): readonly CorsRule[] {
+export function readCorsConfiguration(body: XmlSource, maximumRules: number): readonly CorsRule[] {
   const root = readDocument(body, 'CORSConfiguration').onlyChildren('CORSRule');
   const elements = root.many('CORSRule');
   if (elements.length === 0) throw root.fault('there must be a CORSRule');

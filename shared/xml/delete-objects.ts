@@ -1,5 +1,5 @@
-import { withoutControls } from './control-characters.ts';
-import { decodeDocument, readDocument, type XmlElement } from './reader.ts';
+import type { EventLoopBudget } from '../ports/event-loop.ts';
+import { parsedXml, readDocument, type ParseOptions, type XmlElement, type XmlSource } from './reader.ts';
 import { document, element, type Markup } from './writer.ts';
 
 /** One object to delete, with the conditions it came with. */
@@ -19,31 +19,37 @@ export interface Deletions {
   readonly objects: readonly Deletion[];
 }
 
+/** How the body of DeleteObjects is parsed: keys may hold control characters, which clients send as they are or as references. */
+export const deleteParsing: ParseOptions = { keepsControls: true };
+
+/** What understanding one object takes, in steps. */
+const stepsPerObject = 10;
+
 /**
- * Reads the body of DeleteObjects. Keys are not judged: each answers for itself. They may hold control characters, which clients
- * send as they are or as references.
+ * Reads the body of DeleteObjects. Keys are not judged: each answers for itself.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
  *
  * @param maximum the most objects and versions one request may name
  * @param parseTime how LastModifiedTime is read; SDKs send an HTTP date, the documentation shows ISO 8601
  * @throws S3Error MalformedXML
  */
-export function readDelete(
-  body: Uint8Array | string,
+export async function readDelete(
+  body: XmlSource,
   maximum: number,
   parseTime: (text: string) => number | undefined,
-): Deletions {
-  const { document: content, restored } = withoutControls(decodeDocument(body));
-  const root = readDocument(content, 'Delete').onlyChildren('Quiet', 'Object');
+  budget: EventLoopBudget,
+): Promise<Deletions> {
+  const document = parsedXml(body, deleteParsing);
+  const root = readDocument(document, 'Delete').onlyChildren('Quiet', 'Object');
   const objects = root.many('Object');
   if (objects.length === 0 || objects.length > maximum) {
     throw root.fault(`there must be 1 to ${maximum} objects`);
   }
   return {
     quiet: root.optional('Quiet')?.boolean() ?? false,
-    objects: objects.map((object) => {
+    objects: await budget.map(objects, stepsPerObject, (object) => {
       const deletion = readDeletion(object, parseTime);
-      return { ...deletion, key: restored(deletion.key) };
+      return { ...deletion, key: document.restored(deletion.key) };
     }),
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
-import { readDocument, type XmlElement } from './reader.ts';
+import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { checkTags, readTag, type Tag, type TagLimits } from './tagging.ts';
 import { document, timestamp, type XmlElements } from './writer.ts';
 
@@ -52,10 +52,7 @@ export interface LifecycleReading {
  *
  * @throws S3Error MalformedXML, InvalidArgument, InvalidRequest, InvalidTag, NotImplemented (transitions)
  */
-export function readLifecycleConfiguration(
-  body: Uint8Array | string,
-  reading: LifecycleReading,
-): readonly LifecycleRule[] {
+export function readLifecycleConfiguration(body: XmlSource, reading: LifecycleReading): readonly LifecycleRule[] {
   const root = readDocument(body, 'LifecycleConfiguration').onlyChildren('Rule');
   const elements = root.many('Rule');
   if (elements.length === 0) throw root.fault('there must be a Rule');
@@ -219,9 +216,13 @@ function withIds(rules: readonly UnnamedRule[]): readonly LifecycleRule[] {
     }
     taken.add(id);
   }
+  /** How many names were tried for rules that say the same. */
+  const attempts = new Map<string, number>();
   return rules.map((rule) => {
     if (rule.id) return { ...rule, id: rule.id };
-    for (let attempt = 0; ; attempt += 1) {
+    const said = JSON.stringify(rule);
+    for (let attempt = attempts.get(said) ?? 0; ; attempt += 1) {
+      attempts.set(said, attempt + 1);
       const id = createHash('sha256')
         .update(JSON.stringify([rule, attempt]))
         .digest('base64url');

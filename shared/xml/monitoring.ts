@@ -1,4 +1,4 @@
-import { readDocument } from './reader.ts';
+import { readDocument, type XmlSource } from './reader.ts';
 import { document, element, timestamp, type Markup, type XmlElements } from './writer.ts';
 
 /*
@@ -8,7 +8,7 @@ import { document, element, timestamp, type Markup, type XmlElements } from './w
 export type MonitoringStatus = 'Enabled' | 'Disabled';
 
 /** Reads the body of PutBucketMonitoring. @throws S3Error MalformedXML */
-export function readMonitoringConfiguration(body: Uint8Array | string): MonitoringStatus {
+export function readMonitoringConfiguration(body: XmlSource): MonitoringStatus {
   const configuration = readDocument(body, 'MonitoringConfiguration').onlyChildren('Status');
   return configuration.one('Status').choice('Enabled', 'Disabled');
 }
@@ -72,7 +72,7 @@ export type AlarmDocument = Readonly<Record<(typeof singleFields)[number], strin
   Readonly<Record<(typeof repeatedFields)[number], readonly string[]>>;
 
 /** Reads the body of PutAlarm without judging its values. @throws S3Error MalformedXML */
-export function readAlarm(body: Uint8Array | string): AlarmDocument {
+export function readAlarm(body: XmlSource): AlarmDocument {
   const alarm = readDocument(body, 'Alarm').onlyChildren(...singleFields, ...repeatedFields);
   const single = singleFields.map((name) => [name, alarm.optional(name)?.text] as const);
   const repeated = repeatedFields.map((name) => [name, alarm.many(name).map(({ text }) => text)] as const);

@@ -1,3 +1,4 @@
+import type { EventLoopBudget } from '../ports/event-loop.ts';
 import {
   checksumElement,
   checksumElements,
@@ -7,7 +8,7 @@ import {
   type TypedChecksum,
 } from './checksums.ts';
 import { ownerElements, type Owner } from './owner.ts';
-import { readDocument, type XmlElement } from './reader.ts';
+import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document, quoted, timestamp } from './writer.ts';
 
 /** The most parts an upload may have. */
@@ -36,16 +37,22 @@ export interface NamedPart {
   readonly checksums: readonly DocumentChecksum[];
 }
 
+/** What understanding one part takes, in steps. */
+const stepsPerPart = 10;
+
 /**
  * Reads the body of CompleteMultipartUpload. Order and existence of the parts are not judged here.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
  * @throws S3Error MalformedXML, also for a document without parts
  */
-export function readCompleteMultipartUpload(body: Uint8Array | string): readonly NamedPart[] {
+export async function readCompleteMultipartUpload(
+  body: XmlSource,
+  budget: EventLoopBudget,
+): Promise<readonly NamedPart[]> {
   const root = readDocument(body, 'CompleteMultipartUpload').onlyChildren('Part');
   const parts = root.children;
   if (parts.length === 0 || parts.length > maximumParts) throw root.fault(`there must be 1 to ${maximumParts} parts`);
-  return parts.map(readPart);
+  return budget.map(parts, stepsPerPart, readPart);
 }
 
 function readPart(part: XmlElement): NamedPart {

@@ -1,6 +1,8 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { S3Error } from '../errors/s3-error.ts';
 import { errorTable, type ErrorCode } from '../errors/table.ts';
+import { atOnce, type EventLoopBudget } from '../ports/event-loop.ts';
+import { containsStandIns, putStandIns, restoreControls } from './control-characters.ts';
 
 /** The largest document any operation takes (CompleteMultipartUpload). Operations have smaller limits of their own. */
 const maximumBytes = 4 * 1024 * 1024;
@@ -10,8 +12,15 @@ const maximumDepth = 20;
 const maximumElements = 100_000;
 /** Far above what documents need, even if every element declares a namespace of its own. */
 const maximumAttributes = 20_000;
+/** All that one element has are read at once, when it begins. */
+const maximumAttributesOfElement = 100;
 
 const noAttributes: ReadonlyMap<string, string> = new Map();
+
+/** What the elements of a document share: the error of whatever breaks its schema, which is known once the document is understood. */
+interface Schema {
+  fault: ErrorCode;
+}
 
 /**
  * One element of a document that was read, with strict accessors: whatever does not hold throws the error that the
@@ -23,25 +32,25 @@ export class XmlElement {
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
   readonly #text: string;
-  readonly #schemaFault: ErrorCode;
+  readonly #schema: Schema;
 
   constructor(
     name: string,
     attributes: ReadonlyMap<string, string>,
     children: readonly XmlElement[],
     text: string,
-    schemaFault: ErrorCode,
+    schema: Schema,
   ) {
     this.name = name;
     this.attributes = attributes;
     this.children = children;
     this.#text = text;
-    this.#schemaFault = schemaFault;
+    this.#schema = schema;
   }
 
   /** The error of this document's schema, with a sentence on what is wrong. */
   fault(reason: string): S3Error {
-    return faultOf(this.#schemaFault, reason);
+    return faultOf(this.#schema.fault, reason);
   }
 
   /** The characters of an element that has no children, white space included. */
@@ -115,23 +124,67 @@ export class XmlElement {
   }
 }
 
+/** A document that was parsed and has still to be understood, by {@link readDocument}. */
+export class XmlDocument {
+  readonly root: XmlElement;
+  readonly #schema: Schema;
+  readonly #hasStandIns: boolean;
+
+  constructor(root: XmlElement, schema: Schema, hasStandIns: boolean) {
+    this.root = root;
+    this.#schema = schema;
+    this.#hasStandIns = hasStandIns;
+  }
+
+  /** Says what error breaking its schema is. */
+  obeys(schemaFault: ErrorCode): void {
+    this.#schema.fault = schemaFault;
+  }
+
+  /** A text of the document with the control characters that were kept. */
+  restored(text: string): string {
+    return this.#hasStandIns ? restoreControls(text) : text;
+  }
+}
+
+/** A document as bytes of UTF-8 or text, which is parsed at once, or parsed already: whatever may be large. */
+export type XmlSource = Uint8Array | string | XmlDocument;
+
+/** How a document is parsed. */
+export interface ParseOptions {
+  /** Set if texts may hold control characters, which XML has no way to say: see {@link XmlDocument.restored}. */
+  readonly keepsControls?: true;
+}
+
 /**
- * Reads the document of a request, given as UTF-8 bytes. Refuses whatever S3's documents never need and attackers do:
+ * Parses the document of a request, given as UTF-8 bytes. Refuses whatever S3's documents never need and attackers do:
  * DOCTYPE, entities beyond the five predefined ones, processing instructions, other encodings, control characters, mixed
  * content, and excess of any kind. Nothing is ever fetched.
+ *
+ * @param budget shares the event loop with others while it is parsed
+ * @throws S3Error MalformedXML
+ */
+export function parseXml(bytes: Uint8Array, budget: EventLoopBudget, options: ParseOptions = {}): Promise<XmlDocument> {
+  return budget.run(parsing(bytes, options));
+}
+
+/** As {@link parseXml}, at once. What is parsed already is given back. @throws S3Error MalformedXML */
+export function parsedXml(source: XmlSource, options: ParseOptions = {}): XmlDocument {
+  return source instanceof XmlDocument ? source : atOnce(parsing(source, options));
+}
+
+/**
+ * Reads a document: its root element, once it is what it must be.
  *
  * @param root the name that the root element must have
  * @param schemaFault what a well-formed document that breaks its schema answers (MalformedACLError for ACLs)
  * @throws S3Error MalformedXML, or `schemaFault`
  */
-export function readDocument(
-  document: Uint8Array | string,
-  root: string,
-  schemaFault: ErrorCode = 'MalformedXML',
-): XmlElement {
-  const element = parseTree(decodeDocument(document), schemaFault);
-  if (element.name !== root) throw element.fault(`the root element must be ${root}`);
-  return element;
+export function readDocument(source: XmlSource, root: string, schemaFault: ErrorCode = 'MalformedXML'): XmlElement {
+  const document = parsedXml(source);
+  document.obeys(schemaFault);
+  if (document.root.name !== root) throw document.root.fault(`the root element must be ${root}`);
+  return document.root;
 }
 
 interface OpenElement {
@@ -144,23 +197,91 @@ interface OpenElement {
 const documentType = '<!DOCTYPE';
 const processingInstruction = /<\?(?!xml\s)/;
 
-function parseTree(document: string, schemaFault: ErrorCode): XmlElement {
-  if (document.includes(documentType)) throw malformed('document type declarations are not allowed');
-  if (processingInstruction.test(document)) throw malformed('processing instructions are not allowed');
+/** Characters that are parsed at once; the slowest take half a microsecond each. */
+const charactersPerPiece = 4096;
+const stepsPerPiece = charactersPerPiece / 2;
+/** Texts are decoded, and searched for what must not be in them, at some thousand characters to a step. */
+const stepsToDecode = (size: number): number => Math.ceil(size / 1000);
+
+function* parsing(source: Uint8Array | string, { keepsControls }: ParseOptions): Generator<number, XmlDocument> {
+  const text = decodeDocument(source);
+  yield stepsToDecode(text.length);
+  if (text.includes(documentType)) throw malformed('document type declarations are not allowed');
+  if (processingInstruction.test(text)) throw malformed('processing instructions are not allowed');
+  const hasStandIns = keepsControls === true && !containsStandIns(text);
+  // In a CDATA section a reference means itself.
+  const referencesToo = hasStandIns && !text.includes('<![CDATA[');
+  yield stepsToDecode(4 * text.length);
+
+  const schema: Schema = { fault: 'MalformedXML' };
+  const tree = new TreeParser(schema);
+  for (let at = 0; at < text.length;) {
+    const piece = text.slice(at, at + charactersPerPiece);
+    const end = referencesToo && at + piece.length < text.length ? endBeforeReference(piece) : piece.length;
+    const whole = piece.slice(0, end);
+    tree.write(hasStandIns ? putStandIns(whole, referencesToo) : whole);
+    yield Math.ceil((stepsPerPiece * end) / charactersPerPiece);
+    at += end;
+  }
+  return new XmlDocument(tree.end(), schema, hasStandIns);
+}
+
+/** Where a piece is to end so that no reference is cut in two: before one that begins in it and does not end. One that long is none. */
+function endBeforeReference(piece: string): number {
+  const reference = piece.lastIndexOf('&');
+  return reference <= 0 || piece.includes(';', reference) ? piece.length : reference;
+}
+
+/** Makes a tree of a document that comes in pieces. */
+class TreeParser {
+  readonly #parser: SaxesParser<{ xmlns: true }>;
+  #root: XmlElement | undefined;
+
+  constructor(schema: Schema) {
+    this.#parser = treeParser(schema, (root) => (this.#root = root));
+  }
+
+  write(piece: string): void {
+    wellFormed(() => this.#parser.write(piece));
+  }
+
+  /** The root element. */
+  end(): XmlElement {
+    const { encoding } = this.#parser.xmlDecl;
+    if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') throw malformed('the encoding must be UTF-8');
+    wellFormed(() => this.#parser.close());
+    if (this.#root === undefined) throw malformed('there is no root element');
+    return this.#root;
+  }
+}
+
+/** Without an error handler saxes throws at the first fault. */
+function wellFormed(parse: () => unknown): void {
+  try {
+    parse();
+  } catch (fault) {
+    throw fault instanceof S3Error ? fault : malformed('it is not well-formed', fault);
+  }
+}
+
+function treeParser(schema: Schema, finished: (root: XmlElement) => void): SaxesParser<{ xmlns: true }> {
   // XML 1.0 whatever the declaration says: 1.1 would turn U+0085 and U+2028 in keys into line feeds.
   // Handlers are few since V8 makes any parser with more than six properties added to it five times slower.
   const parser = new SaxesParser({ xmlns: true, position: false, forceXMLVersion: true, defaultXMLVersion: '1.0' });
   const open: OpenElement[] = [];
   let elements = 0;
   let attributes = 0;
-  let root: XmlElement | undefined;
+  let attributesOfElement = 0;
 
   parser.on('attribute', () => {
-    if (++attributes > maximumAttributes) throw malformed('there are too many attributes');
+    if (++attributes > maximumAttributes || ++attributesOfElement > maximumAttributesOfElement) {
+      throw malformed('there are too many attributes');
+    }
   });
   parser.on('opentag', (tag) => {
     if (open.length === maximumDepth) throw malformed('elements are nested too deeply');
     if (++elements > maximumElements) throw malformed('there are too many elements');
+    attributesOfElement = 0;
     open.push({ tag, children: [], text: '' });
   });
   const appendText = (text: string): void => {
@@ -172,23 +293,13 @@ function parseTree(document: string, schemaFault: ErrorCode): XmlElement {
   parser.on('closetag', () => {
     const { tag, children, text } = open.pop()!;
     if (children.length > 0 && /[^ \t\r\n]/.test(text)) throw malformed(`${tag.local} mixes text and elements`);
-    const element = new XmlElement(tag.local, attributesOf(tag), children, text, schemaFault);
+    const element = new XmlElement(tag.local, attributesOf(tag), children, text, schema);
     const parent = open.at(-1);
-    if (parent === undefined) root = element;
+    if (parent === undefined) finished(element);
     else parent.children.push(element);
   });
 
-  try {
-    // Without an error handler saxes throws at the first fault.
-    parser.write(document);
-    const { encoding } = parser.xmlDecl;
-    if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') throw malformed('the encoding must be UTF-8');
-    parser.close();
-  } catch (fault) {
-    throw fault instanceof S3Error ? fault : malformed('it is not well-formed', fault);
-  }
-  if (root === undefined) throw malformed('there is no root element');
-  return root;
+  return parser;
 }
 
 function attributesOf(tag: SaxesTagNS): ReadonlyMap<string, string> {

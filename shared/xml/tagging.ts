@@ -1,5 +1,5 @@
 import { S3Error } from '../errors/s3-error.ts';
-import { readDocument, type XmlElement } from './reader.ts';
+import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document } from './writer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_Tag.html */
@@ -27,10 +27,10 @@ export function checkTags(tags: readonly Tag[], limits: TagLimits): void {
   if (tags.length > limits.tags) throw invalidTag(`There may be at most ${limits.tags} tags.`);
   const seen = new Set<string>();
   for (const { key, value } of tags) {
-    if (key === '' || characters(key) > keyCharacters) {
+    if (key === '' || isLonger(key, keyCharacters)) {
       throw invalidTag(`A tag key must have 1 to ${keyCharacters} characters.`, key);
     }
-    if (characters(value) > valueCharacters) {
+    if (isLonger(value, valueCharacters)) {
       throw invalidTag(`A tag value must have at most ${valueCharacters} characters.`, key);
     }
     if (!allowed.test(key) || !allowed.test(value)) {
@@ -42,8 +42,9 @@ export function checkTags(tags: readonly Tag[], limits: TagLimits): void {
   }
 }
 
-function characters(text: string): number {
-  return [...text].length;
+/** Whether a text has more characters than it may; one that is far too long is not counted. */
+function isLonger(text: string, maximum: number): boolean {
+  return text.length > 2 * maximum || [...text].length > maximum;
 }
 
 function invalidTag(message: string, key?: string): S3Error {
@@ -55,7 +56,7 @@ function invalidTag(message: string, key?: string): S3Error {
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_Tagging.html
  * @throws S3Error MalformedXML, InvalidTag
  */
-export function readTagging(body: Uint8Array | string, limits: TagLimits): readonly Tag[] {
+export function readTagging(body: XmlSource, limits: TagLimits): readonly Tag[] {
   const tagging = readDocument(body, 'Tagging').onlyChildren('TagSet');
   const tags = tagging.one('TagSet').onlyChildren('Tag').children.map(readTag);
   checkTags(tags, limits);

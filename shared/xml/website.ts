@@ -1,6 +1,6 @@
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import { plainText } from './plain-text.ts';
-import { readDocument, type XmlElement } from './reader.ts';
+import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document, type XmlElements } from './writer.ts';
 
 export type WebProtocol = 'http' | 'https';
@@ -54,7 +54,7 @@ const maximumKeyBytes = 1024;
  * @param maximumRules how many routing rules there may be
  * @throws S3Error MalformedXML, InvalidArgument, InvalidRequest
  */
-export function readWebsiteConfiguration(body: Uint8Array | string, maximumRules: number): Website {
+export function readWebsiteConfiguration(body: XmlSource, maximumRules: number): Website {
   const root = readDocument(body, 'WebsiteConfiguration');
   root.onlyChildren('IndexDocument', 'ErrorDocument', 'RedirectAllRequestsTo', 'RoutingRules');
   const redirectAll = root.optional('RedirectAllRequestsTo');

@@ -56,7 +56,7 @@ const allowed: Readonly<Record<Room, readonly Room[]>> = {
   'shared/errors': [],
   'shared/ports': [],
   'shared/http': ['shared/errors'],
-  'shared/xml': ['shared/errors'],
+  'shared/xml': ['shared/errors', 'shared/ports'],
   'shared/checksums': ['shared/errors'],
   'shared/encryption': ['shared/errors', 'shared/ports'],
   'shared/signing': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums'],

@@ -3,6 +3,7 @@ import { benchFoldedListing } from './folded-listing.ts';
 import { benchLifecycle } from './lifecycle.ts';
 import { benchRequests, type RequestBenchOptions } from './requests.ts';
 import { benchSignatures } from './signatures.ts';
+import { benchStalls } from './stalls.ts';
 
 /** What may differ in a bench of requests. */
 function withRequestOptions(command: Command): Command {
@@ -80,5 +81,7 @@ program
   .argument('[objects]', 'objects in the bucket', toCount, 50_000)
   .argument('[due]', 'the share of them that is due', toShare, 0.1)
   .action(benchLifecycle);
+
+program.command('stalls').description('the longest that reading anything which clients send takes').action(benchStalls);
 
 await program.parseAsync();

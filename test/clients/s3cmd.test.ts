@@ -93,7 +93,7 @@ describe.each(ways)(title, { timeout: 120_000 }, ({ scheme, style, signature }) 
     await s3cmd(['cp', `${bucket}/one`, `${bucket}/two`]);
     await s3cmd(['mv', `${bucket}/one`, `${bucket}/three`]);
     await s3cmd(['modify', '--add-header', 'x-amz-meta-colour: blue', `${bucket}/three`]);
-    expect((await s3cmd(['ls', bucket])).stdout.match(/\w+$/gm)).toEqual(['three', 'two']);
+    expect((await s3cmd(['ls', bucket])).stdout.match(/(?<!\w)\w+$/gm)).toEqual(['three', 'two']);
     expect((await s3cmd(['get', `${bucket}/three`, '-'])).stdout).toBe('one');
     expect((await s3cmd(['info', `${bucket}/three`])).stdout).toMatch(/x-amz-meta-colour: blue/);
   });
@@ -123,7 +123,7 @@ describe.each(ways)(title, { timeout: 120_000 }, ({ scheme, style, signature }) 
     const rule = '<CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule>';
     await writeFile(rules, `<CORSConfiguration>${rule}</CORSConfiguration>`);
     await s3cmd(['setcors', rules, bucket]);
-    expect((await s3cmd(['info', bucket])).stdout).toMatch(/CORS: +.*<AllowedOrigin>\*<\/AllowedOrigin>/s);
+    expect((await s3cmd(['info', bucket])).stdout).toMatch(/CORS: .*<AllowedOrigin>\*<\/AllowedOrigin>/s);
     await s3cmd(['delcors', bucket]);
     expect((await s3cmd(['info', bucket])).stdout).toMatch(/CORS: +none/);
   });

@@ -86,7 +86,7 @@ export function thingOf(reference: unknown): string {
   if (found === undefined) throw new Error(`a template speaks of ${text}`);
   const [, log] = /log-group:([^:]+):\*/.exec(text) ?? [];
   if (log !== undefined) return `log ${log}`;
-  return found[1] || (/(\w*?DeadLetters|Lifecycle)[0-9A-F]{8}/.exec(text)?.[1] ?? '');
+  return found[1] || (/((?<!\w)\w*?DeadLetters|Lifecycle)[0-9A-F]{8}/.exec(text)?.[1] ?? '');
 }
 
 /** From the most specific on. */

@@ -12,7 +12,7 @@ const bench = (...args: readonly string[]) =>
 describe('npm run bench', () => {
   it('says what it can do', async () => {
     const { stdout } = await bench('--help');
-    for (const command of ['requests', 'signatures', 'cold-starts', 'folded-listing', 'lifecycle'])
+    for (const command of ['requests', 'signatures', 'cold-starts', 'folded-listing', 'lifecycle', 'stalls'])
       expect(stdout).toContain(`\n  ${command}`);
   });
 

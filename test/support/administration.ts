@@ -35,7 +35,7 @@ export interface MadeKey {
 
 /** Makes a customer, a project and a user with a key. */
 export async function makeKey(place: Place | string, user: string): Promise<MadeKey> {
-  const [, project, customer] = /^(.*):.*@(.*)$/.exec(user)!;
+  const [, project, customer] = /^([^:]*):[^@]*@([^@]*)$/.exec(user)!;
   await administer(place, 'customer', 'create', customer!);
   await administer(place, 'project', 'create', `${project}@${customer}`);
   await administer(place, 'user', 'create', user);

@@ -33,7 +33,7 @@ export async function startForwardProxy(): Promise<ForwardProxy> {
 
 /** `PUT http://bucket.localhost:9000/key`: to the port, with the path as it was written. */
 function forward(incoming: IncomingMessage, response: ServerResponse): void {
-  const [, port, path] = /^http:\/\/[^/:]+:(\d+)(.*)$/.exec(incoming.url ?? '') ?? [];
+  const [, port, path] = /^http:\/\/[^/:]+:(\d+)((?:\/.*)?)$/.exec(incoming.url ?? '') ?? [];
   if (port === undefined) return void response.writeHead(400).end();
   const outgoing = request({
     host: '127.0.0.1',

@@ -118,7 +118,7 @@ export function parseTrace(text: string): SystemCall[] {
 }
 
 function finished(name: string, rest: string, began: number, ended: number): SystemCall[] {
-  const end = /^(.*)\)\s+= (-?\d+|\?)(?:<(.*)>)?[^<>]*$/.exec(rest);
+  const end = /^(.*)\)\s+= (-?\d+|\?)(?:<(.*)>)?(?:[^\d<>][^<>]*)?$/.exec(rest);
   if (!end) return [];
   const [, args, result, resultPath] = end;
   return [{ name, args: args!, result: result === '?' ? 0 : Number(result), resultPath, began, ended }];

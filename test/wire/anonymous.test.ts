@@ -1,3 +1,4 @@
+import { DeleteBucketPolicyCommand, PutBucketAclCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { expectError } from '../support/expect-error.ts';
 import { put, read, versionsOf } from '../support/objects.ts';
@@ -47,6 +48,25 @@ describe('an anonymous caller', () => {
     }
     expect(await read(service.client, bucket, 'key')).toBe('content');
     expect(await versionsOf(service.client, bucket)).toHaveLength(1);
+  });
+
+  it('has no document read where nothing is open to them', async () => {
+    const bucket = await service.bucket();
+    const malformed = { method: 'POST', path: `/${bucket}`, query: 'delete', body: '<Delete><Object>' };
+    expectError(await service.sendUnsigned(malformed), 403, 'AccessDenied');
+    expectError(await service.send(malformed, { key: service.bob }), 400, 'MalformedXML');
+    const open = {
+      Effect: 'Allow',
+      Principal: '*',
+      Action: 's3:DeleteObject',
+      Resource: `arn:aws:s3:::${bucket}/open/*`,
+    };
+    const policy = JSON.stringify({ Version: '2012-10-17', Statement: [open] });
+    await service.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: policy }));
+    expectError(await service.sendUnsigned(malformed), 400, 'MalformedXML');
+    await service.client.send(new DeleteBucketPolicyCommand({ Bucket: bucket }));
+    await service.client.send(new PutBucketAclCommand({ Bucket: bucket, ACL: 'public-read-write' }));
+    expectError(await service.sendUnsigned(malformed), 400, 'MalformedXML');
   });
 
   it('is told that a bucket is not there', async () => {

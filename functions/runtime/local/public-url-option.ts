@@ -17,5 +17,5 @@ export function readPublicUrl(value: string): string {
   if (!isPlain || !/^https?:$/.test(url.protocol)) {
     throw new InvalidArgumentError('An address as clients write it, such as https://objects.example.com');
   }
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }

@@ -14,6 +14,7 @@ import type {
   ScanOptions,
   WriteOutcome,
 } from '../../ports/key-value-table.ts';
+import { EventLoopBudget, stepsPerTurn } from '../../ports/event-loop.ts';
 import { FeedLog } from './feed-log.ts';
 import { CommitUnknown } from './group-commit.ts';
 import { decodeItem } from './item-encoding.ts';
@@ -27,7 +28,12 @@ export interface LmdbTableOptions {
   readonly isFollowed?: (key: ItemKey) => boolean;
 }
 
-/** A page ends here at the latest: reading it holds up everything else in the process. */
+/** What finding and decoding an item takes. */
+function stepsToRead(value: Buffer): number {
+  return 8 + value.length / 125;
+}
+
+/** A page ends here at the latest. */
 const mostItemsOfPage = 2000;
 const mostBytesOfPage = 1024 * 1024;
 /** A trim takes the oldest records in steps of so many, so that writers are not kept waiting. */
@@ -76,11 +82,26 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
       ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
       : { start, end };
     const items: Item[] = [];
+    const budget = new EventLoopBudget();
     let bytes = 0;
-    for (const { key, value } of this.#items.getRange({ ...range, limit: most + 1 })) {
-      if (items.length === most || bytes > mostBytesOfPage) return { items, more: true };
-      items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: decodeItem(value, options.attributes) });
-      bytes += value.length;
+    for (let last: Buffer | undefined, more = true; more;) {
+      const rest = last === undefined ? range : { ...range, start: last, exclusiveStart: true };
+      let steps = 0;
+      more = false;
+      // One turn reads so much in one go: what the engine gives is good until the next read.
+      for (const { key, value } of this.#items.getRange({ ...rest, limit: most + 1 - items.length })) {
+        if (items.length === most || bytes > mostBytesOfPage) return { items, more: true };
+        items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: decodeItem(value, options.attributes) });
+        bytes += value.length;
+        steps += stepsToRead(value);
+        if (steps < stepsPerTurn) continue;
+        last = Buffer.from(key);
+        more = true;
+        break;
+      }
+      if (!more) break;
+      await budget.spend(steps);
+      this.#environment.look();
     }
     return { items, more: false };
   }

@@ -1,4 +1,5 @@
 import { maximumKeyBytes } from '../../http/address.ts';
+import { EventLoopBudget } from '../../ports/event-loop.ts';
 import { behindPrefix, compareUtf8, type Start } from '../utf8-order.ts';
 
 /**
@@ -83,6 +84,9 @@ export function groupOf(key: string, prefix: string, delimiter: string): string 
   return at < 0 ? undefined : key.slice(0, at + delimiter.length);
 }
 
+/** What decoding and placing an entry takes. */
+const stepsPerEntry = 4;
+
 /**
  * Reads one page. It is full or the last one, unless the source expires; then it may be short, but the next one begins
  * further on. The keys of a group are not read once it is shown, beyond the query that found it: the number of queries
@@ -96,10 +100,12 @@ export async function listPage<Entry extends ListingEntry, Row>(
   const lines = new Lines<Row>(limit, position);
   if (limit === 0 || Buffer.byteLength(prefix) > maximumKeyBytes) return lines.page(undefined);
 
+  const budget = new EventLoopBudget();
   let start = firstStart(request);
   let size = delimiter === '' ? limit + 1 : Math.min(limit + 1, firstFoldedQuery);
   while (start !== undefined) {
     const { entries, more } = await source.fetch({ prefix, limit: size, ...start });
+    await budget.spend(entries.length * stepsPerEntry);
     const before = lines.count;
     let foldedAtEnd = 0;
     let shown: string | undefined;

@@ -164,7 +164,7 @@ function readDescription(description: string | undefined): string | undefined {
 
 function readThreshold(text: string | undefined): number {
   const number =
-    text !== undefined && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : NaN;
+    text !== undefined && /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : NaN;
   const size = Math.abs(number);
   if (!(size === 0 || (size >= smallestNumber && size <= largestNumber))) {
     throw bad('Threshold', text, 'must be a number');

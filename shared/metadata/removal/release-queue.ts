@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import { sortableTime } from '../ids.ts';
-import { garbagePartitions, itemKey, objectOf } from '../keys.ts';
+import { garbagePartitionOf, itemKey, objectOf } from '../keys.ts';
 import { finishedUploadTime, type Uploads } from '../uploads/uploads.ts';
 
 /** What an entry must say so that the version it speaks of can be looked for again. */
@@ -19,6 +19,8 @@ interface Candidate {
 }
 
 const entriesPerWrite = 50;
+/** Numbers of parts that are looked at at once. */
+const partsTogether = 16;
 /** An entry of this kind speaks of an upload that ended. */
 export const uploadCode = 'u';
 /** How long a part may still arrive that began before its upload ended. */
@@ -39,16 +41,21 @@ export class ReleaseQueue {
     this.#grace = rooms.grace;
   }
 
-  /** Queues what the records let go of. */
+  /** Queues what the records let go of, and lets go of parts that were uploaded again too often. */
   async follow(records: readonly FeedRecord[]): Promise<void> {
     const now = this.#clock.now();
     const entries = new Map<string, Change>();
     const queue = (delay: number, thing: string, instance: string, put: Attributes): void => {
-      const key = itemKey.garbage(spread(instance), sortableTime(now + delay), thing, instance);
+      const key = itemKey.garbage(garbagePartitionOf(instance), sortableTime(now + delay), thing, instance);
       entries.set(key.sk, { key, put });
     };
     for (const { thing, instance, place } of records.flatMap(candidates))
       queue(this.#grace, thing, instance, { ...place });
+    const added = [...new Map(records.flatMap(addedPart).map((part) => [`${part.id}/${part.number}`, part])).values()];
+    for (let at = 0; at < added.length; at += partsTogether) {
+      const some = added.slice(at, at + partsTogether);
+      await Promise.all(some.map(({ id, number }) => this.#uploads.releaseOldParts(id, number)));
+    }
     for (const id of records.flatMap(endedUpload)) {
       await this.#uploads.finish(id);
       // Once more for parts that were under way, and at last for the state itself.
@@ -79,12 +86,19 @@ function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[
   ];
 }
 
+/** The part that a record shows to have come. */
+function addedPart({
+  key,
+  old,
+  new: present,
+}: FeedRecord): readonly { readonly id: string; readonly number: number }[] {
+  if (!key.pk.startsWith('upload/') || !key.sk.startsWith('p/') || old !== undefined || present === undefined)
+    return [];
+  return [{ id: key.pk.slice('upload/'.length), number: Number(key.sk.split('/')[1]) }];
+}
+
 /** The id of an upload that a record shows to have ended. */
 function endedUpload({ key, old, new: present }: FeedRecord): readonly string[] {
   const ended = key.pk.startsWith('upload/') && old?.['state'] === 'open' && present !== undefined;
   return ended && present['state'] !== 'open' ? [key.pk.slice('upload/'.length)] : [];
-}
-
-function spread(instance: string): number {
-  return instance.charCodeAt(instance.length - 1) % garbagePartitions;
 }

@@ -3,6 +3,7 @@ import type { Checksum, ChecksumAlgorithm } from '../../checksums/algorithms.ts'
 import { combineCrcs, type CrcAlgorithm } from '../../checksums/crc-combine.ts';
 import { loadDigest, startDigest } from '../../checksums/running-digest.ts';
 import { S3Error } from '../../errors/s3-error.ts';
+import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { NewUpload, Part } from './upload.ts';
 
 /** A part as CompleteMultipartUpload names it. */
@@ -13,21 +14,31 @@ export interface NamedPart {
   readonly checksums: readonly { readonly algorithm: string; readonly value: Uint8Array }[];
 }
 
+/** Of finding one part among those of its number, in steps; and of adding its CRC to that of what is before it. */
+const stepsToPick = 4;
+const stepsToCombine = 200;
+
 /**
  * Picks the parts that a Complete names: of each number the newest whose ETag and checksums match.
  * @throws S3Error InvalidPartOrder, InvalidPart, EntityTooSmall (any but the last below the minimum)
  */
-export function pickParts(
+export async function pickParts(
   named: readonly NamedPart[],
   uploaded: readonly Part[],
   minimumPartBytes: number,
-): readonly Part[] {
+  budget = new EventLoopBudget(),
+): Promise<readonly Part[]> {
   if (named.some(({ partNumber }, at) => at > 0 && partNumber <= named[at - 1]!.partNumber)) {
     throw new S3Error('InvalidPartOrder');
   }
   const byNumber = new Map<number, Part[]>();
-  for (const part of uploaded) byNumber.set(part.number, [...(byNumber.get(part.number) ?? []), part]);
-  const picked = named.map((wanted) => {
+  for (const part of uploaded) {
+    const others = byNumber.get(part.number);
+    if (others) others.push(part);
+    else byNumber.set(part.number, [part]);
+  }
+  await budget.spend(uploaded.length / 2);
+  const picked = await budget.map(named, stepsToPick, (wanted) => {
     const part = byNumber.get(wanted.partNumber)?.findLast((candidate) => fits(wanted, candidate));
     if (part) return part;
     throw new S3Error('InvalidPart', { details: { PartNumber: String(wanted.partNumber), ETag: wanted.etag } });
@@ -67,11 +78,15 @@ export function combinedMd5(parts: readonly Part[]): Uint8Array {
 export async function combinedChecksum(
   parts: readonly Part[],
   upload: NewUpload['checksum'],
+  budget = new EventLoopBudget(),
 ): Promise<Checksum | undefined> {
   const algorithm = upload?.algorithm ?? parts[0]?.checksum?.algorithm;
   if (algorithm === undefined || parts.some(({ checksum }) => checksum?.algorithm !== algorithm)) return undefined;
   const type = upload?.type ?? (algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE');
-  const value = type === 'COMPOSITE' ? await composite(algorithm, parts) : fullObject(algorithm as CrcAlgorithm, parts);
+  const value =
+    type === 'COMPOSITE'
+      ? await composite(algorithm, parts)
+      : await fullObject(algorithm as CrcAlgorithm, parts, budget);
   return { algorithm, type, value };
 }
 
@@ -82,12 +97,17 @@ async function composite(algorithm: ChecksumAlgorithm, parts: readonly Part[]): 
   return digest.digest();
 }
 
-function fullObject(algorithm: CrcAlgorithm, parts: readonly Part[]): Uint8Array {
+async function fullObject(
+  algorithm: CrcAlgorithm,
+  parts: readonly Part[],
+  budget: EventLoopBudget,
+): Promise<Uint8Array> {
   const [first, ...rest] = parts;
-  return rest.reduce(
-    (sum, { checksum, size }) => combineCrcs(algorithm, sum, checksum!.value, size),
-    first!.checksum!.value,
-  );
+  let sum = first!.checksum!.value;
+  await budget.map(rest, stepsToCombine, ({ checksum, size }) => {
+    sum = combineCrcs(algorithm, sum, checksum!.value, size);
+  });
+  return sum;
 }
 
 function hex(bytes: Uint8Array): string {

@@ -33,6 +33,8 @@ export interface Upload extends NewUpload {
   /** Milliseconds since the epoch. */
   readonly initiated: number;
   readonly token: string;
+  /** How often parts were let go of that were uploaded again: see {@link Uploads.releaseOldParts}. */
+  readonly releases: number;
   readonly state: 'open' | 'completed' | 'aborted';
   /** What Complete answered, and answers again. */
   readonly result: CompletedUpload | undefined;
@@ -56,7 +58,7 @@ export interface ListedUpload {
   readonly owner: string;
 }
 
-/** A part as it was uploaded. Uploading a number again adds another part; the newest counts. */
+/** A part as it was uploaded. Uploading a number again adds another part; the newest counts, or the newest that an ETag matches. */
 export interface Part {
   /** Sorts by age. */
   readonly id: string;
@@ -74,8 +76,10 @@ export const stateKey = (id: string): ItemKey => ({ pk: uploadPartition(id), sk:
 /** Where a part lies. */
 export const partKey = (upload: string, part: Pick<Part, 'number' | 'id'>): ItemKey => ({
   pk: uploadPartition(upload),
-  sk: `p/${paddedNumber(part.number)}/${part.id}`,
+  sk: partPrefix(part.number) + part.id,
 });
+/** What the sort keys of all uploads of a part number begin with. */
+export const partPrefix = (number: number): string => `p/${paddedNumber(number)}/`;
 
 /** 404 that names the upload. */
 export function noSuchUpload(id: string): S3Error {
@@ -128,6 +132,7 @@ export function encodeState(upload: Upload): Attributes {
         ...(result.checksum && { k: encodeChecksum(result.checksum) }),
       },
     }),
+    ...(upload.releases > 0 && { releases: upload.releases }),
     r: upload.token,
   };
 }
@@ -157,6 +162,7 @@ export function decodeState(id: string, item: Attributes): Upload {
       versionId: result['version'] as string,
       checksum: decodeChecksum(result['k']),
     },
+    releases: (item['releases'] as number | undefined) ?? 0,
     token: item['r'] as string,
   };
 }

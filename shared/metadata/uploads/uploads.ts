@@ -5,7 +5,8 @@ import type { Change, Item, KeyValueTable } from '../../ports/key-value-table.ts
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import { timedId, writeToken } from '../ids.ts';
+import { sortableTime, timedId, writeToken } from '../ids.ts';
+import { garbagePartitionOf, itemKey } from '../keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { Companions } from '../objects/new-version.ts';
 import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
@@ -17,6 +18,7 @@ import {
   encodeState,
   noSuchUpload,
   partKey,
+  partPrefix,
   stateKey,
   type CompletedUpload,
   type ListedUpload,
@@ -43,7 +45,19 @@ const longestId = 64;
 /** How long a finished upload is kept, so that a repeated Complete gets the same answer. */
 export const finishedUploadTime = 7 * 24 * 60 * 60 * 1000;
 
-const justOpened = { state: 'open', result: undefined, picked: undefined } as const;
+const justOpened = { state: 'open', result: undefined, picked: undefined, releases: 0 } as const;
+
+/** So many uploads of one part number are kept until the upload ends, the newest: its Complete says by ETag which of them it means. */
+export const keptUploadsOfPart = 8;
+/** As many as one write lets go of: two items each, and the state of the upload. */
+const releasedAtOnce = 40;
+
+/** Parts were let go of since an upload was read, perhaps some that were picked. */
+export class PartsReleased extends Error {
+  constructor() {
+    super('parts of the upload were released meanwhile');
+  }
+}
 
 /** Multipart uploads: their state, their parts, and what becomes of both. */
 export class Uploads {
@@ -142,6 +156,39 @@ export class Uploads {
     return added;
   }
 
+  /**
+   * Lets go of all uploads of a part number but the newest {@link keptUploadsOfPart}: they are gone from the upload, and their bytes are
+   * queued for release. No Complete that has seen them can commit then: it has to pick its parts again. Harmless to repeat.
+   */
+  async releaseOldParts(id: string, number: number): Promise<void> {
+    for (let attempt = 0; attempt < maxAttempts;) {
+      const { items } = await this.#table.query(uploadPartition(id), {
+        ...{ prefix: partPrefix(number), reverse: true, limit: keptUploadsOfPart + releasedAtOnce },
+      });
+      const old = items.slice(keptUploadsOfPart).map(decodePart);
+      if (old.length === 0) return;
+      const state = await this.#table.get(stateKey(id));
+      const upload = state && decodeState(id, state);
+      // Those of one that has ended are cleared up by its finisher.
+      if (upload?.state !== 'open') return;
+      const { outcome } = await this.#table.write([
+        this.#changed(upload, { releases: upload.releases + 1 }),
+        ...old.map((part): Change => ({ key: partKey(id, part), delete: true, expect: { is: 'present' } })),
+        ...old.flatMap((part) => this.#released(upload, part)),
+      ]);
+      if (outcome === 'written') attempt = 0;
+      else attempt += 1;
+    }
+    throw new Error(`old parts of upload ${id} could not be released`);
+  }
+
+  /** Queues the bytes of a part, due at once: they are of no version, and nobody reads those of an open upload. */
+  #released({ bucketId, key }: Upload, { id, blob }: Part): readonly Change[] {
+    if (blob === undefined) return [];
+    const due = sortableTime(this.#clock.now());
+    return [{ key: itemKey.garbage(garbagePartitionOf(id), due, `b${blob}`, id), put: { bucketId, key } }];
+  }
+
   /** All parts in the order of their numbers, and of their age within a number. */
   async parts(id: string): Promise<readonly Part[]> {
     const parts: Part[] = [];
@@ -151,7 +198,7 @@ export class Uploads {
         prefix: 'p/',
         ...(after !== undefined && { after }),
       });
-      parts.push(...page.items.map(decodePart));
+      for (const item of page.items) parts.push(decodePart(item));
       after = page.items.at(-1)?.key.sk;
       more = page.more;
     }
@@ -168,12 +215,14 @@ export class Uploads {
 
   /**
    * What must be committed together with the version that completes an upload, decided anew at each attempt.
-   * @throws CompletedMeanwhile, S3Error NoSuchUpload
+   * @param upload as it was before its parts were read
+   * @throws CompletedMeanwhile, PartsReleased, S3Error NoSuchUpload
    */
   async completion(bucket: Bucket, upload: Upload, picked: string, result: CompletedUpload): Promise<Companions> {
     const present = await this.find(bucket, upload.key, upload.id);
     if (present.state === 'completed' && present.result) throw new CompletedMeanwhile(present.result);
     if (present.state !== 'open') throw noSuchUpload(upload.id);
+    if (present.releases !== upload.releases) throw new PartsReleased();
     return {
       changes: [this.#ended(present, { state: 'completed', result, picked }), this.#unlisted(present)],
       conditions: [],
@@ -284,9 +333,14 @@ export class Uploads {
   }
 
   #ended(upload: Upload, end: Pick<Upload, 'state'> & Partial<Upload>): Change {
+    return this.#changed(upload, end);
+  }
+
+  /** A change of an upload that is open, and as it was read. */
+  #changed(upload: Upload, change: Partial<Upload>): Change {
     return {
       key: stateKey(upload.id),
-      put: encodeState({ ...upload, ...end, token: this.#token() }),
+      put: encodeState({ ...upload, ...change, token: this.#token() }),
       expect: {
         is: 'all',
         of: [

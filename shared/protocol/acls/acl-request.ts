@@ -2,13 +2,15 @@ import { parseAclHeaders, type AskedAcl } from '../../access/acl-headers.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Fields } from '../../http/message.ts';
 import { readAccessControlPolicy, type WrittenAcl } from '../../xml/acl.ts';
+import { parseXml } from '../../xml/reader.ts';
 import type { DocumentBody } from '../operation.ts';
 
 /** The body of PutBucketAcl and PutObjectAcl. There is none where header fields say it all. */
 export const aclBody: DocumentBody<WrittenAcl | undefined> = {
   maximum: 'documentBytes',
   optional: true,
-  read: (bytes) => (bytes.byteLength === 0 ? undefined : readAccessControlPolicy(bytes)),
+  read: async (bytes, _, budget) =>
+    bytes.byteLength === 0 ? undefined : readAccessControlPolicy(await parseXml(bytes, budget)),
 };
 
 /** What the head of such a request says. @throws S3Error as parseAclHeaders does */

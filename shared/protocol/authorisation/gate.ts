@@ -1,6 +1,6 @@
 import { mayDo, type Evidence, type OwnedVersion, type Question } from '../../access/authorise.ts';
 import type { AccessKeys } from '../../access/identity.ts';
-import { evaluatePolicy } from '../../access/policy.ts';
+import { allowsAnonymous, evaluatePolicy } from '../../access/policy.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Upload } from '../../metadata/uploads/upload.ts';
@@ -80,6 +80,10 @@ export class Gate {
     return {
       policy: () => this.#policy(question, ground, bucket),
       sparesOwner: async () => (await bucketPolicy(bucket, buckets))?.bindsOwner !== true,
+      allowsAnonymous: async () => {
+        const found = await bucketPolicy(bucket, buckets);
+        return found !== undefined && allowsAnonymous(found.policy);
+      },
       version: () => this.#version(question, ground, bucket),
       initiator: async () => (await this.#upload(question, bucket))?.initiator,
       mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name }, ground),
@@ -131,6 +135,7 @@ export class Gate {
 const noEvidence: Evidence = {
   policy: () => Promise.resolve('none'),
   sparesOwner: () => Promise.resolve(false),
+  allowsAnonymous: () => Promise.resolve(false),
   version: () => Promise.resolve(undefined),
   initiator: () => Promise.resolve(undefined),
   mayList: () => Promise.resolve(false),

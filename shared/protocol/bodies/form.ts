@@ -1,4 +1,6 @@
-import { invalidArgument } from '../../errors/s3-error.ts';
+import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
+import { trimBlanks } from '../../http/blanks.ts';
+import { baseName } from '../../http/content-disposition.ts';
 import { Fields } from '../../http/message.ts';
 import { readMultipartForm, type MultipartForm } from '../../http/multipart-form.ts';
 
@@ -12,6 +14,8 @@ export interface Form {
   readonly headers: Fields;
 }
 
+const fileNameVariable = '${filename}';
+
 /** A form whose file is still to be read. */
 export interface OpenForm extends Form, Pick<MultipartForm, 'file' | 'close'> {}
 
@@ -19,9 +23,10 @@ export interface OpenForm extends Form, Pick<MultipartForm, 'file' | 'close'> {}
  * Reads a form up to the content of its file.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTForms.html
  *
- * @param maximum the most bytes that may stand beside the content of the file
- * @throws S3Error as {@link readMultipartForm}, and InvalidArgument for a form without a key, and for a field that comes twice or can't
- *   be a header field
+ * @param maximum the most bytes that may stand beside the content of the file, and that names and values of the fields may have once
+ *   `${filename}` is replaced
+ * @throws S3Error as {@link readMultipartForm}, MaxPostPreDataLengthExceeded, and InvalidArgument for a form without a key, and for
+ *   a field that comes twice or can't be a header field
  */
 export async function openForm(
   contentType: string | undefined,
@@ -31,11 +36,17 @@ export async function openForm(
   const form = await readMultipartForm(contentType, body, maximum);
   try {
     const fields = new Fields();
+    const fileName = baseName(form.fileName ?? '') ?? '';
+    let size = 0;
     for (const [name, value] of form.fields) {
       // Which of two values counts must not be a matter of who looks.
       if (fields.has(name.toLowerCase()) && !/^x-ignore-/i.test(name))
         throw invalidArgument(name, value, `The form has two fields named '${name}'.`);
-      fields.add(name, withFileName(value, form.fileName));
+      const pieces = value.split(fileNameVariable);
+      // Counted before it is made: a few kilobytes can ask for megabytes.
+      size += name.length + value.length + (pieces.length - 1) * (fileName.length - fileNameVariable.length);
+      if (size > maximum) throw new S3Error('MaxPostPreDataLengthExceeded');
+      fields.add(name, pieces.join(fileName));
     }
     const key = keyOf(fields);
     return { fields, key, headers: headersOf(fields), file: form.file, close: () => form.close() };
@@ -54,11 +65,6 @@ function keyOf(fields: Fields): string {
     '',
     "Bucket POST must contain a field named 'key'. If it is specified, please check the order of the fields.",
   );
-}
-
-/** Puts the name of the file, without a path before it, where a value asks for it. */
-function withFileName(value: string, fileName = ''): string {
-  return value.includes('${filename}') ? value.split('${filename}').join(fileName.replace(/^.*[/\\]/s, '')) : value;
 }
 
 const headerNames: ReadonlySet<string> = new Set([
@@ -96,7 +102,7 @@ function headersOf(fields: Fields): Fields {
     if (!token.test(name) || controls.test(value)) {
       throw invalidArgument(name, value, 'The form has a field that must not hold control characters.');
     }
-    headers.add(name === 'acl' ? 'x-amz-acl' : name, value.replace(/^[ \t]+|[ \t]+$/g, ''));
+    headers.add(name === 'acl' ? 'x-amz-acl' : name, trimBlanks(value));
   }
   return headers;
 }

@@ -57,7 +57,7 @@ function present(
 function storedEncoding(value: string | undefined): string | undefined {
   const kept = value
     ?.split(',')
-    .filter((token) => !/^\s*(?:aws-chunked)?\s*$/i.test(token))
+    .filter((token) => !['', 'aws-chunked'].includes(token.trim().toLowerCase()))
     .join(',')
     .trim();
   return kept || undefined;

@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { parseTimestamp } from '../../../shared/http/dates.ts';
-import { deleteResult, readDelete } from '../../../shared/xml/delete-objects.ts';
-import { codeOf, golden, namespace } from './golden.ts';
+import { deleteParsing, deleteResult, readDelete } from '../../../shared/xml/delete-objects.ts';
+import { EventLoopBudget } from '../../../shared/ports/event-loop.ts';
+import { parsedXml, parseXml } from '../../../shared/xml/reader.ts';
+import { golden, namespace } from './golden.ts';
 import { expectLinear } from '../../support/growth.ts';
 
-const read = (inner: string) => readDelete(`<Delete xmlns="${namespace}">${inner}</Delete>`, 1000, parseTimestamp);
+const read = (inner: string) =>
+  readDelete(`<Delete xmlns="${namespace}">${inner}</Delete>`, 1000, parseTimestamp, new EventLoopBudget());
 const unconditional = { versionId: undefined, etag: undefined, lastModified: undefined, size: undefined };
 
 describe('Delete', () => {
-  it('names keys, versions and conditions', () => {
+  it('names keys, versions and conditions', async () => {
     expect(
-      read(
+      await read(
         '<Object><Key> a&amp;b </Key></Object><Quiet>true</Quiet>' +
           '<Object><Key>c</Key><VersionId>v1</VersionId><ETag>"e"</ETag>' +
           '<LastModifiedTime>Fri, 20 Nov 2026 10:00:00 GMT</LastModifiedTime><Size>0</Size></Object>' +
@@ -34,12 +37,12 @@ describe('Delete', () => {
     ['\ufdd1', '\ufdd1'],
     ['<![CDATA[&#1;]]>', '&#1;'],
     ['<![CDATA[\u0001]]>', '\u0001'],
-  ])('takes the control characters of keys, as they are and as references: %j', (xml, key) => {
-    expect(read(`<Object><Key>${xml}</Key></Object>`).objects).toEqual([{ ...unconditional, key }]);
+  ])('takes the control characters of keys, as they are and as references: %j', async (xml, key) => {
+    expect((await read(`<Object><Key>${xml}</Key></Object>`)).objects).toEqual([{ ...unconditional, key }]);
   });
 
-  it('takes 1,000 objects and is not quiet by itself', () => {
-    const { objects, quiet } = read('<Object><Key>k</Key></Object>'.repeat(1000));
+  it('takes 1,000 objects and is not quiet by itself', async () => {
+    const { objects, quiet } = await read('<Object><Key>k</Key></Object>'.repeat(1000));
     expect(objects).toHaveLength(1000);
     expect(quiet).toBe(false);
   });
@@ -66,8 +69,8 @@ describe('Delete', () => {
     ['reference to NUL', '<Object><Key>a&#0;</Key></Object>'],
     ['control character between elements', '<Object>\u0001<Key>a</Key></Object>'],
     ['control characters beside what stands for them', '<Object><Key>\u0001\ufdd1</Key></Object>'],
-  ])('%s → MalformedXML', (_, inner) => {
-    expect(codeOf(() => read(inner))).toBe('MalformedXML');
+  ])('%s → MalformedXML', async (_, inner) => {
+    await expect(read(inner)).rejects.toMatchObject({ name: 'S3Error', code: 'MalformedXML' });
   });
 
   it('is read in linear time', () => {
@@ -76,8 +79,23 @@ describe('Delete', () => {
         { length: size },
         (_, index) => `<Object><Key>a/key/of/usual/length/${index}</Key></Object>`,
       );
-      readDelete(Buffer.from(`<Delete>${objects.join('')}</Delete>`), 1000, parseTimestamp);
+      parsedXml(Buffer.from(`<Delete>${objects.join('')}</Delete>`), deleteParsing);
     });
+  });
+
+  it('is the same wherever a piece of it ends', async () => {
+    for (const mark of ['&#1;', '&#x0000001;', '\u0001', '😀', '&amp;', '<!-- - -->', '\r\n']) {
+      for (let before = 4060; before < 4080; before += 1) {
+        const key = `<Object><Key>${'k'.repeat(before)}${mark}${'k'.repeat(100)}</Key></Object>`;
+        const bytes = Buffer.from(`<Delete>${key}</Delete>`);
+        const inTurns = await parseXml(bytes, new EventLoopBudget(), deleteParsing);
+        const { objects } = await readDelete(inTurns, 1000, parseTimestamp, new EventLoopBudget());
+        const meant = { '&#1;': '\u0001', '&#x0000001;': '\u0001', '&amp;': '&', '<!-- - -->': '', '\r\n': '\n' };
+        expect(objects[0]!.key).toBe(
+          'k'.repeat(before) + ((meant as Record<string, string>)[mark] ?? mark) + 'k'.repeat(100),
+        );
+      }
+    }
   });
 });
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { postObject } from '../../../../functions/object/post-object.ts';
 import type { AccessKeys, User } from '../../../../shared/access/identity.ts';
@@ -138,6 +139,26 @@ describe('the pipeline, for a form', () => {
 });
 
 describe('openForm', () => {
+  it('counts what `${filename}` is replaced by like all that stands beside the file', async () => {
+    const fileNamed = (fileName: string, times: number): AsyncIterable<Uint8Array> => {
+      const fields: FormField[] = [
+        ['key', 'k'],
+        ['x-amz-meta-name', '${filename}'.repeat(times)],
+      ];
+      return Readable.from([formBody(fields, { fileName, content: 'x' })]);
+    };
+    const inner = `a${' '.repeat(9000)}b`;
+    await expect(openForm(formType, fileNamed(inner, 3), 20_480)).rejects.toEqual(
+      refused('MaxPostPreDataLengthExceeded'),
+    );
+    await expect(openForm(formType, fileNamed(inner, 80), 20_480)).rejects.toEqual(
+      refused('MaxPostPreDataLengthExceeded'),
+    );
+    const form = await openForm(formType, fileNamed(`C:\\path/${inner}`, 2), 20_480);
+    expect(form.headers.get('x-amz-meta-name')).toBe(inner + inner);
+    await form.close();
+  });
+
   async function headersOf(...fields: FormField[]): Promise<Record<string, string>> {
     const { message } = request(fields);
     const form = await openForm(formType, message.body, 20_480);

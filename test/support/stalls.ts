@@ -1,0 +1,266 @@
+import { parseAclHeaders } from '../../shared/access/acl-headers.ts';
+import { parsePolicy } from '../../shared/access/policy.ts';
+import { parseStrictJson } from '../../shared/access/strict-json.ts';
+import { codePoints, matchesWildcards, matchingPatterns, readWildcards } from '../../shared/access/wildcard.ts';
+import { resolveTarget } from '../../shared/http/address.ts';
+import { fileNameOf } from '../../shared/http/content-disposition.ts';
+import { parseCopySource } from '../../shared/http/copy-source.ts';
+import { parseBasicDate, parseHttpDate, parseIsoDate, parseTimestamp } from '../../shared/http/dates.ts';
+import { rangeApplies } from '../../shared/http/if-range.ts';
+import { Fields } from '../../shared/http/message.ts';
+import { parseDeleteConditions, parseEntityTags, parsePreconditions } from '../../shared/http/preconditions.ts';
+import { parseCopySourceRange, parseRange } from '../../shared/http/range.ts';
+import { matchCors, matchesPattern, readCorsRequest } from '../../shared/protocol/cors.ts';
+import { openForm } from '../../shared/protocol/bodies/form.ts';
+import { defaultLimits, tagLimits } from '../../shared/protocol/limits.ts';
+import { parseTaggingHeader } from '../../shared/protocol/objects/tagging-header.ts';
+import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
+import { findRule } from '../../shared/protocol/website.ts';
+import { parsePostPolicy } from '../../shared/signing/post-policy.ts';
+import { parseSignedHeaders } from '../../shared/signing/claim.ts';
+import { deleteParsing, readDelete } from '../../shared/xml/delete-objects.ts';
+import { readCorsConfiguration } from '../../shared/xml/cors.ts';
+import { readLifecycleConfiguration } from '../../shared/xml/lifecycle.ts';
+import { readWebsiteConfiguration } from '../../shared/xml/website.ts';
+import { parsedXml, readDocument } from '../../shared/xml/reader.ts';
+import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
+import { formBody, formType } from './form.ts';
+
+/** Something that reads what clients send. */
+export interface Reader {
+  /** The functions it calls, of those that a test finds exported. */
+  readonly covers: readonly string[];
+  /** Pieces that inputs are made of: those that mean something to it, and some that mean nothing. */
+  readonly pieces: readonly string[];
+  /** What stands before and behind all of them. */
+  readonly around?: readonly [before: string, behind: string];
+  /** The most that it is given, in characters; 8,192 unless said. */
+  readonly most?: number;
+  /** Reads; what it throws does not matter. */
+  read(text: string): unknown;
+}
+
+const field = (name: string, text: string): Fields => new Fields([[name, text]]);
+const list = [' ', '\t', ',', '"', 'a', '*', '\\'];
+const markup = ['<a>', '</a>', '<a/>', ' ', '&#1;', '&', '&amp;', '<!---->', '<![CDATA[x]]>', '\u0001', 'x', ' a="b"'];
+const budget = (): EventLoopBudget => new EventLoopBudget();
+
+/** Every reader of what clients send, a row each. */
+export const readers: Readonly<Record<string, Reader>> = {
+  'request target': {
+    covers: ['resolveTarget'],
+    pieces: ['/', '.', '..', '%2F', '%', '?', '&', '=', '+', 'a', '%C3', ';'],
+    around: ['/bucket/', ''],
+    most: 16_384,
+    read: (text) => resolveTarget(text, 'example.test', { domain: 'example.test', websiteDomain: 'web.example.test' }),
+  },
+  Host: {
+    covers: [],
+    pieces: ['.', 'a', '-', ':', '1', '[', ']'],
+    read: (text) => resolveTarget('/', text, { domain: 'example.test', websiteDomain: 'web.example.test' }),
+  },
+  'Content-Disposition': {
+    covers: ['fileNameOf'],
+    pieces: [';', 'filename=', 'filename*=', '"', '\\', ' ', "UTF-8''", '%41', 'a'],
+    read: fileNameOf,
+  },
+  'x-amz-copy-source': {
+    covers: ['parseCopySource'],
+    pieces: ['/', '%2F', '%', '?versionId=', 'a', 'é', 'arn:aws:s3:::'],
+    read: parseCopySource,
+  },
+  dates: {
+    covers: ['parseBasicDate', 'parseHttpDate', 'parseIsoDate', 'parseTimestamp'],
+    pieces: [' ', '1', '-', ':', 'T', 'Z', 'Sun', 'Nov', ',', '.', 'GMT'],
+    read: (text) => [parseBasicDate, parseHttpDate, parseIsoDate, parseTimestamp].map((parse) => parse(text)),
+  },
+  'If-*': {
+    covers: ['parseEntityTags', 'parsePreconditions', 'parseDeleteConditions'],
+    pieces: [...list, 'W/', 'W/"a"'],
+    read: (text) => [
+      parseEntityTags(text),
+      parsePreconditions(field('if-match', text)),
+      parseDeleteConditions(field('if-match', text)),
+    ],
+  },
+  'If-Range': {
+    covers: ['rangeApplies'],
+    pieces: list,
+    read: (text) => rangeApplies(text, { etag: 'a', lastModified: 0 }),
+  },
+  Range: {
+    covers: ['parseRange', 'parseCopySourceRange'],
+    pieces: ['1', '-', ',', ' ', '0', 'bytes='],
+    around: ['bytes=', ''],
+    read: (text) => [parseRange(text, 1e9), parseCopySourceRange(text)],
+  },
+  'ACL in header fields': {
+    covers: ['parseAclHeaders'],
+    pieces: ['id=', 'uri=', 'emailAddress=', 'id="a",', ...list],
+    read: (text) => parseAclHeaders(field('x-amz-grant-read', text)),
+  },
+  'header fields of uploads': {
+    covers: ['readUploadHeaders'],
+    pieces: ['aws-chunked', 'gzip', ...list],
+    read: (text) => readUploadHeaders(field('content-encoding', text), defaultLimits),
+  },
+  'user metadata': {
+    covers: [],
+    pieces: [' ', 'a', 'é', '\t'],
+    read: (text) => readUploadHeaders(field('x-amz-meta-a', text), defaultLimits),
+  },
+  'x-amz-tagging': {
+    covers: ['parseTaggingHeader'],
+    pieces: ['&', '=', 'a=b&', '%41', '+', '%', 'a'],
+    read: (text) => parseTaggingHeader(text, tagLimits(defaultLimits, 'tagsPerObject')),
+  },
+  'cross-origin request': {
+    covers: ['readCorsRequest', 'matchCors', 'matchesPattern'],
+    pieces: ['a', ',', ' ', 'x-amz-', '*'],
+    read: (text) => {
+      const fields = new Fields([
+        ['origin', text],
+        ['access-control-request-headers', text],
+      ]);
+      const rule = { methods: ['GET'], origins: ['*a*', '*'], headers: ['*', 'a*b'] } as never;
+      return [matchesPattern('a*a', text), matchCors([rule], readCorsRequest(fields, 'GET')!)];
+    },
+  },
+  'key of a website': {
+    covers: ['findRule'],
+    pieces: ['/', 'a', '%'],
+    read: (text) =>
+      findRule(
+        [
+          { prefix: 'a/a', redirect: {} },
+          { prefix: '/', redirect: {} },
+        ] as never,
+        text,
+      ),
+  },
+  wildcards: {
+    covers: ['readWildcards', 'matchesWildcards', 'matchingPatterns'],
+    pieces: ['a', 'aZ', '*', '?', 'b'],
+    most: 6000,
+    read: (text) => [
+      matchesWildcards(readWildcards('*a*b?a*Z'), codePoints(text)),
+      matchingPatterns([readWildcards('*a*aZ'), readWildcards('*?*?a')], codePoints(text)),
+      readWildcards(text),
+    ],
+  },
+  policy: {
+    covers: ['parsePolicy'],
+    pieces: ['{', '}', '[', ']', '"', ',', ':', ' ', '\\u0041', '"Statement":', '{},', '"a",', '1'],
+    around: ['{"Version":"2012-10-17","Statement":[', ']}'],
+    most: 20_000,
+    read: (text) => parsePolicy(Buffer.from(text), 'bucket'),
+  },
+  JSON: {
+    covers: ['parseStrictJson'],
+    pieces: ['{', '[', '"', '"a":1,', '1,', ' ', '\\', '0', '1', '.', 'e', '[],'],
+    around: ['[', ']'],
+    most: 20_000,
+    read: (text) => parseStrictJson(Buffer.from(text), 20),
+  },
+  'policy of a form': {
+    covers: ['parsePostPolicy'],
+    pieces: ['["eq","$key","a"],', '{"a":"b"},', '"', '$', ' ', '\\'],
+    around: ['{"expiration":"2030-01-01T00:00:00Z","conditions":[', ']}'],
+    most: 20_000,
+    read: (text) => parsePostPolicy(Buffer.from(text).toString('base64')),
+  },
+  'signed header names': {
+    covers: ['parseSignedHeaders'],
+    pieces: [';', 'a;', 'host', ' '],
+    read: (text) => parseSignedHeaders(text, 'AuthorizationHeaderMalformed'),
+  },
+  form: {
+    covers: ['openForm', 'readMultipartForm'],
+    pieces: ['${filename}', ' ', '\t', 'a', '"', '\\', '\r\n', '--', '$'],
+    most: 16_384,
+    read: async (text) => {
+      const file = { fileName: text.slice(0, text.length / 2).replace(/[\r\n]/g, ' '), content: 'x' };
+      const body = formBody(
+        [
+          ['key', 'k'],
+          ['x-amz-meta-a', text.slice(text.length / 2)],
+        ],
+        file,
+      );
+      const pieces = (async function* () {
+        for (let at = 0; at < body.length; at += 1000) yield body.subarray(at, at + 1000);
+      })();
+      return (await openForm(formType, pieces, 20_480)).close();
+    },
+  },
+  XML: {
+    covers: ['readDocument', 'parsedXml', 'parseXml'],
+    pieces: markup,
+    around: ['<R>', '</R>'],
+    most: 65_536,
+    read: (text) => readDocument(parsedXml(text), 'R'),
+  },
+  DeleteObjects: {
+    covers: ['readDelete'],
+    pieces: ['<Object><Key>a</Key></Object>', '<Object>', '<Key>', '<Quiet>true</Quiet>', ...markup],
+    around: ['<Delete>', '</Delete>'],
+    most: 65_536,
+    read: (text) => readDelete(parsedXml(text, deleteParsing), 10_000, parseTimestamp, budget()),
+  },
+  'CORS rules': {
+    covers: ['readCorsConfiguration'],
+    pieces: [
+      '<CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule>',
+      '<AllowedHeader>a*</AllowedHeader>',
+      ...markup,
+    ],
+    around: ['<CORSConfiguration>', '</CORSConfiguration>'],
+    most: 65_536,
+    read: (text) => readCorsConfiguration(text, 1000),
+  },
+  website: {
+    covers: ['readWebsiteConfiguration'],
+    pieces: ['<RoutingRule><Redirect><HostName>a</HostName></Redirect></RoutingRule>', ...markup],
+    around: [
+      '<WebsiteConfiguration><IndexDocument><Suffix>i</Suffix></IndexDocument><RoutingRules>',
+      '</RoutingRules></WebsiteConfiguration>',
+    ],
+    most: 65_536,
+    read: (text) => readWebsiteConfiguration(text, 1000),
+  },
+  'lifecycle rules': {
+    covers: ['readLifecycleConfiguration'],
+    pieces: [
+      '<Rule><Status>Enabled</Status><Filter/><Expiration><Days>1</Days></Expiration></Rule>',
+      '<Rule><ID>a</ID></Rule>',
+      ...markup,
+    ],
+    around: ['<LifecycleConfiguration>', '</LifecycleConfiguration>'],
+    most: 65_536,
+    read: (text) =>
+      readLifecycleConfiguration(text, {
+        maximumRules: 1000,
+        tags: tagLimits(defaultLimits, 'tagsPerObject'),
+        parseTime: parseIsoDate,
+      }),
+  },
+};
+
+/** Inputs of a size for a reader: each piece again and again, and each two of them by turns and one after the other. */
+export function* inputsOf(
+  { pieces, around: [before, behind] = ['', ''] }: Reader,
+  size: number,
+): Generator<[string, string]> {
+  const filled = (piece: string, length: number): string => piece.repeat(Math.ceil(length / piece.length));
+  for (const [at, first] of pieces.entries()) {
+    yield [JSON.stringify(first), before + filled(first, size) + behind];
+    yield [`${JSON.stringify(first)}, left open`, before + filled(first, size)];
+    const second = pieces[(at + 1) % pieces.length]!;
+    yield [`${JSON.stringify(first + second)} by turns`, before + filled(first + second, size) + behind];
+    const third = pieces[(at + 3) % pieces.length]!;
+    yield [
+      `${JSON.stringify(first)}, then ${JSON.stringify(third)}`,
+      before + filled(first, size / 2) + filled(third, size / 2) + behind,
+    ];
+  }
+}
