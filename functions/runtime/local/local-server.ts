@@ -144,6 +144,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     proxies,
     limits,
     keepAlive: () => server.listening,
+    telemetry: log,
   });
   const serverOptions = {
     maxHeaderSize: 64 * 1024,
