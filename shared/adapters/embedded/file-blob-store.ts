@@ -13,6 +13,7 @@ import { FileReader, readStretch } from './file-reader.ts';
 import { FileWriter } from './file-writer.ts';
 import { moveSmallBlobs } from './former-small-blobs.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
+import { makePrivate } from './private-path.ts';
 import { SmallBlobs, smallBlobSize } from './small-blobs.ts';
 
 const closeFile = promisify(close);
@@ -49,9 +50,12 @@ export class FileBlobStore implements BlobStore {
    */
   static async open(root: string, environment: LmdbEnvironment): Promise<FileBlobStore> {
     await ensureDirectory(root);
+    await makePrivate(root);
     for (const name of directories) {
-      await mkdir(join(root, name), { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      const path = join(root, name);
+      await mkdir(path, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'EEXIST') throw error;
+        await makePrivate(path);
       });
     }
     const store = new FileBlobStore(root, environment);
