@@ -7,6 +7,7 @@ import {
 } from '../../../../shared/metadata/scrub/findings.ts';
 import type { ScrubRooms } from '../../../../shared/metadata/scrub/rooms.ts';
 import { scrub } from '../../../../shared/metadata/scrub/scrub.ts';
+import { printable } from '../../log.ts';
 import { count } from './report.ts';
 
 /** What a scrub is told, wherever it runs. */
@@ -100,11 +101,6 @@ function jsonOutput(): Output {
 
 function isClean({ findings }: ScrubReport): boolean {
   return Object.keys(findings).length === 0;
-}
-
-/** A key may hold any character; none of them may end the line or move the cursor. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }
 
 const unitOf: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
