@@ -16,6 +16,8 @@ export interface DataDirectory {
   readonly secrets: KeyFileSecrets;
   readonly table: LmdbTable;
   readonly blobs: FileBlobStore;
+  /** The ids of the other processes that have it open at the moment: of a service, or of another command. */
+  readonly otherProcesses: () => readonly number[];
 }
 
 const keyFile = 'master.key';
@@ -36,7 +38,8 @@ export async function openData(data: string): Promise<DataDirectory> {
       await table.close();
       throw new Error(`the secrets in its table are sealed with another ${keyFile}; put that one back from a backup`);
     }
-    return { secrets, table, blobs: await FileBlobStore.open(join(data, 'blobs'), environment) };
+    const blobs = await FileBlobStore.open(join(data, 'blobs'), environment);
+    return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
   } catch (cause) {
     throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}`);
   }
