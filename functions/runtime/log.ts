@@ -93,9 +93,5 @@ function forPeople(level: string, message: string, fields: LogFields): string {
 
 /** A stack keeps its lines, each further in than a line of the log begins. */
 function stackLines(error: unknown): readonly string[] {
-  return error === undefined
-    ? []
-    : String(error)
-        .split('\n')
-        .map((line) => `    ${printable(line.trim())}`);
+  return typeof error !== 'string' ? [] : error.split('\n').map((line) => `    ${printable(line.trim())}`);
 }
