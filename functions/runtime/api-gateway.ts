@@ -1,4 +1,5 @@
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
+import { AnnouncedLength } from './announced-length.ts';
 import type { EdgeProof } from './edge-proof.ts';
 import { originalsOf } from './through-router.ts';
 
@@ -57,17 +58,19 @@ const emptyType = 'application/xml';
 /**
  * The answer as API Gateway takes it, whole and in base64: the type of every body is binary there.
  *
- * @throws Error if the body is longer than `maximum`; what an answer's body throws passes through
+ * @param method of the request
+ * @throws WrongLength if the body is not as long as announced, Error if it is longer than `maximum`; what an answer's body throws passes through
  */
-export async function toProxyResult({ status, fields, body }: ResponseMessage, maximum: number): Promise<ProxyResult> {
+export async function toProxyResult(answer: ResponseMessage, method: string, maximum: number): Promise<ProxyResult> {
+  const { status, fields, body } = answer;
   const multiValueHeaders: Record<string, string[]> = {};
   for (const [name, value] of fields) if (!gatewayFields.has(name)) (multiValueHeaders[name] ??= []).push(value);
   multiValueHeaders['content-type'] ??= [emptyType];
-  const bytes = await whole(body, maximum);
+  const bytes = await whole(body, new AnnouncedLength(method, answer), maximum);
   return { statusCode: status, multiValueHeaders, body: bytes.toString('base64'), isBase64Encoded: true };
 }
 
-async function whole(body: ResponseMessage['body'], maximum: number): Promise<Buffer> {
+async function whole(body: ResponseMessage['body'], length: AnnouncedLength, maximum: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of typeof body === 'string'
@@ -75,9 +78,11 @@ async function whole(body: ResponseMessage['body'], maximum: number): Promise<Bu
     : body instanceof Uint8Array
       ? [body]
       : (body ?? [])) {
+    length.count(chunk.byteLength);
     size += chunk.byteLength;
     if (size > maximum) throw new Error(`an answer is longer than the ${maximum} bytes that a function can give`);
     chunks.push(chunk);
   }
+  length.end();
   return Buffer.concat(chunks);
 }

@@ -34,6 +34,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
     proxies: new TrustedProxies([]),
     limits,
     keepAlive: () => server.listening,
+    telemetry: log,
   });
   const options = {
     maxHeaderSize: 64 * 1024,

@@ -5,7 +5,13 @@ import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import type { ScrubReport } from '../../shared/metadata/scrub/findings.ts';
 import type { ScrubRooms } from '../../shared/metadata/scrub/rooms.ts';
-import { duration, runScrub, withScrubOptions, type ScrubCommandOptions } from './local/commands/scrub-run.ts';
+import {
+  duration,
+  refuseHastyRepair,
+  runScrub,
+  withScrubOptions,
+  type ScrubCommandOptions,
+} from './local/commands/scrub-run.ts';
 import { setting } from './local/setting.ts';
 import { Log } from './log.ts';
 import { scrubRooms } from './scrub-rooms.ts';
@@ -31,7 +37,10 @@ export async function cloudScrub(commandLine: readonly string[]): Promise<void> 
         .argParser(duration),
     );
   await withScrubOptions(command)
-    .action((options: CloudScrubOptions) => runScrub(options, (work) => inCloud(options, work)))
+    .action(async (options: CloudScrubOptions) => {
+      refuseHastyRepair(options, 'the deployment');
+      await runScrub(options, (work) => inCloud(options, work));
+    })
     .parseAsync([...commandLine]);
 }
 

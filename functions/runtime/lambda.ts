@@ -1,4 +1,5 @@
 import { toProxyResult, toRequestMessage, type ProxyEvent, type ProxyResult } from './api-gateway.ts';
+import { WrongLength } from './announced-length.ts';
 import { startCloudService, type CloudService } from './cloud.ts';
 import type { CloudBlobsClass } from './cloud-blobs.ts';
 import { readCloudSettings } from './cloud-settings.ts';
@@ -33,7 +34,11 @@ export function lambdaHandler(served: ServedByFunction): LambdaHandler {
     try {
       const request = await toRequestMessage(event, edge);
       const answer = request ? await pipeline.handle(request) : refusalOfOthers(requestId());
-      return await toProxyResult(answer, maximumAnswerBytes);
+      return await toProxyResult(answer, event.httpMethod, maximumAnswerBytes);
+    } catch (error) {
+      // API Gateway answers 502, in the form of an S3 error.
+      if (error instanceof WrongLength) log.problem('an answer was not sent', error);
+      throw error;
     } finally {
       // Lambda stops the process as soon as it has the answer.
       log.flush();

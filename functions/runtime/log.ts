@@ -46,15 +46,33 @@ export class Log implements Telemetry {
   }
 }
 
+/** What ends a line, moves the cursor, or turns the direction of the text around: control and format characters, and U+2028 and U+2029. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** Text that a client may have chosen, on one line and as it reads. */
+export function printable(text: string): string {
+  return text.replace(unprintable, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+}
+
 function asJson(level: string, message: string, fields: LogFields): string {
-  return JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }) + '\n';
+  const line = JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
+  return line.replace(unprintable, asJsonEscape) + '\n';
+}
+
+/** JSON.stringify has escaped the others below U+0020 already. */
+function asJsonEscape(character: string): string {
+  return Array.from({ length: character.length }, (_, at) => {
+    return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+  }).join('');
 }
 
 function forPeople(level: string, message: string, fields: LogFields): string {
   const time = new Date().toISOString().slice(11, 23);
   if (message !== 'request') {
-    const rest = Object.entries(fields).map(([name, value]) => `${name}=${String(value)}`);
-    return `${time} ${level === 'error' ? 'error ' : ''}${message} ${rest.join(' ')}\n`;
+    const { error, ...others } = fields;
+    const rest = Object.entries(others).map(([name, value]) => `${name}=${String(value)}`);
+    const line = `${time} ${level === 'error' ? 'error ' : ''}${printable([message, ...rest].join(' '))}`;
+    return [line, ...stackLines(error)].join('\n') + '\n';
   }
   const { status, method, operation, bucket, code, bytesIn, bytesOut, milliseconds, user, project } =
     fields as unknown as RequestRecord;
@@ -70,5 +88,10 @@ function forPeople(level: string, message: string, fields: LogFields): string {
     `out ${bytesOut}`,
     `${milliseconds} ms`,
   ];
-  return `${time} ${what.filter((one) => one !== '').join(' ')}\n`;
+  return `${time} ${printable(what.filter((one) => one !== '').join(' '))}\n`;
+}
+
+/** A stack keeps its lines, each further in than a line of the log begins. */
+function stackLines(error: unknown): readonly string[] {
+  return typeof error !== 'string' ? [] : error.split('\n').map((line) => `    ${printable(line.trim())}`);
 }

@@ -3,7 +3,9 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
+import type { Telemetry } from '../../shared/ports/telemetry.ts';
 import type { Limits } from '../../shared/protocol/limits.ts';
+import { AnnouncedLength, WrongLength } from './announced-length.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
 /** Whatever answers requests: the pipeline. */
@@ -16,6 +18,8 @@ export interface NodeHttpOptions {
   readonly limits: BodyLimits & Pick<Limits, 'readerIdle'>;
   /** Once this is false, clients are told not to use their connections again. */
   readonly keepAlive: () => boolean;
+  /** Hears of answers that are not as long as they announced. */
+  readonly telemetry: Pick<Telemetry, 'problem'>;
 }
 
 /** How slow a client may be with its body. */
@@ -45,7 +49,7 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
 
 async function respond(
   handler: Handler,
-  { proxies, limits, keepAlive }: NodeHttpOptions,
+  { proxies, limits, keepAlive, telemetry }: NodeHttpOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -65,9 +69,22 @@ async function respond(
     secure,
     remoteAddress,
   });
-  await send(response, answer, body, { keepAlive: keepAlive(), readerIdle: limits.readerIdle });
+  try {
+    await send(response, answer, body, { keepAlive: keepAlive(), readerIdle: limits.readerIdle });
+  } catch (error) {
+    if (error instanceof WrongLength) {
+      telemetry.problem('a connection was cut off', error, {
+        requestId: answer.fields.get('x-amz-request-id') ?? '',
+      });
+    }
+    throw error;
+  }
 }
 
+/**
+ * Sends an answer. Its bytes are counted before they are written: none is written beyond what was announced.
+ * @throws WrongLength, and what the body throws: then the connection is of no more use
+ */
 async function send(
   response: ServerResponse,
   answer: ResponseMessage,
@@ -76,36 +93,42 @@ async function send(
 ): Promise<void> {
   const { status, body, chunked } = answer;
   const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
+  const streamed = whole === undefined ? (body as AsyncIterable<Uint8Array> | undefined) : undefined;
+  const length = new AnnouncedLength(response.req.method ?? '', answer);
+  if (streamed === undefined) {
+    length.count(whole?.byteLength ?? 0);
+    length.end();
+  }
   const headers: string[] = [];
   for (const [name, value] of answer.fields) headers.push(name, value);
-  if (whole !== undefined && !chunked) headers.push('content-length', String(whole.byteLength));
+  if (whole !== undefined && !chunked && !answer.fields.has('content-length')) {
+    headers.push('content-length', String(whole.byteLength));
+  }
   if (body === undefined && needsZeroLength(response, answer)) headers.push('content-length', '0');
   if (incoming.leftUnread || !keepAlive) headers.push('connection', 'close');
   response.sendDate = false;
   response.writeHead(status, headers);
-  if (incoming.leftUnread) {
-    if (whole !== undefined) response.write(whole);
-    else response.flushHeaders();
-    await incoming.drain();
-    response.end();
-  } else if (whole !== undefined || body === undefined) {
-    response.end(whole);
-  } else {
-    await stream(response, body as AsyncIterable<Uint8Array>, readerIdle);
+  if (streamed) {
+    for await (const chunk of streamed) {
+      if (response.destroyed) return;
+      length.count(chunk.byteLength);
+      if (!response.write(chunk)) await taken(response, readerIdle);
+    }
+    length.end();
   }
+  if (!incoming.leftUnread) {
+    response.end(whole);
+    return;
+  }
+  if (whole !== undefined) response.write(whole);
+  else response.flushHeaders();
+  await incoming.drain();
+  response.end();
 }
 
 /** An answer without a body says so, except where HTTP forbids it (204, 304) or where the length is that of a GET (HEAD). */
 function needsZeroLength({ req }: ServerResponse, { status, fields }: ResponseMessage): boolean {
   return status !== 204 && status !== 304 && req.method !== 'HEAD' && !fields.has('content-length');
-}
-
-async function stream(response: ServerResponse, body: AsyncIterable<Uint8Array>, readerIdle: number): Promise<void> {
-  for await (const chunk of body) {
-    if (response.destroyed) return;
-    if (!response.write(chunk)) await taken(response, readerIdle);
-  }
-  response.end();
 }
 
 /** What ends the wait for a client: whoever waited looks whether there still is one. */

@@ -1,4 +1,4 @@
-import { BlobMissing, type BlobOwner, type BlobRef, type BlobStore } from '../ports/blob-store.ts';
+import type { BlobOwner, BlobRef, BlobStore } from '../ports/blob-store.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { decrypt, encrypt, saltBytes, sealedSize, sealedStretch, type Stretch } from './segments.ts';
 
@@ -25,14 +25,14 @@ export class EncryptedBlobs implements Pick<BlobStore, 'write' | 'remove' | 'aba
   }
 
   /**
-   * The plaintext, or a stretch of it. Rejects with BlobMissing, and with DamagedCiphertext if the first segment already is
-   * damaged: so nothing is answered before some of it was authenticated.
+   * The plaintext, or a stretch of it. Rejects with BlobMissing and BlobDamaged, and with DamagedCiphertext if the first segment already
+   * is damaged: so nothing is answered before some of it was authenticated.
    * @param size of the whole plaintext
    */
   async read(ref: BlobRef, size: number, stretch: Stretch): Promise<AsyncIterable<Uint8Array>> {
-    const salt = await whole(await this.#blobs.read(ref, { first: 0, last: saltBytes - 1 }));
-    if (salt.byteLength !== saltBytes) throw new BlobMissing(ref);
-    const sealed = await this.#blobs.read(ref, sealedStretch(size, stretch));
+    const stored = sealedSize(size);
+    const salt = await whole(await this.#blobs.read(ref, stored, { first: 0, last: saltBytes - 1 }));
+    const sealed = await this.#blobs.read(ref, stored, sealedStretch(size, stretch));
     const plain = decrypt(sealed, this.#key, salt, size, stretch);
     return resumed(await plain.next(), plain);
   }

@@ -29,6 +29,14 @@ export function formatHttpDate(milliseconds: number): string {
   return new Date(milliseconds).toUTCString();
 }
 
+/** Behind the last moment that an HTTP date can say: its year has four digits. */
+const beyondHttpDates = 253_402_300_800_000;
+
+/** As {@link formatHttpDate}; undefined for what no HTTP date can say. */
+export function httpDateIfAny(milliseconds: number): string | undefined {
+  return milliseconds < beyondHttpDates ? formatHttpDate(milliseconds) : undefined;
+}
+
 const iso = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:?\d{2}))?$/i;
 
 /** Reads ISO 8601 with a zone, with or without a fraction of a second; a date alone is its midnight, UTC. */

@@ -40,10 +40,13 @@ export interface BlobStore {
   write(bytes: AsyncIterable<Uint8Array>, owner: BlobOwner, length?: number): Promise<{ ref: BlobRef; size: number }>;
 
   /**
-   * Opens a blob, or a range of it. Resolves once the blob is known to exist; rejects with {@link BlobMissing} otherwise.
+   * Opens a blob, or a range of it. Resolves once the blob is known to exist and to have so many bytes; rejects with {@link BlobMissing} or
+   * {@link BlobDamaged} otherwise. What is read later has the length that was asked for, or reading it throws.
    * Whoever stops reading early calls `return()` on the iterator (as `for await` does), which frees the file or socket.
+   * @param size of the whole blob, in bytes, as whatever refers to it says
+   * @param range within it
    */
-  read(ref: BlobRef, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
+  read(ref: BlobRef, size: number, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
 
   /** Removes blobs. One that is not there is no error. */
   remove(refs: readonly BlobRef[]): Promise<void>;
@@ -62,6 +65,15 @@ export interface BlobStore {
 
   /** Rejects if the store cannot be used. */
   check(): Promise<void>;
+}
+
+/** The blob of this reference is not as long as whatever refers to it says. */
+export class BlobDamaged extends Error {
+  /** @param stored how many bytes there are; undefined if that is not known */
+  constructor(ref: BlobRef, size: number, stored: number | undefined, options?: ErrorOptions) {
+    super(`blob ${ref} has ${stored ?? 'another number of'} bytes instead of ${size}`, options);
+    this.name = 'BlobDamaged';
+  }
 }
 
 /** The blob of this reference is not in the store. */

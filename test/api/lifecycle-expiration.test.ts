@@ -1,5 +1,6 @@
 import {
   CopyObjectCommand,
+  GetBucketLifecycleConfigurationCommand,
   GetObjectCommand,
   HeadObjectCommand,
   PutBucketLifecycleConfigurationCommand,
@@ -32,6 +33,48 @@ function expected(from: number, days: number, id: string): unknown {
   const dates = [from, Date.now()].map((time) => new Date(Math.ceil(time / day + days) * day).toUTCString());
   return expect.toBeOneOf(dates.map((date) => `expiry-date="${date}", rule-id="${id}"`));
 }
+
+describe('a rule that is due after all that a date can say', () => {
+  const most = 2 ** 31 - 1;
+
+  it.each([
+    ['Days', { Expiration: { Days: most } }],
+    ['Days, just so many', { Expiration: { Days: 2_913_000 } }],
+    ['NoncurrentDays', { NoncurrentVersionExpiration: { NoncurrentDays: most } }],
+    ['DaysAfterInitiation', { AbortIncompleteMultipartUpload: { DaysAfterInitiation: most } }],
+  ])('is taken and kept, and no header tells of it: %s', async (_, rule) => {
+    const bucket = await service.bucket();
+    await putRules(bucket, { ID: 'late', ...rule });
+    const kept = await service.client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }));
+    expect(kept.Rules).toEqual([expect.objectContaining({ ID: 'late', ...rule })]);
+    const path = `/${bucket}/key`;
+    const answers = [
+      await service.send({ method: 'PUT', path, body: 'x' }),
+      await service.send({ path }),
+      await service.send({ method: 'HEAD', path }),
+      await service.send({ method: 'POST', path, query: 'uploads' }),
+    ];
+    for (const { status, headers } of answers) {
+      expect(status).toBe(200);
+      expect(headers.filter(([name]) => /^x-amz-(?:expiration|abort-)/.test(name))).toEqual([]);
+    }
+  });
+
+  it('says when, up to the last day that has a date', async () => {
+    const bucket = await service.bucket();
+    await putRules(bucket, { ID: 'day', Filter: { Prefix: 'day' }, Expiration: { Date: new Date('9999-12-31') } });
+    expect((await put(service.client, bucket, 'day')).Expiration).toBe(
+      'expiry-date="Fri, 31 Dec 9999 00:00:00 GMT", rule-id="day"',
+    );
+  });
+
+  it('does not hide a rule that is due before', async () => {
+    const bucket = await service.bucket();
+    await putRules(bucket, { ID: 'late', Expiration: { Days: most } }, { ID: 'soon', Expiration: { Days: 3 } });
+    const before = Date.now();
+    expect((await put(service.client, bucket, 'key')).Expiration).toEqual(expected(before, 3, 'soon'));
+  });
+});
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html#API_GetObject_ResponseSyntax */
 describe('x-amz-expiration', () => {

@@ -1,12 +1,15 @@
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../support/certificates.ts';
+import { sdk } from '../support/clients.ts';
+import { put } from '../support/objects.ts';
 import { runProgram, type RunOptions } from '../support/program.ts';
-import { startService } from '../support/server.ts';
+import { alice, startService } from '../support/server.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -166,6 +169,42 @@ describe('a place that cannot be used', () => {
     await expectRefused(['--data', service.data], 'has 5 bytes instead of 32; restore it from a backup');
   });
 
+  it('is a data directory whose key is gone, and none is made', async () => {
+    const data = fresh();
+    const service = await startService({ data });
+    await service.stop();
+    const key = join(data, 'master.key');
+    const kept = await readFile(key);
+    await rm(key);
+    const before = await readdir(data);
+    await expectRefused(['--data', data], 'there is a table in it, and no master.key to open its secrets; put it back');
+    const { code, stderr } = await runProgram(['customer', 'list', '--data', data]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^[^\n]*no master\.key[^\n]*\n$/) as string,
+    });
+    expect(await readdir(data)).toEqual(before);
+    await writeFile(key, kept, { mode: 0o600 });
+    expect(await (await startService({ data })).stop()).toBe(0);
+  });
+
+  it('is a data directory with the key of another one, and nothing is sealed with that', async () => {
+    const data = fresh();
+    await (await startService({ data })).stop();
+    const key = join(data, 'master.key');
+    const kept = await readFile(key);
+    const table = await readFile(join(data, 'table', 'data.mdb'));
+    await writeFile(key, Buffer.alloc(32, 'wrong'));
+    const refusal = 'the secrets in its table are sealed with another master.key; put that one back from a backup';
+    await expectRefused(['--data', data], refusal);
+    await expectRefused(['--data', data, '--accounts', await file('[]')], refusal);
+    const { code, stderr } = await runProgram(['customer', 'list', '--data', data]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `stillage: --data: cannot use ${data}: ${refusal}\n` });
+    expect((await readFile(join(data, 'table', 'data.mdb'))).equals(table)).toBe(true);
+    await writeFile(key, kept);
+    expect(await (await startService({ data })).stop()).toBe(0);
+  });
+
   it('is a data directory whose table is damaged', async () => {
     for (const damaged of ['damaged', Buffer.alloc(8192)]) {
       const path = fresh();
@@ -180,11 +219,29 @@ describe('a place that cannot be used', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('is not made by the service for others to look into', async () => {
-    const service = await startService({ data: fresh() });
-    for (const name of ['.', 'table', 'blobs', 'blobs/00']) {
-      expect((await stat(join(service.data, name))).mode & 0o077, name).toBe(0);
-    }
+  it('is not for others to look into, even if it was made so', async () => {
+    const data = fresh();
+    /** What anybody but the owner may do, by path. */
+    const open = async (): Promise<Record<string, string>> => {
+      const paths = ['.', ...(await readdir(data, { recursive: true }))];
+      const modes = await Promise.all(paths.map(async (path) => [path, (await stat(join(data, path))).mode] as const));
+      return Object.fromEntries(
+        modes.filter(([, mode]) => mode & 0o077).map(([path, mode]) => [path, mode.toString(8)]),
+      );
+    };
+    const service = await startService({ data });
+    const client = sdk({ url: service.url }, alice, { maxAttempts: 1 });
+    await client.send(new CreateBucketCommand({ Bucket: 'bucket' }));
+    for (const size of [10, 100_000]) await put(client, 'bucket', `${size}`, Buffer.alloc(size));
+    client.destroy();
+    expect(await open()).toEqual({});
+    const scrub = await runProgram(['scrub', '--data', data]);
+    expect({ ...scrub, open: await open() }).toMatchObject({ code: 0, open: {} });
     await service.stop();
+    for (const path of ['.', 'table', 'blobs', 'blobs/7f']) await chmod(join(data, path), 0o755);
+    for (const path of ['data.mdb', 'lock.mdb']) await chmod(join(data, 'table', path), 0o644);
+    const again = await startService({ data });
+    expect(await open()).toEqual({});
+    await again.stop();
   });
 });

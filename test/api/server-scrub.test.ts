@@ -8,8 +8,10 @@ import { blobsBelow } from '../support/blobs-on-disk.ts';
 import { sdk } from '../support/clients.ts';
 import { put, read, setVersioning } from '../support/objects.ts';
 import { runProgram, type Run } from '../support/program.ts';
+import { RawConnection, requestBytes } from '../support/raw-client.ts';
 import { expectScrubClean } from '../support/scrub-clean.ts';
 import { alice, startService, type Service } from '../support/server.ts';
+import { signed } from '../support/signer.ts';
 import { TestUpload } from '../support/uploads.ts';
 
 let folder: string;
@@ -77,6 +79,45 @@ describe('stillage scrub', () => {
     expect(await blobsBelow(data)).toEqual(before);
     await expectScrubClean(data);
     expect(await read(client, 'bucket', 'large')).toBe('x'.repeat(1_000_000));
+  });
+
+  it('repairs nothing that a request may be writing, while a service runs', async () => {
+    const own = join(folder, 'own');
+    const running = await startService({ data: own });
+    const writer = sdk({ url: running.url }, alice, { maxAttempts: 1 });
+    await writer.send(new CreateBucketCommand({ Bucket: 'bucket' }));
+    const content = Buffer.alloc(1_000_000, 'in progress ');
+    const host = new URL(running.url).host;
+    const bytes = requestBytes(signed(host, { method: 'PUT', path: '/bucket/held', body: content }, { key: alice }));
+    const connection = await RawConnection.open(running.url);
+    connection.write(bytes.subarray(0, -1));
+    await expect.poll(() => blobsBelow(own), { timeout: 10_000 }).toHaveLength(1);
+
+    const scrubOwn = (...args: string[]): Promise<Run> => runProgram(['scrub', '--data', own, ...args]);
+    for (const age of ['0', '23h']) {
+      expect(await scrubOwn('--repair', '--min-age', age)).toEqual({
+        code: 1,
+        signal: null,
+        stdout: '',
+        stderr:
+          `stillage: process ${running.pid} works on ${own}, and may be writing what is younger than the longest request; ` +
+          'stop it first, or take --min-age 1d or more\n',
+      });
+    }
+    const limited = await scrubOwn('--repair', '--min-age', '0', '--limit', 'requestDuration=90000');
+    expect(limited.stderr).toContain('take --min-age 90s or more');
+    expect(await scrubOwn('--repair', '--min-age', '1d')).toMatchObject({ code: 0 });
+    const hour = ['--min-age', '1h', '--limit', 'requestDuration=3600000'];
+    expect(await scrubOwn('--repair', ...hour)).toMatchObject({ code: 0 });
+    expect(await scrubOwn('--min-age', '0')).toMatchObject({ stderr: '' });
+
+    connection.write(bytes.subarray(-1));
+    expect((await connection.response('PUT')).status).toBe(200);
+    connection.close();
+    expect(await read(writer, 'bucket', 'held')).toBe(content.toString());
+    writer.destroy();
+    await running.stop();
+    expect(await scrubOwn('--repair', '--min-age', '0')).toMatchObject({ code: 0 });
   });
 
   it('tells what is lost, and leaves it', async () => {

@@ -101,6 +101,7 @@ export class BackgroundUnderTest {
       proxies: new TrustedProxies([]),
       limits: defaultLimits,
       keepAlive: () => true,
+      telemetry: service.log,
     });
     const server = createServer(listener).on('checkContinue', listener);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

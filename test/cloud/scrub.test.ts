@@ -99,12 +99,27 @@ describe('the scrub of a deployment', () => {
     const wrong = ['orphan-blob found', 'usage found'];
     const told = ({ findings }: Told): string[] => findings.map(({ kind, state }) => `${kind} ${state}`).toSorted();
     expect(told(await scrub())).toEqual(wrong);
-    expect(told(await scrub('--repair'))).toEqual(wrong.map((one) => one.replace('found', 'mended')));
+    // The longest request is set so short that one need not wait long for what was written to be old enough.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const repair = ['--repair', '--min-age', '1s', '--limit', 'requestDuration=1000'];
+    expect(told(await scrub(...repair))).toEqual(wrong.map((one) => one.replace('found', 'mended')));
     const after = await scrub();
     expect(told(after)).toEqual([]);
     expect(after.summary).toMatchObject({ leftOut: [], blobs: 1 });
     await expect(blobs.describe(ref)).rejects.toThrow('is missing');
     expect(gate!.denied).toEqual([]);
+  });
+
+  it('repairs nothing that a request may be writing', async () => {
+    const { stderr, stdout } = await run(
+      process.execPath,
+      [...command, '--repair', '--min-age', '23h', '--table', 'none', '--blob-bucket', 'none'],
+      { cwd: root, codes: [1] },
+    );
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(
+      /^the deployment may be writing what is younger than the longest request; .* --min-age 1d or more\n$/,
+    );
   });
 
   it('says in one line what it lacks', async () => {

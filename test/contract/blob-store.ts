@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BlobMissing } from '../../shared/ports/blob-store.ts';
+import { BlobDamaged, BlobMissing } from '../../shared/ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobStore, ByteRange } from '../../shared/ports/blob-store.ts';
 
 export interface OpenBlobStore {
@@ -45,7 +45,9 @@ export function describeBlobStore(name: string, contract: BlobStoreContract): vo
     const put = async (bytes: Uint8Array, chunk = 64 * KiB): Promise<string> =>
       (await store.write(inChunks(bytes, chunk), owner, bytes.length)).ref;
 
-    const readAll = async (ref: string, range?: ByteRange): Promise<Buffer> => gather(await store.read(ref, range));
+    const read = async (ref: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> =>
+      store.read(ref, (await store.describe(ref)).size, range);
+    const readAll = async (ref: string, range?: ByteRange): Promise<Buffer> => gather(await read(ref, range));
 
     it('can be used', async () => {
       await expect(store.check()).resolves.toBeUndefined();
@@ -130,14 +132,14 @@ export function describeBlobStore(name: string, contract: BlobStoreContract): vo
       it('hands out chunks that later ones do not overwrite', async () => {
         const bytes = content(3 * MiB);
         const kept: Uint8Array[] = [];
-        for await (const chunk of await store.read(await put(bytes))) kept.push(chunk);
+        for await (const chunk of await read(await put(bytes))) kept.push(chunk);
         expect(digest(Buffer.concat(kept))).toBe(digest(bytes));
       });
 
       it('waits for a slow reader', async () => {
         const bytes = content(2 * MiB);
         const kept: Uint8Array[] = [];
-        for await (const chunk of await store.read(await put(bytes))) {
+        for await (const chunk of await read(await put(bytes))) {
           kept.push(chunk);
           await new Promise((resolve) => setTimeout(resolve, 2));
         }
@@ -191,8 +193,23 @@ export function describeBlobStore(name: string, contract: BlobStoreContract): vo
         const gone = await put(Buffer.from('soon gone'));
         await store.remove([gone]);
         for (const ref of [gone, unknownRef()]) {
-          await expect(store.read(ref)).rejects.toBeInstanceOf(BlobMissing);
-          await expect(store.read(ref, { first: 0, last: 0 })).rejects.toBeInstanceOf(BlobMissing);
+          await expect(store.read(ref, 9)).rejects.toBeInstanceOf(BlobMissing);
+          await expect(store.read(ref, 9, { first: 0, last: 0 })).rejects.toBeInstanceOf(BlobMissing);
+        }
+      });
+
+      it('rejects with BlobDamaged, before the first byte, where there are more or fewer bytes than are expected', async () => {
+        const range = { first: 0, last: 3 };
+        for (const size of [10, 3 * MiB]) {
+          const ref = await put(content(size));
+          for (const expected of [size - 1, size + 1, size * 2]) {
+            await expect(store.read(ref, expected)).rejects.toBeInstanceOf(BlobDamaged);
+            await expect(store.read(ref, expected, range)).rejects.toBeInstanceOf(BlobDamaged);
+            const beyond = { first: expected - 1, last: expected - 1 };
+            await expect(store.read(ref, expected, beyond)).rejects.toBeInstanceOf(BlobDamaged);
+          }
+          expect(await readAll(ref)).toHaveLength(size);
+          expect(await readAll(ref, range)).toHaveLength(4);
         }
       });
 
@@ -201,15 +218,15 @@ export function describeBlobStore(name: string, contract: BlobStoreContract): vo
         await store.remove([]);
         await store.remove([one, unknownRef(), two]);
         await store.remove([two, one]);
-        await expect(store.read(one)).rejects.toBeInstanceOf(BlobMissing);
-        await expect(store.read(two)).rejects.toBeInstanceOf(BlobMissing);
+        await expect(store.read(one, 9)).rejects.toBeInstanceOf(BlobMissing);
+        await expect(store.read(two, 9)).rejects.toBeInstanceOf(BlobMissing);
         expect(await readAll(three)).toHaveLength(20);
       });
 
       it('removes 1,500 blobs in one call', async () => {
         const refs = await Promise.all(Array.from({ length: 8 }, () => put(content(10))));
         await store.remove([...refs.slice(0, 4), ...Array.from({ length: 1500 }, unknownRef), ...refs.slice(4)]);
-        for (const ref of refs) await expect(store.read(ref)).rejects.toBeInstanceOf(BlobMissing);
+        for (const ref of refs) await expect(store.read(ref, 9)).rejects.toBeInstanceOf(BlobMissing);
       });
     });
 
@@ -294,11 +311,11 @@ export function describeBlobStore(name: string, contract: BlobStoreContract): vo
 
     describe('files and sockets', () => {
       const cases: readonly [string, (ref: string) => Promise<void>][] = [
-        ['a read to the end', async (ref) => void (await gather(await store.read(ref)))],
+        ['a read to the end', async (ref) => void (await gather(await read(ref)))],
         [
           'a read left early',
           async (ref) => {
-            for await (const chunk of await store.read(ref)) {
+            for await (const chunk of await read(ref)) {
               expect(chunk.length).toBeGreaterThan(0);
               break;
             }
@@ -308,7 +325,7 @@ export function describeBlobStore(name: string, contract: BlobStoreContract): vo
           'a read whose reader throws',
           async (ref) => {
             const failing = async (): Promise<void> => {
-              for await (const _ of await store.read(ref)) throw new Error('the reader fails');
+              for await (const _ of await read(ref)) throw new Error('the reader fails');
             };
             await expect(failing()).rejects.toThrow('the reader fails');
           },
@@ -316,13 +333,13 @@ export function describeBlobStore(name: string, contract: BlobStoreContract): vo
         [
           'a read ended before its first chunk',
           async (ref) => {
-            const iterator = (await store.read(ref))[Symbol.asyncIterator]();
+            const iterator = (await read(ref))[Symbol.asyncIterator]();
             expect(await iterator.return!()).toMatchObject({ done: true });
             expect(await iterator.next()).toMatchObject({ done: true });
           },
         ],
         ['a description', async (ref) => void (await store.describe(ref))],
-        ['a small range', async (ref) => void (await gather(await store.read(ref, { first: 5, last: 9 })))],
+        ['a small range', async (ref) => void (await gather(await read(ref, { first: 5, last: 9 })))],
         [
           'a list left early',
           async () => {

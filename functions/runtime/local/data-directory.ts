@@ -5,37 +5,74 @@ import { FileBlobStore } from '../../../shared/adapters/embedded/file-blob-store
 import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
 import { LmdbEnvironment } from '../../../shared/adapters/embedded/lmdb-environment.ts';
 import { LmdbTable } from '../../../shared/adapters/embedded/lmdb-table.ts';
+import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
+import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file.ts';
 import { isFollowed } from '../../../shared/metadata/keys.ts';
 import { OperatorError } from '../operator-error.ts';
+import { isKeyOf } from './managed-key.ts';
 
 /** What lies in a data directory, opened. Several processes may have it open: what one has written the others see. */
 export interface DataDirectory {
   readonly secrets: KeyFileSecrets;
   readonly table: LmdbTable;
   readonly blobs: FileBlobStore;
+  /** The ids of the other processes that have it open at the moment: of a service, or of another command. */
+  readonly otherProcesses: () => readonly number[];
 }
 
-/** Opens a data directory, which is created if it is missing. @throws OperatorError */
+const keyFile = 'master.key';
+
+/**
+ * Opens a data directory, which is created if it is missing, with a key file of its own. The process ends if the table can no longer be used.
+ * @throws OperatorError, also if the key file of its table is gone, or another one is in its place: before anything is written
+ */
 export async function openData(data: string): Promise<DataDirectory> {
   try {
     await ensureDirectory(data);
-    const secrets = await KeyFileSecrets.open(join(data, 'master.key'));
-    const environment = await LmdbEnvironment.open(join(data, 'table'));
+    await makePrivate(data);
+    await checkKeyIsThere(data);
+    const secrets = await KeyFileSecrets.open(join(data, keyFile));
+    const environment = await LmdbEnvironment.open(join(data, 'table'), () => endProcess(data));
     const table = new LmdbTable(environment, { isFollowed });
-    return { secrets, table, blobs: await FileBlobStore.open(join(data, 'blobs'), environment) };
+    if (!(await isKeyOf(table, secrets))) {
+      await table.close();
+      throw new Error(`the secrets in its table are sealed with another ${keyFile}; put that one back from a backup`);
+    }
+    const blobs = await FileBlobStore.open(join(data, 'blobs'), environment);
+    return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
   } catch (cause) {
     throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}`);
   }
 }
 
-/** Opens a data directory that a service has been started on. A new key file would open none of its secrets. @throws OperatorError */
+/** Opens a data directory that a service has been started on. @throws OperatorError */
 export async function openExistingData(data: string): Promise<DataDirectory> {
-  for (const name of ['table', 'master.key']) {
-    await access(join(data, name)).catch(() => {
-      throw new OperatorError(
-        `--data: there is no ${name} in ${data}; name the directory of the service, or start one on it first`,
-      );
-    });
-  }
+  await access(join(data, 'table', 'data.mdb')).catch(() => {
+    throw new OperatorError(
+      `--data: there is no table in ${data}; name the directory of the service, or start one on it first`,
+    );
+  });
   return openData(data);
+}
+
+/** The key file is older than the table. A new one would open none of the secrets that lie there. */
+async function checkKeyIsThere(data: string): Promise<void> {
+  const isThere = await access(join(data, keyFile)).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+  const table = join(data, 'table');
+  if (isThere || !(await hasTableFile(table))) return;
+  await checkTableFile(table);
+  throw new Error(`there is a table in it, and no ${keyFile} to open its secrets; put it back from a backup`);
+}
+
+/**
+ * The engine wants the table closed and opened anew. A new process does that, and finds what the disk has: what was acknowledged is there.
+ * In this one, whoever has read or written would have to begin again.
+ */
+function endProcess(data: string): void {
+  process.stderr.write(`stillage: the disk failed a write to the table in ${data}; ending, to be started again\n`);
+  // What an exit waits for may wait for ever: for a thread of the engine, and that for a lock.
+  process.kill(process.pid, 'SIGKILL');
 }

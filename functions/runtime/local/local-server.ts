@@ -13,7 +13,6 @@ import { ReleaseQueue } from '../../../shared/metadata/removal/release-queue.ts'
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import { Turns } from '../../../shared/metadata/turns.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
-import type { Secrets } from '../../../shared/ports/secrets.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import { Pipeline } from '../../../shared/protocol/pipeline.ts';
@@ -31,6 +30,7 @@ import { FeedRunner } from './feed-runner.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
 import { scheduleLifecycle } from './lifecycle-schedule.ts';
 import { closing, listen } from './listening.ts';
+import { managedKey } from './managed-key.ts';
 import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
 import { repeat } from './schedule.ts';
 import { readTls, type StartOptions } from './settings.ts';
@@ -144,6 +144,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     proxies,
     limits,
     keepAlive: () => server.listening,
+    telemetry: log,
   });
   const serverOptions = {
     maxHeaderSize: 64 * 1024,
@@ -197,13 +198,4 @@ async function tokenKey(table: KeyValueTable, randomness: Randomness): Promise<U
   const key = itemKey.deployment('token-key');
   await table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]);
   return (await table.get(key))!['value'] as Uint8Array;
-}
-
-/** The key of SSE-S3: made once, and kept sealed under the key file. */
-async function managedKey(table: KeyValueTable, secrets: Secrets, randomness: Randomness): Promise<Uint8Array> {
-  const context = 'sse-s3-key';
-  const key = itemKey.deployment(context);
-  const value = await secrets.seal(randomness.bytes(32), context);
-  await table.write([{ key, put: { value }, expect: { is: 'absent' } }]);
-  return secrets.open((await table.get(key))!['value'] as Uint8Array, context);
 }

@@ -11,6 +11,7 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import {
+  BlobDamaged,
   type BlobDescription,
   BlobMissing,
   type BlobOwner,
@@ -98,10 +99,10 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
-  async read(ref: BlobRef, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+  async read(ref: BlobRef, size: number, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
     const Range = range && `bytes=${range.first}-${range.last}`;
     try {
-      const { Body } = await this.#client.send(
+      const { Body, ContentLength, ContentRange } = await this.#client.send(
         new GetObjectCommand({
           Bucket: this.#bucket,
           Key: this.#prefix + ref,
@@ -109,9 +110,18 @@ export class S3BlobStore implements BlobStore {
         }),
       );
       // The SDK types the body for browsers too; in Node it is the response of node:http.
-      return closing(Body as Readable);
+      const body = Body as Readable;
+      const stored = range === undefined ? ContentLength : sizeIn(ContentRange);
+      if (stored !== size || ContentLength !== lengthOf(size, range)) {
+        body.destroy();
+        throw new BlobDamaged(ref, size, stored);
+      }
+      return closing(body);
     } catch (error) {
       if (error instanceof Error && error.name === 'NoSuchKey') throw new BlobMissing(ref, { cause: error });
+      if (error instanceof Error && error.name === 'InvalidRange') {
+        throw new BlobDamaged(ref, size, undefined, { cause: error });
+      }
       throw error;
     }
   }
@@ -168,6 +178,16 @@ export class S3BlobStore implements BlobStore {
     const Metadata = { 'bucket-id': bucketId, key: Buffer.from(key).toString('base64url') };
     return { Bucket: this.#bucket, Key: this.#prefix + ref, Metadata };
   }
+}
+
+function lengthOf(size: number, range: ByteRange | undefined): number {
+  return range === undefined ? size : range.last - range.first + 1;
+}
+
+/** The size of the whole in `bytes 0-9/1234`. */
+function sizeIn(contentRange: string | undefined): number | undefined {
+  const [, size] = /\/(\d+)$/.exec(contentRange ?? '') ?? [];
+  return size === undefined ? undefined : Number(size);
 }
 
 function ownerIn({ 'bucket-id': bucketId, key }: Readonly<Record<string, string>>): BlobOwner | undefined {

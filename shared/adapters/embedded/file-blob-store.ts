@@ -3,7 +3,7 @@ import { access, constants, mkdir, opendir, stat, unlink } from 'node:fs/promise
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { BlobMissing } from '../../ports/blob-store.ts';
+import { BlobDamaged, BlobMissing } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { headerSize, readHeader, writeHeader } from './blob-file.ts';
 import { blobRef, directoryOf, directories, isBlobRef, isSmallBlobRef, timeOf } from './blob-ref.ts';
@@ -13,6 +13,7 @@ import { FileReader, readStretch } from './file-reader.ts';
 import { FileWriter } from './file-writer.ts';
 import { moveSmallBlobs } from './former-small-blobs.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
+import { makePrivate } from './private-path.ts';
 import { SmallBlobs, smallBlobSize } from './small-blobs.ts';
 
 const closeFile = promisify(close);
@@ -49,9 +50,12 @@ export class FileBlobStore implements BlobStore {
    */
   static async open(root: string, environment: LmdbEnvironment): Promise<FileBlobStore> {
     await ensureDirectory(root);
+    await makePrivate(root);
     for (const name of directories) {
-      await mkdir(join(root, name), { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      const path = join(root, name);
+      await mkdir(path, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'EEXIST') throw error;
+        await makePrivate(path);
       });
     }
     const store = new FileBlobStore(root, environment);
@@ -101,19 +105,20 @@ export class FileBlobStore implements BlobStore {
     }
   }
 
-  async read(ref: BlobRef, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
-    if (isSmallBlobRef(ref)) return once(this.#small.read(ref, range));
+  async read(ref: BlobRef, size: number, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+    if (isSmallBlobRef(ref)) return once(this.#small.read(ref, size, range));
     const file = await this.#open(ref);
-    // The inode of an open file is in memory: this does not wait for the disk.
-    const fileSize = fstatSync(file).size;
-    const start = Math.min(headerSize + (range?.first ?? 0), fileSize);
-    const end = range === undefined ? fileSize : Math.min(headerSize + range.last + 1, fileSize);
-    if (end - start > smallRead) return new FileReader(file, start, end);
+    const start = headerSize + (range?.first ?? 0);
+    const end = headerSize + (range === undefined ? size : range.last + 1);
+    let isReading = false;
     try {
-      if (fileSize < headerSize) throw new Error(`blob ${ref} was never finished`);
-      return once(await readStretch(file, start, end - start));
+      // The inode of an open file is in memory: this does not wait for the disk.
+      const stored = fstatSync(file).size - headerSize;
+      if (stored !== size) throw new BlobDamaged(ref, size, Math.max(0, stored));
+      isReading = end - start > smallRead;
+      return isReading ? new FileReader(file, start, end) : once(await readStretch(file, start, end - start));
     } finally {
-      await closeFile(file);
+      if (!isReading) await closeFile(file);
     }
   }
 

@@ -1,16 +1,25 @@
 import { open as openEnvironment } from 'lmdb';
 import type { Database, DatabaseOptions, Key, RootDatabase, RootDatabaseOptions } from 'lmdb';
+import { join } from 'node:path';
 import { ensureDirectory } from './durable-directory.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { Frame } from './group-commit.ts';
+import { makePrivate } from './private-path.ts';
 import { checkTableFile, syncTableFile } from './table-file.ts';
 
 /**
  * - `overlappingSync` would show a commit before it is durable, and acknowledge it then.
  * - `eventTurnBatching` groups writes, which {@link GroupCommit} does here; and it makes a promise that nobody can handle, so that
  *   a full disk would end the process.
+ * - `permissionsMode` is that of new files.
  */
-const options = { noSubdir: false, overlappingSync: false, eventTurnBatching: false };
+const options = { noSubdir: false, overlappingSync: false, eventTurnBatching: false, permissionsMode: 0o600 };
+
+/** What the engine says once it has given an environment up: an error of its lmdb.h. */
+const panic = 'MDB_PANIC';
+
+/** So often, in milliseconds, it is asked whether it has: a writer that waits for a transaction then is not told. */
+const watchEvery = 1000;
 
 /**
  * A file of several databases that share their transactions: what is written to any of them at one time is synced once. Several
@@ -19,18 +28,25 @@ const options = { noSubdir: false, overlappingSync: false, eventTurnBatching: fa
 export class LmdbEnvironment {
   readonly #root: RootDatabase;
   readonly #commits: GroupCommit;
+  readonly #watch: NodeJS.Timeout;
   #closed: Promise<void> | undefined;
 
-  private constructor(root: RootDatabase) {
+  private constructor(root: RootDatabase, onPanic: () => void) {
     this.#root = root;
     this.#commits = new GroupCommit(root);
+    this.#watch = setInterval(() => this.#checkEngine(onPanic), watchEvery).unref();
   }
 
-  /** Opens the environment in this directory, which is created if need be. */
-  static async open(directory: string): Promise<LmdbEnvironment> {
+  /**
+   * Opens the environment in this directory, which is created if need be. Directory and files are made private.
+   * @param onPanic called once the engine refuses every read and write of this process, since it could not write one of the two pages that
+   *   say where everything is. Only another process can go on
+   */
+  static async open(directory: string, onPanic: () => void = () => undefined): Promise<LmdbEnvironment> {
     await ensureDirectory(directory);
     await checkTableFile(directory);
-    const environment = new LmdbEnvironment(openEnvironment({ path: directory, ...options }));
+    await Promise.all(['.', 'data.mdb', 'lock.mdb'].map((name) => makePrivate(join(directory, name))));
+    const environment = new LmdbEnvironment(openEnvironment({ path: directory, ...options }), onPanic);
     await syncTableFile(directory);
     return environment;
   }
@@ -65,7 +81,21 @@ export class LmdbEnvironment {
 
   /** Waits for the writes under way. What was acknowledged is durable without it. */
   close(): Promise<void> {
+    clearInterval(this.#watch);
     return (this.#closed ??= this.#commits.settled().then(() => this.#root.close()));
+  }
+
+  /** Tells whether the engine has given up. */
+  #checkEngine(onPanic: () => void): void {
+    try {
+      this.#root.resetReadTxn();
+      this.#root.doesExist('nothing');
+    } catch (error) {
+      // The first read that is refused has the code of it, -30795; later ones have another one, and both say so.
+      if (!(error as Error).message.includes(panic)) return;
+      clearInterval(this.#watch);
+      onPanic();
+    }
   }
 
   #checkOpen(): void {

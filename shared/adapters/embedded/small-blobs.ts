@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'lmdb';
-import { BlobMissing } from '../../ports/blob-store.ts';
+import { BlobDamaged, BlobMissing } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { isSmallBlobRef, smallBlobRef, timeOf } from './blob-ref.ts';
 import type { Committed, Frame } from './group-commit.ts';
@@ -68,10 +68,12 @@ export class SmallBlobs implements Frame {
 
   end(): void {}
 
-  /** The bytes, or a range of them. @throws BlobMissing */
-  read(ref: BlobRef, range?: ByteRange): Uint8Array {
+  /** The bytes, or a range of them. @throws BlobMissing, and BlobDamaged if there are not so many */
+  read(ref: BlobRef, size: number, range?: ByteRange): Uint8Array {
     const value = this.#value(ref);
     const start = bytesStart(value);
+    const stored = value.length - start;
+    if (stored !== size) throw new BlobDamaged(ref, size, Math.max(0, stored));
     if (range === undefined) return value.subarray(start);
     return value.subarray(start + range.first, start + range.last + 1);
   }
@@ -153,6 +155,8 @@ function describe(ref: BlobRef, value: Buffer): BlobDescription {
   return { ref, size: value.length - bytesStart(value), writtenAt: timeOf(ref) };
 }
 
+/** Where the bytes begin; behind the end of a value that is cut so short that nobody can say. */
 function bytesStart(value: Buffer): number {
+  if (value.length < textStart) return textStart;
   return textStart + value[0]! + value.readUInt16LE(1);
 }

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from './durable-directory.ts';
 
@@ -24,6 +24,15 @@ export async function checkTableFile(directory: string): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+/** Whether there is the file of a table in this directory. An empty one does not count. */
+export async function hasTableFile(directory: string): Promise<boolean> {
+  const found = await stat(join(directory, 'data.mdb')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return found !== undefined && found.size > 0;
 }
 
 /** Makes a table durable that the engine has just opened, perhaps created: it syncs neither the first pages nor the name of the file. */

@@ -59,7 +59,8 @@ export class Contents {
   }
 
   /**
-   * Opens the bytes of a version, or a stretch of them; undefined if there are none. Rejects with BlobMissing.
+   * Opens the bytes of a version, or a stretch of them; undefined if there are none. Rejects with BlobMissing and BlobDamaged, of what was
+   * uploaded in parts as far as the first part goes; reading throws where a later one is missing or damaged.
    * @param customerKey the key of a version that was encrypted with a customer's
    */
   async read(
@@ -73,6 +74,7 @@ export class Contents {
     const wanted = range ?? { first: 0, last: size - 1 };
     if (content.kind === 'blob') return open({ ref: content.ref, size, range: wanted });
     const parts = await this.manifests.parts(content.id, wanted);
+    if (!covers(parts, wanted)) throw new Error(`manifest ${content.id} does not hold all of its ${size} bytes`);
     const stretches = parts
       .filter((part) => part.size > 0)
       .map((part) => ({
@@ -104,7 +106,7 @@ export class Contents {
     const encrypted = this.#encrypted(record, customerKey);
     if (encrypted) return ({ ref, size, range }) => encrypted.read(ref, size, range);
     return ({ ref, size, range }) =>
-      this.#blobs.read(ref, range.first === 0 && range.last === size - 1 ? undefined : range);
+      this.#blobs.read(ref, size, range.first === 0 && range.last === size - 1 ? undefined : range);
   }
 }
 
@@ -122,6 +124,16 @@ interface BlobStretch {
 }
 
 type Opener = (stretch: BlobStretch) => Promise<AsyncIterable<Uint8Array>>;
+
+/** Whether these parts lie side by side and reach from one end of a range to the other. */
+function covers(parts: readonly PlacedPart[], { first, last }: ByteRange): boolean {
+  let reached = first;
+  for (const { firstByte, size } of parts) {
+    if (firstByte > reached) return false;
+    reached = Math.max(reached, firstByte + size);
+  }
+  return reached > last;
+}
 
 /** Parts have checksums of the same algorithm as the whole. */
 function withChecksum({ number, firstByte, size, checksum }: PlacedPart, ofWhole: Checksum | undefined): StoredPart {

@@ -1,4 +1,4 @@
-import { formatHttpDate } from '../../http/dates.ts';
+import { httpDateIfAny } from '../../http/dates.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import { abortionOf, expiryOf, realDays } from '../../metadata/lifecycle/lifecycle.ts';
 import { enabledRules, type Tags } from '../../metadata/lifecycle/lifecycle-rules.ts';
@@ -7,7 +7,7 @@ import type { Services } from '../operation.ts';
 
 type Field = readonly [name: string, value: string];
 
-/** The field that tells of a current version when it will expire; none if it will not. */
+/** The field that tells of a current version when it will expire; none if it will not, or so late that no date can say it. */
 export type ExpirationFields = (key: string, version: Version, tags: Tags) => readonly Field[];
 
 /**
@@ -27,15 +27,15 @@ export async function readExpirations(
   return (key, { marker, size, lastModified, replacedAt }, tags) => {
     if (replacedAt !== undefined) return [];
     const expiry = expiryOf(rules, key, { marker, size, tags, lastModified }, realDays);
-    if (expiry === undefined) return [];
-    const { at, rule } = expiry;
-    return [['x-amz-expiration', `expiry-date="${formatHttpDate(at)}", rule-id="${encodeURIComponent(rule.id)}"`]];
+    const date = expiry && httpDateIfAny(expiry.at);
+    if (date === undefined) return [];
+    return [['x-amz-expiration', `expiry-date="${date}", rule-id="${encodeURIComponent(expiry!.rule.id)}"`]];
   };
 }
 
 /**
  * The fields that tell of an open upload when a rule will abort it, and which: `x-amz-abort-date: Fri, 23 Dec 2026 00:00:00 GMT` and
- * `x-amz-abort-rule-id`, percent-encoded. None if nothing will.
+ * `x-amz-abort-rule-id`, percent-encoded. None if nothing will, or so late that no date can say it.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html
  */
 export async function readAbortion(
@@ -45,9 +45,10 @@ export async function readAbortion(
 ): Promise<readonly Field[]> {
   const document = await buckets.documents.of(bucket, 'lifecycle');
   const abortion = document && abortionOf(enabledRules(document), upload, realDays);
-  if (abortion === undefined) return [];
+  const date = abortion && httpDateIfAny(abortion.at);
+  if (date === undefined) return [];
   return [
-    ['x-amz-abort-date', formatHttpDate(abortion.at)],
-    ['x-amz-abort-rule-id', encodeURIComponent(abortion.rule.id)],
+    ['x-amz-abort-date', date],
+    ['x-amz-abort-rule-id', encodeURIComponent(abortion!.rule.id)],
   ];
 }

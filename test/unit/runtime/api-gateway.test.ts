@@ -119,7 +119,7 @@ describe('an answer', () => {
       ['content-type', 'application/xml'],
       ['x-amz-request-id', 'tx1'],
     ]);
-    const result = await toProxyResult({ status: 200, fields, body: '<Ö/>', chunked: true }, limit);
+    const result = await toProxyResult({ status: 200, fields, body: '<Ö/>', chunked: true }, 'GET', limit);
     expect(result).toEqual({
       statusCode: 200,
       multiValueHeaders: { 'content-type': ['application/xml'], 'x-amz-request-id': ['tx1'] },
@@ -133,7 +133,7 @@ describe('an answer', () => {
       yield Buffer.from([0, 255]);
       yield Buffer.from('rest');
     }
-    const result = await toProxyResult({ status: 206, fields: new Fields(), body: body() }, limit);
+    const result = await toProxyResult({ status: 206, fields: new Fields(), body: body() }, 'GET', limit);
     expect(Buffer.from(result.body, 'base64')).toEqual(Buffer.from([0, 255, 114, 101, 115, 116]));
   });
 
@@ -146,12 +146,26 @@ describe('an answer', () => {
       ['vary', 'Origin'],
       ['vary', 'Accept'],
     ]);
-    const { multiValueHeaders } = await toProxyResult({ status: 200, fields, body: Buffer.from('abc') }, limit);
+    const { multiValueHeaders } = await toProxyResult({ status: 200, fields, body: Buffer.from('abc') }, 'GET', limit);
     expect(multiValueHeaders).toEqual({ vary: ['Origin', 'Accept'], 'content-type': ['application/xml'] });
   });
 
   it.each([204, 304])('%i has no body', async (status) => {
-    expect((await toProxyResult({ status, fields: new Fields() }, limit)).body).toBe('');
+    expect((await toProxyResult({ status, fields: new Fields() }, 'GET', limit)).body).toBe('');
+  });
+
+  it.each([
+    ['fewer', 'ab'],
+    ['more', 'abcd'],
+    ['none', undefined],
+  ])('is none where there are %s bytes than announced', async (_, text) => {
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(text!);
+    }
+    const fields = new Fields([['content-length', '3']]);
+    const answer = { status: 200, fields, ...(text !== undefined && { body: body() }) };
+    await expect(toProxyResult(answer, 'GET', limit)).rejects.toThrow('announced 3');
+    expect((await toProxyResult({ status: 200, fields }, 'HEAD', limit)).body).toBe('');
   });
 
   it('ends the body it reads when that is too long', async () => {
@@ -163,7 +177,7 @@ describe('an answer', () => {
         ended = true;
       }
     }
-    const answer = toProxyResult({ status: 200, fields: new Fields(), body: endless() }, limit);
+    const answer = toProxyResult({ status: 200, fields: new Fields(), body: endless() }, 'GET', limit);
     await expect(answer).rejects.toThrow('longer than the 100 bytes');
     expect(ended).toBe(true);
   });

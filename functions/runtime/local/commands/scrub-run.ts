@@ -7,6 +7,10 @@ import {
 } from '../../../../shared/metadata/scrub/findings.ts';
 import type { ScrubRooms } from '../../../../shared/metadata/scrub/rooms.ts';
 import { scrub } from '../../../../shared/metadata/scrub/scrub.ts';
+import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
+import { printable } from '../../log.ts';
+import { OperatorError } from '../../operator-error.ts';
+import { limitOption } from '../limit-option.ts';
 import { count } from './report.ts';
 
 /** What a scrub is told, wherever it runs. */
@@ -14,6 +18,8 @@ export interface ScrubCommandOptions {
   readonly repair?: boolean;
   readonly minAge: number;
   readonly json?: true;
+  /** The limits of the service, as far as they differ from the default ones. */
+  readonly limit: Partial<Limits>;
 }
 
 /** Milliseconds between two lines of progress. */
@@ -28,7 +34,21 @@ export function withScrubOptions(command: Command): Command {
         .default(duration('7d'), '7d')
         .argParser(duration),
     )
+    .addOption(limitOption('a limit that the service has been given: requestDuration counts here (repeatable)'))
     .option('--json', 'print JSON');
+}
+
+/**
+ * Of what a running request writes nothing refers to the bytes before it ends: a repair that minds no age would remove them.
+ * @param others who may be writing: `process 7`
+ * @throws OperatorError if what is younger than a request may be would be mended
+ */
+export function refuseHastyRepair({ repair, minAge, limit }: ScrubCommandOptions, others: string): void {
+  const longest = limit.requestDuration ?? defaultLimits.requestDuration;
+  if (!repair || minAge >= longest) return;
+  throw new OperatorError(
+    `${others} may be writing what is younger than the longest request; stop it first, or take --min-age ${durationText(longest)} or more`,
+  );
 }
 
 /**
@@ -102,9 +122,10 @@ function isClean({ findings }: ScrubReport): boolean {
   return Object.keys(findings).length === 0;
 }
 
-/** A key may hold any character; none of them may end the line or move the cursor. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+/** The shortest time that `duration` reads and that is not below so many milliseconds. */
+function durationText(milliseconds: number): string {
+  const [unit, size] = Object.entries(unitOf).findLast(([, one]) => milliseconds % one === 0) ?? ['s', unitOf['s']!];
+  return `${Math.ceil(milliseconds / size)}${unit}`;
 }
 
 const unitOf: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

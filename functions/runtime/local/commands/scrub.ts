@@ -10,7 +10,7 @@ import { grace } from '../local-server.ts';
 import { setting } from '../setting.ts';
 import { defaultOptions } from '../settings.ts';
 import { withRooms, type Rooms } from './data-rooms.ts';
-import { runScrub, withScrubOptions, type ScrubCommandOptions } from './scrub-run.ts';
+import { refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from './scrub-run.ts';
 
 /** `stillage scrub`. Ends with 1 if something was found, mended or not. */
 export function scrubCommand(): Command {
@@ -20,7 +20,13 @@ export function scrubCommand(): Command {
   return withScrubOptions(command)
     .addHelpText('after', '\nExamples:\n  stillage scrub\n  stillage scrub --repair --json')
     .action((options: ScrubCommandOptions & { readonly data: string }) =>
-      runScrub(options, (work) => withRooms(options.data, (opened) => followingTheFeed(opened, work))),
+      runScrub(options, (work) =>
+        withRooms(options.data, async (opened) => {
+          const [other] = opened.otherProcesses();
+          if (other !== undefined) refuseHastyRepair(options, `process ${other} works on ${options.data}, and`);
+          return followingTheFeed(opened, work);
+        }),
+      ),
     );
 }
 
