@@ -36,12 +36,14 @@ export const putBucketPolicy = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket, fields }) => ({
     bucket,
-    bindsOwner: fields.get('x-amz-confirm-remove-self-bucket-access')?.toLowerCase() === 'true',
+    confirmed: fields.get('x-amz-confirm-remove-self-bucket-access')?.toLowerCase() === 'true',
   }),
   authorise: ({ bucket }) => [{ action: 'PutBucketPolicy', bucket }],
-  act: async ({ bucket, bindsOwner }, { buckets, document, projects }) => {
-    await checkPrincipals(parsePolicy(document, bucket), projects);
-    await buckets.documents.set(bucket, 'policy', policyDocument(Buffer.from(document).toString(), bindsOwner));
+  act: async ({ bucket: name, confirmed }, { bucket, buckets, caller, document, projects }) => {
+    await checkPrincipals(parsePolicy(document, name), projects);
+    // Nobody else can say that the owner's project is to lose its rights.
+    const bindsOwner = confirmed && caller.kind === 'user' && caller.project.id === bucket.project;
+    await buckets.documents.set(name, 'policy', policyDocument(Buffer.from(document).toString(), bindsOwner));
   },
   render: () => ({ status: 204 }),
 });
