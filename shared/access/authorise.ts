@@ -11,6 +11,8 @@ export interface Question {
   readonly key?: string;
   readonly versionId?: string;
   readonly uploadId?: string;
+  /** What a listing is limited to, for ListBucket that is asked about a single key; else the request says it. */
+  readonly prefix?: string;
   /** It is about the object that this request makes, not about one that is there: whoever may put it may say what it is to be. */
   readonly isNew?: true;
   /** Whoever has got this far may do it, unless a policy denies it. */
@@ -33,7 +35,7 @@ export interface Evidence {
   version(): Promise<Owned | undefined>;
   /** The canonical id of the project that began the upload which the question is about. */
   initiator(): Promise<string | undefined>;
-  /** Whether the caller may list the bucket. */
+  /** Whether the caller may list the key that the question is about. */
   mayList(): Promise<boolean>;
 }
 
@@ -49,7 +51,8 @@ const policyActions: ReadonlySet<string> = new Set(['GetBucketPolicy', 'PutBucke
  * A policy's Allow does not speak for versions that belong to others than the bucket's owner:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-alternatives-guidelines.html
  *
- * That something is missing may be known by whoever may list the bucket. To all others it looks as if they had no right to it.
+ * That something is missing may be known by whoever may list the bucket with its key as the prefix. To all others it looks as if
+ * they had no right to it.
  *
  * @param bucket undefined: the question is about the service
  */

@@ -18,7 +18,7 @@ export const conditionKeys = {
   's3:authtype': '`REST-HEADER`, `REST-QUERY-STRING` or `POST`',
   's3:delimiter': 'delimiter of a listing',
   's3:max-keys': 'max-keys of a listing',
-  's3:prefix': 'prefix of a listing',
+  's3:prefix': 'prefix of a listing; the key, where the right to list decides between 404 and 403',
   's3:signatureversion': '`AWS4-HMAC-SHA256` or `AWS`',
   's3:versionid': 'the version that is asked for',
   's3:x-amz-acl': 'the canned ACL of the request',

@@ -54,7 +54,7 @@ export class Gate {
       sparesOwner: async () => (await bucketPolicy(bucket, buckets))?.bindsOwner !== true,
       version: () => this.#version(question, bucket),
       initiator: async () => (await this.#upload(question, bucket))?.initiator,
-      mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name }, bucket),
+      mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name, prefix: question.key ?? '' }, bucket),
     };
   }
 

@@ -102,7 +102,7 @@ const facts: Readonly<Record<ConditionKey, Fact>> = {
   's3:authtype': ({ scheme }) => schemes[scheme].type,
   's3:signatureversion': ({ scheme }) => schemes[scheme].version,
   's3:versionid': (_, { question }) => question.versionId,
-  's3:prefix': parameter('prefix'),
+  's3:prefix': (request, object) => object.question.prefix ?? parameter('prefix')(request, object),
   's3:delimiter': parameter('delimiter'),
   's3:max-keys': parameter('max-keys'),
   's3:x-amz-copy-source': ({ asked }) => copySource(asked),
