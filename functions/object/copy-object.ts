@@ -17,8 +17,8 @@ import {
   checkCustomerKey,
   customerOf,
   encryptionFields,
-  parseCustomerKey,
-  parseWantedEncryption,
+  readCustomerKey,
+  readWantedEncryption,
   wantedKey,
   type CustomerKey,
   type WantedEncryption,
@@ -60,8 +60,8 @@ export const copyObject = defineOperation({
       taggingDirective: parseDirective(fields, 'x-amz-tagging-directive'),
       conditions: parsePreconditions(fields),
       checksumAlgorithm: parseAskedChecksum(fields),
-      encryption: parseWantedEncryption(request),
-      sourceCustomer: parseCustomerKey(request, 'x-amz-copy-source-'),
+      encryption: readWantedEncryption(request),
+      sourceCustomer: readCustomerKey(request, 'x-amz-copy-source-'),
     };
   },
 
@@ -72,7 +72,8 @@ export const copyObject = defineOperation({
   requestTags: ({ upload }) => upload.tags,
 
   act: async (input, context) => {
-    const { copy, key, upload, conditions, checksumAlgorithm, encryption, sourceCustomer } = input;
+    const { copy, key, upload, conditions, checksumAlgorithm } = input;
+    const [encryption, sourceCustomer] = [input.encryption(), input.sourceCustomer()];
     const { bucket, objects, sharing, caller, quotas, settings, view } = context;
     const from = await view.bucket(copy.source.bucket);
     const owner = projectOf(caller, bucket);
@@ -86,7 +87,7 @@ export const copyObject = defineOperation({
         await context.authorise(sourceQuestion(copy.source));
       }
       const source = await findSource(copy, from, view);
-      refuseCopyOntoItself(input);
+      refuseCopyOntoItself({ ...input, encryption });
       checkCustomerKey(source.encryption, sourceCustomer);
       if (source.size > settings.limits.singleUploadBytes) throw tooLarge(source.size);
       const growth = { bytes: source.size, objects: 1 };
@@ -122,7 +123,7 @@ export const copyObject = defineOperation({
       }
       try {
         const version = await quotas.within(bucket, growth, () =>
-          copyBytes(context, input, bucket, source, fresh, guard),
+          copyBytes(context, { key, checksumAlgorithm, encryption, sourceCustomer }, bucket, source, fresh, guard),
         );
         return { version, source, from, expiration: expirations(key, version, fresh.particulars.tags) };
       } catch (error) {
@@ -137,7 +138,7 @@ export const copyObject = defineOperation({
       ['x-amz-version-id', versionIdOf(version)],
       ...sourceVersionFields(from, source),
       ...expiration,
-      ...encryptionFields(version.encryption, customerOf(encryption)),
+      ...encryptionFields(version.encryption, customerOf(encryption())),
     ],
     xml: copyObjectResult(
       {

@@ -128,8 +128,6 @@ export class Pipeline {
     const { settings } = services;
 
     // Parse
-    const headers = form ? [request.fields, form.headers] : [request.fields];
-    headers.forEach(refuseUnbuilt);
     const head = requestHead(request, target, caller, settings, form);
     const input: unknown = operation.parse(head);
 
@@ -153,6 +151,8 @@ export class Pipeline {
     const gate = new Gate({ buckets: services.buckets, uploads: services.uploads, view }, known, bucket);
     const authorise = (question: Question): Promise<void> => gate.authorise(question);
     for (const question of operation.authorise(input, head)) await authorise(question);
+    const headers = form ? [request.fields, form.headers] : [request.fields];
+    headers.forEach(refuseUnbuilt);
     for (const fields of headers) checkExpectedOwner(fields, bucket);
 
     // Read the document, act, render
