@@ -1,8 +1,8 @@
 import { malformedPolicy } from './malformed-policy.ts';
 import { policyActions, type ActionLevel } from './policy-actions.ts';
 import { readConditions } from './policy-conditions.ts';
-import type { Policy, Statement } from './policy-document.ts';
-import { readPrincipals } from './policy-principals.ts';
+import type { NamedPolicy, Statement } from './policy-document.ts';
+import { readPrincipals, type NamedPrincipals } from './policy-principals.ts';
 import { canBeBucket, canBeObject, readResource } from './policy-resources.ts';
 import { readStrings } from './policy-strings.ts';
 import { parseStrictJson, type Json } from './strict-json.ts';
@@ -28,7 +28,7 @@ type Members = ReadonlyMap<string, Json>;
  * @param text JSON, UTF-8
  * @throws S3Error MalformedPolicy that says what is wrong
  */
-export function parsePolicy(text: Uint8Array, bucket: string): Policy {
+export function parsePolicy(text: Uint8Array, bucket: string): NamedPolicy {
   const json = parseJson(text);
   const document = readMembers(json, 'A policy', ['Version', 'Id', 'Statement']);
   const variables = versions.get(document.get('Version') ?? '2008-10-17');
@@ -53,7 +53,7 @@ function parseJson(text: Uint8Array): Json {
 
 const elements = ['Sid', 'Effect', 'Principal', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition'] as const;
 
-function readStatement(json: Json, bucket: string, variables: boolean): Statement {
+function readStatement(json: Json, bucket: string, variables: boolean): Statement<NamedPrincipals> {
   const members = readMembers(json, 'A statement', elements);
   checkText(members, 'Sid');
   const effect = members.get('Effect');

@@ -2,5 +2,6 @@
 export { parsePolicy } from './policy-parse.ts';
 export { evaluatePolicy, type PolicyRequest } from './policy-evaluate.ts';
 export { isPublic } from './policy-public.ts';
-export type { Policy } from './policy-document.ts';
-export type { Principal } from './policy-principals.ts';
+export type { NamedPolicy, Policy } from './policy-document.ts';
+export { boundTo, findPrincipals, namedIn, shownPolicy } from './policy-identities.ts';
+export type { Principal, PrincipalIds } from './policy-principals.ts';

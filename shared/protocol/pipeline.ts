@@ -148,7 +148,8 @@ export class Pipeline {
       isListing: operation.on === 'bucket' && operation.name.startsWith('List'),
       tags: async () => operation.requestTags?.(input, body) ?? [],
     };
-    const gate = new Gate({ buckets: services.buckets, uploads: services.uploads, view }, known, bucket);
+    const { buckets, projects, uploads } = services;
+    const gate = new Gate({ buckets, projects, uploads, view }, known, bucket);
     const authorise = (question: Question): Promise<void> => gate.authorise(question);
     for (const question of operation.authorise(input, head)) await authorise(question);
     const headers = form ? [request.fields, form.headers] : [request.fields];

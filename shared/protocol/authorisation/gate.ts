@@ -10,7 +10,7 @@ import { conditionFacts, type KnownRequest } from './policy-facts.ts';
 import type { RequestView } from './request-view.ts';
 
 /** What the gate reads from. */
-interface Rooms extends Pick<Services, 'buckets' | 'uploads'> {
+interface Rooms extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly view: RequestView;
 }
 
@@ -48,10 +48,9 @@ export class Gate {
   }
 
   #evidence(question: Question, bucket: Bucket): Evidence {
-    const { buckets } = this.#rooms;
     return {
       policy: () => this.#policy(question, bucket),
-      sparesOwner: async () => (await bucketPolicy(bucket, buckets))?.bindsOwner !== true,
+      sparesOwner: async () => (await bucketPolicy(bucket, this.#rooms))?.bindsOwner !== true,
       version: () => this.#version(question, bucket),
       initiator: async () => (await this.#upload(question, bucket))?.initiator,
       mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name, prefix: question.key ?? '' }, bucket),
@@ -59,7 +58,7 @@ export class Gate {
   }
 
   async #policy(question: Question, bucket: Bucket): Promise<'allow' | 'deny' | 'none'> {
-    const found = await bucketPolicy(bucket, this.#rooms.buckets);
+    const found = await bucketPolicy(bucket, this.#rooms);
     if (found === undefined) return 'none';
     const { action, key } = question;
     return evaluatePolicy(found.policy, {

@@ -1,5 +1,12 @@
 import { anonymous, type Caller } from '../../../shared/access/identity.ts';
-import { evaluatePolicy, parsePolicy, type Policy } from '../../../shared/access/policy.ts';
+import {
+  boundTo,
+  evaluatePolicy,
+  namedIn,
+  parsePolicy,
+  type NamedPolicy,
+  type Policy,
+} from '../../../shared/access/policy.ts';
 
 export const bucket = 'photos';
 
@@ -14,6 +21,7 @@ export const callers = {
 function userOf(project: string, name: string): Caller {
   return {
     kind: 'user',
+    id: `id-of-${name}`,
     accessKeyId: `key-of-${name}`,
     name,
     project: { id: `${project}-id`, email: `${project}@example.test`, displayName: project },
@@ -31,7 +39,19 @@ export function policyText(statements: unknown, rest: object = {}): Buffer {
 }
 
 export function policyOf(...statements: readonly object[]): Policy {
-  return parsePolicy(policyText(statements), bucket);
+  return bound(parsePolicy(policyText(statements), bucket));
+}
+
+/** The policy about those of {@link callers} whom it names. */
+export function bound(policy: NamedPolicy): Policy {
+  const users = Object.values(callers).filter((one) => one.kind === 'user');
+  const ids = namedIn(policy).flatMap(({ project: name, user, text }) => {
+    const found = users.find(
+      (one) => [one.project.id, one.project.email].includes(name) && (user === undefined || user === one.name),
+    );
+    return found ? [[text, { project: found.project.id, ...(user !== undefined && { user: found.id }) }] as const] : [];
+  });
+  return boundTo(policy, new Map(ids));
 }
 
 export interface Asked {

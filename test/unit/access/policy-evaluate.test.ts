@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { evaluatePolicy, parsePolicy } from '../../../shared/access/policy.ts';
-import { bucket, callers, policyOf, policyText, statement, verdict, type Asked } from './policies.ts';
+import { bound, bucket, callers, policyOf, policyText, statement, verdict, type Asked } from './policies.ts';
 
 const arn = (rest: string): string => `arn:aws:s3:::${bucket}${rest}`;
 
@@ -98,7 +98,7 @@ describe('variables', () => {
 
   it('are text in the older version', async () => {
     const text = policyText(statement({ Resource: home }), { Version: '2008-10-17' });
-    const policy = parsePolicy(text, bucket);
+    const policy = bound(parsePolicy(text, bucket));
     expect(await verdict(policy, { key: 'bob/x', facts: { 'aws:username': ['bob'] } })).toBe('none');
     expect(await verdict(policy, { key: '${aws:username}/x' })).toBe('allow');
   });

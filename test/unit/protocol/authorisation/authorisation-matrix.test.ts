@@ -480,7 +480,7 @@ async function stateOf(setting: Setting): Promise<State> {
   }
   if (setting === 'allowed' || setting === 'denied') {
     const text = policy(setting === 'allowed' ? 'Allow' : 'Deny');
-    await buckets.documents.set('bucket', 'policy', policyDocument(text, false));
+    await buckets.documents.set('bucket', 'policy', policyDocument(text, new Map(), false));
   }
   return { service, uploadId };
 }

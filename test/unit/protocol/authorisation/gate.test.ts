@@ -30,7 +30,7 @@ const putKey = (body: string, more: Partial<Unsigned> = {}): Unsigned => ({
 function setPolicy(service: PipelineInProcess, ...statements: readonly Record<string, unknown>[]): Promise<void> {
   const Statement = statements.map((statement) => ({ Effect: 'Allow', Principal: '*', ...statement }));
   const text = JSON.stringify({ Version: '2012-10-17', Statement });
-  return service.services.buckets.documents.set('bucket', 'policy', policyDocument(text, false));
+  return service.services.buckets.documents.set('bucket', 'policy', policyDocument(text, new Map(), false));
 }
 
 const objects = 'arn:aws:s3:::bucket/*';
