@@ -8,7 +8,8 @@ import { malformedPolicy } from './malformed-policy.ts';
 export const conditionKeys = {
   'aws:currenttime': 'when the request arrived, ISO 8601',
   'aws:epochtime': 'when the request arrived, seconds since 1970',
-  'aws:principalarn': '`arn:aws:iam::<project>:user/<name>`, by name, whoever has it; nothing if the request is anonymous',
+  'aws:principalarn':
+    '`arn:aws:iam::<project>:user/<name>`, by name, whoever has it; nothing if the request is anonymous',
   'aws:principaltype': '`User` or `Anonymous`',
   'aws:referer': 'the header Referer, which anybody can set',
   'aws:securetransport': '`true` over TLS, else `false`',

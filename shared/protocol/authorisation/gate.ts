@@ -1,12 +1,13 @@
 import { mayDo, type Evidence, type Owned, type Question } from '../../access/authorise.ts';
-import { evaluatePolicy } from '../../access/policy.ts';
+import { StepCounter } from '../../access/pace.ts';
+import { PreparedPolicy, type Policy } from '../../access/policy.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Upload } from '../../metadata/uploads/upload.ts';
 import { bucketAcl, versionAcl } from '../acls/acl-document.ts';
 import { bucketPolicy } from './bucket-policy.ts';
 import type { Services } from '../operation.ts';
-import { conditionFacts, type KnownRequest } from './policy-facts.ts';
+import { ConditionFacts, type KnownRequest } from './policy-facts.ts';
 import type { RequestView } from './request-view.ts';
 
 /** What the gate reads from. */
@@ -22,12 +23,16 @@ export class Gate {
   readonly #rooms: Rooms;
   readonly #request: KnownRequest;
   readonly #addressed: Bucket | undefined;
+  readonly #facts: ConditionFacts;
+  readonly #pace = new StepCounter();
+  readonly #prepared = new Map<Policy, PreparedPolicy>();
 
   /** @param addressed the bucket that the request is sent to, if its operation wants one */
   constructor(rooms: Rooms, request: KnownRequest, addressed: Bucket | undefined) {
     this.#rooms = rooms;
     this.#request = request;
     this.#addressed = addressed;
+    this.#facts = new ConditionFacts(request);
   }
 
   /**
@@ -61,17 +66,24 @@ export class Gate {
     const found = await bucketPolicy(bucket, this.#rooms);
     if (found === undefined) return 'none';
     const { action, key } = question;
-    return evaluatePolicy(found.policy, {
-      caller: this.#request.caller,
+    return this.#prepare(found.policy, bucket).verdict({
       action,
-      bucket: bucket.name,
       ...(key !== undefined && { key }),
-      conditions: conditionFacts(this.#request, {
+      conditions: this.#facts.about({
         question,
         tags: () => this.#tags(question, bucket),
         upload: () => this.#upload(question, bucket),
       }),
     });
+  }
+
+  /** The same for all questions of the request, for a policy is the same object while it is. */
+  #prepare(policy: Policy, { name }: Bucket): PreparedPolicy {
+    const { caller } = this.#request;
+    const known = this.#prepared.get(policy);
+    const prepared = known ?? new PreparedPolicy(policy, { caller, bucket: name, pace: this.#pace });
+    this.#prepared.set(policy, prepared);
+    return prepared;
   }
 
   async #version({ key, versionId }: Question, bucket: Bucket): Promise<Owned | undefined> {

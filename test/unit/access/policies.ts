@@ -1,9 +1,10 @@
+import { StepCounter, type Pace } from '../../../shared/access/pace.ts';
 import { anonymous, type Caller } from '../../../shared/access/identity.ts';
 import {
   boundTo,
-  evaluatePolicy,
   namedIn,
   parsePolicy,
+  PreparedPolicy,
   type NamedPolicy,
   type Policy,
 } from '../../../shared/access/policy.ts';
@@ -61,10 +62,15 @@ export interface Asked {
   readonly facts?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** A policy for one request. */
+export function prepared(policy: Policy, caller: Caller, pace: Pace = new StepCounter()): PreparedPolicy {
+  return new PreparedPolicy(policy, { caller, bucket, pace });
+}
+
 /** What a policy says of GetObject of `cat.jpg` by bob, but for what is said. */
 export async function verdict(policy: Policy, asked: Asked = {}): Promise<'allow' | 'deny' | 'none'> {
   const { caller = callers.bob, action = 'GetObject', facts = {} } = asked;
   const key = 'key' in asked ? asked.key : 'cat.jpg';
   const conditions = (name: string): readonly string[] | undefined => facts[name];
-  return evaluatePolicy(policy, { caller, action, bucket, ...(key !== undefined && { key }), conditions });
+  return prepared(policy, caller).verdict({ action, ...(key !== undefined && { key }), conditions });
 }

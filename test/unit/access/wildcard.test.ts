@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { runAtOnce } from '../../../shared/access/pace.ts';
 import {
   anyMany,
   canMatchBehind,
   codePoints,
   matchesWildcards,
-  matchingPatterns,
+  PatternSet,
   readWildcards,
+  type Pattern,
 } from '../../../shared/access/wildcard.ts';
 
+const matchingPatterns = (patterns: readonly Pattern[], text: Pattern): ReadonlySet<number> =>
+  runAtOnce(new PatternSet(patterns).matching(text));
 const matches = (pattern: string, text: string): boolean => matchesWildcards(readWildcards(pattern), codePoints(text));
 
 it.each([
