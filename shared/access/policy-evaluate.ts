@@ -56,6 +56,7 @@ export class PreparedPolicy {
    */
   async verdict(question: PolicyQuestion): Promise<'allow' | 'deny' | 'none'> {
     const resource = codePoints(this.#resourceOf(question));
+    await this.#pace.take(stepsPerQuestion + stepsPerCharacter * resource.length);
     for (const effect of ['Deny', 'Allow'] as const) {
       for (const statement of this.#statements[effect]) {
         const turn = this.#pace.take(stepsPerStatement);
@@ -91,6 +92,8 @@ export class PreparedPolicy {
   }
 
   async #isMet(condition: Condition, facts: Facts): Promise<boolean> {
+    const turn = this.#pace.take(stepsPerStatement);
+    if (turn) await turn;
     const values = await facts(condition.key);
     const isAbsent = values === undefined || values.length === 0;
     const variables = await factsOf(isAbsent ? [] : condition.variables, facts);
@@ -102,8 +105,10 @@ export class PreparedPolicy {
   }
 }
 
-/** What it takes to look at a statement, about. */
-const stepsPerStatement = 100;
+/** What it takes to look at a question, and at a statement or a condition, about. */
+const stepsPerQuestion = 2000;
+const stepsPerCharacter = 4;
+const stepsPerStatement = 200;
 
 /** Whether a condition was met, and by which values. */
 interface KnownCondition {

@@ -84,7 +84,7 @@ export function* fillTemplates(
       return known;
     });
     if (pattern !== undefined) patterns.push(pattern);
-    if (template.length > 1) yield pattern?.length ?? 1;
+    if (template.length > 1) yield 4 * (pattern?.length ?? 1);
   }
   return patterns;
 }

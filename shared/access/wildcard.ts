@@ -29,25 +29,38 @@ export function matchesWildcards(pattern: Pattern, text: Pattern): boolean {
 const stepsAtOnce = 1 << 14;
 
 interface Prepared {
-  readonly pattern: Pattern;
   /** Where its first and its last `*` stand; -1: it has none. */
   readonly first: number;
   readonly last: number;
   /** How many characters there are between those. */
   readonly between: number;
+  /** What is between, if it is long and has no `?`: such a pattern is looked for by itself. */
+  readonly stretches: readonly Stretch[] | undefined;
 }
+
+/** A text without wildcards, to be looked for in others. */
+interface Stretch {
+  readonly text: Pattern;
+  /** For each place of it: how long the longest beginning is that ends there, but for the text itself (Knuth, Morris and Pratt). */
+  readonly overlaps: Uint32Array;
+}
+
+/** Longer ones take fewer steps by themselves than side by side with others. */
+const longBetween = 96;
 
 /**
  * Patterns that are held against one text or many. What stands before the first `*` of a pattern and behind its last one is where it
- * must be; what is between is looked for, for all patterns at once. A text takes at most (all patterns together) × text / 32 steps
- * and what it takes to read them, whatever they are: both may be written to take long.
+ * must be; what is between is looked for, for all patterns at once. A text takes at most (all patterns together) × text / 32 steps,
+ * and what it takes to read them: both may be written to take long. A long pattern without `?` takes but 3 × (pattern + text).
  */
 export class PatternSet {
-  readonly #patterns: readonly Prepared[];
+  readonly #patterns: readonly Pattern[];
+  /** Those that were held against a text. */
+  readonly #prepared: Prepared[] = [];
   #automaton: Automaton | undefined;
 
   constructor(patterns: readonly Pattern[]) {
-    this.#patterns = patterns.map(prepare);
+    this.#patterns = patterns;
   }
 
   /** Which of the patterns match a whole text, by their places. */
@@ -55,8 +68,13 @@ export class PatternSet {
     const matching = new Set<number>();
     const open = new Set<number>();
     let steps = 0;
-    for (const [place, { pattern, first, last, between }] of this.#patterns.entries()) {
-      steps += 1;
+    for (const [place, pattern] of this.#patterns.entries()) {
+      if (steps > stepsAtOnce) {
+        yield steps;
+        steps = 0;
+      }
+      steps += this.#prepared[place] ? 1 : 4 * pattern.length;
+      const { first, last, between, stretches } = (this.#prepared[place] ??= prepare(pattern));
       const behind = pattern.length - last - 1;
       const end = text.length - behind;
       if (first < 0 ? pattern.length !== text.length : first + between > end) continue;
@@ -68,17 +86,20 @@ export class PatternSet {
       steps += equalBehind;
       if (equalBehind < behind) continue;
       if (between === 0) matching.add(place);
-      else open.add(place);
-      if (steps > stepsAtOnce) {
-        yield steps;
-        steps = 0;
+      else if (stretches === undefined) open.add(place);
+      else {
+        if (isWithin(stretches, text, first, end)) matching.add(place);
+        steps += 2 * (end - first);
       }
     }
     yield steps;
     if (open.size === 0) return matching;
     this.#automaton ??= yield* Automaton.of(
       new Map(
-        [...this.#patterns.entries()].filter(([, { between }]) => between > 0).map(([at, one]) => [at, one.pattern]),
+        [...this.#patterns.entries()].filter(([place]) => {
+          const { between, stretches } = this.#prepared[place]!;
+          return between > 0 && stretches === undefined;
+        }),
       ),
     );
     for (const place of yield* this.#automaton.matching(text)) if (open.has(place)) matching.add(place);
@@ -91,7 +112,42 @@ function prepare(pattern: Pattern): Prepared {
   const last = pattern.lastIndexOf(anyMany);
   let between = 0;
   for (let at = first + 1; at < last; at += 1) if (pattern[at] !== anyMany) between += 1;
-  return { pattern, first, last, between };
+  const isLong = between > longBetween && !pattern.slice(first, last).includes(anyOne);
+  return { first, last, between, stretches: isLong ? stretchesOf(pattern, first, last) : undefined };
+}
+
+function stretchesOf(pattern: Pattern, first: number, last: number): readonly Stretch[] {
+  const stretches: Stretch[] = [];
+  for (let at = first + 1; at <= last; at += 1) {
+    const end = pattern.indexOf(anyMany, at);
+    if (end > at) stretches.push(stretchOf(pattern.slice(at, end)));
+    at = end;
+  }
+  return stretches;
+}
+
+function stretchOf(text: Pattern): Stretch {
+  const overlaps = new Uint32Array(text.length);
+  for (let at = 1, length = 0; at < text.length; at += 1) {
+    while (length > 0 && text[length] !== text[at]) length = overlaps[length - 1]!;
+    if (text[length] === text[at]) length += 1;
+    overlaps[at] = length;
+  }
+  return { text, overlaps };
+}
+
+/** Whether stretches stand one behind the other in a part of a text. Each is taken where it is first, which leaves most for the next. */
+function isWithin(stretches: readonly Stretch[], text: Pattern, from: number, to: number): boolean {
+  let at = from;
+  for (const { text: wanted, overlaps } of stretches) {
+    let length = 0;
+    for (; at < to && length < wanted.length; at += 1) {
+      while (length > 0 && wanted[length] !== text[at]) length = overlaps[length - 1]!;
+      if (wanted[length] === text[at]) length += 1;
+    }
+    if (length < wanted.length) return false;
+  }
+  return true;
 }
 
 /** How many characters of a stretch of a pattern, without `*`, fit what stands at a place of a text that is long enough. */
@@ -127,12 +183,15 @@ class Automaton {
 
   static *of(patterns: ReadonlyMap<number, Pattern>): Stepwise<Automaton> {
     let states = 0;
-    for (const pattern of patterns.values()) states += fixedLength(pattern) + 1;
+    for (const pattern of patterns.values()) {
+      states += fixedLength(pattern) + 1;
+      yield pattern.length;
+    }
     const automaton = new Automaton(states);
     let state = 0;
     for (const [place, pattern] of patterns) {
       state = automaton.#add(place, pattern, state);
-      yield pattern.length;
+      yield 4 * pattern.length;
     }
     return automaton;
   }

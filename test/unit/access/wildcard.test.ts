@@ -86,6 +86,19 @@ it('finds long stretches between stars, where they are', () => {
   );
 });
 
+it('finds several long stretches, one behind the other', () => {
+  const parts = fc.array(stretched, { minLength: 2, maxLength: 4 });
+  fc.assert(
+    fc.property(parts, parts, fc.constantFrom('', 'b'), (wanted, there, between) => {
+      const text = there.join(between);
+      const expression = new RegExp(`^[^]*${wanted.join('[^]*')}[^]*$`);
+      expect(matches(`*${wanted.join('*')}*`, text)).toBe(expression.test(text));
+      expect(matches(`*${wanted.join('*')}*`, wanted.join(between))).toBe(true);
+      expect(matches(`b*${wanted.join('*')}*b`, `b${text}b`)).toBe(expression.test(text));
+    }),
+  );
+});
+
 it('can match behind a beginning exactly if some text that begins so matches', () => {
   // As long as the longest pattern: a text that matches need not be longer.
   const pairs = ['aa', 'ab', 'ba', 'bb'];

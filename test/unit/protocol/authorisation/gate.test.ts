@@ -71,6 +71,39 @@ describe('the gate reads', () => {
   });
 });
 
+describe('the policy of a bucket', () => {
+  it('holds up nobody, whatever it and a request for a thousand keys are written to take', async () => {
+    const service = await started();
+    const patterns = ['X', 'Y', 'Z'].map((end) => `*${'a?'.repeat(2_900)}${end}*`);
+    const Condition = { StringLike: { 'aws:UserAgent': patterns } };
+    await setPolicy(
+      service,
+      { Action: 's3:DeleteObject', Resource: objects, Condition },
+      { Effect: 'Deny', Action: 's3:DeleteObject', Resource: [`${objects}a?b*`, `${objects}a?c`] },
+    );
+    const keys = Array.from({ length: 1000 }, (_, at) => `<Object><Key>${at}${'a'.repeat(900)}</Key></Object>`);
+    const headers = { 'user-agent': 'a'.repeat(6_000) };
+    const request = {
+      method: 'POST',
+      path: '/bucket',
+      query: 'delete',
+      headers,
+      body: `<Delete>${keys.join('')}</Delete>`,
+    };
+    let turns = 0;
+    let isOver = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const answer = await service.send(request, stranger);
+    isOver = true;
+    expect(answer.text.match(/<Code>AccessDenied</g)).toHaveLength(1000);
+    expect(turns).toBeGreaterThan(20);
+  });
+});
+
 describe('what was judged is what is served', () => {
   /** Runs something between the gate's look at the object and the rest of the request. */
   function afterHeadIsRead(service: PipelineInProcess, act: () => Promise<unknown>): void {
