@@ -1,5 +1,5 @@
 import type { Projects } from '../../shared/access/identity.ts';
-import { parsePolicy, type Policy, type Principal } from '../../shared/access/policy.ts';
+import { findPrincipals, namedIn, parsePolicy, shownPolicy, type PrincipalIds } from '../../shared/access/policy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { bucketPolicy, policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
@@ -12,10 +12,10 @@ export const getBucketPolicy = defineOperation({
   needs: { table: 'read' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'GetBucketPolicy', bucket }],
-  act: async (_, { bucket, buckets }) => {
-    const found = await bucketPolicy(bucket, buckets);
+  act: async (_, { bucket, buckets, projects }) => {
+    const found = await bucketPolicy(bucket, { buckets, projects });
     if (found === undefined) throw new S3Error('NoSuchBucketPolicy', { details: { BucketName: bucket.name } });
-    return found.text;
+    return shownPolicy(found.text, found.named, found.principals, projects);
   },
   render: (text) => ({ fields: [['content-type', 'application/json']], body: Buffer.from(text) }),
 });
@@ -36,12 +36,15 @@ export const putBucketPolicy = defineOperation({
   needs: { table: 'write' },
   parse: ({ bucket, fields }) => ({
     bucket,
-    bindsOwner: fields.get('x-amz-confirm-remove-self-bucket-access')?.toLowerCase() === 'true',
+    confirmed: fields.get('x-amz-confirm-remove-self-bucket-access')?.toLowerCase() === 'true',
   }),
   authorise: ({ bucket }) => [{ action: 'PutBucketPolicy', bucket }],
-  act: async ({ bucket, bindsOwner }, { authorisation, buckets, document, projects }) => {
-    await checkPrincipals(parsePolicy(document, bucket), projects);
-    await buckets.documents.set(authorisation, 'policy', policyDocument(Buffer.from(document).toString(), bindsOwner));
+  act: async ({ bucket: name, confirmed }, { authorisation, bucket, buckets, caller, document, projects }) => {
+    const principals = await principalsOf(document, name, projects);
+    // Nobody else can say that the owner's project is to lose its rights.
+    const bindsOwner = confirmed && caller.kind === 'user' && caller.project.id === bucket.project;
+    const text = Buffer.from(document).toString();
+    await buckets.documents.set(authorisation, 'policy', policyDocument(text, principals, bindsOwner));
   },
   render: () => ({ status: 204 }),
 });
@@ -58,20 +61,11 @@ export const deleteBucketPolicy = defineOperation({
   render: () => ({ status: 204 }),
 });
 
-/** A name that is spelt wrong would deny nobody. @throws S3Error MalformedPolicy for one that is not there */
-async function checkPrincipals({ statements }: Policy, projects: Projects): Promise<void> {
-  const named = statements.flatMap(({ principals }) => (principals === 'everybody' ? [] : principals));
-  const distinct = new Map(named.map((principal) => [principal.text, principal]));
-  for (const principal of distinct.values()) {
-    if (await exists(principal, projects)) continue;
-    throw new S3Error('MalformedPolicy', {
-      message: 'Invalid principal in policy',
-      details: { Detail: principal.text },
-    });
-  }
-}
-
-async function exists({ project: name, user }: Principal, projects: Projects): Promise<boolean> {
-  const project = (await projects.project(name)) ?? (name.includes('@') ? await projects.byEmail(name) : undefined);
-  return project !== undefined && (user === undefined || projects.hasUser(project.id, user));
+/** Whom a policy names. A name that is spelt wrong would deny nobody. @throws S3Error MalformedPolicy, also for one that is not there */
+async function principalsOf(document: Uint8Array, bucket: string, projects: Projects): Promise<PrincipalIds> {
+  const policy = parsePolicy(document, bucket);
+  const found = await findPrincipals(policy, projects);
+  const unknown = namedIn(policy).find(({ text }) => !found.has(text));
+  if (unknown === undefined) return found;
+  throw new S3Error('MalformedPolicy', { message: 'Invalid principal in policy', details: { Detail: unknown.text } });
 }

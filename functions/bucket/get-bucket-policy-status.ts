@@ -12,8 +12,8 @@ export const getBucketPolicyStatus = defineOperation({
   needs: { table: 'read' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'GetBucketPolicyStatus', bucket }],
-  act: async (_, { bucket, buckets }) => {
-    const found = await bucketPolicy(bucket, buckets);
+  act: async (_, { bucket, buckets, projects }) => {
+    const found = await bucketPolicy(bucket, { buckets, projects });
     if (found === undefined) throw new S3Error('NoSuchBucketPolicy', { details: { BucketName: bucket.name } });
     return isPublic(found.policy);
   },

@@ -4,7 +4,7 @@ import { defineOperation } from '../../shared/protocol/operation.ts';
 import {
   customerOf,
   encryptionFields,
-  parseWantedEncryption,
+  readWantedEncryption,
   wantedKey,
 } from '../../shared/protocol/objects/encryption.ts';
 import { readAbortion } from '../../shared/protocol/objects/expiration-header.ts';
@@ -31,7 +31,7 @@ export const createMultipartUpload = defineOperation({
       key,
       upload: readUploadHeaders(fields, settings.limits),
       checksum: parseUploadChecksum(fields),
-      wanted: parseWantedEncryption(request),
+      wanted: readWantedEncryption(request),
       asked: askedOf(fields),
     };
   },
@@ -46,7 +46,7 @@ export const createMultipartUpload = defineOperation({
     const { contentType, headers, metadata, tags } = upload;
     const owner = projectOf(caller, bucket);
     const particulars = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
-    const { record } = contents.encryption(wantedKey(wanted));
+    const { record } = contents.encryption(wantedKey(wanted()));
     const fresh = { owner, initiator: owner, contentType, particulars, encryption: record, checksum, asked };
     const abortion = await readAbortion(context, bucket, { key, initiated: clock.now() });
     return { uploadId: await uploads.create(authorisation, fresh), record, abortion };
@@ -58,7 +58,7 @@ export const createMultipartUpload = defineOperation({
         ? [['x-amz-checksum-algorithm', checksum.algorithm] as const, ['x-amz-checksum-type', checksum.type] as const]
         : []),
       ...abortion,
-      ...encryptionFields(record, customerOf(wanted)),
+      ...encryptionFields(record, customerOf(wanted())),
     ],
     xml: initiateMultipartUploadResult({ bucket, key, uploadId }, settings.xmlNamespace),
   }),

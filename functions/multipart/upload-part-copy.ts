@@ -6,7 +6,7 @@ import {
   sourceQuestion,
   sourceVersionFields,
 } from '../../shared/protocol/objects/copy-request.ts';
-import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import { checkCustomerKey, encryptionFields, readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { addPart, checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
@@ -29,8 +29,8 @@ export const uploadPartCopy = defineOperation({
       uploadId: requireUploadId(query),
       number: parsePartNumber(query, settings.limits.partsPerUpload),
       copy: parseCopyRequest(fields),
-      customer: parseCustomerKey(request),
-      sourceCustomer: parseCustomerKey(request, 'x-amz-copy-source-'),
+      customer: readCustomerKey(request),
+      sourceCustomer: readCustomerKey(request, 'x-amz-copy-source-'),
       range: range === undefined ? undefined : parseCopySourceRange(range),
     };
   },
@@ -40,8 +40,9 @@ export const uploadPartCopy = defineOperation({
     { action: 'PutObject', bucket, key, uploadId },
   ],
 
-  act: async ({ key, uploadId, number, copy, range, customer, sourceCustomer }, context) => {
+  act: async ({ key, uploadId, number, copy, range, ...input }, context) => {
     const { authorisation, bucket, uploads, contents, caller, quotas, settings, view } = context;
+    const [customer, sourceCustomer] = [input.customer(), input.sourceCustomer()];
     const upload = await uploads.findOpen(bucket, key, uploadId);
     checkInitiator(upload, caller);
     checkCustomerKey(upload.encryption, customer);
@@ -66,7 +67,7 @@ export const uploadPartCopy = defineOperation({
   },
 
   render: ({ part, upload, source, from }, { customer }, { settings }) => ({
-    fields: [...sourceVersionFields(from, source), ...encryptionFields(upload.encryption, customer)],
+    fields: [...sourceVersionFields(from, source), ...encryptionFields(upload.encryption, customer())],
     xml: copyPartResult(
       { lastModified: part.at, etag: Buffer.from(part.md5).toString('hex'), checksum: part.checksum },
       settings.xmlNamespace,

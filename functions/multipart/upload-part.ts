@@ -1,4 +1,4 @@
-import { checkCustomerKey, encryptionFields, parseCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import { checkCustomerKey, encryptionFields, readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { checksumFields } from '../../shared/protocol/objects/object-headers.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import {
@@ -24,7 +24,7 @@ export const uploadPart = defineOperation({
     return {
       bucket,
       key,
-      customer: parseCustomerKey(request),
+      customer: readCustomerKey(request),
       uploadId: requireUploadId(query),
       number: parsePartNumber(query, settings.limits.partsPerUpload),
     };
@@ -33,9 +33,10 @@ export const uploadPart = defineOperation({
   authorise: ({ bucket, key, uploadId }) => [{ action: 'PutObject', bucket, key, uploadId }],
 
   act: async (
-    { key, uploadId, number, customer },
+    { key, uploadId, number, ...input },
     { authorisation, bucket, caller, contents, payload, quotas, settings, uploads },
   ) => {
+    const customer = input.customer();
     const upload = await uploads.findOpen(bucket, key, uploadId);
     checkInitiator(upload, caller);
     checkCustomerKey(upload.encryption, customer);
@@ -59,7 +60,7 @@ export const uploadPart = defineOperation({
     fields: [
       ['etag', `"${Buffer.from(md5).toString('hex')}"`],
       ...checksumFields(checksum).slice(0, 1),
-      ...encryptionFields(encryption, customer),
+      ...encryptionFields(encryption, customer()),
     ],
   }),
 });

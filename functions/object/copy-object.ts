@@ -17,8 +17,8 @@ import {
   checkCustomerKey,
   customerOf,
   encryptionFields,
-  parseCustomerKey,
-  parseWantedEncryption,
+  readCustomerKey,
+  readWantedEncryption,
   wantedKey,
   type CustomerKey,
   type WantedEncryption,
@@ -59,8 +59,8 @@ export const copyObject = defineOperation({
       taggingDirective: parseDirective(fields, 'x-amz-tagging-directive'),
       conditions: parsePreconditions(fields),
       checksumAlgorithm: parseAskedChecksum(fields),
-      encryption: parseWantedEncryption(request),
-      sourceCustomer: parseCustomerKey(request, 'x-amz-copy-source-'),
+      encryption: readWantedEncryption(request),
+      sourceCustomer: readCustomerKey(request, 'x-amz-copy-source-'),
     };
   },
 
@@ -71,7 +71,8 @@ export const copyObject = defineOperation({
   requestTags: ({ upload }) => upload.tags,
 
   act: async (input, context) => {
-    const { copy, key, upload, conditions, checksumAlgorithm, encryption, sourceCustomer } = input;
+    const { copy, key, upload, conditions, checksumAlgorithm } = input;
+    const [encryption, sourceCustomer] = [input.encryption(), input.sourceCustomer()];
     const { authorisation, bucket, objects, sharing, caller, quotas, settings, view } = context;
     const from = await view.bucket(copy.source.bucket);
     const owner = projectOf(caller, bucket);
@@ -85,7 +86,7 @@ export const copyObject = defineOperation({
         await context.authoriseLook(sourceQuestion(copy.source));
       }
       const source = await findSource(copy, from, view);
-      refuseCopyOntoItself(input);
+      refuseCopyOntoItself({ ...input, encryption });
       checkCustomerKey(source.encryption, sourceCustomer);
       if (source.size > settings.limits.singleUploadBytes) throw tooLarge(source.size);
       const growth = { bytes: source.size, objects: 1 };
@@ -120,7 +121,9 @@ export const copyObject = defineOperation({
         if (!(error instanceof SharedTooOften)) throw error;
       }
       try {
-        const version = await quotas.within(bucket, growth, () => copyBytes(context, input, source, fresh, guard));
+        const version = await quotas.within(bucket, growth, () =>
+          copyBytes(context, { checksumAlgorithm, encryption, sourceCustomer }, source, fresh, guard),
+        );
         return { version, source, from, expiration: expirations(key, version, fresh.particulars.tags) };
       } catch (error) {
         if (!(error instanceof SourceGone)) throw error;
@@ -134,7 +137,7 @@ export const copyObject = defineOperation({
       ['x-amz-version-id', versionIdOf(version)],
       ...sourceVersionFields(from, source),
       ...expiration,
-      ...encryptionFields(version.encryption, customerOf(encryption)),
+      ...encryptionFields(version.encryption, customerOf(encryption())),
     ],
     xml: copyObjectResult(
       {

@@ -3,7 +3,7 @@ import { formatHttpDate } from '../../shared/http/dates.ts';
 import type { Fields } from '../../shared/http/message.ts';
 import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
 import { etagOf, versionIdOf } from '../../shared/metadata/objects/versions.ts';
-import { checkCustomerKey, parseCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import { checkCustomerKey, readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 import { getObjectAttributesResponse } from '../../shared/xml/attributes.ts';
@@ -23,7 +23,7 @@ export const getObjectAttributes = defineOperation({
     key,
     versionId: parseVersionId(query),
     asked: parseAttributes(fields),
-    customer: parseCustomerKey({ fields, ...channel }),
+    customer: readCustomerKey({ fields, ...channel }),
     maxParts: Math.min(parseNumber(fields, 'x-amz-max-parts') ?? Infinity, settings.limits.keysPerPage),
     marker: parseNumber(fields, 'x-amz-part-number-marker') ?? 0,
   }),
@@ -41,7 +41,7 @@ export const getObjectAttributes = defineOperation({
 
   act: async ({ key, versionId, asked, customer }, { bucket, view, contents }) => {
     const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
-    checkCustomerKey(version.encryption, customer);
+    checkCustomerKey(version.encryption, customer());
     return { version, parts: asked.has('ObjectParts') ? await contents.parts(version) : [] };
   },
 

@@ -2,7 +2,7 @@ import type { Question } from '../../shared/access/authorise.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
-import { parseCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import { readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { responseOverrides } from '../../shared/protocol/objects/object-headers.ts';
 import {
   judgeFound,
@@ -31,7 +31,7 @@ function parseRead(request: RequestHead<'object'>): ReadInput {
     partNumber,
     ifRange: fields.get('if-range'),
     conditions: parsePreconditions(fields),
-    customer: parseCustomerKey(request),
+    customer: readCustomerKey(request),
     showChecksum: fields.get('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED',
     overrides: responseOverrides(query, signed),
   };

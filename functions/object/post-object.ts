@@ -3,7 +3,7 @@ import { checkKey } from '../../shared/http/address.ts';
 import type { Fields } from '../../shared/http/message.ts';
 import { isConditionalWrite, parsePreconditions } from '../../shared/http/preconditions.ts';
 import { etagOf } from '../../shared/metadata/objects/versions.ts';
-import { parseWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
+import { readWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
@@ -31,7 +31,7 @@ export const postObject = defineOperation({
     return {
       bucket,
       key: readKey(form.key, settings.limits.keyBytes),
-      encryption: parseWantedEncryption({ fields: form.headers, secure, remoteAddress }),
+      encryption: readWantedEncryption({ fields: form.headers, secure, remoteAddress }),
       headers: withTagging(
         readUploadHeaders(form.headers, settings.limits),
         form.fields.get('tagging'),

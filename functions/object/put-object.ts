@@ -1,6 +1,6 @@
 import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { parseWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
+import { readWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
 import { storedFields, storeObject } from '../../shared/protocol/objects/store-object.ts';
@@ -23,7 +23,7 @@ export const putObject = defineOperation({
     return {
       bucket,
       key,
-      encryption: parseWantedEncryption(request),
+      encryption: readWantedEncryption(request),
       headers: readUploadHeaders(fields, settings.limits),
       conditions: parsePreconditions(fields),
       expectedEtag: fields.get('etag')?.replaceAll('"', ''),

@@ -36,7 +36,7 @@ export const getPublicLink = defineOperation({
       key: link.key,
       versionId: link.versionId,
       partNumber: undefined,
-      customer: undefined,
+      customer: () => undefined,
       showChecksum: false,
       overrides: new Map(),
     };

@@ -161,7 +161,7 @@ function readOf({ bucket }: Wish, key: string, fields: Fields): ReadInput {
     partNumber: undefined,
     ifRange: fields.get('if-range'),
     conditions: parsePreconditions(fields),
-    customer: undefined,
+    customer: () => undefined,
     showChecksum: false,
     overrides: new Map(),
   };

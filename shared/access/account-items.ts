@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Item } from '../ports/key-value-table.ts';
 import { privileges, type Privilege, type Project } from './identity.ts';
 
@@ -79,6 +80,30 @@ export function decodeProjectRecord(id: string, item: Attributes): ProjectRecord
 
 export function decodeStored(item: Attributes): Stored {
   return { created: (item['created'] as number | undefined) ?? 0, suspended: item['suspended'] === true };
+}
+
+/**
+ * The id of a user: what their item says or, of one that an earlier version or a file of declarations has made, what follows from
+ * project, name and time of creation. So nobody has the id of somebody who had the name before.
+ */
+export function decodeUserId(project: string, name: string, item: Attributes): string {
+  const own = item['id'];
+  if (typeof own === 'string') return own;
+  return userId(
+    createHash('sha256')
+      .update(JSON.stringify([project, name, decodeStored(item).created]))
+      .digest(),
+  );
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** How many random bytes an id of a user is made of, at least. */
+export const userIdBytes = 18;
+
+/** `USR` and 18 capital letters and digits. */
+export function userId(bytes: Uint8Array): string {
+  return `USR${Array.from(bytes.subarray(0, userIdBytes), (byte) => letters[byte & 31]).join('')}`;
 }
 
 /** Users have every privilege but those that they were said to lack. */

@@ -45,12 +45,21 @@ export function parseProjectName(text: string): ProjectName {
   return { project: checkName('project', project), customer: checkName('customer', customer) };
 }
 
+/** The parts of `project:user@customer`, whatever names they are; undefined if it is not of this form. */
+export function userNameParts(text: string): UserName | undefined {
+  const [, project, user, customer] = /^([^:@]*):([^:@]*)@([^:@]*)$/.exec(text) ?? [];
+  return project === undefined || user === undefined || customer === undefined
+    ? undefined
+    : { project, user, customer };
+}
+
 /** Reads `project:user@customer`. @throws AccountRefusal */
 export function parseUserName(text: string): UserName {
-  const [, project, user, customer] = /^([^:@]*):([^:@]*)@([^:@]*)$/.exec(text) ?? [];
-  if (project === undefined || user === undefined || customer === undefined) {
+  const parts = userNameParts(text);
+  if (parts === undefined) {
     throw new AccountRefusal(`${JSON.stringify(text)} names no user: write project:user@customer`);
   }
+  const { project, user, customer } = parts;
   return { ...parseProjectName(`${project}@${customer}`), user: checkName('user', user) };
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import { accountKey, asRead, decodePrivileges, decodeProject } from './account-items.ts';
+import { accountKey, asRead, decodePrivileges, decodeProject, decodeUserId } from './account-items.ts';
 import { parseProjectName } from './account-names.ts';
 import type { AccessKey, AccessKeys, Project, Projects } from './identity.ts';
 
@@ -69,8 +69,9 @@ export class Accounts implements AccessKeys, Projects {
     return item && this.project(item['project'] as string);
   }
 
-  async hasUser(project: string, name: string): Promise<boolean> {
-    return isPossible(name) && (await this.#table.get(accountKey.user(project, name))) !== undefined;
+  async userId(project: string, name: string): Promise<string | undefined> {
+    const item = isPossible(name) ? await this.#table.get(accountKey.user(project, name)) : undefined;
+    return item && decodeUserId(project, name, item);
   }
 
   /** Creates what is missing of a declaration and leaves alone what is there. */
@@ -116,6 +117,7 @@ export class Accounts implements AccessKeys, Projects {
         secret,
         user: {
           kind: 'user',
+          id: decodeUserId(id, name, userItem),
           accessKeyId,
           name,
           project: decodeProject(id, projectItem),

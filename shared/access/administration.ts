@@ -10,6 +10,8 @@ import {
   removed,
   revised,
   type CustomerRecord,
+  userId,
+  userIdBytes,
   type ProjectRecord,
   type UserRecord,
 } from './account-items.ts';
@@ -167,7 +169,12 @@ export class Administration {
   async createUser(name: string, lacks: readonly Privilege[] = []): Promise<UserRecord> {
     const { user, ...names } = parseUserName(name);
     const project = await this.project(emailOf(names));
-    const put = { created: this.#clock.now(), ...(lacks.length > 0 && { lacks: new Set(lacks) }), r: this.token() };
+    const put = {
+      id: userId(this.#randomness.bytes(userIdBytes)),
+      created: this.#clock.now(),
+      ...(lacks.length > 0 && { lacks: new Set(lacks) }),
+      r: this.token(),
+    };
     await this.#create(
       `the user ${name}`,
       [{ key: accountKey.user(project.id, user), put, expect: { is: 'absent' } }],

@@ -11,6 +11,8 @@ export interface Question {
   readonly key?: string;
   readonly versionId?: string;
   readonly uploadId?: string;
+  /** What a listing is limited to, for ListBucket that is asked about a single key; else the request says it. */
+  readonly prefix?: string;
   /** It is about the object that this request makes, not about one that is there: whoever may put it may say what it is to be. */
   readonly isNew?: true;
   /** It is about keys that are not known yet, each of which will be asked about: no is the answer only if it must be no for all of them. */
@@ -43,7 +45,7 @@ export interface Evidence {
   initiator(): Promise<string | undefined>;
   /** Whether the bucket's policy allows anything to people who say not who they are, on some condition or none. */
   allowsAnonymous(): Promise<boolean>;
-  /** Whether the caller may list the bucket. */
+  /** Whether the caller may list the key that the question is about. */
   mayList(): Promise<boolean>;
 }
 
@@ -59,8 +61,9 @@ const policyActions: ReadonlySet<string> = new Set(['GetBucketPolicy', 'PutBucke
  * A policy's Allow does not speak for versions that belong to others than the bucket's owner:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-alternatives-guidelines.html
  *
- * That something is missing may be known by whoever may list the bucket. To all others it looks as if they had no right to it. A
- * delete marker counts as missing, but for those who would remove it for good: it has an owner, like any version.
+ * That something is missing may be known by whoever may list the bucket with its key as the prefix. To all others it looks as if
+ * they had no right to it. A delete marker counts as missing, but for those who would remove it for good: it has an owner, like
+ * any version.
  *
  * @param bucket undefined: the question is about the service
  */

@@ -19,6 +19,8 @@ export type Privilege = (typeof privileges)[number];
 /** An authenticated user of a project. */
 export interface User {
   readonly kind: 'user';
+  /** Nobody gets it who is given the same name later. */
+  readonly id: string;
   readonly accessKeyId: string;
   readonly name: string;
   readonly project: Project;
@@ -51,6 +53,6 @@ export interface Projects {
   project(id: string): Promise<Project | undefined>;
   /** By the e-mail form, `project@customer`. */
   byEmail(email: string): Promise<Project | undefined>;
-  /** Whether a project has a user of this name. */
-  hasUser(project: string, name: string): Promise<boolean>;
+  /** The id of the user of a project who has this name, if one has. */
+  userId(project: string, name: string): Promise<string | undefined>;
 }

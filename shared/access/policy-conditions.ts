@@ -1,7 +1,8 @@
 import { malformedPolicy } from './malformed-policy.ts';
+import type { Pace } from './pace.ts';
 import { readConditionKey } from './policy-keys.ts';
 import { readOperator } from './policy-operators.ts';
-import type { Facts } from './policy-template.ts';
+import type { KnownFacts, Values } from './policy-template.ts';
 import type { Json } from './strict-json.ts';
 
 /** One operator with one key. */
@@ -9,7 +10,14 @@ export interface Condition {
   readonly key: string;
   /** Whether nobody can meet it but with one of finitely many values that the policy names. */
   readonly isRestrictive: boolean;
-  isMet(facts: Facts): Promise<boolean>;
+  /** The condition keys whose values stand for variables in its own. */
+  readonly variables: readonly string[];
+  /**
+   * Whether it is met, which follows from these values alone.
+   * @param values of the key
+   * @param facts of the variables, if there are values
+   */
+  isMet(values: Values, facts: KnownFacts, pace: Pace): Promise<boolean> | boolean;
 }
 
 /** How the values of a request go together; without a word, one that matches is enough, and a negated operator wants none. */
@@ -61,10 +69,10 @@ function readCondition(spelling: string, key: string, values: readonly string[],
   return {
     key,
     isRestrictive: !negated && !whenMissing && operands.areFixed,
-    isMet: async (facts) => {
-      const found = await facts(key);
+    variables: operands.variables,
+    isMet: async (found, facts, pace) => {
       if (found === undefined || found.length === 0) return whenMissing;
-      return test(await Promise.all(found.map(async (value) => operands.matchAny(value, facts))));
+      return test(await Promise.all(found.map(async (value) => operands.matchAny(value, facts, pace))));
     },
   };
 }
@@ -87,9 +95,7 @@ function absence(key: string, values: readonly string[]): Condition {
   return {
     key,
     isRestrictive: false,
-    isMet: async (facts) => {
-      const found = (await facts(key)) ?? [];
-      return wanted.includes(found.length === 0 ? 'true' : 'false');
-    },
+    variables: [],
+    isMet: (found = []) => wanted.includes(found.length === 0 ? 'true' : 'false'),
   };
 }

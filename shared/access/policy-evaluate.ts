@@ -1,16 +1,23 @@
 import type { Caller } from './identity.ts';
+import { runPaced, type Pace } from './pace.ts';
 import { policyActions } from './policy-actions.ts';
+import type { Condition } from './policy-conditions.ts';
 import type { Policy, Statement } from './policy-document.ts';
 import { isAbout } from './policy-principals.ts';
-import { fillTemplates, type Facts } from './policy-template.ts';
-import { codePoints, matchingPatterns, type Pattern } from './wildcard.ts';
+import {
+  fillTemplates,
+  variablesOf,
+  type Facts,
+  type KnownFacts,
+  type Template,
+  type Values,
+} from './policy-template.ts';
+import { codePoints, PatternSet, type Pattern } from './wildcard.ts';
 
-/** What is to be done, by whom. */
-export interface PolicyRequest {
-  readonly caller: Caller;
+/** What is to be done. */
+export interface PolicyQuestion {
   /** Without its namespace: `GetObject`. */
   readonly action: string;
-  readonly bucket: string;
   /** Must be there if the action is about an object. */
   readonly key?: string;
   /**
@@ -21,32 +28,134 @@ export interface PolicyRequest {
 }
 
 /**
- * What a policy says: `deny` if any statement denies, else `allow` if any allows, else `none`, and others decide.
- * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
+ * A policy, prepared for one request, which may have questions about a thousand keys. What does not depend on the key is worked out
+ * once: which statements are about the caller, and a condition for as long as the values that it is about are the same.
  */
-export async function evaluatePolicy(policy: Policy, request: PolicyRequest): Promise<'allow' | 'deny' | 'none'> {
-  const resource = codePoints(resourceOf(request));
-  for (const effect of ['Deny', 'Allow'] as const) {
-    for (const statement of policy.statements) {
-      if (statement.effect !== effect || !(await matches(statement, resource, request))) continue;
-      return effect === 'Deny' ? 'deny' : 'allow';
-    }
+export class PreparedPolicy {
+  readonly #bucket: string;
+  readonly #pace: Pace;
+  /** Those that are about the caller. */
+  readonly #statements: Readonly<Record<Statement['effect'], readonly Statement[]>>;
+  readonly #resources = new Map<Statement, ResourcePatterns>();
+  readonly #conditions = new Map<Condition, KnownCondition>();
+
+  /** @param pace counts the steps of all questions, and yields between them */
+  constructor(policy: Policy, { caller, bucket, pace }: { caller: Caller; bucket: string; pace: Pace }) {
+    const statements = policy.statements.filter(({ principals }) => isAbout(principals, caller));
+    this.#statements = {
+      Deny: statements.filter(({ effect }) => effect === 'Deny'),
+      Allow: statements.filter(({ effect }) => effect === 'Allow'),
+    };
+    this.#bucket = bucket;
+    this.#pace = pace;
   }
-  return 'none';
+
+  /**
+   * What the policy says: `deny` if any statement denies, else `allow` if any allows, else `none`, and others decide.
+   * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
+   */
+  async verdict(question: PolicyQuestion): Promise<'allow' | 'deny' | 'none'> {
+    const resource = codePoints(this.#resourceOf(question));
+    await this.#pace.take(stepsPerQuestion + stepsPerCharacter * resource.length);
+    for (const effect of ['Deny', 'Allow'] as const) {
+      for (const statement of this.#statements[effect]) {
+        const turn = this.#pace.take(stepsPerStatement);
+        if (turn) await turn;
+        if (!(await this.#matches(statement, resource, question))) continue;
+        return effect === 'Deny' ? 'deny' : 'allow';
+      }
+    }
+    return 'none';
+  }
+
+  /** What is done to a bucket never matches a resource in it, nor the other way round. */
+  #resourceOf({ action, key }: PolicyQuestion): string {
+    return policyActions.get(action) === 'object' ? `${this.#bucket}/${key ?? ''}` : this.#bucket;
+  }
+
+  async #matches(statement: Statement, resource: Pattern, question: PolicyQuestion): Promise<boolean> {
+    if (!statement.actions.has(question.action)) return false;
+    if ((await this.#matchesResource(statement, resource, question.conditions)) === statement.otherResources) {
+      return false;
+    }
+    for (const condition of statement.conditions) {
+      if (!(await this.#isMet(condition, question.conditions))) return false;
+    }
+    return true;
+  }
+
+  async #matchesResource(statement: Statement, resource: Pattern, facts: Facts): Promise<boolean> {
+    const patterns = this.#resources.get(statement) ?? new ResourcePatterns(statement.resources);
+    this.#resources.set(statement, patterns);
+    const filled = await patterns.filled(facts, resource.length, this.#pace);
+    return (await runPaced(filled.matching(resource), this.#pace)).size > 0;
+  }
+
+  async #isMet(condition: Condition, facts: Facts): Promise<boolean> {
+    const turn = this.#pace.take(stepsPerStatement);
+    if (turn) await turn;
+    const values = await facts(condition.key);
+    const isAbsent = values === undefined || values.length === 0;
+    const variables = await factsOf(isAbsent ? [] : condition.variables, facts);
+    const known = this.#conditions.get(condition);
+    if (known && isSame(known.values, values) && areSame(known.variables, variables)) return known.isMet;
+    const isMet = condition.isMet(values, variables, this.#pace);
+    this.#conditions.set(condition, { values, variables, isMet });
+    return isMet;
+  }
 }
 
-/** What is done to a bucket never matches a resource in it, nor the other way round. */
-function resourceOf({ action, bucket, key }: PolicyRequest): string {
-  return policyActions.get(action) === 'object' ? `${bucket}/${key ?? ''}` : bucket;
+/** What it takes to look at a question, and at a statement or a condition, about. */
+const stepsPerQuestion = 2000;
+const stepsPerCharacter = 4;
+const stepsPerStatement = 200;
+
+/** Whether a condition was met, and by which values. */
+interface KnownCondition {
+  readonly values: Values;
+  readonly variables: KnownFacts;
+  readonly isMet: Promise<boolean> | boolean;
 }
 
-async function matches(statement: Statement, resource: Pattern, request: PolicyRequest): Promise<boolean> {
-  if (!isAbout(statement.principals, request.caller) || !statement.actions.has(request.action)) return false;
-  if ((await matchesResource(statement, resource, request.conditions)) === statement.otherResources) return false;
-  for (const condition of statement.conditions) if (!(await condition.isMet(request.conditions))) return false;
+/** Few resources are longer, in characters. */
+const usualLength = 1100;
+
+/** The patterns of a statement's resources, filled anew only where the values of their variables have changed. */
+class ResourcePatterns {
+  readonly #templates: readonly Template[];
+  readonly #variables: readonly string[];
+  #known: { readonly facts: KnownFacts; readonly longest: number; readonly patterns: PatternSet } | undefined;
+
+  constructor(templates: readonly Template[]) {
+    this.#templates = templates;
+    this.#variables = variablesOf(templates);
+  }
+
+  /** @param length of the text that they are for */
+  async filled(facts: Facts, length: number, pace: Pace): Promise<PatternSet> {
+    const values = await factsOf(this.#variables, facts);
+    const known = this.#known;
+    if (known && length <= known.longest && areSame(known.facts, values)) return known.patterns;
+    const longest = Math.max(length, usualLength);
+    const patterns = new PatternSet(await runPaced(fillTemplates(this.#templates, values, longest), pace));
+    this.#known = { facts: values, longest, patterns };
+    return patterns;
+  }
+}
+
+async function factsOf(keys: readonly string[], facts: Facts): Promise<KnownFacts> {
+  const known = new Map<string, Values>();
+  for (const key of keys) known.set(key, await facts(key));
+  return known;
+}
+
+function areSame(some: KnownFacts, others: KnownFacts): boolean {
+  if (some.size !== others.size) return false;
+  for (const [key, values] of some) if (!others.has(key) || !isSame(values, others.get(key))) return false;
   return true;
 }
 
-async function matchesResource({ resources }: Statement, resource: Pattern, facts: Facts): Promise<boolean> {
-  return matchingPatterns(await fillTemplates(resources, facts, resource.length), resource).size > 0;
+function isSame(some: Values, others: Values): boolean {
+  if (some === undefined || others === undefined) return some === others;
+  return some.length === others.length && some.every((value, at) => value === others[at]);
 }

@@ -1,14 +1,17 @@
 import ipaddr from 'ipaddr.js';
 import { parseIsoDate } from '../http/dates.ts';
-import { fillTemplates, isFixed, readTemplate, type Facts } from './policy-template.ts';
-import { codePoints, matchingPatterns, type Pattern } from './wildcard.ts';
+import { runPaced, type Pace, type Stepwise } from './pace.ts';
+import { fillTemplates, isFixed, readTemplate, variablesOf, type KnownFacts } from './policy-template.ts';
+import { codePoints, PatternSet, type Pattern } from './wildcard.ts';
 
 /** The values that a policy gives an operator, to be held against those of requests. */
 export interface Operands {
   /** Whether each stands for itself, or for a range of addresses that somebody can own; none for a pattern. */
   readonly areFixed: boolean;
-  /** Whether any of them matches a value of the request. */
-  matchAny(value: string, facts: Facts): boolean | Promise<boolean>;
+  /** The condition keys whose values stand for variables in them. */
+  readonly variables: readonly string[];
+  /** Whether any of them matches a value of the request. @param facts of the variables */
+  matchAny(value: string, facts: KnownFacts, pace: Pace): boolean | Promise<boolean>;
 }
 
 /** A condition operator without `ForAllValues:`, `ForAnyValue:` and `IfExists`. */
@@ -51,7 +54,11 @@ interface TextOptions {
   readonly wildcards: boolean;
   readonly fold?: (text: Pattern) => Pattern;
   /** Which of some patterns match, by their places. All are asked for together, which takes no longer than one as long as all. */
-  readonly matching?: (patterns: readonly Pattern[], text: Pattern) => ReadonlySet<number>;
+  readonly matching?: (patterns: readonly Pattern[], text: Pattern) => Stepwise<ReadonlySet<number>>;
+}
+
+function matchingPatterns(patterns: readonly Pattern[], text: Pattern): Stepwise<ReadonlySet<number>> {
+  return new PatternSet(patterns).matching(text);
 }
 
 function text({ wildcards, fold = (same) => same, matching = matchingPatterns }: TextOptions): Read {
@@ -60,9 +67,12 @@ function text({ wildcards, fold = (same) => same, matching = matchingPatterns }:
     const templates = values.map((value) => readTemplate(value, { variables, wildcards }));
     return {
       areFixed: templates.every(isFixed),
-      matchAny: async (found, facts) => {
-        const patterns = await fillTemplates(templates, facts, found.length);
-        return matching(patterns.map(fold), pointsOf(found)).size > 0;
+      variables: variablesOf(templates),
+      matchAny: async (found, facts, pace) => {
+        const patterns = await runPaced(fillTemplates(templates, facts, found.length), pace);
+        const turn = pace.take(found.length);
+        if (turn) await turn;
+        return (await runPaced(matching(patterns.map(fold), pointsOf(found)), pace)).size > 0;
       },
     };
   };
@@ -81,12 +91,12 @@ function caseless(points: Pattern): Pattern {
 const colon = codePoints(':')[0]!;
 
 /** Of an ARN each of the six parts must match by itself: a `*` does not reach over a colon, but in the last. */
-function matchingArns(patterns: readonly Pattern[], arn: Pattern): ReadonlySet<number> {
+function* matchingArns(patterns: readonly Pattern[], arn: Pattern): Stepwise<ReadonlySet<number>> {
   const found = arnParts(arn);
   const wanted = patterns.map(arnParts);
   let places = [...wanted.keys()].filter((place) => wanted[place]!.length === 6 && found.length === 6);
   for (const [at, part] of found.entries()) {
-    const matching = matchingPatterns(
+    const matching = yield* matchingPatterns(
       places.map((place) => wanted[place]![at]!),
       part,
     );
@@ -116,6 +126,7 @@ function scalar<Value>(
     const expected = values.map((text) => read(text) ?? refuse(text));
     return {
       areFixed: false,
+      variables: [],
       matchAny: (found) => {
         const value = read(found);
         return value !== undefined && expected.some((one) => compare(value, one));
@@ -170,6 +181,7 @@ function addressRanges(...[values, , refuse]: Parameters<Read>): Operands {
   const ranges = values.map((text) => readRange(text) ?? refuse(text));
   return {
     areFixed: ranges.every(({ first, bits }) => bits >= widestOwned[first.kind()]),
+    variables: [],
     matchAny: (found) => {
       const client = readAddress(found);
       return ranges.some(({ first, bits }) => client?.kind() === first.kind() && client.match([first, bits] as never));

@@ -1,12 +1,13 @@
 import { malformedPolicy } from './malformed-policy.ts';
+import { atOnce } from '../ports/event-loop.ts';
 import { policyActions, type ActionLevel } from './policy-actions.ts';
 import { readConditions } from './policy-conditions.ts';
-import type { Policy, Statement } from './policy-document.ts';
-import { readPrincipals } from './policy-principals.ts';
+import type { NamedPolicy, Statement } from './policy-document.ts';
+import { readPrincipals, type NamedPrincipals } from './policy-principals.ts';
 import { canBeBucket, canBeObject, readResource } from './policy-resources.ts';
 import { readStrings } from './policy-strings.ts';
 import { parseStrictJson, type Json } from './strict-json.ts';
-import { codePoints, matchesWildcards, readWildcards } from './wildcard.ts';
+import { codePoints, PatternSet, readWildcards } from './wildcard.ts';
 
 /** A policy needs six levels. */
 const maximumDepth = 8;
@@ -28,7 +29,7 @@ type Members = ReadonlyMap<string, Json>;
  * @param text JSON, UTF-8
  * @throws S3Error MalformedPolicy that says what is wrong
  */
-export function parsePolicy(text: Uint8Array, bucket: string): Policy {
+export function parsePolicy(text: Uint8Array, bucket: string): NamedPolicy {
   const json = parseJson(text);
   const document = readMembers(json, 'A policy', ['Version', 'Id', 'Statement']);
   const variables = versions.get(document.get('Version') ?? '2008-10-17');
@@ -53,7 +54,7 @@ function parseJson(text: Uint8Array): Json {
 
 const elements = ['Sid', 'Effect', 'Principal', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition'] as const;
 
-function readStatement(json: Json, bucket: string, variables: boolean): Statement {
+function readStatement(json: Json, bucket: string, variables: boolean): Statement<NamedPrincipals> {
   const members = readMembers(json, 'A statement', elements);
   checkText(members, 'Sid');
   const effect = members.get('Effect');
@@ -80,11 +81,9 @@ function readStatement(json: Json, bucket: string, variables: boolean): Statemen
 /** The actions that a statement is about. Each that it names must be one, and apply to one of its resources. */
 function readActions(members: Members, applies: Readonly<Record<ActionLevel, boolean>>): ReadonlySet<string> {
   const [texts, others] = eitherOf(members, 'Action');
-  const named = texts.map((text) => {
-    const found = actionsOf(text);
-    if (found.length === 0) throw malformedPolicy('Policy has invalid action', text);
-    return found;
-  });
+  const named = actionsOf(texts);
+  const invalid = named.findIndex((found) => found.length === 0);
+  if (invalid >= 0) throw malformedPolicy('Policy has invalid action', texts[invalid]);
   const all = new Set(named.flat());
   const meant = others ? [[...policyActions.keys()].filter((name) => !all.has(name))] : named;
   for (const [at, actions] of meant.entries()) {
@@ -94,12 +93,20 @@ function readActions(members: Members, applies: Readonly<Record<ActionLevel, boo
   return new Set(meant.flat());
 }
 
-/** The actions that `s3:Get*` or `svc:GetObject` stands for, whatever its case. */
-function actionsOf(text: string): readonly string[] {
-  const [, name] = text === '*' ? [text, text] : (/^(?:s3|svc):(.*)$/is.exec(text) ?? []);
-  if (name === undefined) return [];
-  const pattern = readWildcards(name.toLowerCase());
-  return foldedActions.filter(([folded]) => matchesWildcards(pattern, folded)).map(([, action]) => action);
+/** The actions that each text stands for, `s3:Get*` or `svc:GetObject`, whatever its case; none for one that is malformed. */
+function actionsOf(texts: readonly string[]): readonly (readonly string[])[] {
+  const found = texts.map((): string[] => []);
+  // All at once, for there may be thousands.
+  const patterns = new PatternSet(texts.map((text) => readWildcards(actionName(text))));
+  for (const [folded, action] of foldedActions) {
+    for (const place of atOnce(patterns.matching(folded))) found[place]!.push(action);
+  }
+  return found;
+}
+
+/** The name of an action, or a pattern of names, in lower case; nothing that one has if it is malformed. */
+function actionName(text: string): string {
+  return text === '*' ? text : (/^(?:s3|svc):(.*)$/is.exec(text)?.[1] ?? '').toLowerCase();
 }
 
 const foldedActions = Array.from(policyActions.keys(), (name) => [codePoints(name.toLowerCase()), name] as const);

@@ -1,8 +1,15 @@
+import type { Stepwise } from './pace.ts';
 import { readVariable } from './policy-keys.ts';
 import { anyMany, codePoints, readWildcards, type Pattern } from './wildcard.ts';
 
-/** What the request says about a condition key, or undefined if it says nothing. */
-export type Facts = (key: string) => readonly string[] | undefined | Promise<readonly string[] | undefined>;
+/** What a request says about a condition key; undefined: nothing. */
+export type Values = readonly string[] | undefined;
+
+/** Asks what the request says about a condition key. */
+export type Facts = (key: string) => Values | Promise<Values>;
+
+/** What the request says about condition keys, as far as it was asked. */
+export type KnownFacts = ReadonlyMap<string, Values>;
 
 /** Stands for a value of the request: `${aws:username}`, `${aws:username, 'nobody'}`. */
 interface Variable {
@@ -51,41 +58,57 @@ export function readTemplate(text: string, { variables, wildcards }: Reading): T
   return [...template, plain(text.slice(at))];
 }
 
+/** The condition keys that stand for values in templates, each once. */
+export function variablesOf(templates: readonly Template[]): readonly string[] {
+  return [...new Set(templates.flatMap((template) => template.flatMap((part) => (isPattern(part) ? [] : [part.key]))))];
+}
+
 /**
- * The pattern with the request's values for its variables, in which no character is a wildcard.
+ * The patterns with the request's values for their variables, in which no character is a wildcard. One that can match nothing is left
+ * out: its values are longer than the text, or there are none or several of one.
  *
- * @param longest how long the text is that it is for
- * @returns undefined if it matches nothing, because the values are longer than that, or there are none or several of one
+ * @param facts of all {@link variablesOf} them
+ * @param longest how long the text is that they are for, or the longest of several
  */
-export async function fillTemplate(template: Template, facts: Facts, longest: number): Promise<Pattern | undefined> {
+export function* fillTemplates(
+  templates: readonly Template[],
+  facts: KnownFacts,
+  longest: number,
+): Stepwise<readonly Pattern[]> {
+  const patterns: Pattern[] = [];
+  const points = new Map<string, Pattern>();
+  for (const template of templates) {
+    const pattern = fillTemplate(template, facts, longest, (value) => {
+      const known = points.get(value) ?? codePoints(value);
+      points.set(value, known);
+      return known;
+    });
+    if (pattern !== undefined) patterns.push(pattern);
+    if (template.length > 1) yield 4 * (pattern?.length ?? 1);
+  }
+  return patterns;
+}
+
+function fillTemplate(
+  template: Template,
+  facts: KnownFacts,
+  longest: number,
+  pointsOf: (value: string) => Pattern,
+): Pattern | undefined {
   if (template.length === 1 && isPattern(template[0]!)) return template[0];
   const parts: Pattern[] = [];
   let filled = 0;
   for (const part of template) {
     if (isPattern(part)) parts.push(part);
     else {
-      const values = await facts(part.key);
-      const value = values?.length === 1 ? codePoints(values[0]!) : values === undefined ? part.fallback : undefined;
+      const values = facts.get(part.key);
+      const value = values?.length === 1 ? pointsOf(values[0]!) : values === undefined ? part.fallback : undefined;
       filled += value?.length ?? 0;
       if (value === undefined || filled > longest) return undefined;
       parts.push(value);
     }
   }
   return parts.flat();
-}
-
-/** The patterns of those templates that can match something, as {@link fillTemplate} has it. */
-export async function fillTemplates(
-  templates: readonly Template[],
-  facts: Facts,
-  longest: number,
-): Promise<readonly Pattern[]> {
-  const patterns: Pattern[] = [];
-  for (const template of templates) {
-    const pattern = await fillTemplate(template, facts, longest);
-    if (pattern !== undefined) patterns.push(pattern);
-  }
-  return patterns;
 }
 
 /** The widest that a template can become: each variable stands for anything. */

@@ -1,3 +1,6 @@
+import { atOnce } from '../ports/event-loop.ts';
+import type { Stepwise } from './pace.ts';
+
 /** A pattern as code points, with two numbers below zero for the wildcards. */
 export type Pattern = readonly number[];
 
@@ -18,111 +21,270 @@ export function readWildcards(text: string): Pattern {
   );
 }
 
-/** Whether a pattern matches a whole text. Takes no longer than {@link matchingPatterns}. */
+/** Whether a pattern matches a whole text. At once: for a text that is known to be short. */
 export function matchesWildcards(pattern: Pattern, text: Pattern): boolean {
-  return matchingPatterns([pattern], text).size > 0;
+  return atOnce(new PatternSet([pattern]).matching(text)).size > 0;
 }
+
+/** Steps that are taken before they are told of. */
+const stepsAtOnce = 1 << 14;
+
+interface Prepared {
+  /** Where its first and its last `*` stand; -1: it has none. */
+  readonly first: number;
+  readonly last: number;
+  /** How many characters there are between those. */
+  readonly between: number;
+  /** What is between, if it is long and has no `?`: such a pattern is looked for by itself. */
+  readonly stretches: readonly Stretch[] | undefined;
+}
+
+/** A text without wildcards, to be looked for in others. */
+interface Stretch {
+  readonly text: Pattern;
+  /** For each place of it: how long the longest beginning is that ends there, but for the text itself (Knuth, Morris and Pratt). */
+  readonly overlaps: Uint32Array;
+}
+
+/** Longer ones take fewer steps by themselves than side by side with others. */
+const longBetween = 96;
 
 /**
- * Which of some patterns match a whole text, by their places in the list. What stands before the first `*` of a pattern and behind
- * its last one is where it must be; what is between is looked for, for all patterns at once. Takes at most (all patterns together)
- * × text / 32 steps, whatever they are: both may be written to take long.
+ * Patterns that are held against one text or many. What stands before the first `*` of a pattern and behind its last one is where it
+ * must be; what is between is looked for, for all patterns at once. A text takes at most (all patterns together) × text / 32 steps,
+ * and what it takes to read them: both may be written to take long. A long pattern without `?` takes but 3 × (pattern + text).
  */
-export function matchingPatterns(patterns: readonly Pattern[], text: Pattern): ReadonlySet<number> {
-  const matching = new Set<number>();
-  const open = new Map<number, Pattern>();
-  for (const [place, pattern] of patterns.entries()) {
-    const verdict = judgeByEnds(pattern, text);
-    if (verdict === true) matching.add(place);
-    else if (verdict === undefined) open.set(place, pattern);
+export class PatternSet {
+  readonly #patterns: readonly Pattern[];
+  /** Those that were held against a text. */
+  readonly #prepared: Prepared[] = [];
+  #automaton: Automaton | undefined;
+
+  constructor(patterns: readonly Pattern[]) {
+    this.#patterns = patterns;
   }
-  if (open.size > 0) for (const place of searchTogether(open, text)) matching.add(place);
-  return matching;
+
+  /** Which of the patterns match a whole text, by their places. */
+  *matching(text: Pattern): Stepwise<ReadonlySet<number>> {
+    const matching = new Set<number>();
+    const open = new Set<number>();
+    let steps = 0;
+    for (const [place, pattern] of this.#patterns.entries()) {
+      if (steps > stepsAtOnce) {
+        yield steps;
+        steps = 0;
+      }
+      steps += this.#prepared[place] ? 1 : 4 * pattern.length;
+      const { first, last, between, stretches } = (this.#prepared[place] ??= prepare(pattern));
+      const behind = pattern.length - last - 1;
+      const end = text.length - behind;
+      if (first < 0 ? pattern.length !== text.length : first + between > end) continue;
+      const beginning = first < 0 ? pattern.length : first;
+      const equal = equalUpTo(pattern, 0, beginning, text, 0);
+      steps += equal;
+      if (equal < beginning) continue;
+      const equalBehind = first < 0 ? behind : equalUpTo(pattern, last + 1, pattern.length, text, end);
+      steps += equalBehind;
+      if (equalBehind < behind) continue;
+      if (between === 0) matching.add(place);
+      else if (stretches === undefined) open.add(place);
+      else {
+        if (isWithin(stretches, text, first, end)) matching.add(place);
+        steps += 2 * (end - first);
+      }
+    }
+    yield steps;
+    if (open.size === 0) return matching;
+    this.#automaton ??= yield* Automaton.of(
+      new Map(
+        [...this.#patterns.entries()].filter(([place]) => {
+          const { between, stretches } = this.#prepared[place]!;
+          return between > 0 && stretches === undefined;
+        }),
+      ),
+    );
+    for (const place of yield* this.#automaton.matching(text)) if (open.has(place)) matching.add(place);
+    return matching;
+  }
 }
 
-/** Whether a pattern matches, as far as its ends can tell; undefined if something must be looked for between two stars. */
-function judgeByEnds(pattern: Pattern, text: Pattern): boolean | undefined {
+function prepare(pattern: Pattern): Prepared {
   const first = pattern.indexOf(anyMany);
-  if (first < 0) return pattern.length === text.length && fits(pattern, 0, pattern.length, text, 0);
   const last = pattern.lastIndexOf(anyMany);
-  const end = text.length - (pattern.length - last - 1);
-  if (first > end || !fits(pattern, 0, first, text, 0) || !fits(pattern, last + 1, pattern.length, text, end))
-    return false;
   let between = 0;
   for (let at = first + 1; at < last; at += 1) if (pattern[at] !== anyMany) between += 1;
-  if (between === 0) return true;
-  return between > end - first ? false : undefined;
+  const isLong = between > longBetween && !pattern.slice(first, last).includes(anyOne);
+  return { first, last, between, stretches: isLong ? stretchesOf(pattern, first, last) : undefined };
 }
 
-/** Whether a stretch of a pattern, without `*`, matches what stands at a place of a text that is long enough. */
-function fits(pattern: Pattern, from: number, to: number, text: Pattern, at: number): boolean {
-  for (let index = from; index < to; index += 1) {
-    if (pattern[index] !== anyOne && pattern[index] !== text[at + index - from]) return false;
+function stretchesOf(pattern: Pattern, first: number, last: number): readonly Stretch[] {
+  const stretches: Stretch[] = [];
+  for (let at = first + 1; at <= last; at += 1) {
+    const end = pattern.indexOf(anyMany, at);
+    if (end > at) stretches.push(stretchOf(pattern.slice(at, end)));
+    at = end;
+  }
+  return stretches;
+}
+
+function stretchOf(text: Pattern): Stretch {
+  const overlaps = new Uint32Array(text.length);
+  for (let at = 1, length = 0; at < text.length; at += 1) {
+    while (length > 0 && text[length] !== text[at]) length = overlaps[length - 1]!;
+    if (text[length] === text[at]) length += 1;
+    overlaps[at] = length;
+  }
+  return { text, overlaps };
+}
+
+/** Whether stretches stand one behind the other in a part of a text. Each is taken where it is first, which leaves most for the next. */
+function isWithin(stretches: readonly Stretch[], text: Pattern, from: number, to: number): boolean {
+  let at = from;
+  for (const { text: wanted, overlaps } of stretches) {
+    let length = 0;
+    for (; at < to && length < wanted.length; at += 1) {
+      while (length > 0 && wanted[length] !== text[at]) length = overlaps[length - 1]!;
+      if (wanted[length] === text[at]) length += 1;
+    }
+    if (length < wanted.length) return false;
   }
   return true;
 }
+
+/** How many characters of a stretch of a pattern, without `*`, fit what stands at a place of a text that is long enough. */
+function equalUpTo(pattern: Pattern, from: number, to: number, text: Pattern, at: number): number {
+  let index = from;
+  while (index < to && (pattern[index] === anyOne || pattern[index] === text[at + index - from])) index += 1;
+  return index - from;
+}
+
+/** Words of bits that are kept for the characters of texts. */
+const mostKeptWords = 1 << 18;
 
 /**
  * The automaton of all patterns side by side, 32 states to a word (the "shift and" of Baeza-Yates and Gonnet): a state says how many
  * characters of its pattern have been matched; the next character leads to the next state where it is the wanted one, and a `*` lets a
  * state stay. The last state of a pattern wants nothing, so none leads over into the next pattern.
  */
-function searchTogether(patterns: ReadonlyMap<number, Pattern>, text: Pattern): readonly number[] {
-  let states = 0;
-  for (const pattern of patterns.values()) states += fixedLength(pattern) + 1;
-  const words = (states + 31) >>> 5;
-  const [reached, stays, stepsOfAll] = [new Uint32Array(words), new Uint32Array(words), new Uint32Array(words)];
-  // Of the two, the shorter says which characters matter.
-  const letters = states < text.length ? [...patterns.values()].flat() : text;
-  const steps = new Map(Array.from(new Set(letters), (letter) => [letter, new Uint32Array(words)]));
-  const mark = (set: Uint32Array | undefined, state: number): void => {
-    if (set) set[state >>> 5]! |= 1 << (state & 31);
-  };
-  const ends: (readonly [place: number, state: number])[] = [];
-  let state = 0;
-  for (const [place, pattern] of patterns) {
-    mark(reached, state);
+class Automaton {
+  readonly #words: number;
+  readonly #begin: Uint32Array;
+  readonly #stays: Uint32Array;
+  /** The states from which any character leads on. */
+  readonly #stepsOfAll: Uint32Array;
+  /** The states from which a character leads on, in a list and, for those that were looked for, as bits. */
+  readonly #statesOf = new Map<number, number[]>();
+  readonly #stepsOf = new Map<number, Uint32Array>();
+  readonly #ends: (readonly [place: number, state: number])[] = [];
+
+  private constructor(states: number) {
+    this.#words = (states + 31) >>> 5;
+    [this.#begin, this.#stays, this.#stepsOfAll] = [this.#none(), this.#none(), this.#none()];
+  }
+
+  static *of(patterns: ReadonlyMap<number, Pattern>): Stepwise<Automaton> {
+    let states = 0;
+    for (const pattern of patterns.values()) {
+      states += fixedLength(pattern) + 1;
+      yield pattern.length;
+    }
+    const automaton = new Automaton(states);
+    let state = 0;
+    for (const [place, pattern] of patterns) {
+      state = automaton.#add(place, pattern, state);
+      yield 4 * pattern.length;
+    }
+    return automaton;
+  }
+
+  #add(place: number, pattern: Pattern, first: number): number {
+    let state = first;
+    mark(this.#begin, state);
     for (const wanted of pattern) {
-      if (wanted === anyMany) mark(stays, state);
-      else mark(wanted === anyOne ? stepsOfAll : steps.get(wanted), state++);
+      if (wanted === anyMany) mark(this.#stays, state);
+      else if (wanted === anyOne) mark(this.#stepsOfAll, state++);
+      else {
+        const states = this.#statesOf.get(wanted);
+        if (states) states.push(state++);
+        else this.#statesOf.set(wanted, [state++]);
+      }
     }
-    ends.push([place, state++]);
+    this.#ends.push([place, state]);
+    return state + 1;
   }
 
-  for (const character of text) {
-    const own = steps.get(character) ?? stepsOfAll;
-    let carried = 0;
-    for (let word = 0; word < words; word += 1) {
-      const before = reached[word]!;
-      const stepped = before & (own[word]! | stepsOfAll[word]!);
-      reached[word] = (stepped << 1) | carried | (before & stays[word]!);
-      carried = stepped >>> 31;
-    }
+  /** The places of the patterns that match a whole text. */
+  *matching(text: Pattern): Stepwise<readonly number[]> {
+    const reached = yield* this.#after(text);
+    return this.#ends.filter(([, end]) => has(reached, end)).map(([place]) => place);
   }
-  return ends.filter(([, end]) => (reached[end >>> 5]! >>> (end & 31)) & 1).map(([place]) => place);
+
+  /** Whether a pattern can match a longer text that begins so. */
+  *isOpenAfter(beginning: Pattern): Stepwise<boolean> {
+    const reached = yield* this.#after(beginning);
+    // Past its last character, a pattern goes on only by a star.
+    for (const [, end] of this.#ends) if (!has(this.#stays, end)) reached[end >>> 5]! &= ~(1 << (end & 31));
+    return reached.some((word) => word !== 0);
+  }
+
+  /** The states that are reached at the end of a text. */
+  *#after(text: Pattern): Stepwise<Uint32Array> {
+    const words = this.#words;
+    const [reached, stays, stepsOfAll] = [this.#begin.slice(), this.#stays, this.#stepsOfAll];
+    let steps = words;
+    for (const character of text) {
+      if (this.#mustPrepare(character)) steps += words;
+      const own = this.#stepsBy(character);
+      let carried = 0;
+      for (let word = 0; word < words; word += 1) {
+        const before = reached[word]!;
+        const stepped = before & (own[word]! | stepsOfAll[word]!);
+        reached[word] = (stepped << 1) | carried | (before & stays[word]!);
+        carried = stepped >>> 31;
+      }
+      steps += words;
+      if (steps <= stepsAtOnce) continue;
+      yield steps;
+      steps = 0;
+    }
+    yield steps;
+    return reached;
+  }
+
+  #mustPrepare(character: number): boolean {
+    return this.#statesOf.has(character) && !this.#stepsOf.has(character);
+  }
+
+  #stepsBy(character: number): Uint32Array {
+    const states = this.#statesOf.get(character);
+    if (states === undefined) return this.#stepsOfAll;
+    let steps = this.#stepsOf.get(character);
+    if (steps === undefined) {
+      if ((this.#stepsOf.size + 1) * this.#words > mostKeptWords) this.#stepsOf.clear();
+      steps = this.#none();
+      for (const state of states) mark(steps, state);
+      this.#stepsOf.set(character, steps);
+    }
+    return steps;
+  }
+
+  #none(): Uint32Array {
+    return new Uint32Array(this.#words);
+  }
 }
 
-/** Whether there is a text that begins so, has at least one more character, and matches. */
+function mark(set: Uint32Array, state: number): void {
+  set[state >>> 5]! |= 1 << (state & 31);
+}
+
+function has(set: Uint32Array, state: number): boolean {
+  return ((set[state >>> 5]! >>> (state & 31)) & 1) === 1;
+}
+
+/** Whether there is a text that begins so, has at least one more character, and matches. At once: for a short beginning. */
 export function canMatchBehind(pattern: Pattern, beginning: Pattern): boolean {
-  let reached = skipStars(pattern, new Set([0]));
-  for (const character of beginning) {
-    const next = new Set<number>();
-    for (const at of reached) {
-      const wanted = pattern[at];
-      if (wanted === anyMany) next.add(at);
-      else if (wanted === anyOne || wanted === character) next.add(at + 1);
-    }
-    reached = skipStars(pattern, next);
-  }
-  return [...reached].some((at) => at < pattern.length);
-}
-
-/** Adds the places behind each `*`, which may stand for nothing. */
-function skipStars(pattern: Pattern, places: ReadonlySet<number>): ReadonlySet<number> {
-  const all = new Set(places);
-  // A set that grows while it is walked is walked to its new end.
-  for (const at of all) if (pattern[at] === anyMany) all.add(at + 1);
-  return all;
+  const automaton = atOnce(Automaton.of(new Map([[0, pattern]])));
+  return atOnce(automaton.isOpenAfter(beginning));
 }
 
 function fixedLength(pattern: Pattern): number {

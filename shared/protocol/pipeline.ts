@@ -142,8 +142,6 @@ export class Pipeline {
     const { settings } = services;
 
     // Parse
-    const headers = form ? [request.fields, form.headers] : [request.fields];
-    headers.forEach(refuseUnbuilt);
     const head = requestHead(request, caller, settings, form);
     const input: unknown = operation.parse(head);
 
@@ -164,12 +162,14 @@ export class Pipeline {
       isListing: operation.on === 'bucket' && operation.name.startsWith('List'),
       tags: async () => operation.requestTags?.(input, body) ?? [],
     };
-    const { buckets, uploads } = services;
-    const gate = new Gate({ buckets, uploads, view, keys: this.#rooms.accessKeys }, known);
+    const { buckets, projects, uploads } = services;
+    const gate = new Gate({ buckets, projects, uploads, view, keys: this.#rooms.accessKeys }, known);
     const { address } = request;
     const questions = operation.authorise(input, head);
     const key = 'key' in address ? address.key : questions[0]?.key;
     const authorisation = await gate.authorise(questions, { bucket, key });
+    const headers = form ? [request.fields, form.headers] : [request.fields];
+    headers.forEach(refuseUnbuilt);
     for (const fields of headers) checkExpectedOwner(fields, bucket);
 
     // Read the document, act, render

@@ -70,9 +70,12 @@ interface Mutation {
   readonly freeChecks: boolean;
 }
 
-const { confirm } = RequestAuthorisation.prototype;
-const { commitConditions } = Buckets.prototype;
-const { find } = Accounts.prototype;
+/** A method as it is, to be called by what takes its place. */
+const original = {
+  confirm: Reflect.get(RequestAuthorisation.prototype, 'confirm'),
+  commitConditions: Reflect.get(Buckets.prototype, 'commitConditions'),
+  find: Reflect.get(Accounts.prototype, 'find'),
+} as const;
 
 const mutations: Readonly<Record<string, Mutation>> = {
   'rights to the bucket are not confirmed': {
@@ -85,14 +88,14 @@ const mutations: Readonly<Record<string, Mutation>> = {
         this: RequestAuthorisation,
         bucket,
       ) {
-        return confirm.call(this, bucket);
+        return original.confirm.call(this, bucket);
       }),
     ...{ operation: 'PutObjectAcl', meddling: 'the key is created', freeChecks: true },
   },
   'a commit does not hang on the rights': {
     takeOut: () =>
       vi.spyOn(Buckets.prototype, 'commitConditions').mockImplementation(function (this: Buckets, bucket) {
-        return commitConditions.call(this, bucket);
+        return original.commitConditions.call(this, bucket);
       }),
     ...{ operation: 'DeleteObject', meddling: 'its ACLs are revoked', freeChecks: true },
   },
@@ -103,7 +106,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
   'a commit does not hang on the account': {
     takeOut: () =>
       vi.spyOn(Accounts.prototype, 'find').mockImplementation(async function (this: Accounts, ...asked) {
-        const key = await find.apply(this, asked);
+        const key = await original.find.apply(this, asked);
         return key && { ...key, unchanged: [] };
       }),
     ...{ operation: 'PutBucketTagging', meddling: 'the user is suspended', freeChecks: true },

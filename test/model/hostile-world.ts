@@ -42,7 +42,7 @@ export interface Meddling {
   readonly accounts?: true;
   /** The key that alt's requests are about instead of `k`. */
   readonly key?: string;
-  act(world: Meddler): Promise<unknown>;
+  readonly act: (world: Meddler) => Promise<unknown>;
 }
 
 /** What whoever meddles works with: no scheduler, no rights. */
@@ -50,7 +50,7 @@ export interface Meddler extends Services {
   readonly table: KeyValueTable;
   readonly planted: Planted;
   /** Puts a private object of main's. */
-  putPrivate(key: string): Promise<unknown>;
+  readonly putPrivate: (key: string) => Promise<unknown>;
 }
 
 export interface HostileScenario {
@@ -75,7 +75,11 @@ const read = (project: string): Acl[number] => ({ grantee: { project }, permissi
 function policyOf(effect: 'Allow' | 'Deny'): Attributes {
   const Resource = ['arn:aws:s3:::photos', 'arn:aws:s3:::photos/*', 'arn:aws:s3:::empty'];
   const Statement = [{ Effect: effect, Principal: { AWS: 'alt' }, Action: 's3:*', Resource: Resource.slice(0, 2) }];
-  return policyDocument(JSON.stringify({ Version: '2012-10-17', Statement }), false);
+  return policyDocument(
+    JSON.stringify({ Version: '2012-10-17', Statement }),
+    new Map([['alt', { project: 'alt' }]]),
+    false,
+  );
 }
 
 interface Seed {

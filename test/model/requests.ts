@@ -221,7 +221,7 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
   // Parts and completions come from whoever began the upload.
   const id = input !== null && typeof input === 'object' && 'uploadId' in input ? 'upload' : actor.name;
   const project = { id, email: actor.name, displayName: actor.name };
-  const caller = { kind: 'user', accessKeyId: '', name: '', project, privileges: [] } as const;
+  const caller = { kind: 'user', id: '', accessKeyId: '', name: '', project, privileges: [] } as const;
   const payload = sent.body && measuredBytes(sent.body.bytes, sent.body.length, 'CRC32');
   const about = {
     bucket,

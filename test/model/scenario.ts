@@ -74,7 +74,7 @@ export const modelSettings: Settings = {
 export const noProjects: Projects = {
   project: async () => undefined,
   byEmail: async () => undefined,
-  hasUser: async () => false,
+  userId: async () => undefined,
 };
 const minute = 60 * 1000;
 const day = 24 * 60 * minute;

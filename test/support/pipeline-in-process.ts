@@ -81,7 +81,8 @@ export class PipelineInProcess {
         projects: {
           project: async (id) => projects.get(id),
           byEmail: async (email) => [...projects.values()].find((project) => project.email === email),
-          hasUser: async (id) => projects.has(id),
+          userId: async (id, name) =>
+            people.some((one) => one.project.id === id && nameOf(one) === name) ? idOf(name) : undefined,
         },
         settings: {
           region: 'us-east-1',
@@ -144,11 +145,20 @@ export class PipelineInProcess {
   }
 }
 
+/** Users are called as their keys. */
+function nameOf({ key }: Person): string {
+  return key.accessKeyId;
+}
+
+function idOf(user: string): string {
+  return `id-of-${user}`;
+}
+
 function accessKeyOf({ key, project, suspended }: Person): AccessKey {
   const { accessKeyId, secretAccessKey } = key;
   return {
     secret: secretAccessKey,
-    user: { kind: 'user', accessKeyId, name: accessKeyId, project, privileges: ['monitoring'] },
+    user: { kind: 'user', id: idOf(accessKeyId), accessKeyId, name: accessKeyId, project, privileges: ['monitoring'] },
     suspended,
     unchanged: [],
   };

@@ -3,7 +3,9 @@ import { expectError } from '../support/expect-error.ts';
 import { put } from '../support/objects.ts';
 import type { RawResponse } from '../support/raw-client.ts';
 import { accounts } from '../support/server.ts';
+import { formBody, formType } from '../support/form.ts';
 import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
+import type { Unsigned } from '../support/signer.ts';
 
 /** Ways around a policy: what PutBucketPolicy has allowed or denied must hold, however GetObject or another is sent. */
 
@@ -164,5 +166,154 @@ describe('whoever locks themselves out', () => {
       expectError(await send(method, `/${bucket.name}`, 'policy'), 403, 'AccessDenied');
     }
     expectError(await send('PUT', `/${bucket.name}`, 'policy', body), 403, 'AccessDenied');
+  });
+
+  it('is not the owner’s doing, if another project that may set the policy has confirmed it', async () => {
+    const bucket = await service.bucket();
+    const grant = { 'x-amz-grant-full-control': `id="${accounts[1].id}"` };
+    const granted = await service.send({ method: 'PUT', path: `/${bucket}`, query: 'acl', headers: grant });
+    expect(granted.status, granted.text).toBe(200);
+    const body = JSON.stringify({ Statement: lock(bucket).map((one) => ({ ...one, Principal: '*' })) });
+    const headers = { 'x-amz-confirm-remove-self-bucket-access': 'true' };
+    const set = { method: 'PUT', path: `/${bucket}`, query: 'policy', body, headers };
+    const answer = await service.send(set, stranger);
+    expect(answer.status, answer.text).toBe(204);
+    expectError(await service.send({ path: `/${bucket}` }), 403, 'AccessDenied');
+    expect((await send('GET', `/${bucket}`, 'policy')).text).toBe(body);
+    expect((await send('DELETE', `/${bucket}`, 'policy')).status).toBe(204);
+  });
+});
+
+describe('the right to list', () => {
+  const prefixed = (bucket: string, prefix: string, others: readonly object[] = []): readonly object[] => [
+    { Action: ['s3:GetObject', 's3:GetObjectVersion'] },
+    {
+      ...{ Action: 's3:ListBucket', Resource: `arn:aws:s3:::${bucket}` },
+      Condition: { StringLike: { 's3:prefix': prefix } },
+    },
+    ...others,
+  ];
+  const isMissing = async (bucket: string, key: string, query?: string): Promise<number[]> => {
+    const request = { path: `/${bucket}/${key}`, ...(query !== undefined && { query }) };
+    const answers = [
+      await service.sendUnsigned(request),
+      await service.sendUnsigned({ ...request, method: 'HEAD' }),
+      await service.send({ ...request, method: 'HEAD' }, stranger),
+    ];
+    return [...new Set(answers.map(({ status }) => status))];
+  };
+
+  it('tells of the keys under its prefix, and of no others, which are missing', async () => {
+    const bucket = await guarded((name) => prefixed(name, 'public/*'));
+    expect(await isMissing(bucket, 'public/none')).toEqual([404]);
+    expect(await isMissing(bucket, 'public/none', 'versionId=null')).toEqual([404]);
+    expect(await isMissing(bucket, 'private/none')).toEqual([403]);
+    // What the request says of a prefix is of listings.
+    expect(await isMissing(bucket, 'private/none', 'prefix=public/x')).toEqual([403]);
+  });
+
+  it('that is denied under a prefix tells of all other keys', async () => {
+    const bucket = await guarded((name) => [
+      { Action: ['s3:GetObject', 's3:ListBucket'], Resource: [`arn:aws:s3:::${name}`, `arn:aws:s3:::${name}/*`] },
+      {
+        ...{ Effect: 'Deny', Action: 's3:ListBucket', Resource: `arn:aws:s3:::${name}` },
+        Condition: { StringLike: { 's3:prefix': 'private/*' } },
+      },
+    ]);
+    expect(await isMissing(bucket, 'public/none')).toEqual([404]);
+    expect(await isMissing(bucket, 'private/none')).toEqual([403]);
+  });
+});
+
+describe('what a request says of encryption', () => {
+  const customer = 'x-amz-server-side-encryption-customer-';
+  /** Wrong values, and what is wrong with them for whoever may do it. */
+  const wrong = [
+    [{ 'x-amz-server-side-encryption': 'ROT13' }, 400, 'InvalidArgument'],
+    [{ 'x-amz-server-side-encryption': 'aws:kms' }, 501, 'NotImplemented'],
+    [
+      {
+        ...{ 'x-amz-server-side-encryption': 'aws:kms' },
+        'x-amz-server-side-encryption-aws-kms-key-id': 'arn:aws:kms:us-east-1:1:key/1',
+      },
+      501,
+      'NotImplemented',
+    ],
+    [{ [`${customer}algorithm`]: 'AES128' }, 400, 'InvalidEncryptionAlgorithmError'],
+    [{ [`${customer}algorithm`]: 'AES256' }, 400, 'InvalidArgument'],
+  ] as const;
+  const denied = (bucket: string): readonly object[] => [
+    { Action: ['s3:GetObject', 's3:PutObject', 's3:GetObjectAttributes'] },
+    ...['', '-customer-algorithm'].map((which) => ({
+      ...{ Effect: 'Deny', Action: ['s3:PutObject', 's3:GetObject'], Resource: `arn:aws:s3:::${bucket}/denied*` },
+      Condition: { Null: { [`s3:x-amz-server-side-encryption${which}`]: 'false' } },
+    })),
+  ];
+  const source = (bucket: string): Record<string, string> => ({ 'x-amz-copy-source': `${bucket}/key` });
+
+  const uploads: readonly (readonly [string, (bucket: string, key: string) => Unsigned])[] = [
+    ['PutObject', (bucket, key) => ({ method: 'PUT', path: `/${bucket}/${key}`, body: 'x' })],
+    ['CopyObject', (bucket, key) => ({ method: 'PUT', path: `/${bucket}/${key}`, headers: source(bucket) })],
+    ['CreateMultipartUpload', (bucket, key) => ({ method: 'POST', path: `/${bucket}/${key}`, query: 'uploads' })],
+  ];
+  it.each(uploads)('is judged by policies before it is by %s', async (_, request) => {
+    const bucket = await guarded(denied);
+    for (const [headers, status, code] of wrong) {
+      const [no, yes] = ['denied', 'allowed'].map((key) => request(bucket, key));
+      const sent = (one: Unsigned): Promise<RawResponse> =>
+        service.send({ ...one, headers: { ...one.headers, ...headers } }, stranger);
+      expectError(await sent(no!), 403, 'AccessDenied');
+      expectError(await sent(yes!), status, code);
+    }
+  });
+
+  it('is judged by policies before it is by the upload of a form', async () => {
+    const bucket = await guarded(denied);
+    for (const [headers, status, code] of wrong) {
+      const sent = (key: string): Promise<RawResponse> => {
+        const fields = Object.entries({ key, ...headers }).map(([name, value]) => [name, value] as const);
+        const body = formBody(fields, { content: 'content' });
+        const type = { 'content-type': formType };
+        return service.sendUnsigned({ method: 'POST', path: `/${bucket}`, body, headers: type });
+      };
+      expectError(await sent('denied'), 403, 'AccessDenied');
+      expectError(await sent('allowed'), status, code);
+    }
+  });
+
+  const reads: readonly (readonly [string, Partial<Unsigned>])[] = [
+    ['GetObject', {}],
+    ['GetObjectAttributes', { query: 'attributes', headers: { 'x-amz-object-attributes': 'ETag' } }],
+  ];
+  it.each(reads)('is judged by policies before it is by %s', async (_, more) => {
+    const bucket = await guarded(denied);
+    await put(service.client, bucket, 'denied', 'content');
+    for (const [headers, status, code] of wrong.filter(([one]) => `${customer}algorithm` in one)) {
+      const sent = (key: string): Promise<RawResponse> =>
+        service.send({ path: `/${bucket}/${key}`, ...more, headers: { ...more.headers, ...headers } }, stranger);
+      expectError(await sent('denied'), 403, 'AccessDenied');
+      expectError(await sent('key'), status, code);
+    }
+  });
+
+  it('is judged by policies before it is by UploadPart and UploadPartCopy', async () => {
+    const bucket = await guarded((name) => [
+      { Action: ['s3:PutObject', 's3:GetObject'] },
+      {
+        ...{ Effect: 'Deny', Action: 's3:PutObject', Resource: `arn:aws:s3:::${name}/*` },
+        Condition: { StringEquals: { 'aws:UserAgent': 'denied' } },
+      },
+    ]);
+    const begun = await service.send({ method: 'POST', path: `/${bucket}/key`, query: 'uploads' }, stranger);
+    const uploadId = /<UploadId>(.*)<\/UploadId>/.exec(begun.text)![1]!;
+    for (const part of [{ body: 'x' }, { headers: source(bucket) }]) {
+      const sent = (agent: string): Promise<RawResponse> => {
+        const headers = { ...part.headers, [`${customer}algorithm`]: 'AES128', 'user-agent': agent };
+        const query = `partNumber=1&uploadId=${uploadId}`;
+        return service.send({ method: 'PUT', path: `/${bucket}/key`, query, ...part, headers }, stranger);
+      };
+      expectError(await sent('denied'), 403, 'AccessDenied');
+      expectError(await sent('allowed'), 400, 'InvalidEncryptionAlgorithmError');
+    }
   });
 });

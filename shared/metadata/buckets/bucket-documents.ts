@@ -113,6 +113,35 @@ export class BucketDocuments {
     await this.#table.write([{ key: itemKey.bucketDocument(bucketId, kind, revision), delete: true }]);
   }
 
+  /**
+   * Adds to a document what an earlier version has not written into it. Its revision stays, because it says the same as before.
+   *
+   * @param document as {@link of} gave it, and more
+   * @param attribute one that the document has not without
+   * @returns the document as it is kept from now on, which is another's if that was first; undefined: it was replaced, or could not be
+   *   written, by a function that may only read, say. Whoever reads it next tries again
+   */
+  async complete(
+    bucket: Bucket,
+    kind: DocumentKind,
+    document: Attributes,
+    attribute: string,
+  ): Promise<Attributes | undefined> {
+    const revision = bucket.documents[kind];
+    if (revision === undefined) return undefined;
+    const key = itemKey.bucketDocument(bucket.id, kind, revision);
+    try {
+      const expect = { is: 'all', of: [{ is: 'present' }, { is: 'missing', attribute }] } as const;
+      await this.#table.write([{ key, put: document, expect }]);
+    } catch {
+      return undefined;
+    }
+    const stored = await this.#table.get(key);
+    if (stored?.[attribute] === undefined) return undefined;
+    this.#remembered.set(revision, stored);
+    return stored;
+  }
+
   /** Buckets that have a document of a listed kind, by name, behind `after`. What else there is, is not read. */
   async having(
     kind: DocumentKind,

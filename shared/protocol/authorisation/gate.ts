@@ -1,20 +1,27 @@
 import { mayDo, type Evidence, type OwnedVersion, type Question } from '../../access/authorise.ts';
-import type { AccessKeys } from '../../access/identity.ts';
-import { allowsAnonymous, evaluatePolicy } from '../../access/policy.ts';
+import type { AccessKeys, Caller } from '../../access/identity.ts';
+import { StepCounter } from '../../access/pace.ts';
+import { allowsAnonymous, PreparedPolicy, type Policy } from '../../access/policy.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Upload } from '../../metadata/uploads/upload.ts';
 import { bucketAcl, versionAcl } from '../acls/acl-document.ts';
 import { bucketPolicy } from './bucket-policy.ts';
 import type { Services } from '../operation.ts';
-import { conditionFacts, type KnownRequest } from './policy-facts.ts';
+import { ConditionFacts, type KnownRequest } from './policy-facts.ts';
 import { RequestAuthorisation, type Ground } from './request-authorisation.ts';
 import type { RequestView } from './request-view.ts';
 
 /** What the gate reads from. */
-interface Rooms extends Pick<Services, 'buckets' | 'uploads'> {
+interface Rooms extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly view: RequestView;
   readonly keys: AccessKeys;
+}
+
+/** What of an answer depends on the caller and the request alone. A policy is the same object for as long as it is the same. */
+interface KnownCaller {
+  readonly facts: ConditionFacts;
+  readonly prepared: Map<Policy, PreparedPolicy>;
 }
 
 /**
@@ -24,6 +31,9 @@ interface Rooms extends Pick<Services, 'buckets' | 'uploads'> {
 export class Gate {
   readonly #rooms: Rooms;
   readonly #request: KnownRequest;
+  readonly #pace = new StepCounter();
+  /** The same for all questions, and for as long as the caller is the same. */
+  readonly #known = new Map<Caller, KnownCaller>();
 
   constructor(rooms: Rooms, request: KnownRequest) {
     this.#rooms = rooms;
@@ -76,39 +86,46 @@ export class Gate {
   }
 
   #evidence(question: Question, ground: Ground, bucket: Bucket): Evidence {
-    const { buckets } = this.#rooms;
     return {
       policy: () => this.#policy(question, ground, bucket),
-      sparesOwner: async () => (await bucketPolicy(bucket, buckets))?.bindsOwner !== true,
+      sparesOwner: async () => (await bucketPolicy(bucket, this.#rooms))?.bindsOwner !== true,
       allowsAnonymous: async () => {
-        const found = await bucketPolicy(bucket, buckets);
+        const found = await bucketPolicy(bucket, this.#rooms);
         return found !== undefined && allowsAnonymous(found.policy);
       },
       version: () => this.#version(question, ground, bucket),
       initiator: async () => (await this.#upload(question, bucket))?.initiator,
-      mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name }, ground),
+      mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name, prefix: question.key ?? '' }, ground),
     };
   }
 
   async #policy(question: Question, ground: Ground, bucket: Bucket): Promise<'allow' | 'deny' | 'none'> {
-    const found = await bucketPolicy(bucket, this.#rooms.buckets);
+    const found = await bucketPolicy(bucket, this.#rooms);
     if (found === undefined) return 'none';
     const { action, key } = question;
-    const { caller } = ground;
-    return evaluatePolicy(found.policy, {
-      caller,
+    const { facts, prepared } = this.#knownOf(ground.caller);
+    const policy =
+      prepared.get(found.policy) ??
+      new PreparedPolicy(found.policy, { caller: ground.caller, bucket: bucket.name, pace: this.#pace });
+    prepared.set(found.policy, policy);
+    return policy.verdict({
       action,
-      bucket: bucket.name,
       ...(key !== undefined && { key }),
-      conditions: conditionFacts(
-        { ...this.#request, caller },
-        {
-          question,
-          tags: () => this.#tags(question, ground, bucket),
-          upload: () => this.#upload(question, bucket),
-        },
-      ),
+      conditions: facts.about({
+        question,
+        tags: () => this.#tags(question, ground, bucket),
+        upload: () => this.#upload(question, bucket),
+      }),
     });
+  }
+
+  #knownOf(caller: Caller): KnownCaller {
+    const known = this.#known.get(caller) ?? {
+      facts: new ConditionFacts({ ...this.#request, caller }),
+      prepared: new Map<Policy, PreparedPolicy>(),
+    };
+    this.#known.set(caller, known);
+    return known;
   }
 
   async #version({ key, versionId }: Question, ground: Ground, bucket: Bucket): Promise<OwnedVersion | undefined> {

@@ -1,6 +1,7 @@
 import type { Question } from '../../access/authorise.ts';
 import type { Caller } from '../../access/identity.ts';
 import type { ConditionKey } from '../../access/policy-keys.ts';
+import type { Facts, Values } from '../../access/policy-template.ts';
 import { parseCopySource } from '../../http/copy-source.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
@@ -38,7 +39,18 @@ export interface KnownObject {
   upload(): Promise<Upload | undefined>;
 }
 
-type Fact = (request: KnownRequest, object: KnownObject) => string | undefined | Promise<string | undefined>;
+/** Keys whose values depend on what is asked, not on the request alone. */
+type QuestionKey =
+  | 's3:prefix'
+  | 's3:versionid'
+  | `s3:x-amz-grant-${string}`
+  | `s3:x-amz-server-side-encryption${string}`
+  | 's3:x-amz-acl';
+type QuestionFacts = Readonly<Record<Extract<ConditionKey, QuestionKey>, QuestionFact>>;
+type RequestFacts = Readonly<Record<Exclude<ConditionKey, QuestionKey>, RequestFact>>;
+
+type RequestFact = (request: KnownRequest) => string | undefined;
+type QuestionFact = (request: KnownRequest, object: KnownObject) => string | undefined | Promise<string | undefined>;
 
 const schemes: Readonly<Record<Authenticated['scheme'], { type?: string; version?: string }>> = {
   anonymous: {},
@@ -51,12 +63,12 @@ const schemes: Readonly<Record<Authenticated['scheme'], { type?: string; version
 };
 
 const parameter =
-  (name: string): Fact =>
+  (name: string): RequestFact =>
   ({ isListing, query }) =>
     isListing ? query.get(name) : undefined;
 
 const header =
-  (name: string): Fact =>
+  (name: string): RequestFact =>
   ({ asked }) =>
     asked.get(name);
 
@@ -80,7 +92,7 @@ export function askedOf(fields: Fields): Readonly<Record<string, string>> | unde
 
 /** What the object is to be: as the request says or, where it adds to an upload, as that was begun. */
 const description =
-  (name: (typeof describing)[number]): Fact =>
+  (name: (typeof describing)[number]): QuestionFact =>
   async ({ asked }, object) =>
     object.question.uploadId === undefined ? asked.get(name) : (await object.upload())?.asked?.[name];
 
@@ -88,7 +100,7 @@ const description =
  * Where each condition key gets its value. Nothing here looks at a header because a key has its name, but for those that S3
  * defines so: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-policy-keys
  */
-const facts: Readonly<Record<ConditionKey, Fact>> = {
+const requestFacts: RequestFacts = {
   'aws:currenttime': ({ time }) => new Date(time).toISOString(),
   'aws:epochtime': ({ time }) => String(Math.floor(time / 1000)),
   'aws:principalarn': ({ caller }) =>
@@ -101,18 +113,21 @@ const facts: Readonly<Record<ConditionKey, Fact>> = {
   'aws:username': ({ caller }) => (caller.kind === 'user' ? caller.name : undefined),
   's3:authtype': ({ scheme }) => schemes[scheme].type,
   's3:signatureversion': ({ scheme }) => schemes[scheme].version,
-  's3:versionid': (_, { question }) => question.versionId,
-  's3:prefix': parameter('prefix'),
   's3:delimiter': parameter('delimiter'),
   's3:max-keys': parameter('max-keys'),
   's3:x-amz-copy-source': ({ asked }) => copySource(asked),
+  's3:x-amz-metadata-directive': header('x-amz-metadata-directive'),
+};
+
+const questionFacts: QuestionFacts = {
+  's3:versionid': (_, { question }) => question.versionId,
+  's3:prefix': (request, { question }) => question.prefix ?? parameter('prefix')(request),
   's3:x-amz-acl': description('x-amz-acl'),
   's3:x-amz-grant-full-control': description('x-amz-grant-full-control'),
   's3:x-amz-grant-read': description('x-amz-grant-read'),
   's3:x-amz-grant-read-acp': description('x-amz-grant-read-acp'),
   's3:x-amz-grant-write': description('x-amz-grant-write'),
   's3:x-amz-grant-write-acp': description('x-amz-grant-write-acp'),
-  's3:x-amz-metadata-directive': header('x-amz-metadata-directive'),
   's3:x-amz-server-side-encryption': description('x-amz-server-side-encryption'),
   's3:x-amz-server-side-encryption-customer-algorithm': description('x-amz-server-side-encryption-customer-algorithm'),
 };
@@ -120,24 +135,43 @@ const facts: Readonly<Record<ConditionKey, Fact>> = {
 const existingTag = 's3:existingobjecttag/';
 const requestTag = 's3:requestobjecttag/';
 
-/** Answers what a policy asks of a request. Keys come in lower case, the tag behind a slash as it is. */
-export function conditionFacts(
-  request: KnownRequest,
-  object: KnownObject,
-): (key: string) => Promise<readonly string[] | undefined> {
-  return async (key) => {
-    if (key.startsWith(existingTag)) return valuesOf(await object.tags(), key.slice(existingTag.length));
-    if (key.startsWith(requestTag)) return valuesOf(await givenTags(request, object), key.slice(requestTag.length));
-    const value = Object.hasOwn(facts, key) ? await facts[key as ConditionKey](request, object) : undefined;
-    return value === undefined ? undefined : [value];
-  };
+/** Answers what policies ask of a request. Keys come in lower case, the tag behind a slash as it is. */
+export class ConditionFacts {
+  readonly #request: KnownRequest;
+  /** What depends on the request alone, as far as it was asked: the same values for every key that it is about. */
+  readonly #known = new Map<string, Values>();
+
+  constructor(request: KnownRequest) {
+    this.#request = request;
+  }
+
+  /** What is known beside the request is of this. */
+  about(object: KnownObject): Facts {
+    return async (key) => {
+      if (Object.hasOwn(requestFacts, key)) return this.#ofRequest(key as keyof RequestFacts);
+      const request = this.#request;
+      if (key.startsWith(existingTag)) return valuesOf(await object.tags(), key.slice(existingTag.length));
+      if (key.startsWith(requestTag)) return valuesOf(await givenTags(request, object), key.slice(requestTag.length));
+      if (!Object.hasOwn(questionFacts, key)) return undefined;
+      return asValues(await questionFacts[key as keyof QuestionFacts](request, object));
+    };
+  }
+
+  #ofRequest(key: keyof RequestFacts): Values {
+    if (!this.#known.has(key)) this.#known.set(key, asValues(requestFacts[key](this.#request)));
+    return this.#known.get(key);
+  }
+}
+
+function asValues(value: string | undefined): Values {
+  return value === undefined ? undefined : [value];
 }
 
 async function givenTags(request: KnownRequest, object: KnownObject): Promise<Tags> {
   return object.question.uploadId === undefined ? request.tags() : ((await object.upload())?.particulars.tags ?? []);
 }
 
-function valuesOf(tags: Tags, key: string): readonly string[] | undefined {
+function valuesOf(tags: Tags, key: string): Values {
   const found = tags.find(([name]) => name === key);
   return found && [found[1]];
 }

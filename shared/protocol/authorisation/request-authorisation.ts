@@ -154,8 +154,9 @@ function isSame(a: Version | undefined, b: Version | undefined): boolean {
 
 function hasRightsOf(caller: Caller, { user }: AccessKey): boolean {
   if (caller.kind !== 'user') return false;
-  const { project, name, privileges } = caller;
-  return project.id === user.project.id && name === user.name && privileges.join() === user.privileges.join();
+  const { project, id, name, privileges } = caller;
+  const isSameUser = id === user.id && name === user.name && project.id === user.project.id;
+  return isSameUser && privileges.join() === user.privileges.join();
 }
 
 function nameOf(key: string, versionId: string | undefined): string {

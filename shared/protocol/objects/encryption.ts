@@ -33,8 +33,38 @@ interface Channel {
   readonly remoteAddress: string;
 }
 
-/** Reads the encryption that an upload asks for. @throws S3Error as the table of SSE faults says, NotImplemented for KMS */
-export function parseWantedEncryption(channel: Channel): WantedEncryption {
+/**
+ * What a request says in headers, whose values are judged at the first call: by `act`, when policies, which know the headers as they
+ * were sent, have had their say. So a Deny of a wrong value is 403.
+ */
+export type Unvalidated<Value> = () => Value;
+
+/**
+ * Reads the encryption that an upload asks for.
+ * @returns a function that throws S3Error as the table of SSE faults says, NotImplemented for KMS
+ */
+export function readWantedEncryption(channel: Channel): Unvalidated<WantedEncryption> {
+  return remembered(() => parseWantedEncryption(channel));
+}
+
+/**
+ * Reads a customer's key: all three of its headers, or none.
+ * @param prefix `x-amz-copy-source-` for the key of a copy's source
+ * @returns a function that throws S3Error InvalidRequest, InvalidEncryptionAlgorithmError, InvalidArgument
+ */
+export function readCustomerKey(
+  channel: Channel,
+  prefix: '' | 'x-amz-copy-source-' = '',
+): Unvalidated<CustomerKey | undefined> {
+  return remembered(() => parseCustomerKey(channel, prefix));
+}
+
+function remembered<Value>(parse: () => Value): Unvalidated<Value> {
+  let known: { readonly value: Value } | undefined;
+  return () => (known ??= { value: parse() }).value;
+}
+
+function parseWantedEncryption(channel: Channel): WantedEncryption {
   const customer = parseCustomerKey(channel);
   const managed = parseManaged(channel.fields);
   if (customer && managed) {
@@ -57,12 +87,7 @@ function parseManaged(fields: Fields): boolean {
   throw invalidArgument(managedField, value, 'The encryption method specified is not supported');
 }
 
-/**
- * Reads a customer's key: all three of its headers, or none.
- * @param prefix `x-amz-copy-source-` for the key of a copy's source
- * @throws S3Error InvalidRequest, InvalidEncryptionAlgorithmError, InvalidArgument
- */
-export function parseCustomerKey(
+function parseCustomerKey(
   { fields, secure, remoteAddress }: Channel,
   prefix: '' | 'x-amz-copy-source-' = '',
 ): CustomerKey | undefined {

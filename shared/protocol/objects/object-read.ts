@@ -7,7 +7,7 @@ import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '..
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Contents } from '../../metadata/objects/contents.ts';
 import { etagOf, type Particulars, type Version } from '../../metadata/objects/versions.ts';
-import { checkCustomerKey, encryptionFields, type CustomerKey } from './encryption.ts';
+import { checkCustomerKey, encryptionFields, type CustomerKey, type Unvalidated } from './encryption.ts';
 import { readExpirations } from './expiration-header.ts';
 import { checksumFields, objectFields, overridden } from './object-headers.ts';
 import type { Answer, Context, Services } from '../operation.ts';
@@ -21,7 +21,7 @@ export interface ReadInput {
   readonly partNumber: number | undefined;
   readonly ifRange: string | undefined;
   readonly conditions: Preconditions;
-  readonly customer: CustomerKey | undefined;
+  readonly customer: Unvalidated<CustomerKey | undefined>;
   readonly showChecksum: boolean;
   readonly overrides: ReadonlyMap<string, string>;
 }
@@ -54,7 +54,7 @@ export async function judgeFound(
   services: Services & Pick<Context<'object', 'none'>, 'view'>,
 ): Promise<ReadOutput> {
   const { view, contents } = services;
-  checkCustomerKey(version.encryption, input.customer);
+  checkCustomerKey(version.encryption, input.customer());
   const facts = { etag: etagOf(version), lastModified: version.lastModified };
   const verdict = judgeRead(input.conditions, facts);
   const failure = verdictError(verdict);
@@ -93,7 +93,7 @@ export async function openFound(
   { customer }: Pick<ReadInput, 'customer'>,
   contents: Contents,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
-  return notModified ? undefined : contents.read(version, stretch.range, customer?.key);
+  return notModified ? undefined : contents.read(version, stretch.range, customer()?.key);
 }
 
 /** Status and fields of the answer, as GET and HEAD have them alike. */
@@ -122,7 +122,7 @@ export function renderRead(output: ReadOutput, input: ReadInput): Answer {
       ...(input.partNumber !== undefined && version.partCount !== undefined
         ? [['x-amz-mp-parts-count', String(version.partCount)] as const]
         : []),
-      ...encryptionFields(version.encryption, input.customer),
+      ...encryptionFields(version.encryption, input.customer()),
       ['content-length', String(length)],
       ...(range ? [['content-range', contentRange(range, version.size)] as const] : []),
     ],

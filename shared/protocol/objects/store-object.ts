@@ -5,7 +5,7 @@ import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
 import type { Claim } from '../../metadata/quotas/quotas.ts';
 import { versionIdOf, type Version } from '../../metadata/objects/versions.ts';
-import { customerOf, encryptionFields, wantedKey, type WantedEncryption } from './encryption.ts';
+import { customerOf, encryptionFields, wantedKey, type Unvalidated, type WantedEncryption } from './encryption.ts';
 import { readExpirations } from './expiration-header.ts';
 import { grantsOfUpload } from '../acls/granted-acl.ts';
 import { checksumFields } from './object-headers.ts';
@@ -19,7 +19,7 @@ import { writeGuard } from './write-guard.ts';
 /** An object that comes in one request: by PutObject, or with the form of PostObject. */
 export interface Upload {
   readonly headers: UploadHeaders;
-  readonly encryption: WantedEncryption;
+  readonly encryption: Unvalidated<WantedEncryption>;
   readonly conditions: Preconditions;
   /** What the client says that the MD5 of the bytes is, in hex. */
   readonly expectedEtag?: string | undefined;
@@ -41,21 +41,27 @@ interface Rooms extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'pro
 
 /**
  * Stores the bytes of an upload, and then the object that has them.
- * @throws S3Error QuotaExceeded, as {@link storeBody} and {@link grantsOfUpload}, UnprocessableEntity, PreconditionFailed and NoSuchKey (conditions); nothing is left then
+ * @throws S3Error as {@link readWantedEncryption} says, QuotaExceeded, as {@link storeBody} and {@link grantsOfUpload}, UnprocessableEntity, PreconditionFailed and NoSuchKey (conditions); nothing is left then
  */
 export async function storeObject(upload: Upload, rooms: Rooms): Promise<StoredObject> {
   const { bucket, payload, quotas } = rooms;
+  const wanted = upload.encryption();
   const growth = { bytes: payload.length ?? 0, objects: 1 };
-  return quotas.within(bucket, growth, (claim) => storeWithin(upload, rooms, claim));
+  return quotas.within(bucket, growth, (claim) => storeWithin(upload, wanted, rooms, claim));
 }
 
-async function storeWithin(upload: Upload, rooms: Rooms, claim: Claim): Promise<StoredObject> {
+async function storeWithin(
+  upload: Upload,
+  wanted: WantedEncryption,
+  rooms: Rooms,
+  claim: Claim,
+): Promise<StoredObject> {
   const { authorisation, bucket, contents, objects, payload, caller, settings } = rooms;
   const { expectedEtag, conditions } = upload;
   const { key } = authorisation;
   const owner = projectOf(caller, bucket);
   const grants = await grantsOfUpload(upload.headers.acl, owner, bucket, rooms);
-  const { record, blobs } = contents.encryption(wantedKey(upload.encryption));
+  const { record, blobs } = contents.encryption(wantedKey(wanted));
   const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
   try {
     if (payload.length === undefined) await claim({ bytes: stored.size, objects: 0 });
@@ -91,12 +97,13 @@ export function storedFields(
   { version, md5, checksum, expiration }: StoredObject,
   { encryption }: Upload,
 ): (readonly [name: string, value: string])[] {
+  const wanted = encryption();
   return [
     ['etag', `"${md5.toString('hex')}"`],
     ['x-amz-version-id', versionIdOf(version)],
     ...expiration,
     ...checksumFields(checksum),
-    ...encryptionFields(version.encryption, customerOf(encryption)),
-    ...(encryption.kind === 'customer' ? [['accept-ranges', 'bytes'] as const] : []),
+    ...encryptionFields(version.encryption, customerOf(wanted)),
+    ...(wanted.kind === 'customer' ? [['accept-ranges', 'bytes'] as const] : []),
   ];
 }

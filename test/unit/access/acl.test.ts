@@ -20,7 +20,7 @@ const permissions: readonly Permission[] = ['READ', 'WRITE', 'READ_ACP', 'WRITE_
 
 function userOf(project: string): Caller {
   return {
-    ...{ kind: 'user', accessKeyId: 'key', name: 'name', privileges: [] },
+    ...{ kind: 'user', id: 'user-id', accessKeyId: 'key', name: 'name', privileges: [] },
     project: { id: project, email: `${project}@customer`, displayName: project },
   };
 }

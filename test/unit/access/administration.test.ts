@@ -126,6 +126,48 @@ describe('a suspension', () => {
   });
 });
 
+describe('the id of a user', () => {
+  const { project: shop, name } = { project: 'shop@acme', name: 'ci' };
+
+  it('is that of nobody who is given the name later', async () => {
+    const { id: project } = await accounts.project(shop);
+    const first = await service.userId(project, name);
+    expect(first).toMatch(/^USR[A-Z2-7]{18}$/);
+    await accounts.suspendUser(user, true);
+    await accounts.suspendUser(user, false);
+    const { accessKeyId } = await keys.createKey(user);
+    expect((await service.find(accessKeyId))?.user.id).toBe(first);
+    await accounts.removeUser(user);
+    expect(await service.userId(project, name)).toBeUndefined();
+    await accounts.createUser(user);
+    const next = await service.userId(project, name);
+    expect(next).toMatch(/^USR[A-Z2-7]{18}$/);
+    expect(next).not.toBe(first);
+  });
+
+  it('follows from project, name and time for those that have none of their own', async () => {
+    const declare = (id: string, users: readonly string[]): Promise<void> =>
+      service.ensure({
+        ...{ project: `${id}@declared`, id, displayName: id },
+        users: users.map((one) => ({ name: one, keys: [] })),
+      });
+    await declare('one', ['bob', 'eve']);
+    await declare('two', ['bob']);
+    const ids = [
+      await service.userId('one', 'bob'),
+      await service.userId('one', 'eve'),
+      await service.userId('two', 'bob'),
+    ];
+    expect(new Set(ids).size).toBe(3);
+    await declare('one', ['bob']);
+    expect(await service.userId('one', 'bob')).toBe(ids[0]);
+    await accounts.removeUser('one:bob@declared');
+    later(1);
+    await declare('one', ['bob']);
+    expect(ids).not.toContain(await service.userId('one', 'bob'));
+  });
+});
+
 describe('removing', () => {
   it('takes the keys of a user along', async () => {
     const first = await keys.createKey(user);

@@ -1,5 +1,13 @@
+import { StepCounter, type Pace } from '../../../shared/access/pace.ts';
 import { anonymous, type Caller } from '../../../shared/access/identity.ts';
-import { evaluatePolicy, parsePolicy, type Policy } from '../../../shared/access/policy.ts';
+import {
+  boundTo,
+  namedIn,
+  parsePolicy,
+  PreparedPolicy,
+  type NamedPolicy,
+  type Policy,
+} from '../../../shared/access/policy.ts';
 
 export const bucket = 'photos';
 
@@ -14,6 +22,7 @@ export const callers = {
 function userOf(project: string, name: string): Caller {
   return {
     kind: 'user',
+    id: `id-of-${name}`,
     accessKeyId: `key-of-${name}`,
     name,
     project: { id: `${project}-id`, email: `${project}@example.test`, displayName: project },
@@ -31,7 +40,19 @@ export function policyText(statements: unknown, rest: object = {}): Buffer {
 }
 
 export function policyOf(...statements: readonly object[]): Policy {
-  return parsePolicy(policyText(statements), bucket);
+  return bound(parsePolicy(policyText(statements), bucket));
+}
+
+/** The policy about those of {@link callers} whom it names. */
+export function bound(policy: NamedPolicy): Policy {
+  const users = Object.values(callers).filter((one) => one.kind === 'user');
+  const ids = namedIn(policy).flatMap(({ project: name, user, text }) => {
+    const found = users.find(
+      (one) => [one.project.id, one.project.email].includes(name) && (user === undefined || user === one.name),
+    );
+    return found ? [[text, { project: found.project.id, ...(user !== undefined && { user: found.id }) }] as const] : [];
+  });
+  return boundTo(policy, new Map(ids));
 }
 
 export interface Asked {
@@ -41,10 +62,15 @@ export interface Asked {
   readonly facts?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** A policy for one request. */
+export function prepared(policy: Policy, caller: Caller, pace: Pace = new StepCounter()): PreparedPolicy {
+  return new PreparedPolicy(policy, { caller, bucket, pace });
+}
+
 /** What a policy says of GetObject of `cat.jpg` by bob, but for what is said. */
 export async function verdict(policy: Policy, asked: Asked = {}): Promise<'allow' | 'deny' | 'none'> {
   const { caller = callers.bob, action = 'GetObject', facts = {} } = asked;
   const key = 'key' in asked ? asked.key : 'cat.jpg';
   const conditions = (name: string): readonly string[] | undefined => facts[name];
-  return evaluatePolicy(policy, { caller, action, bucket, ...(key !== undefined && { key }), conditions });
+  return prepared(policy, caller).verdict({ action, ...(key !== undefined && { key }), conditions });
 }

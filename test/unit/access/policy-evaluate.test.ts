@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { evaluatePolicy, parsePolicy } from '../../../shared/access/policy.ts';
-import { bucket, callers, policyOf, policyText, statement, verdict, type Asked } from './policies.ts';
+import { parsePolicy } from '../../../shared/access/policy.ts';
+import { bound, bucket, callers, policyOf, policyText, prepared, statement, verdict, type Asked } from './policies.ts';
 
 const arn = (rest: string): string => `arn:aws:s3:::${bucket}${rest}`;
 
@@ -98,7 +98,7 @@ describe('variables', () => {
 
   it('are text in the older version', async () => {
     const text = policyText(statement({ Resource: home }), { Version: '2008-10-17' });
-    const policy = parsePolicy(text, bucket);
+    const policy = bound(parsePolicy(text, bucket));
     expect(await verdict(policy, { key: 'bob/x', facts: { 'aws:username': ['bob'] } })).toBe('none');
     expect(await verdict(policy, { key: '${aws:username}/x' })).toBe('allow');
   });
@@ -114,10 +114,11 @@ it('asks for what a condition needs only if all else matches', async () => {
   const Condition = { StringEquals: { 's3:ExistingObjectTag/Team': 'storage' } };
   const policy = policyOf(statement({ Condition, Resource: arn('/tagged/*') }));
   const conditions = vi.fn(async () => ['storage']);
-  const request = { caller: callers.bob, bucket, conditions } as const;
-  expect(await evaluatePolicy(policy, { ...request, action: 'PutObject', key: 'tagged/a' })).toBe('none');
-  expect(await evaluatePolicy(policy, { ...request, action: 'GetObject', key: 'a' })).toBe('none');
+  const verdictOn = (action: string, key: string): Promise<string> =>
+    prepared(policy, callers.bob).verdict({ action, key, conditions });
+  expect(await verdictOn('PutObject', 'tagged/a')).toBe('none');
+  expect(await verdictOn('GetObject', 'a')).toBe('none');
   expect(conditions).not.toHaveBeenCalled();
-  expect(await evaluatePolicy(policy, { ...request, action: 'GetObject', key: 'tagged/a' })).toBe('allow');
+  expect(await verdictOn('GetObject', 'tagged/a')).toBe('allow');
   expect(conditions.mock.calls).toEqual([['s3:existingobjecttag/Team']]);
 });

@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { atOnce } from '../../../shared/ports/event-loop.ts';
 import {
   anyMany,
   canMatchBehind,
   codePoints,
   matchesWildcards,
-  matchingPatterns,
+  PatternSet,
   readWildcards,
+  type Pattern,
 } from '../../../shared/access/wildcard.ts';
 
+const matchingPatterns = (patterns: readonly Pattern[], text: Pattern): ReadonlySet<number> =>
+  atOnce(new PatternSet(patterns).matching(text));
 const matches = (pattern: string, text: string): boolean => matchesWildcards(readWildcards(pattern), codePoints(text));
 
 it.each([
@@ -78,6 +82,19 @@ it('finds long stretches between stars, where they are', () => {
       expect(matches(`*${wanted}*`, text)).toBe(text.includes(wanted));
       expect(matches(`*${holes}*`, text)).toBe(new RegExp(holes.replaceAll('?', '.')).test(text));
       expect(matches(`*${wanted}*${wanted}`, text + wanted)).toBe(text.includes(wanted));
+    }),
+  );
+});
+
+it('finds several long stretches, one behind the other', () => {
+  const parts = fc.array(stretched, { minLength: 2, maxLength: 4 });
+  fc.assert(
+    fc.property(parts, parts, fc.constantFrom('', 'b'), (wanted, there, between) => {
+      const text = there.join(between);
+      const expression = new RegExp(`^[^]*${wanted.join('[^]*')}[^]*$`);
+      expect(matches(`*${wanted.join('*')}*`, text)).toBe(expression.test(text));
+      expect(matches(`*${wanted.join('*')}*`, wanted.join(between))).toBe(true);
+      expect(matches(`b*${wanted.join('*')}*b`, `b${text}b`)).toBe(expression.test(text));
     }),
   );
 });

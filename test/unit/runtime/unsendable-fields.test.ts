@@ -24,6 +24,7 @@ async function served(service: PipelineInProcess): Promise<(method: string, path
     proxies: new TrustedProxies([]),
     limits: defaultLimits,
     keepAlive: () => true,
+    telemetry: { problem: () => undefined },
   });
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

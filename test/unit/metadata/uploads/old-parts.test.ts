@@ -91,7 +91,7 @@ describe('of one part number', () => {
 
 async function isThere(ref: string): Promise<boolean> {
   try {
-    await world.blobs.read(ref);
+    await world.blobs.describe(ref);
     return true;
   } catch {
     return false;

@@ -13,6 +13,7 @@ import { credentials, host, message, signingDate, targetOf } from '../../signing
 
 const user: User = {
   kind: 'user',
+  id: 'user-id',
   accessKeyId: credentials.accessKeyId,
   name: 'user',
   project: { id: 'b5c3…', email: 'project@customer', displayName: 'project' },

@@ -34,6 +34,7 @@ import {
 
 const user: User = {
   kind: 'user',
+  id: 'user-id',
   accessKeyId: credentials.accessKeyId,
   name: 'user',
   project: { id: 'b5c3…', email: 'project@customer', displayName: 'project' },

@@ -481,7 +481,11 @@ async function stateOf(setting: Setting): Promise<State> {
   }
   if (setting === 'allowed' || setting === 'denied') {
     const text = policy(setting === 'allowed' ? 'Allow' : 'Deny');
-    await buckets.documents.set(asService(await buckets.load('bucket')), 'policy', policyDocument(text, false));
+    await buckets.documents.set(
+      asService(await buckets.load('bucket')),
+      'policy',
+      policyDocument(text, new Map(), false),
+    );
   }
   return { service, uploadId };
 }

@@ -34,7 +34,7 @@ async function setPolicy(service: PipelineInProcess, ...statements: readonly Rec
   return service.services.buckets.documents.set(
     asService(await service.services.buckets.load('bucket')),
     'policy',
-    policyDocument(text, false),
+    policyDocument(text, new Map(), false),
   );
 }
 
@@ -73,6 +73,39 @@ describe('the gate reads', () => {
     expect((await service.send({ path: '/bucket/key' }, stranger)).text).toBe('content');
     await setPolicy(service, { Action: 's3:GetObject', Resource: objects, Condition: condition('blue') });
     expect((await service.send({ path: '/bucket/key' }, stranger)).status).toBe(403);
+  });
+});
+
+describe('the policy of a bucket', () => {
+  it('holds up nobody, whatever it and a request for a thousand keys are written to take', async () => {
+    const service = await started();
+    const patterns = ['X', 'Y', 'Z'].map((end) => `*${'a?'.repeat(2_900)}${end}*`);
+    const Condition = { StringLike: { 'aws:UserAgent': patterns } };
+    await setPolicy(
+      service,
+      { Action: 's3:DeleteObject', Resource: objects, Condition },
+      { Effect: 'Deny', Action: 's3:DeleteObject', Resource: [`${objects}a?b*`, `${objects}a?c`] },
+    );
+    const keys = Array.from({ length: 1000 }, (_, at) => `<Object><Key>${at}${'a'.repeat(900)}</Key></Object>`);
+    const headers = { 'user-agent': 'a'.repeat(6_000) };
+    const request = {
+      method: 'POST',
+      path: '/bucket',
+      query: 'delete',
+      headers,
+      body: `<Delete>${keys.join('')}</Delete>`,
+    };
+    let turns = 0;
+    let isOver = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const answer = await service.send(request, stranger);
+    isOver = true;
+    expect(answer.text.match(/<Code>AccessDenied</g)).toHaveLength(1000);
+    expect(turns).toBeGreaterThan(20);
   });
 });
 

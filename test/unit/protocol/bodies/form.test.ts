@@ -15,6 +15,7 @@ import { formBody, formType, policyText, signedV2, signedV4, type FormField } fr
 const credentials = { accessKeyId: 'project:user@customer', secretAccessKey: 'secret' };
 const user: User = {
   kind: 'user',
+  id: 'user-id',
   accessKeyId: credentials.accessKeyId,
   name: 'user',
   project: { id: 'id', email: 'project@customer', displayName: 'project' },

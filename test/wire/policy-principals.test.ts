@@ -1,0 +1,103 @@
+import { ListBucketsCommand } from '@aws-sdk/client-s3';
+import { describe, expect, it, vi } from 'vitest';
+import { administer, makeKey, type MadeKey } from '../support/administration.ts';
+import { expectError } from '../support/expect-error.ts';
+import { put } from '../support/objects.ts';
+import type { RawResponse } from '../support/raw-client.ts';
+import { accounts } from '../support/server.ts';
+import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
+
+/** Whom a policy and an ACL mean: who had the name when they were set, and nobody who gets it later. */
+
+const service = serviceUnderTest();
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 180_000 });
+
+/** Longer than anything is believed, on a busy machine. */
+const soon = { timeout: 30_000, interval: 200 };
+
+const admin = (...args: string[]): Promise<{ id: string }> => administer(service.place, ...args);
+const works = (key: MadeKey): Promise<void> =>
+  vi.waitFor(
+    async () => void (await expect(service.sdk(key).send(new ListBucketsCommand({}))).resolves.toBeDefined()),
+    soon,
+  );
+
+/** A bucket with an object that whom the policy names may read. */
+async function shared(principal: unknown): Promise<{ bucket: string; text: string }> {
+  const bucket = await service.bucket();
+  await put(service.client, bucket, 'key', 'content');
+  const statement = { Effect: 'Allow', Principal: principal, Action: 's3:GetObject' };
+  const text = JSON.stringify({ Statement: [{ ...statement, Resource: `arn:aws:s3:::${bucket}/*` }] });
+  expect((await setPolicy(bucket, text)).status).toBe(204);
+  return { bucket, text };
+}
+
+function setPolicy(bucket: string, body: string): Promise<RawResponse> {
+  return service.send({ method: 'PUT', path: `/${bucket}`, query: 'policy', body });
+}
+
+const policyOf = async (bucket: string): Promise<string> =>
+  (await service.send({ path: `/${bucket}`, query: 'policy' })).text;
+const read = (bucket: string, key: MadeKey): Promise<RawResponse> => service.send({ path: `/${bucket}/key` }, { key });
+
+describe.runIf(isAdministered)('a policy', () => {
+  it.each([
+    ['project:user@customer', (_: string, name: string) => name],
+    ['an ARN with it', (_: string, name: string) => `arn:aws:iam:::user/${name}`],
+    ['an ARN of the project', (id: string) => `arn:aws:iam::${id}:user/ci`],
+    ['an ARN of the e-mail', (_: string, name: string) => `arn:aws:iam::${name.replace(':ci@', '@')}:user/ci`],
+  ])('means the user of the time, named by %s', async (_, spelling) => {
+    const customer = `c${Math.random().toString(36).slice(2)}`;
+    const name = `shop:ci@${customer}`;
+    const first = await makeKey(service.place, name);
+    const { id } = await admin('project', 'show', `shop@${customer}`);
+    const { bucket, text } = await shared({ AWS: [accounts[1].id, spelling(id, name)] });
+    await works(first);
+    expect((await read(bucket, first)).text).toBe('content');
+    expect(await policyOf(bucket)).toBe(text);
+
+    await admin('user', 'remove', name);
+    await admin('user', 'create', name);
+    const next = await administer<MadeKey>(service.place, 'key', 'create', name);
+    await vi.waitFor(async () => expectError(await read(bucket, next), 403, 'AccessDenied'), soon);
+    await works(next);
+    expectError(await read(bucket, next), 403, 'AccessDenied');
+    const shown = JSON.parse(await policyOf(bucket)) as { Statement: { Principal: { AWS: string[] } }[] };
+    expect(shown.Statement[0]!.Principal.AWS).toEqual([accounts[1].id, expect.stringMatching(/^USR[A-Z2-7]{18}$/)]);
+    expectError(await setPolicy(bucket, JSON.stringify(shown)), 400, 'MalformedPolicy');
+
+    expect((await setPolicy(bucket, text)).status).toBe(204);
+    expect((await read(bucket, next)).text).toBe('content');
+    expect(await policyOf(bucket)).toBe(text);
+  });
+
+  it('means the project of the time, and so does an ACL', async () => {
+    const customer = `c${Math.random().toString(36).slice(2)}`;
+    const [project, name] = [`shop@${customer}`, `shop:ci@${customer}`];
+    const first = await makeKey(service.place, name);
+    const { id } = await admin('project', 'show', project);
+    const { bucket, text } = await shared({ AWS: project });
+    const headers = { 'x-amz-grant-write': `emailAddress="${project}"` };
+    expect((await service.send({ method: 'PUT', path: `/${bucket}`, query: 'acl', headers })).status).toBe(200);
+    const write = (key: MadeKey): Promise<RawResponse> =>
+      service.send({ method: 'PUT', path: `/${bucket}/theirs`, body: 'x' }, { key });
+    await works(first);
+    expect((await read(bucket, first)).text).toBe('content');
+    expect((await write(first)).status).toBe(200);
+
+    await admin('user', 'remove', name);
+    await admin('project', 'remove', project);
+    expect(await policyOf(bucket)).toBe(text.replace(project, id));
+    await admin('project', 'create', project);
+    await admin('user', 'create', name);
+    const next = await administer<MadeKey>(service.place, 'key', 'create', name);
+    await works(next);
+    expectError(await read(bucket, next), 403, 'AccessDenied');
+    expectError(await write(next), 403, 'AccessDenied');
+    expect(await policyOf(bucket)).toBe(text.replace(project, id));
+    const acl = await service.send({ path: `/${bucket}`, query: 'acl' });
+    expect(acl.text).toContain(`<ID>${id}</ID>`);
+  });
+});
