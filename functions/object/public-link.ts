@@ -47,8 +47,9 @@ export const createPublicLink = defineOperation({
     base: baseUrl(request),
   }),
   authorise: (input) => ask('CreatePublicLink', input),
-  act: async ({ key, versionId, lifetime }, { authorisation, bucket, view, publicLinks }) => {
-    const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
+  act: async ({ key, versionId, lifetime }, { authorisation, bucket, objects, publicLinks }) => {
+    // As it is now: what was there when the request came may have been replaced while its body was waited for.
+    const version = presentVersion(await objects.find(bucket, key, versionId), key, versionId);
     return publicLinks.create(authorisation, version, lifetime);
   },
   render: ({ link, token }, { base }, { settings }) => ({
@@ -100,13 +101,13 @@ export const deletePublicLink = defineOperation({
     return { ...named(request), id };
   },
   authorise: (input) => ask('DeletePublicLink', input),
-  act: async ({ bucket: name, key, id }, { bucket, authorise, publicLinks, view }) => {
+  act: async ({ bucket: name, key, id }, { bucket, authorise, objects, publicLinks }) => {
     const link = idForm.test(id) ? await publicLinks.find(bucket.id, key, id) : undefined;
     if (link === undefined) throw new S3Error('NoSuchPublicLink');
     // It need not lead to the version that the request was about, which may be of another owner.
     const { versionId } = link;
     const authorisation = await authorise({ action: 'DeletePublicLink', bucket: name, key, versionId });
-    await publicLinks.revoke(authorisation, link, await view.find(bucket, key, versionId));
+    await publicLinks.revoke(authorisation, link, await objects.find(bucket, key, versionId));
   },
   render: () => ({ status: 204 }),
 });
