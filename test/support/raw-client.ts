@@ -90,6 +90,11 @@ export class RawConnection {
     this.#socket.write(bytes);
   }
 
+  /** As {@link write}, and waits until the system has taken the bytes: of many, the other side has taken most by then. */
+  async sent(bytes: string | Uint8Array): Promise<void> {
+    await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
+  }
+
   /** Says that nothing more will be sent; responses still come. */
   end(): void {
     this.#socket.end();

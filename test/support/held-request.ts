@@ -1,0 +1,76 @@
+import { RawConnection, requestBytes, type RawResponse } from './raw-client.ts';
+import type { ServiceUnderTest } from './service-under-test.ts';
+import { anonymous, signed, type Key, type Unsigned } from './signer.ts';
+
+export interface Holding {
+  /** Who signs it; null: nobody does. */
+  readonly key: Key | null;
+  /** How many bytes are kept back; one unless said. */
+  readonly keptBack?: number;
+  /** How the length of the body is told; by Content-Length unless said. */
+  readonly framing?: 'length' | 'chunked';
+}
+
+/**
+ * A request, on a connection of its own, of whose body the end is still to come. It is authorised already: `100 Continue` is sent when
+ * somebody asks for the first byte of the body, and nobody does before. (A form is read to find out who sends it: of one with a file that
+ * is much larger than what the system keeps of a connection, most must have been asked for.)
+ *
+ * In the cloud it is CloudFront that answers `Expect`, and API Gateway that waits for the last byte: what it passes on is authorised when
+ * it is finished, and not before.
+ */
+export class HeldRequest {
+  readonly #connection: RawConnection;
+  readonly #method: string;
+  readonly #rest: Buffer;
+
+  private constructor(connection: RawConnection, method: string, rest: Buffer) {
+    this.#connection = connection;
+    this.#method = method;
+    this.#rest = rest;
+  }
+
+  /** @param request with a body, or an empty one in chunks @throws Error if it is answered before its body is sent */
+  static async begin(
+    { url, host }: Pick<ServiceUnderTest, 'url' | 'host'>,
+    request: Unsigned,
+    { key, keptBack = 1, framing = 'length' }: Holding,
+  ): Promise<HeldRequest> {
+    const body = Buffer.from(request.body ?? '');
+    const headers = {
+      ...request.headers,
+      ...(framing === 'chunked' && { 'transfer-encoding': 'chunked' }),
+      expect: '100-continue',
+    };
+    const unsigned = { ...request, body, headers };
+    const whole = key === null ? anonymous(host, unsigned) : signed(host, unsigned, { key });
+    const [first, last] = [body.subarray(0, -keptBack), body.subarray(-keptBack)];
+    const connection = await RawConnection.open(url);
+    try {
+      connection.write(requestBytes({ ...whole, body: '' }));
+      await connection.interim();
+      await connection.sent(framing === 'length' ? first : chunk(first));
+      const rest = framing === 'length' ? last : Buffer.concat([chunk(last), Buffer.from('0\r\n\r\n')]);
+      return new HeldRequest(connection, whole.method, rest);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  /** Sends the end, and gives the answer. */
+  async finish(): Promise<RawResponse> {
+    try {
+      this.#connection.write(this.#rest);
+      return await this.#connection.response(this.#method);
+    } finally {
+      this.#connection.close();
+    }
+  }
+}
+
+/** A chunk of the transfer coding; nothing for no bytes, since an empty chunk would be the last. */
+function chunk(bytes: Uint8Array): Buffer {
+  if (bytes.length === 0) return Buffer.alloc(0);
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+}
