@@ -10,7 +10,7 @@ export interface Pace {
 }
 
 /** A step is a comparison or a word of bits, one to five nanoseconds; one of an {@link EventLoopBudget} is a microsecond. */
-const stepsPerMicrosecond = 256;
+export const stepsPerMicrosecond = 256;
 
 /** Counts the steps that policies take of one request, however many keys they are for, against what it may do in a turn of the event loop. */
 export class StepCounter implements Pace {

@@ -52,7 +52,7 @@ const others = new Set([
   ...['parseDelimiter', 'parsePageSize', 'parseEncodingType', 'parseVersionId', 'parsePartNumber', 'parseDirective'],
   ...['parseProjectName', 'parseUserName', 'parsePrivilege', 'readAclRequest', 'readAnnouncedBody', 'parseCopyRequest'],
   ...['readConditions', 'readConditionKey', 'readVariable', 'readOperator', 'readPrincipals', 'readResource'],
-  ...['readStrings', 'readTemplate', 'parseWantedEncryption', 'parseCustomerKey', 'parseExpectedChecksum'],
+  ...['readStrings', 'readTemplate', 'readWantedEncryption', 'readCustomerKey', 'parseExpectedChecksum'],
   ...[
     'parseUploadChecksum',
     'parseAskedChecksum',

@@ -1,5 +1,7 @@
 import { parseAclHeaders } from '../../shared/access/acl-headers.ts';
-import { parsePolicy } from '../../shared/access/policy.ts';
+import { anonymous } from '../../shared/access/identity.ts';
+import { StepCounter } from '../../shared/access/pace.ts';
+import { boundTo, parsePolicy, PreparedPolicy } from '../../shared/access/policy.ts';
 import { parseStrictJson } from '../../shared/access/strict-json.ts';
 import { codePoints, matchesWildcards, PatternSet, readWildcards } from '../../shared/access/wildcard.ts';
 import { resolveTarget } from '../../shared/http/address.ts';
@@ -43,6 +45,22 @@ export interface Reader {
 const field = (name: string, text: string): Fields => new Fields([[name, text]]);
 const list = [' ', '\t', ',', '"', 'a', '*', '\\'];
 const markup = ['<a>', '</a>', '<a/>', ' ', '&#1;', '&', '&amp;', '<!---->', '<![CDATA[x]]>', '\u0001', 'x', ' a="b"'];
+const hostilePattern = '*a*aZ*b?a*Z*';
+const denying = boundTo(
+  parsePolicy(
+    Buffer.from(
+      JSON.stringify({
+        Statement: {
+          ...{ Effect: 'Deny', Principal: '*', Action: 's3:DeleteObject' },
+          Resource: `arn:aws:s3:::bucket/${hostilePattern}`,
+          Condition: { StringNotLike: { 'aws:UserAgent': [hostilePattern, '*aaaaZ*'] } },
+        },
+      }),
+    ),
+    'bucket',
+  ),
+  new Map(),
+);
 const budget = (): EventLoopBudget => new EventLoopBudget();
 
 /** Every reader of what clients send, a row each. */
@@ -154,6 +172,16 @@ export const readers: Readonly<Record<string, Reader>> = {
     around: ['{"Version":"2012-10-17","Statement":[', ']}'],
     most: 20_000,
     read: (text) => parsePolicy(Buffer.from(text), 'bucket'),
+  },
+  'condition of a policy': {
+    covers: ['PreparedPolicy'],
+    pieces: ['a', 'aZ', 'b', '?', '*', ' '],
+    most: 6000,
+    read: (text) => {
+      const pace = new StepCounter();
+      const policy = new PreparedPolicy(denying, { caller: anonymous, bucket: 'bucket', pace });
+      return policy.verdict({ action: 'DeleteObject', key: text, conditions: () => [text] });
+    },
   },
   JSON: {
     covers: ['parseStrictJson'],

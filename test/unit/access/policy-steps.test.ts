@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { StepCounter, type Pace } from '../../../shared/access/pace.ts';
+import { StepCounter, stepsPerMicrosecond, type Pace } from '../../../shared/access/pace.ts';
+import { stepsPerTurn } from '../../../shared/ports/event-loop.ts';
 import type { Facts } from '../../../shared/access/policy-template.ts';
 import { bucket, callers, policyOf, prepared, statement } from './policies.ts';
 
@@ -131,7 +132,9 @@ it('lets the event loop turn', async () => {
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  await stepsFor(keyCount, [when('StringLike', 'aws:UserAgent', long())], known(agent));
+  const taken = await stepsFor(keyCount, [when('StringLike', 'aws:UserAgent', long())], known(agent));
   isOver = true;
-  expect(turns).toBeGreaterThan(10);
+  const perTurn = stepsPerMicrosecond * stepsPerTurn;
+  expect(taken).toBeGreaterThan(4 * perTurn);
+  expect(turns).toBeGreaterThanOrEqual(Math.floor(taken / perTurn) - 1);
 });
