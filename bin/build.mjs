@@ -10,9 +10,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * cloud's SDKs are no use to most who start the service on one machine. A server of the byte lane is one file, and so is the scrub beside it.
  */
 const programs = {
-  stillage: { source: 'functions/runtime/local/cli.ts', external: ['lmdb', '@aws-sdk/*'] },
-  'byte-lane': { source: 'functions/runtime/byte-lane.ts', external: [] },
-  'cloud-scrub': { source: 'functions/runtime/cloud-scrub.ts', external: [] },
+  stillage: { source: 'functions/runtime/cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
+  'byte-lane': { source: 'functions/runtime/cloud/byte-lane.ts', external: [] },
+  'cloud-scrub': { source: 'functions/runtime/cloud/scrub-task.ts', external: [] },
 };
 
 /** Bundles programs into dist/<name>.mjs. */

@@ -44,7 +44,7 @@ const read = ['dynamodb:GetItem', 'dynamodb:Query'] as const;
 const put = ['dynamodb:PutItem'] as const;
 const remove = ['dynamodb:DeleteItem'] as const;
 const check = ['dynamodb:ConditionCheckItem'] as const;
-const file = (name: string): string => `functions/runtime/background/${name}.ts`;
+const file = (name: string): string => `functions/runtime/cloud/background/${name}.ts`;
 
 /** Every function in the background. */
 export const backgroundFunctions: readonly BackgroundFunction[] = [

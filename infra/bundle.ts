@@ -93,7 +93,7 @@ function entry({ name, operations, serves, needs }: FunctionSource, unbuilt: rea
   const exports = [...new Map(operations.map((operation) => [operation.export, operation.file]))];
   return [
     ...exports.map(([exported, file]) => `import { ${exported} } from './${file}';`),
-    `import { lambdaHandler } from './functions/runtime/lambda.ts';`,
+    `import { lambdaHandler } from './functions/runtime/cloud/lambda.ts';`,
     ...(needs.blobs ? [`import { S3BlobStore as blobs } from './shared/adapters/cloud/s3-blob-store.ts';`] : []),
     `const exported = [${exports.map(([exported]) => exported).join(', ')}].flat();`,
     `const operations = exported.filter(({ name }) => ${JSON.stringify(serves)}.includes(name));`,

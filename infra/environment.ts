@@ -12,7 +12,7 @@ export function hostNamesOf({ domain = nowhere, websiteDomain }: Pick<Settings, 
   return { domain, websiteDomain: websiteDomain ?? `website.${nowhere}` };
 }
 
-/** What every process of a deployment is told of it: what functions/runtime/cloud-settings.ts reads. */
+/** What every process of a deployment is told of it: what functions/runtime/cloud/settings.ts reads. */
 export function environmentOf(settings: Settings, { table, blobs, secret, edgeSecret }: Data): Record<string, string> {
   const { region, xmlNamespace, allUsersGroupUri, limits, publicUrl, strictRegion, signatureV2, regions } = settings;
   const { domain, websiteDomain } = hostNamesOf(settings);

@@ -122,7 +122,7 @@ export class StreamingStack extends Stack {
         maxBufferSize: Size.mebibytes(25),
       }),
       readonlyRootFilesystem: true,
-      // Requests that are running when a task is stopped may end: functions/runtime/byte-lane.ts waits a little less.
+      // Requests that are running when a task is stopped may end: functions/runtime/cloud/byte-lane.ts waits a little less.
       stopTimeout: Duration.seconds(120),
       healthCheck: {
         command: ['CMD', 'node', '-e', askForHealth],
@@ -214,7 +214,7 @@ export class StreamingStack extends Stack {
       internetFacing: false,
       vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
       securityGroup,
-      // A copy that moves bytes may take as long to answer as the distribution waits; functions/runtime/byte-lane.ts waits longer.
+      // A copy that moves bytes may take as long to answer as the distribution waits; functions/runtime/cloud/byte-lane.ts waits longer.
       idleTimeout: Duration.seconds(130),
       // It takes an underscore for invalid, which names of metadata have.
       dropInvalidHeaderFields: false,

@@ -42,6 +42,12 @@ const rooms = [
   'shared/metadata',
   'shared/protocol',
   'shared/adapters',
+  'functions/runtime/compose',
+  'functions/runtime/http',
+  'functions/runtime/telemetry',
+  'functions/runtime/cloud',
+  'functions/runtime/local',
+  'functions/runtime/cli',
   'functions/runtime',
   'functions/edge',
   'functions',
@@ -49,7 +55,32 @@ const rooms = [
 ] as const;
 type Room = (typeof rooms)[number];
 
+const isOutermost = (room: Room): boolean => /^(shared\/adapters|functions\/runtime|infra)/.test(room);
 const roomOf = (file: string): Room => rooms.find((room) => file.startsWith(`${room}/`))!;
+
+/** What every folder of the runtime may import. */
+const belowRuntime = [
+  'shared/errors',
+  'shared/ports',
+  'shared/http',
+  'shared/xml',
+  'shared/checksums',
+  'shared/encryption',
+  'shared/signing',
+  'shared/access',
+  'shared/metadata',
+  'shared/protocol',
+  'shared/adapters',
+  'functions',
+  'functions/edge',
+  'functions/runtime',
+] as const satisfies readonly Room[];
+/** What both deployments are made of. */
+const shared = [
+  'functions/runtime/compose',
+  'functions/runtime/http',
+  'functions/runtime/telemetry',
+] as const satisfies readonly Room[];
 
 /** Who may import whom. A room may always import itself. */
 const allowed: Readonly<Record<Room, readonly Room[]>> = {
@@ -86,7 +117,16 @@ const allowed: Readonly<Record<Room, readonly Room[]>> = {
     'shared/metadata',
     'shared/protocol',
   ],
-  'functions/runtime': [...rooms].filter((room) => room !== 'infra'),
+  // What an operator did wrong, which all of the folders may say.
+  'functions/runtime': [],
+  'functions/runtime/http': [...belowRuntime],
+  'functions/runtime/telemetry': [...belowRuntime],
+  'functions/runtime/compose': [...belowRuntime],
+  // One program each, of one machine and of the cloud: neither knows the other.
+  'functions/runtime/local': [...belowRuntime, ...shared],
+  // The scrub of a deployment is a task that prints what the command prints.
+  'functions/runtime/cloud': [...belowRuntime, ...shared, 'functions/runtime/cli'],
+  'functions/runtime/cli': [...belowRuntime, ...shared, 'functions/runtime/local'],
   // It is all that the router may hold: what it does not need would not fit.
   'functions/edge': ['shared/protocol'],
   infra: ['shared/protocol', 'functions/edge'],
@@ -161,7 +201,7 @@ describe('who may import whom', () => {
     const outside = /^(node:(fs|net|http|https|tls|child_process|dns|worker_threads)|lmdb|@aws-sdk\/)/;
     const broken = imports
       .filter(({ isPackage, target }) => isPackage && outside.test(target))
-      .filter(({ file }) => !['shared/adapters', 'functions/runtime', 'infra'].includes(roomOf(file)));
+      .filter(({ file }) => !isOutermost(roomOf(file)));
     expect(broken).toEqual([]);
   });
 });
@@ -184,7 +224,7 @@ describe('what is not a parameter', () => {
   it('environment, clock and randomness are read only in runtime and adapters', () => {
     const broken = ['shared', 'functions']
       .flatMap(sourceFiles)
-      .filter((file) => !['shared/adapters', 'functions/runtime'].includes(roomOf(file)))
+      .filter((file) => !isOutermost(roomOf(file)))
       .filter((file) => ambient.test(readFileSync(join(root, file), 'utf8')));
     expect(broken).toEqual([]);
   });

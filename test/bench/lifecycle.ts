@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openData } from '../../functions/runtime/local/data-directory.ts';
-import { lifecycleRooms } from '../../functions/runtime/lifecycle-rooms.ts';
+import { lifecycleRooms } from '../../functions/runtime/compose/lifecycle.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { seedBucket } from './lifecycle-bucket.ts';

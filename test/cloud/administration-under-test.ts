@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { deploymentKeys } from '../../functions/runtime/deployment-keys.ts';
+import { deploymentKeys } from '../../functions/runtime/cloud/deployment-keys.ts';
 import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { Accounts } from '../../shared/access/accounts.ts';

@@ -4,7 +4,7 @@ import {
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { deploymentKeys } from '../../functions/runtime/deployment-keys.ts';
+import { deploymentKeys } from '../../functions/runtime/cloud/deployment-keys.ts';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { FunctionBundle } from '../../infra/bundle.ts';
 import { type gatewayErrors, gatewayResponses } from '../../infra/gateway-responses.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ProxyEvent, ProxyResult } from '../../functions/runtime/api-gateway.ts';
+import type { ProxyEvent, ProxyResult } from '../../functions/runtime/cloud/api-gateway.ts';
 
 /*
  * What a REST API of API Gateway does to requests and answers on their way to and from a function, as recorded:

@@ -1,6 +1,6 @@
 import { CommanderError, type Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { families } from '../../functions/runtime/local/commands/families.ts';
+import { families } from '../../functions/runtime/cli/commands/families.ts';
 import { runProgram } from '../support/program.ts';
 
 /** A command with the words that lead to it. */

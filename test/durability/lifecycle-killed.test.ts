@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { seedBucket } from '../bench/lifecycle-bucket.ts';
 import { openData, type DataDirectory } from '../../functions/runtime/local/data-directory.ts';
-import { lifecycleRooms } from '../../functions/runtime/lifecycle-rooms.ts';
+import { lifecycleRooms } from '../../functions/runtime/compose/lifecycle.ts';
 import type { LifecycleRooms } from '../../functions/scheduled/apply-lifecycle.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';

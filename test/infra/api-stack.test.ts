@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { readCloudSettings } from '../../functions/runtime/cloud-settings.ts';
+import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
 import {
   describeOperations,
   functionsOf,

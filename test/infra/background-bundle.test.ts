@@ -16,7 +16,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 describe('the functions in the background', () => {
   it('are those that have a file which exports a handler', async () => {
-    const folder = 'functions/runtime/background';
+    const folder = 'functions/runtime/cloud/background';
     const files = (await readdir(join(root, folder))).map((name) => join(folder, name));
     const entries: string[] = [];
     for (const file of files) {

@@ -1,7 +1,7 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeOperations, functionsOf } from '../../infra/operation-descriptions.ts';
-import { readCloudSettings } from '../../functions/runtime/cloud-settings.ts';
+import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
 import { resources, synthesise, withoutAssets } from './synthesis.ts';
 
 let streaming: Template;

@@ -1,6 +1,6 @@
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { composeServices } from '../../functions/runtime/services.ts';
+import { composeServices } from '../../functions/runtime/compose/services.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { itemKey } from '../../shared/metadata/keys.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';

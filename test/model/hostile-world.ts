@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { operations } from '../../functions/operations.ts';
-import { composeServices } from '../../functions/runtime/services.ts';
+import { composeServices } from '../../functions/runtime/compose/services.ts';
 import { accountKey } from '../../shared/access/account-items.ts';
 import { Accounts } from '../../shared/access/accounts.ts';
 import type { Acl } from '../../shared/access/acl.ts';

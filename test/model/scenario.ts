@@ -1,6 +1,6 @@
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import { composeServices } from '../../functions/runtime/services.ts';
+import { composeServices } from '../../functions/runtime/compose/services.ts';
 import type { Projects } from '../../shared/access/identity.ts';
 import { Graves } from '../../shared/metadata/removal/graves.ts';
 import { itemKey, objectOf } from '../../shared/metadata/keys.ts';

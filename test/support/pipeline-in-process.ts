@@ -1,5 +1,5 @@
 import { operations } from '../../functions/operations.ts';
-import { composeServices } from '../../functions/runtime/services.ts';
+import { composeServices } from '../../functions/runtime/compose/services.ts';
 import type { AccessKey, Project } from '../../shared/access/identity.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';

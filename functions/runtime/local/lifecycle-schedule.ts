@@ -1,30 +1,13 @@
-import { InvalidArgumentError, type Option } from 'commander';
 import { realDays, shortDays, type Calendar } from '../../../shared/metadata/lifecycle/lifecycle.ts';
 import type { LifecyclePass } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { applyLifecycle, type LifecycleRooms } from '../../scheduled/apply-lifecycle.ts';
 import { isPassDue } from '../../scheduled/plan-lifecycle.ts';
 import { repeat } from './schedule.ts';
-import { setting } from './setting.ts';
 
 const minute = 60 * 1000;
 /** Leaves room for requests: each worker scans without a break. */
 const workers = 2;
-
-/** The option by which a day of lifecycle rules gets another length. */
-export function lifecycleDayOption(): Option {
-  return setting(
-    '--lifecycle-day-seconds <n>',
-    'a day of lifecycle rules lasts so many seconds, and ends at any time: for tests',
-    'LIFECYCLE_DAY_SECONDS',
-  ).argParser(daySeconds);
-}
-
-function daySeconds(value: string): number {
-  const seconds = Number(value);
-  if (Number.isFinite(seconds) && seconds > 0) return seconds;
-  throw new InvalidArgumentError('A day has a positive number of seconds.');
-}
 
 /** The calendar for days of so many seconds; undefined: real days. */
 export function calendarOf(seconds: number | undefined): Calendar {

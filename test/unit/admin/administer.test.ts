@@ -1,10 +1,10 @@
 import { byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { administer, type AdministrationAnswer } from '../../../functions/admin/administer.ts';
-import { administrationRooms } from '../../../functions/admin/administration-rooms.ts';
+import { administrationRooms } from '../../../functions/runtime/compose/administration.ts';
 import type { AdministrationRooms } from '../../../functions/admin/command.ts';
 import { administrationCommands } from '../../../functions/admin/commands.ts';
-import { families } from '../../../functions/runtime/local/commands/families.ts';
+import { families } from '../../../functions/runtime/cli/commands/families.ts';
 import type { NewKey } from '../../../shared/access/key-administration.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';

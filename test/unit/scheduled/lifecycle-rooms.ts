@@ -1,5 +1,5 @@
 import { asService, byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
-import { lifecycleRooms } from '../../../functions/runtime/lifecycle-rooms.ts';
+import { lifecycleRooms } from '../../../functions/runtime/compose/lifecycle.ts';
 import type { LifecycleRooms } from '../../../functions/scheduled/apply-lifecycle.ts';
 import type { Versioning } from '../../../shared/metadata/buckets/bucket.ts';
 import { realDays } from '../../../shared/metadata/lifecycle/lifecycle.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { lifecycleRooms } from '../../../../functions/runtime/lifecycle-rooms.ts';
+import { lifecycleRooms } from '../../../../functions/runtime/compose/lifecycle.ts';
 import { openData } from '../../../../functions/runtime/local/data-directory.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../../shared/adapters/system/system-clock.ts';

@@ -1,9 +1,0 @@
-import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
-import { PublicLinks } from '../../../shared/metadata/objects/public-links.ts';
-import { backgroundHandler } from './background-handler.ts';
-
-/** Removes public links whose time is over. */
-export const handler = backgroundHandler('sweep-public-links', (rooms) => {
-  const links = new PublicLinks({ ...rooms, buckets: new Buckets(rooms) });
-  return () => links.sweep().then(() => undefined);
-});

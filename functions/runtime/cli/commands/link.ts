@@ -1,0 +1,80 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { limitOption } from '../limit-option.ts';
+import { publicUrlOption } from '../public-url-option.ts';
+import { defaultOptions } from '../../local/settings.ts';
+import { family, verb } from '../command.ts';
+import { recordReport, tableReport, time } from '../report.ts';
+
+const object = [
+  ['<bucket>', 'name of the bucket'],
+  ['<key>', 'key of the object'],
+] as const;
+
+interface Asked {
+  readonly versionId?: string;
+  readonly expires?: number;
+}
+
+/** `stillage link` */
+export function linkFamily(): Command {
+  return family('link', 'public links: they let anybody read a version of an object for some time', [
+    verb<Asked>({
+      name: 'create',
+      does: 'make a link; its URL is shown this once',
+      operands: object,
+      options: [
+        new Option('--version-id <id>', 'the version that it leads to (default: the current one)'),
+        new Option('--expires <seconds>', 'how long it lasts (default: as long as it may, a day)').argParser(
+          parseSeconds,
+        ),
+      ],
+      service: [
+        publicUrlOption().default(`http://${defaultOptions.host}:${defaultOptions.port}`),
+        limitOption('the limits that the service was started with'),
+      ],
+      examples: ['link create first-bucket hello.txt', 'link create first-bucket hello.txt --expires 3600 --json'],
+      act: async (ask, [bucket, key], { versionId, expires }) => {
+        const given = { bucket: bucket!, key: key!, versionId, expiresSeconds: expires };
+        const link = await ask('link create', given);
+        return recordReport(link, [
+          ['id', link.id],
+          ['url', link.url],
+          ['expires', time(link.expires)],
+        ]);
+      },
+    }),
+    verb({
+      name: 'list',
+      does: 'list the links of an object that lead somewhere',
+      operands: object,
+      examples: ['link list first-bucket hello.txt'],
+      act: async (ask, [bucket, key]) =>
+        tableReport(
+          await ask('link list', { bucket: bucket!, key: key! }),
+          [
+            ['ID', ({ id }) => id],
+            ['VERSION', ({ versionId }) => versionId],
+            ['CREATED', ({ created }) => time(created)],
+            ['EXPIRES', ({ expires }) => time(expires)],
+          ],
+          'no links',
+        ),
+    }),
+    verb({
+      name: 'revoke',
+      does: 'end a link at once',
+      operands: [...object, ['<id>', 'id of the link']],
+      examples: ['link revoke first-bucket hello.txt AP6w61-P5FSALQ75-H-fIgggzpaO'],
+      act: async (ask, [bucket, key, id]) => {
+        await ask('link revoke', { bucket: bucket!, key: key!, id: id! });
+        return `revoked ${id}`;
+      },
+    }),
+  ]);
+}
+
+/** @throws InvalidArgumentError */
+function parseSeconds(value: string): number {
+  if (/^[1-9]\d{0,9}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError('A link lasts a whole number of seconds.');
+}

@@ -1,0 +1,83 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { parseIsoDate } from '../../../../shared/http/dates.ts';
+import { metrics, statistics, type Metric, type Statistic } from '../../../../shared/metadata/monitoring/statistics.ts';
+import type { Ask, ResultOf } from '../../../admin/commands.ts';
+import { family, verb } from '../command.ts';
+import { graph } from '../graph.ts';
+import type { Report } from '../report.ts';
+import { sizeText } from '../sizes.ts';
+
+interface ShowOptions {
+  readonly metric: Metric;
+  readonly statistic: Statistic;
+  /** Milliseconds. */
+  readonly last: number;
+  readonly start?: number;
+  readonly end?: number;
+  /** Milliseconds. */
+  readonly period?: number;
+}
+
+const minute = 60 * 1000;
+const units = { m: minute, h: 60 * minute, d: 24 * 60 * minute, w: 7 * 24 * 60 * minute } as const;
+
+/** `stillage metrics` */
+export function metricsFamily(): Command {
+  return family('metrics', 'the size of buckets, now and before', [
+    verb<ShowOptions>({
+      name: 'show',
+      does: 'draw the history of a bucket',
+      operands: [['<bucket>', 'name of the bucket']],
+      options: [
+        new Option('--metric <name>', 'what is drawn').choices([...metrics]).default('BucketSizeBytes'),
+        new Option('--statistic <name>', 'how samples become one number').choices([...statistics]).default('Average'),
+        new Option('--last <time>', 'how far back: 3h, 2d, 4w').default(units.d, '1d').argParser(duration),
+        new Option('--start <time>', 'from this time on, such as 2026-11-20T10:00:00Z').argParser(moment),
+        new Option('--end <time>', 'until this time (default: now)').argParser(moment),
+        new Option('--period <time>', 'the time that one number stands for: 5m, 1h (default: what fits)').argParser(
+          duration,
+        ),
+      ],
+      examples: ['metrics show photos', 'metrics show photos --metric NumberOfObjects --last 2w --json'],
+      act: (ask, [bucket], options) => show(ask, bucket!, options),
+    }),
+  ]);
+}
+
+async function show(ask: Ask, bucket: string, options: ShowOptions): Promise<Report> {
+  const { metric, statistic, last, start, end, period } = options;
+  const found = await ask('metrics show', { bucket, metric, statistic, last, start, end, period });
+  const label = (value: number): string =>
+    metric === 'BucketSizeBytes' && statistic !== 'SampleCount' ? sizeText(value) : value.toLocaleString('en');
+  const minutes = found.period / minute;
+  const head = `${found.bucket}: ${metric}, ${statistic} of ${minutes} minutes; now ${label(found.current.value)}`;
+  const hint = found.isMonitored ? '' : `; turn it on: stillage monitoring enable ${found.bucket}`;
+  const drawn =
+    found.datapoints.length === 0 ? `no samples of this time${hint}` : graph(found.datapoints, found, label);
+  return { data: shown(found), text: `${head}\n${drawn}` };
+}
+
+/** For programs: times as they read them, and seconds. */
+function shown({ bucket, metric, statistic, unit, period, current, datapoints }: ResultOf<'metrics show'>): object {
+  const point = ({ at, value }: { readonly at: number; readonly value: number }): object => ({
+    timestamp: new Date(at).toISOString(),
+    value,
+  });
+  return {
+    ...{ bucket, metric, statistic, unit, period: period / 1000 },
+    ...{ current: point(current), datapoints: datapoints.map(point) },
+  };
+}
+
+function duration(text: string): number {
+  const [, number, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  const time = Number(number) * units[(unit ?? 'm') as keyof typeof units];
+  if (!(time > 0)) throw new InvalidArgumentError('A time is a number with m, h, d or w: 90m, 3h, 2d, 4w.');
+  return time;
+}
+
+function moment(text: string): number {
+  const time = parseIsoDate(text);
+  if (time === undefined) throw new InvalidArgumentError('A time such as 2026-11-20T10:00:00Z.');
+  return time;
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import { family, verb } from '../command.ts';
+import { recordReport } from '../report.ts';
+
+const which = [['<bucket>', 'name of the bucket']] as const;
+
+/** `stillage monitoring` */
+export function monitoringFamily(): Command {
+  return family('monitoring', 'whether the history of a bucket is kept, and its alarms are watched', [
+    verb({
+      name: 'show',
+      does: 'show whether a bucket has monitoring',
+      operands: which,
+      examples: ['monitoring show photos'],
+      act: async (ask, [bucket]) => {
+        const data = await ask('monitoring show', { bucket: bucket! });
+        return recordReport(data, [
+          ['bucket', data.bucket],
+          ['monitoring', data.monitoring],
+          ['alarms', String(data.alarms)],
+        ]);
+      },
+    }),
+    turning('enable', 'on'),
+    turning('disable', 'off'),
+  ]);
+}
+
+function turning(name: 'enable' | 'disable', status: 'on' | 'off'): Command {
+  return verb({
+    name,
+    does: `turn the monitoring of a bucket ${status}`,
+    operands: which,
+    examples: [`monitoring ${name} photos`],
+    act: async (ask, [bucket]) => {
+      const data = await ask(`monitoring ${name}`, { bucket: bucket! });
+      return { data, text: `monitoring of ${data.bucket} is ${data.monitoring}` };
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import type { Command } from 'commander';
+import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
+import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
+import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
+import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
+import { Log } from '../../telemetry/log.ts';
+import { FeedRunner } from '../../local/feed-runner.ts';
+import { feedFollowers } from '../../compose/feed-followers.ts';
+import { localNotifier } from '../../local/monitoring-schedule.ts';
+import { webhookAllowOption } from '../schedule-options.ts';
+import { setting } from '../setting.ts';
+import { defaultOptions } from '../../local/settings.ts';
+import { localVerb } from '../command.ts';
+import type { Rooms } from '../data-deps.ts';
+import { monitoringRooms } from '../monitoring-deps.ts';
+import { count, recordReport, type Report } from '../report.ts';
+
+/** Milliseconds between two lines of progress on standard error. */
+const tellEvery = 1000;
+
+/** `stillage run collect-metrics` */
+export function collectMetricsCommand(): Command {
+  return localVerb({
+    name: 'collect-metrics',
+    does: 'Sample the size of every bucket that has monitoring, in place of the sample of the same five minutes.',
+    examples: ['run collect-metrics'],
+    act: collect,
+  });
+}
+
+async function collect(rooms: Rooms): Promise<Report> {
+  const { monitoring, buckets, usage } = monitoringRooms(rooms);
+  const telemetry = new Log(process.stderr);
+  const uploads = new Uploads({ ...rooms, buckets, manifests: new Manifests(rooms) });
+  const feed = new FeedRunner(rooms.table, feedFollowers({ ...rooms, uploads }), telemetry);
+  const tell = sparingly(({ sampled }: { readonly sampled: number }) => `${count(sampled, 'bucket')} so far`);
+  try {
+    const exact = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
+    const done = await collectMetrics({ monitoring, buckets, usage: exact, clock: rooms.clock, telemetry }, tell);
+    return recordReport(done, [
+      ['sampled', count(done.sampled, 'bucket')],
+      ['failed', done.failed === 0 ? undefined : count(done.failed, 'bucket')],
+    ]);
+  } finally {
+    await feed.stop();
+    telemetry.flush();
+  }
+}
+
+/** `stillage run evaluate-alarms` */
+export function evaluateAlarmsCommand(): Command {
+  return localVerb<{ region: string; alarmWebhookAllow: readonly string[] }>({
+    name: 'evaluate-alarms',
+    does: 'Evaluate the alarms of every bucket that has monitoring, and deliver what they have to tell.',
+    options: [
+      webhookAllowOption(),
+      setting('--region <r>', 'region that notifications name', 'REGION', defaultOptions.region),
+    ],
+    examples: ['run evaluate-alarms'],
+    act: (rooms, _, options) => evaluate(rooms, options),
+  });
+}
+
+async function evaluate(
+  rooms: Rooms,
+  { region, alarmWebhookAllow }: { readonly region: string; readonly alarmWebhookAllow: readonly string[] },
+): Promise<Report> {
+  const { monitoring, buckets } = monitoringRooms(rooms);
+  const telemetry = new Log(process.stderr);
+  const notifier = localNotifier(telemetry, alarmWebhookAllow);
+  const tell = sparingly(({ alarms }: { readonly alarms: number }) => `${count(alarms, 'alarm')} so far`);
+  try {
+    const done = await evaluateAlarms({ monitoring, buckets, notifier, clock: rooms.clock, telemetry, region }, tell);
+    return recordReport(done, [
+      ['evaluated', count(done.alarms, 'alarm')],
+      ['changed', count(done.changed, 'alarm')],
+      ['actions', String(done.deliveries)],
+      ['failed', done.failed === 0 ? undefined : count(done.failed, 'bucket')],
+    ]);
+  } finally {
+    telemetry.flush();
+  }
+}
+
+/** Writes what there is to say on standard error, once a second at most. */
+function sparingly<Progress>(line: (progress: Progress) => string): (progress: Progress) => void {
+  let toldAt = Date.now();
+  return (progress) => {
+    if (Date.now() - toldAt < tellEvery) return;
+    toldAt = Date.now();
+    process.stderr.write(`${line(progress)}\n`);
+  };
+}

@@ -1,0 +1,28 @@
+import { AccountRefusal } from '../../../shared/access/account-names.ts';
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
+import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { S3Error } from '../../../shared/errors/s3-error.ts';
+import type { Clock } from '../../../shared/ports/clock.ts';
+import type { Randomness } from '../../../shared/ports/randomness.ts';
+import { OperatorError } from '../operator-error.ts';
+import { openExistingData, type DataDirectory } from '../local/data-directory.ts';
+
+/** What a command works with that is done on a data directory only. The service may be running on it. */
+export interface Rooms extends DataDirectory {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+/** Opens the data directory for so long. What its rooms refuse becomes one line for whoever runs it. */
+export async function withRooms<Result>(data: string, work: (rooms: Rooms) => Promise<Result>): Promise<Result> {
+  const opened = await openExistingData(data);
+  try {
+    return await work({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() });
+  } catch (error) {
+    if (error instanceof S3Error) throw new OperatorError(`${error.code}: ${error.message}`);
+    if (error instanceof AccountRefusal) throw new OperatorError(error.message);
+    throw error;
+  } finally {
+    await Promise.all([opened.table.close(), opened.blobs.close()]);
+  }
+}

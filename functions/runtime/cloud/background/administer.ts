@@ -1,0 +1,34 @@
+import { readManagedSecret } from '../../../../shared/adapters/cloud/secrets-manager.ts';
+import { AesSecrets } from '../../../../shared/adapters/system/aes-secrets.ts';
+import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
+import { administer, type AdministrationRequest } from '../../../admin/administer.ts';
+import { administrationRooms } from '../../compose/administration.ts';
+import { deploymentKeys } from '../deployment-keys.ts';
+import { backgroundHandler } from './background-handler.ts';
+import { actionKinds } from './monitoring.ts';
+
+/** Does what operators ask of the deployment, for whoever IAM lets invoke it. Its answer may hold the secret of a new key. */
+export const handler = backgroundHandler(
+  'administer',
+  async (cloud) => {
+    const keys = deploymentKeys(await readManagedSecret(cloud.setting('STILLAGE_SECRET')));
+    const endpoint = cloud.setting('STILLAGE_ENDPOINT');
+    const rooms = administrationRooms({
+      ...cloud,
+      secrets: new AesSecrets(keys.sealing),
+      actionKinds,
+      settings: {
+        limits: { ...defaultLimits, ...(JSON.parse(cloud.setting('STILLAGE_LIMITS')) as Partial<Limits>) },
+        endpoint,
+        publicUrl: process.env['STILLAGE_PUBLIC_URL'] ?? endpoint,
+        region: cloud.setting('STILLAGE_REGION'),
+      },
+    });
+    return async (request: AdministrationRequest) => {
+      const answer = await administer(rooms, request);
+      cloud.log.note('administration', { command: String(request.command), done: answer.ok ? 1 : 0 });
+      return answer;
+    };
+  },
+  { secretAnswer: true },
+);

@@ -1,0 +1,40 @@
+import type { CloudBlobsClass } from '../blobs.ts';
+import { cloudRooms, type CloudRooms } from './adapters.ts';
+
+/** What is used of the context that Lambda gives to an invocation. */
+export interface Invocation {
+  getRemainingTimeInMillis(): number;
+}
+
+/** Work of a function in the background. `stopping` says whether its time is nearly up. */
+export type Work<Event, Answer> = (event: Event, stopping: () => boolean) => Promise<Answer>;
+
+/** So long before its end a function begins nothing new: a page of a lifecycle pass takes less. */
+const reserve = 120_000;
+
+/**
+ * The handler of a function that works in the background. It is composed with its first event; should that fail, the next one
+ * tries again. What it answers is logged, but for answers that hold secrets. Without `blobs` it has none.
+ */
+export function backgroundHandler<Event, Answer extends object | undefined>(
+  name: string,
+  compose: (rooms: CloudRooms) => Work<Event, Answer> | Promise<Work<Event, Answer>>,
+  { secretAnswer = false, blobs }: { readonly secretAnswer?: boolean; readonly blobs?: CloudBlobsClass } = {},
+): (event: Event, invocation: Invocation) => Promise<Answer> {
+  let composed: { readonly rooms: CloudRooms; readonly work: Work<Event, Answer> } | undefined;
+  return async (event, invocation) => {
+    const rooms = composed?.rooms ?? cloudRooms(process.env, blobs);
+    try {
+      composed ??= { rooms, work: await compose(rooms) };
+      const answer = await composed.work(event, () => invocation.getRemainingTimeInMillis() < reserve);
+      rooms.log.note(name, secretAnswer || answer === undefined ? {} : { answer: JSON.stringify(answer) });
+      return answer;
+    } catch (error) {
+      rooms.log.problem(`${name} failed`, error);
+      throw error;
+    } finally {
+      // Lambda stops the process as soon as it has the answer.
+      rooms.log.flush();
+    }
+  };
+}

@@ -1,0 +1,18 @@
+import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
+import { FullBuckets } from '../../../../shared/metadata/quotas/flagged-quotas.ts';
+import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
+import { backgroundHandler } from './background-handler.ts';
+import { followBatches } from './stream-batches.ts';
+
+/** Follows the change feed: counts what buckets hold, and behind that flags those that are full. */
+export const handler = backgroundHandler('count-usage', ({ log, ...rooms }) => {
+  const usage = new Usage(rooms);
+  const limits = { ...defaultLimits, ...(JSON.parse(rooms.setting('STILLAGE_LIMITS')) as Partial<Limits>) };
+  const defaults = { bytes: limits.bucketBytes, objects: limits.bucketObjects };
+  const full = new FullBuckets({ ...rooms, buckets: new Buckets(rooms), usage, defaults });
+  return followBatches([(batch) => usage.follow(batch), (batch) => full.follow(batch)], {
+    table: rooms.setting('STILLAGE_TABLE'),
+    telemetry: log,
+  });
+});

@@ -1,0 +1,22 @@
+import { SnsTopics } from '../../../../shared/adapters/cloud/sns-topics.ts';
+import { Webhooks } from '../../../../shared/adapters/system/webhooks.ts';
+import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
+import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
+import { LogNotifier, NotifierByScheme } from '../../telemetry/notifiers.ts';
+import { backgroundHandler } from './background-handler.ts';
+import { monitoringRooms } from './monitoring.ts';
+
+/** Samples every monitored bucket, and then evaluates the alarms, which look at the samples. */
+export const handler = backgroundHandler('monitor-buckets', async (cloud) => {
+  const rooms = await monitoringRooms(cloud);
+  const notifier = new NotifierByScheme({
+    log: new LogNotifier(cloud.log),
+    https: new Webhooks({ allowed: new Set() }),
+    arn: new SnsTopics(),
+  });
+  const region = cloud.setting('STILLAGE_REGION');
+  return async () => ({
+    collected: await collectMetrics(rooms),
+    evaluated: await evaluateAlarms({ ...rooms, notifier, region }),
+  });
+});

@@ -1,0 +1,33 @@
+import { readManagedSecret } from '../../../../shared/adapters/cloud/secrets-manager.ts';
+import { AesSecrets } from '../../../../shared/adapters/system/aes-secrets.ts';
+import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
+import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/monitoring/monitoring.ts';
+import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
+import { deploymentKeys } from '../deployment-keys.ts';
+import type { CloudRooms } from './adapters.ts';
+
+/** Alarms can do everything in the cloud. */
+export const actionKinds = new Set(['log', 'webhook', 'topic'] as const);
+
+/** What monitoring works with, and what it looks at. */
+export interface MonitoringRooms extends CloudRooms {
+  readonly monitoring: Monitoring;
+  readonly buckets: Buckets;
+  readonly usage: Usage;
+  readonly telemetry: Telemetry;
+}
+
+/** Monitoring over the adapters of the cloud. The secrets of webhooks are sealed under the deployment's own. */
+export async function monitoringRooms(rooms: CloudRooms): Promise<MonitoringRooms> {
+  const keys = deploymentKeys(await readManagedSecret(rooms.setting('STILLAGE_SECRET')));
+  const buckets = new Buckets(rooms);
+  const secrets = new AesSecrets(keys.sealing);
+  return {
+    ...rooms,
+    monitoring: composeMonitoring({ ...rooms, buckets, secrets, actionKinds }),
+    buckets,
+    usage: new Usage(rooms),
+    telemetry: rooms.log,
+  };
+}

@@ -1,0 +1,37 @@
+import { readStreamRange } from '../../../../shared/adapters/cloud/dynamodb-stream.ts';
+import { S3BlobStore } from '../../../../shared/adapters/cloud/s3-blob-store.ts';
+import { backgroundHandler } from './background-handler.ts';
+import { releaseRooms } from './release.ts';
+import { mustBeOf } from './stream-batches.ts';
+
+/** What is used of a dead letter of the feed. https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html */
+interface DeadLetter {
+  readonly DDBStreamBatchInfo: {
+    readonly streamArn: string;
+    readonly shardId: string;
+    readonly startSequenceNumber: string;
+    readonly endSequenceNumber: string;
+  };
+}
+
+/**
+ * Gives the records that a dead letter of the release speaks of to it once more. To be invoked by hand, while the stream
+ * still has them. Twice does no harm. (The counters give nothing up while the stream has it, so they need no replay.)
+ */
+export const handler = backgroundHandler(
+  'replay-changes',
+  (rooms) => {
+    const { queue } = releaseRooms(rooms);
+    return async ({ DDBStreamBatchInfo: lost }: DeadLetter) => {
+      const { streamArn, shardId, startSequenceNumber: from, endSequenceNumber: to } = lost;
+      mustBeOf(rooms.setting('STILLAGE_TABLE'), streamArn);
+      let replayed = 0;
+      for await (const records of readStreamRange({ streamArn, shardId, from, to })) {
+        await queue.follow(records);
+        replayed += records.length;
+      }
+      return { replayed };
+    };
+  },
+  { blobs: S3BlobStore },
+);

@@ -1,0 +1,89 @@
+import { Accounts } from '../../../shared/access/accounts.ts';
+import { DynamoDbTable } from '../../../shared/adapters/cloud/dynamodb-table.ts';
+import { readManagedSecret, readNewestValues } from '../../../shared/adapters/cloud/secrets-manager.ts';
+import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
+import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { defaultLimits } from '../../../shared/protocol/limits.ts';
+import type { AnyOperation } from '../../../shared/protocol/operation.ts';
+import { Pipeline } from '../../../shared/protocol/pipeline.ts';
+import type { OperationName } from '../../../shared/protocol/routes.ts';
+import { ChargedTelemetry } from '../telemetry/charged-telemetry.ts';
+import { NoBlobs, type CloudBlobsClass } from './blobs.ts';
+import type { CloudSettings } from './settings.ts';
+import { deploymentKeys } from './deployment-keys.ts';
+import { EdgeProof } from './origin-secret.ts';
+import { Log } from '../telemetry/log.ts';
+import { requestIds } from '../http/request-ids.ts';
+import { composeServices } from '../compose/services.ts';
+
+/** The service as a process in the cloud has it, before it meets a transport. */
+export interface CloudService {
+  readonly pipeline: Pipeline;
+  readonly log: Log;
+  /** Knows what came through the distribution. */
+  readonly edge: EdgeProof;
+  /** A fresh id for a request. */
+  readonly requestId: () => string;
+  /** Lets go of the connections to table and blobs. */
+  close(): Promise<void>;
+}
+
+/** Alarms can do everything in the cloud. */
+const actionKinds = new Set(['log', 'webhook', 'topic'] as const);
+
+/**
+ * The composition root in the cloud: DynamoDB and S3 beneath, and the operations that this process serves.
+ * @param Blobs undefined: none of the operations needs any
+ */
+export async function startCloudService(
+  settings: CloudSettings,
+  operations: ReadonlyMap<OperationName, AnyOperation>,
+  Blobs: CloudBlobsClass | undefined,
+): Promise<CloudService> {
+  const [secret, edgeSecret] = await Promise.all([
+    readManagedSecret(settings.secret),
+    readManagedSecret(settings.edgeSecret),
+  ]);
+  const keys = deploymentKeys(secret);
+  const log = new Log(process.stdout);
+  const clock = new SystemClock();
+  const read = (): Promise<readonly string[]> => readNewestValues(settings.edgeSecret);
+  const edge = new EdgeProof({ secret: edgeSecret, read, clock, telemetry: log });
+  const randomness = new CryptoRandomness();
+  const table = new DynamoDbTable({ tableName: settings.table, callTimeout: settings.tableTimeout, telemetry: log });
+  const blobs = Blobs ? new Blobs({ bucket: settings.blobBucket }) : new NoBlobs();
+  const secrets = new AesSecrets(keys.sealing);
+  const accounts = new Accounts({ table, secrets, clock });
+  const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri, publicUrl, regions } = settings;
+
+  const requestId = requestIds(randomness);
+  const pipeline = new Pipeline({
+    services: composeServices(
+      { table, blobs, clock, randomness, managedKey: undefined, secrets, actionKinds },
+      {
+        projects: accounts,
+        settings: {
+          region,
+          xmlNamespace,
+          allUsersGroupUri,
+          ...{ publicUrl, regions },
+          limits: { ...defaultLimits, ...settings.limits },
+          tokenKey: keys.tokens,
+        },
+      },
+    ),
+    operations,
+    accessKeys: accounts,
+    telemetry: new ChargedTelemetry(log),
+    hostNames: { domain, websiteDomain },
+    signing: { version2: settings.signatureV2, ...(settings.strictRegion && { strictRegion: region }) },
+    requestId,
+    hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
+  });
+  const close = async (): Promise<void> => {
+    await table.close();
+    blobs.close();
+  };
+  return { pipeline, log, edge, requestId, close };
+}

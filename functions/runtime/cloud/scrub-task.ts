@@ -1,0 +1,57 @@
+import { Command, Option } from 'commander';
+import { DynamoDbTable } from '../../../shared/adapters/cloud/dynamodb-table.ts';
+import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
+import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import type { ScrubReport } from '../../../shared/metadata/scrub/findings.ts';
+import type { ScrubRooms } from '../../../shared/metadata/scrub/rooms.ts';
+import { duration, refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../cli/scrub-run.ts';
+import { setting } from '../cli/setting.ts';
+import { Log } from '../telemetry/log.ts';
+import { scrubRooms } from '../compose/scrub.ts';
+
+interface CloudScrubOptions extends ScrubCommandOptions {
+  readonly table: string;
+  readonly blobBucket: string;
+  readonly feedLag: number;
+}
+
+/**
+ * The scrub of a deployment in the cloud, as a program: a task beside the servers of the byte lane, or on any machine that may read the
+ * table and the bucket. It takes hours where there are millions of objects, which is more than a function may take.
+ */
+export async function cloudScrub(commandLine: readonly string[]): Promise<void> {
+  const command = new Command('cloud-scrub')
+    .description('Compare the table and the blobs of a deployment, and tell what does not fit together.')
+    .addOption(setting('--table <name>', 'its table', 'TABLE').makeOptionMandatory())
+    .addOption(setting('--blob-bucket <name>', 'its bucket of blobs', 'BLOB_BUCKET').makeOptionMandatory())
+    .addOption(
+      new Option('--feed-lag <time>', 'after so long a change has been followed; it is waited for four times')
+        .default(duration('10m'), '10m')
+        .argParser(duration),
+    );
+  await withScrubOptions(command)
+    .action(async (options: CloudScrubOptions) => {
+      refuseHastyRepair(options, 'the deployment');
+      await runScrub(options, (work) => inCloud(options, work));
+    })
+    .parseAsync([...commandLine]);
+}
+
+/** Others follow the change feed: all that can be done here is to wait for so long that they have. */
+async function inCloud(
+  { table: tableName, blobBucket, feedLag }: CloudScrubOptions,
+  work: (rooms: ScrubRooms) => Promise<ScrubReport>,
+): Promise<ScrubReport> {
+  const log = new Log(process.stderr);
+  const table = new DynamoDbTable({ tableName, telemetry: log });
+  const blobs = new S3BlobStore({ bucket: blobBucket });
+  const clock = new SystemClock();
+  const rooms = scrubRooms({ table, blobs, clock, randomness: new CryptoRandomness() });
+  try {
+    return await work({ ...rooms, drain: () => clock.sleep(feedLag) });
+  } finally {
+    await table.close();
+    blobs.close();
+  }
+}

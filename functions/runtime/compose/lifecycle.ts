@@ -1,0 +1,20 @@
+import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
+import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
+import { Manifests } from '../../../shared/metadata/objects/manifests.ts';
+import { Objects } from '../../../shared/metadata/objects/objects.ts';
+import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
+import type { LifecycleRooms } from '../../scheduled/apply-lifecycle.ts';
+import type { Adapters } from './services.ts';
+
+/** The rooms in which lifecycle rules are applied, on a choice of adapters. */
+export function lifecycleRooms(adapters: Pick<Adapters, 'table' | 'blobs' | 'clock' | 'randomness'>): LifecycleRooms {
+  const buckets = new Buckets(adapters);
+  const manifests = new Manifests(adapters);
+  return {
+    buckets,
+    objects: new Objects({ ...adapters, buckets }),
+    uploads: new Uploads({ ...adapters, buckets, manifests }),
+    passes: new LifecyclePasses(adapters),
+    clock: adapters.clock,
+  };
+}

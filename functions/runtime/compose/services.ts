@@ -1,0 +1,59 @@
+import type { Projects } from '../../../shared/access/identity.ts';
+import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
+import { Contents } from '../../../shared/metadata/objects/contents.ts';
+import { FlaggedQuotas } from '../../../shared/metadata/quotas/flagged-quotas.ts';
+import { Manifests } from '../../../shared/metadata/objects/manifests.ts';
+import type { ActionKind } from '../../../shared/metadata/monitoring/alarm-definition.ts';
+import { composeMonitoring } from '../../../shared/metadata/monitoring/monitoring.ts';
+import { Objects } from '../../../shared/metadata/objects/objects.ts';
+import { PublicLinks } from '../../../shared/metadata/objects/public-links.ts';
+import { Sharing } from '../../../shared/metadata/objects/sharing.ts';
+import type { Turns } from '../../../shared/metadata/turns.ts';
+import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
+import { Usage } from '../../../shared/metadata/quotas/usage.ts';
+import type { BlobStore } from '../../../shared/ports/blob-store.ts';
+import type { Clock } from '../../../shared/ports/clock.ts';
+import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
+import type { Randomness } from '../../../shared/ports/randomness.ts';
+import type { Secrets } from '../../../shared/ports/secrets.ts';
+import type { Services, Settings } from '../../../shared/protocol/operation.ts';
+
+/** The adapters that a composition root has chosen. */
+export interface Adapters {
+  readonly table: KeyValueTable;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** Encrypts objects that ask for it (SSE-S3); undefined where the blob store encrypts everything anyway. */
+  readonly managedKey: Uint8Array | undefined;
+  readonly secrets: Secrets;
+  /** Where many requests run in one process. */
+  readonly turns?: Turns;
+  /** What alarms can do. */
+  readonly actionKinds: ReadonlySet<ActionKind>;
+}
+
+/** The rooms that operations use, built on a choice of adapters. What they mean is the same everywhere. */
+export function composeServices(
+  adapters: Adapters,
+  { projects, settings }: { readonly projects: Projects; readonly settings: Settings },
+): Services & { readonly usage: Usage } {
+  const { blobs, clock } = adapters;
+  const buckets = new Buckets(adapters);
+  const manifests = new Manifests(adapters);
+  return {
+    buckets,
+    objects: new Objects({ ...adapters, buckets }),
+    uploads: new Uploads({ ...adapters, buckets, manifests }),
+    contents: new Contents({ ...adapters, manifests }),
+    sharing: new Sharing(adapters),
+    usage: new Usage(adapters),
+    quotas: new FlaggedQuotas(),
+    monitoring: composeMonitoring({ ...adapters, buckets }),
+    publicLinks: new PublicLinks({ ...adapters, buckets }),
+    blobs,
+    projects,
+    clock,
+    settings,
+  };
+}

@@ -1,0 +1,273 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { S3Error } from '../../../shared/errors/s3-error.ts';
+import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
+import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+import type { Limits } from '../../../shared/protocol/limits.ts';
+import { AnnouncedLength, WrongLength } from './announced-length.ts';
+import type { TrustedProxies } from './trusted-proxies.ts';
+
+/** Whatever answers requests: the pipeline. */
+export interface Handler {
+  handle(request: RequestMessage): Promise<ResponseMessage>;
+}
+
+export interface NodeHttpOptions {
+  readonly proxies: TrustedProxies;
+  readonly limits: BodyLimits & Pick<Limits, 'readerIdle'>;
+  /** Once this is false, clients are told not to use their connections again. */
+  readonly keepAlive: () => boolean;
+  /** Hears of answers that are not as long as they announced. */
+  readonly telemetry: Pick<Telemetry, 'problem'>;
+}
+
+/** How slow a client may be with its body. */
+type BodyLimits = Pick<Limits, 'bodyIdle' | 'bodyGrace' | 'bodyRate'>;
+
+/** After an answer to a request whose body was not read: how much of it is thrown away so that the client gets to see the answer. */
+const drainedBytes = 64 * 1024 * 1024;
+const drainTime = 5000;
+
+/**
+ * Node's HTTP server as a transport: raw target and header fields in, streamed bodies both ways. The same listener
+ * serves `request`, `checkContinue` and `checkExpectation`: what a client expects beside `100-continue` is ignored.
+ */
+export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
+  /** Requests that are sent without waiting for answers take turns: a later one may depend on an earlier one. */
+  const turns = new WeakMap<Socket, Promise<void>>();
+  return (request, response) => {
+    const turn = (turns.get(request.socket) ?? Promise.resolve())
+      .then(() => respond(handler, options, request, response))
+      .catch(() => {
+        // The client is gone, or a body broke off half-way: all that can still be said is that the answer is not whole.
+        response.destroy();
+      });
+    turns.set(request.socket, turn);
+  };
+}
+
+async function respond(
+  handler: Handler,
+  { proxies, limits, keepAlive, telemetry }: NodeHttpOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = new IncomingBody(request, response, limits);
+  const fields = Fields.fromRaw(request.rawHeaders);
+  const { remoteAddress, secure } = proxies.client(
+    request.socket.remoteAddress ?? '',
+    (request.socket as Partial<TLSSocket>).encrypted === true,
+    fields,
+  );
+  const answer = await handler.handle({
+    method: request.method ?? '',
+    target: request.url ?? '',
+    fields,
+    body,
+    received: () => body.received,
+    secure,
+    remoteAddress,
+  });
+  try {
+    await send(response, answer, body, { keepAlive: keepAlive(), readerIdle: limits.readerIdle });
+  } catch (error) {
+    if (error instanceof WrongLength) {
+      telemetry.problem('a connection was cut off', error, {
+        requestId: answer.fields.get('x-amz-request-id') ?? '',
+      });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Sends an answer. Its bytes are counted before they are written: none is written beyond what was announced.
+ * @throws WrongLength, and what the body throws: then the connection is of no more use
+ */
+async function send(
+  response: ServerResponse,
+  answer: ResponseMessage,
+  incoming: IncomingBody,
+  { keepAlive, readerIdle }: { readonly keepAlive: boolean; readonly readerIdle: number },
+): Promise<void> {
+  const { status, body, chunked } = answer;
+  const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
+  const streamed = whole === undefined ? (body as AsyncIterable<Uint8Array> | undefined) : undefined;
+  const length = new AnnouncedLength(response.req.method ?? '', answer);
+  if (streamed === undefined) {
+    length.count(whole?.byteLength ?? 0);
+    length.end();
+  }
+  const headers: string[] = [];
+  for (const [name, value] of answer.fields) headers.push(name, value);
+  if (whole !== undefined && !chunked && !answer.fields.has('content-length')) {
+    headers.push('content-length', String(whole.byteLength));
+  }
+  if (body === undefined && needsZeroLength(response, answer)) headers.push('content-length', '0');
+  if (incoming.leftUnread || !keepAlive) headers.push('connection', 'close');
+  response.sendDate = false;
+  response.writeHead(status, headers);
+  if (streamed) {
+    for await (const chunk of streamed) {
+      if (response.destroyed) return;
+      length.count(chunk.byteLength);
+      if (!response.write(chunk)) await taken(response, readerIdle);
+    }
+    length.end();
+  }
+  if (!incoming.leftUnread) {
+    response.end(whole);
+    return;
+  }
+  if (whole !== undefined) response.write(whole);
+  else response.flushHeaders();
+  await incoming.drain();
+  response.end();
+}
+
+/** An answer without a body says so, except where HTTP forbids it (204, 304) or where the length is that of a GET (HEAD). */
+function needsZeroLength({ req }: ServerResponse, { status, fields }: ResponseMessage): boolean {
+  return status !== 204 && status !== 304 && req.method !== 'HEAD' && !fields.has('content-length');
+}
+
+/** What ends the wait for a client: whoever waited looks whether there still is one. */
+const endings = ['drain', 'close', 'error'] as const;
+
+/** Waits until the client has taken what was written. One that takes nothing any more is not waited for. */
+function taken(response: ServerResponse, readerIdle: number): Promise<void> {
+  return new Promise((resolve) => {
+    const idle = setTimeout(() => response.destroy(), readerIdle);
+    const end = (): void => {
+      clearTimeout(idle);
+      for (const event of endings) response.off(event, end);
+      resolve();
+    };
+    for (const event of endings) response.on(event, end);
+  });
+}
+
+/**
+ * The body of a request. Nothing is read, and no `100 Continue` is sent, before somebody asks for the first bytes: so a
+ * request that is refused by its head alone is refused before its body.
+ */
+class IncomingBody implements AsyncIterable<Uint8Array> {
+  received = 0;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #limits: BodyLimits;
+  readonly #expectsContinue: boolean;
+  #started = false;
+  #ended = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, limits: BodyLimits) {
+    this.#request = request;
+    this.#response = response;
+    this.#limits = limits;
+    this.#expectsContinue = /^100-continue$/i.test(request.headers.expect ?? '');
+    const announced = request.headers['content-length'];
+    this.#ended = request.headers['transfer-encoding'] === undefined && (announced === undefined || announced === '0');
+  }
+
+  /** Whether bytes of this body may still arrive on the connection. */
+  get leftUnread(): boolean {
+    return !this.#ended && !this.#request.complete;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    if (this.#started) throw new Error('a body can be read only once');
+    this.#started = true;
+    if (this.#expectsContinue) this.#response.writeContinue();
+    if (this.#ended) return;
+    const stall = new Stall(this.#limits, () => this.received);
+    const chunks = this.#request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+    try {
+      for (;;) {
+        const next = await stall.orElse(chunks.next());
+        if (next.done) break;
+        this.received += next.value.byteLength;
+        yield next.value;
+      }
+      this.#ended = true;
+    } catch (error) {
+      throw error instanceof S3Error ? error : new S3Error('IncompleteBody', { cause: error });
+    } finally {
+      stall.cancel();
+    }
+  }
+
+  /** Throws away what is left, within bounds. A client that waits for `100 Continue` will not send anything. */
+  async drain(): Promise<void> {
+    if (this.#expectsContinue && !this.#started) return;
+    const request = this.#request;
+    const until = Date.now() + drainTime;
+    const timer = setTimeout(() => request.destroy(), drainTime);
+    let left = drainedBytes;
+    try {
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        left -= chunk.byteLength;
+        if (left < 0 || Date.now() > until) break;
+      }
+    } catch {
+      // The client went away: nobody is left to be shown the answer.
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/**
+ * Ends a wait for bytes that takes too long by itself, or all waits together for so few bytes: a body that drips would hold its connection
+ * for as long as it likes. What the service takes for what it was sent does not count. One timer per body, moved on by time stamps instead
+ * of being set anew.
+ */
+class Stall {
+  readonly #limits: BodyLimits;
+  readonly #received: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #waitingSince: number | undefined;
+  /** Milliseconds in waits that are over. */
+  #waited = 0;
+  #reject: (error: S3Error) => void = () => undefined;
+
+  /** @param received how many bytes have come */
+  constructor(limits: BodyLimits, received: () => number) {
+    this.#limits = limits;
+    this.#received = received;
+    const look = (): void => {
+      const left = this.#left();
+      if (left <= 0) this.#reject(new S3Error('RequestTimeout'));
+      else this.#timer = setTimeout(look, left);
+    };
+    this.#timer = setTimeout(look, this.#left());
+  }
+
+  /** The outcome of a read, or RequestTimeout if the client sends nothing meanwhile, or has been too slow altogether. */
+  orElse<T>(read: Promise<T>): Promise<T> {
+    this.#waitingSince = Date.now();
+    return new Promise<T>((resolve, reject) => {
+      this.#reject = reject;
+      read.then(resolve, reject);
+    }).finally(() => {
+      this.#waited += this.#waiting();
+      this.#waitingSince = undefined;
+    });
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Milliseconds until it is worth another look, or nothing if the client is late. */
+  #left(): number {
+    const { bodyIdle, bodyGrace, bodyRate } = this.#limits;
+    const forAll = bodyGrace + (1000 * this.#received()) / bodyRate - this.#waited;
+    const left = Math.min(bodyIdle, forAll) - this.#waiting();
+    // A client that is not waited for is not late.
+    return this.#waitingSince === undefined ? Math.max(left, 100) : left;
+  }
+
+  #waiting(): number {
+    return this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince;
+  }
+}

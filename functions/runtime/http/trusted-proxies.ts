@@ -1,0 +1,54 @@
+import ipaddr from 'ipaddr.js';
+import type { Fields } from '../../../shared/http/message.ts';
+import { OperatorError } from '../operator-error.ts';
+
+type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+
+/** Who the client is and how it reached us. */
+export interface Client {
+  readonly remoteAddress: string;
+  readonly secure: boolean;
+}
+
+/** The hops whose X-Forwarded-For and X-Forwarded-Proto are believed. Nobody else can set an address or claim TLS. */
+export class TrustedProxies {
+  readonly #networks: readonly Network[];
+
+  /** @throws OperatorError for what is no CIDR */
+  constructor(cidrs: readonly string[]) {
+    this.#networks = cidrs.map((cidr) => {
+      try {
+        return ipaddr.parseCIDR(
+          cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`,
+        );
+      } catch {
+        throw new OperatorError(`--trust-proxy: "${cidr}" is not an address range; write for example 10.0.0.0/8`);
+      }
+    });
+  }
+
+  /** Walks the forwarding chain from the nearest hop outwards, as long as the hops are trusted. */
+  client(peer: string, encrypted: boolean, fields: Fields): Client {
+    let remoteAddress = canonical(peer);
+    if (this.#networks.length === 0 || !this.#trusts(remoteAddress)) return { remoteAddress, secure: encrypted };
+    const forwarded = (fields.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim());
+    for (const hop of forwarded.reverse()) {
+      if (!ipaddr.isValid(hop)) break;
+      remoteAddress = canonical(hop);
+      if (!this.#trusts(remoteAddress)) break;
+    }
+    const protocols = (fields.get('x-forwarded-proto') ?? '').split(',').map((one) => one.trim().toLowerCase());
+    return { remoteAddress, secure: encrypted || protocols.at(-1) === 'https' };
+  }
+
+  #trusts(address: string): boolean {
+    if (!ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.process(address);
+    return this.#networks.some((network) => parsed.kind() === network[0].kind() && parsed.match(network));
+  }
+}
+
+/** An IPv4 address that arrived on an IPv6 socket is an IPv4 address. */
+function canonical(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
+}

@@ -1,0 +1,29 @@
+import type { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
+import type { RequestRecord, Telemetry } from '../../../shared/ports/telemetry.ts';
+import { chargeOf } from './charges.ts';
+
+/** Counts for the bill what passes on its way to the log: where one process serves all requests, and can write down what it has counted. */
+export class MeteredTelemetry implements Telemetry {
+  readonly #telemetry: Telemetry;
+  readonly #meter: RequestMeter;
+
+  constructor(telemetry: Telemetry, meter: RequestMeter) {
+    this.#telemetry = telemetry;
+    this.#meter = meter;
+  }
+
+  request(record: RequestRecord): void {
+    const charge = chargeOf(record);
+    if (charge) this.#meter.count(charge);
+    const { payer: _, ...logged } = record;
+    this.#telemetry.request(logged);
+  }
+
+  problem(...problem: Parameters<Telemetry['problem']>): void {
+    this.#telemetry.problem(...problem);
+  }
+
+  note(...note: Parameters<Telemetry['note']>): void {
+    this.#telemetry.note(...note);
+  }
+}

@@ -1,0 +1,38 @@
+import type { Delivery, Notification, Notifier } from '../../../shared/ports/notifier.ts';
+import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+
+/** Writes notifications into the log of the service: the action `log:`. */
+export class LogNotifier implements Notifier {
+  readonly #telemetry: Telemetry;
+
+  constructor(telemetry: Telemetry) {
+    this.#telemetry = telemetry;
+  }
+
+  async send({ body, id }: Notification): Promise<Delivery> {
+    const { AlarmName, NewStateValue, OldStateValue, NewStateReason } = JSON.parse(body) as Record<string, string>;
+    this.#telemetry.note('alarm', {
+      alarm: AlarmName!,
+      state: NewStateValue!,
+      before: OldStateValue!,
+      reason: NewStateReason!,
+      id,
+    });
+    return { outcome: 'delivered' };
+  }
+}
+
+/** Hands each notification to whom the scheme of its target belongs: `log`, `https`, `arn`. */
+export class NotifierByScheme implements Notifier {
+  readonly #notifiers: Readonly<Record<string, Notifier>>;
+
+  constructor(notifiers: Readonly<Record<string, Notifier>>) {
+    this.#notifiers = notifiers;
+  }
+
+  async send(notification: Notification): Promise<Delivery> {
+    const scheme = notification.target.slice(0, notification.target.indexOf(':'));
+    const notifier = Object.hasOwn(this.#notifiers, scheme) ? this.#notifiers[scheme] : undefined;
+    return notifier?.send(notification) ?? { outcome: 'refused', reason: 'this deployment cannot do that' };
+  }
+}

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { onlyOperations } from '../../../../functions/runtime/cloud/only-operations.ts';
+import type { AnyOperation } from '../../../../shared/protocol/operation.ts';
+import { routes } from '../../../../shared/protocol/routes.ts';
+
+const own: AnyOperation = {
+  name: 'HeadBucket',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: () => ({}),
+  authorise: () => [],
+  act: async () => ({}),
+  render: () => ({}),
+};
+
+it('a function has its own operation, and refuses every other one of the route table by name', () => {
+  const operations = onlyOperations({ name: 'HeadBucket', operations: [own] });
+  expect(operations.get('HeadBucket')).toBe(own);
+  const others = routes.map(({ operation }) => operation).filter((name) => name !== own.name);
+  for (const name of others) {
+    const refused = expect.objectContaining({
+      code: 'InvalidRequest',
+      message: `The request is a ${name}, but it was sent to where HeadBucket is served.`,
+    }) as Error;
+    expect(() => void operations.get(name)!.parse({} as never)).toThrow(refused);
+  }
+});
+
+it('one that answers for what is not built has no operation there, which the pipeline says', () => {
+  const operations = onlyOperations({ name: 'Stubs', operations: [own], unbuilt: ['SelectObjectContent'] });
+  expect(operations.has('SelectObjectContent')).toBe(false);
+  expect(operations.has('GetObject')).toBe(true);
+});

@@ -1,6 +1,0 @@
-import { EdgeProof } from '../../../functions/runtime/edge-proof.ts';
-import { SetClock } from '../../support/fixed-rooms.ts';
-
-/** Knows a distribution whose secret has this value and never had another. */
-export const edgeWith = (secret: string): EdgeProof =>
-  new EdgeProof({ secret, read: async () => [secret], clock: new SetClock(), telemetry: { problem: () => undefined } });
