@@ -72,7 +72,9 @@ export async function bundleFunctions(
 function functionEntries(functions: readonly FunctionSource[]): Plugin {
   const namespace = 'function';
   const served = new Set(functions.flatMap(({ serves }) => serves));
-  const unbuilt = [...new Set(routes.map(({ operation }) => operation))].filter((operation) => !served.has(operation));
+  const unsupported = [...new Set(routes.map(({ operation }) => operation))].filter(
+    (operation) => !served.has(operation),
+  );
   return {
     name: namespace,
     setup(bundling) {
@@ -82,14 +84,16 @@ function functionEntries(functions: readonly FunctionSource[]): Plugin {
       }));
       bundling.onLoad({ filter: /^/, namespace }, ({ path }) => {
         const found = functions.find(({ name }) => name === path);
-        return found && { contents: entry(found, path === otherwise ? unbuilt : []), loader: 'ts', resolveDir: root };
+        return (
+          found && { contents: entry(found, path === otherwise ? unsupported : []), loader: 'ts', resolveDir: root }
+        );
       });
     },
   };
 }
 
-/** @param unbuilt operations that it says of that they are not there */
-function entry({ name, operations, serves, needs }: FunctionSource, unbuilt: readonly OperationName[]): string {
+/** @param unsupported operations that it says of that they are not there */
+function entry({ name, operations, serves, needs }: FunctionSource, unsupported: readonly OperationName[]): string {
   const exports = [...new Map(operations.map((operation) => [operation.export, operation.file]))];
   return [
     ...exports.map(([exported, file]) => `import { ${exported} } from './${file}';`),
@@ -98,7 +102,7 @@ function entry({ name, operations, serves, needs }: FunctionSource, unbuilt: rea
     `const exported = [${exports.map(([exported]) => exported).join(', ')}].flat();`,
     `const operations = exported.filter(({ name }) => ${JSON.stringify(serves)}.includes(name));`,
     `export const handler = lambdaHandler({`,
-    `  name: '${name}', operations, unbuilt: ${JSON.stringify(unbuilt)},${needs.blobs ? ' blobs,' : ''}`,
+    `  name: '${name}', operations, unsupported: ${JSON.stringify(unsupported)},${needs.blobs ? ' blobs,' : ''}`,
     `});`,
   ].join('\n');
 }

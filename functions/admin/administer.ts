@@ -1,6 +1,6 @@
 import { AccountRefusal } from '../../shared/access/account-names.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { kinds, Refusal, type AdministrationRooms, type Takes } from './command.ts';
+import { kinds, Refusal, type AdministrationDeps, type Takes } from './command.ts';
 import { administrationCommands } from './commands.ts';
 
 /** A command, and what is given with it: `{"command": "key create", "user": "shop:ci@acme"}`. */
@@ -13,14 +13,14 @@ export type AdministrationAnswer =
 /** A command of which only the table knows what it takes: what it is given was checked by that. */
 interface AnyCommand {
   readonly takes: Takes;
-  readonly act: (rooms: AdministrationRooms, given: object) => Promise<unknown>;
+  readonly act: (deps: AdministrationDeps, given: object) => Promise<unknown>;
 }
 
 const commands = administrationCommands as unknown as Readonly<Record<string, AnyCommand>>;
 
 /** Does what a command says. A refusal is an answer; only what nobody foresaw is thrown. */
 export async function administer(
-  rooms: AdministrationRooms,
+  deps: AdministrationDeps,
   request: AdministrationRequest,
 ): Promise<AdministrationAnswer> {
   try {
@@ -30,7 +30,7 @@ export async function administer(
       throw new Refusal(`there is no command ${JSON.stringify(command)}; there is ${Object.keys(commands).join(', ')}`);
     }
     check(command, found.takes, given);
-    return { ok: true, result: (await found.act(rooms, given)) ?? null };
+    return { ok: true, result: (await found.act(deps, given)) ?? null };
   } catch (error) {
     if (error instanceof AccountRefusal || error instanceof Refusal) return { ok: false, error: error.message };
     if (error instanceof S3Error) return { ok: false, error: `${error.code}: ${error.message}` };

@@ -20,8 +20,8 @@ export interface ServiceSettings {
   readonly region: string;
 }
 
-/** The rooms that commands of administration work in. */
-export interface AdministrationRooms {
+/** The deps that commands of administration work in. */
+export interface AdministrationDeps {
   readonly accounts: Administration;
   readonly keys: KeyAdministration;
   readonly buckets: Buckets;
@@ -75,7 +75,7 @@ export type Given<All extends Takes> = { readonly [Name in Exclude<keyof All, Op
 export interface AdministrationCommand<All extends Takes, Result> {
   readonly takes: All;
   /** @throws AccountRefusal, Refusal, S3Error: why it cannot be done */
-  readonly act: (rooms: AdministrationRooms, given: Given<All>) => Promise<Result>;
+  readonly act: (deps: AdministrationDeps, given: Given<All>) => Promise<Result>;
 }
 
 export function command<const All extends Takes, Result>(

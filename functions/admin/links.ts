@@ -4,7 +4,7 @@ import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import type { PublicLink } from '../../shared/metadata/objects/public-links.ts';
 import { publicLinkUrl } from '../../shared/protocol/public-link.ts';
-import { command, Refusal, type AdministrationRooms } from './command.ts';
+import { command, Refusal, type AdministrationDeps } from './command.ts';
 
 const object = { bucket: 'text', key: 'word' } as const;
 const page = 1000;
@@ -22,8 +22,8 @@ export const linkCommands = {
       return { ...shown(link), url: publicLinkUrl(settings.publicUrl, token) };
     },
   ),
-  'link list': command(object, async (rooms, { bucket, key }) => {
-    const links = await liveLinks(rooms, await rooms.buckets.load(bucket), key);
+  'link list': command(object, async (deps, { bucket, key }) => {
+    const links = await liveLinks(deps, await deps.buckets.load(bucket), key);
     return links.map(shown);
   }),
   'link revoke': command({ ...object, id: 'word' }, async ({ buckets, publicLinks }, { key, id, ...given }) => {
@@ -52,7 +52,7 @@ function shown({
 }
 
 async function liveLinks(
-  { objects, publicLinks }: AdministrationRooms,
+  { objects, publicLinks }: AdministrationDeps,
   bucket: Bucket,
   key: string,
 ): Promise<readonly PublicLink[]> {

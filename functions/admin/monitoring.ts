@@ -1,5 +1,5 @@
 import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
-import { command, type AdministrationRooms } from './command.ts';
+import { command, type AdministrationDeps } from './command.ts';
 
 const which = { bucket: 'text' } as const;
 
@@ -9,11 +9,11 @@ export const monitoringCommands = {
     const entry = await monitoring.buckets.find(id);
     return { bucket: name, monitoring: entry?.status ?? 'off', alarms: entry?.alarms ?? 0 };
   }),
-  'monitoring enable': command(which, (rooms, { bucket }) => turn(rooms, bucket, 'on')),
-  'monitoring disable': command(which, (rooms, { bucket }) => turn(rooms, bucket, 'off')),
+  'monitoring enable': command(which, (deps, { bucket }) => turn(deps, bucket, 'on')),
+  'monitoring disable': command(which, (deps, { bucket }) => turn(deps, bucket, 'off')),
 };
 
-async function turn({ buckets, monitoring }: AdministrationRooms, name: string, status: 'on' | 'off') {
+async function turn({ buckets, monitoring }: AdministrationDeps, name: string, status: 'on' | 'off') {
   const entry = await monitoring.buckets.turn(asService(await buckets.load(name)), status);
   if (entry?.pausing) await monitoring.alarms.pause(entry);
   return { bucket: name, monitoring: status };

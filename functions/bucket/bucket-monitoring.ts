@@ -25,7 +25,7 @@ const configuration: DocumentBody<MonitoringStatus> = {
   read: async (bytes, _, budget) => readMonitoringConfiguration(await parseXml(bytes, budget)),
 };
 
-/** Turns monitoring on or off. Where it is off, alarms wait, and do not know what state they are in. docs/monitoring.md */
+/** KeyedMutex monitoring on or off. Where it is off, alarms wait, and do not know what state they are in. docs/monitoring.md */
 export const putBucketMonitoring = defineOperation({
   name: 'PutBucketMonitoring',
   on: 'bucket',

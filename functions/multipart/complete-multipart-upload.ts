@@ -130,10 +130,10 @@ async function complete(
     const version = await quotas.within(bucket, { bytes: 0, objects: 1 }, () =>
       objects.put(authorisation, versionOf(upload, size, result(''), manifest), {
         guard: writeGuard(conditions),
-        accompany: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
+        extras: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
       }),
     );
-    const expiration = expirations(key, version, upload.particulars.tags);
+    const expiration = expirations(key, version, upload.objectAttributes.tags);
     return { ...result(versionIdOf(version)), expiration, encryption };
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) await contents.manifests.remove(manifest);

@@ -45,9 +45,9 @@ export const createMultipartUpload = defineOperation({
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
     const { contentType, headers, metadata, tags } = upload;
     const owner = projectOf(caller, bucket);
-    const particulars = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
+    const objectAttributes = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
     const { record } = contents.encryption(wantedKey(wanted()));
-    const fresh = { owner, initiator: owner, contentType, particulars, encryption: record, checksum, asked };
+    const fresh = { owner, initiator: owner, contentType, objectAttributes, encryption: record, checksum, asked };
     const abortion = await readAbortion(context, bucket, { key, initiated: clock.now() });
     return { uploadId: await uploads.create(authorisation, fresh), record, abortion };
   },

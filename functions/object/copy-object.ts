@@ -90,7 +90,7 @@ export const copyObject = defineOperation({
       checkCustomerKey(source.encryption, sourceCustomer);
       if (source.size > settings.limits.singleUploadBytes) throw tooLarge(source.size);
       const growth = { bytes: source.size, objects: 1 };
-      const kept = await view.particulars(source);
+      const kept = await view.objectAttributes(source);
       const takesTags = input.taggingDirective === 'COPY' && kept.tags.length > 0;
       if (takesTags) await context.authoriseLook(sourceTagsQuestion(copy.source));
       const replaced = input.metadataDirective === 'REPLACE';
@@ -99,7 +99,7 @@ export const copyObject = defineOperation({
         marker: false,
         owner,
         contentType: replaced ? upload.contentType : source.contentType,
-        particulars: {
+        objectAttributes: {
           headers: {
             ...(replaced ? upload.headers : withoutRedirect(kept.headers)),
             ...redirectOf(upload.headers),
@@ -111,11 +111,9 @@ export const copyObject = defineOperation({
       };
       try {
         if (mustReadBytes(source, encryption, checksumAlgorithm)) throw new SharedTooOften();
-        const accompany = sharing.from({ bucketId: from.id, key: copy.source.key, version: source });
-        const version = await quotas.within(bucket, growth, () =>
-          objects.put(authorisation, fresh, { guard, accompany }),
-        );
-        return { version, source, from, expiration: expirations(key, version, fresh.particulars.tags) };
+        const extras = sharing.from({ bucketId: from.id, key: copy.source.key, version: source });
+        const version = await quotas.within(bucket, growth, () => objects.put(authorisation, fresh, { guard, extras }));
+        return { version, source, from, expiration: expirations(key, version, fresh.objectAttributes.tags) };
       } catch (error) {
         if (error instanceof SourceGone) continue;
         if (!(error instanceof SharedTooOften)) throw error;
@@ -124,7 +122,7 @@ export const copyObject = defineOperation({
         const version = await quotas.within(bucket, growth, () =>
           copyBytes(context, { checksumAlgorithm, encryption, sourceCustomer }, source, fresh, guard),
         );
-        return { version, source, from, expiration: expirations(key, version, fresh.particulars.tags) };
+        return { version, source, from, expiration: expirations(key, version, fresh.objectAttributes.tags) };
       } catch (error) {
         if (!(error instanceof SourceGone)) throw error;
       }
@@ -183,7 +181,7 @@ async function copyBytes(
   try {
     const { size, md5, checksum, content } = stored;
     const rewritten = { ...fresh, partCount: undefined, size, md5, checksum, content, encryption: record };
-    return await objects.put(authorisation, rewritten, { guard, accompany: overItself(source) });
+    return await objects.put(authorisation, rewritten, { guard, extras: overItself(source) });
   } catch (error) {
     await stored.giveUp(error);
     throw error;
@@ -196,7 +194,7 @@ interface CopyInput {
   readonly sourceCustomer: CustomerKey | undefined;
 }
 
-type Headers = NewVersion['particulars']['headers'];
+type Headers = NewVersion['objectAttributes']['headers'];
 
 /** A redirect belongs to a name, not to a content: a copy has the one it asks for. */
 function withoutRedirect({ websiteRedirectLocation: _, ...headers }: Headers): Headers {

@@ -25,7 +25,7 @@ export const getObjectAcl = defineOperation({
   act: async ({ key, versionId }, { bucket, view, projects, settings }) => {
     const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
     const { owner } = version;
-    const acl = versionAcl(await view.particulars(version), owner);
+    const acl = versionAcl(await view.objectAttributes(version), owner);
     return { version, shown: await shownAcl(acl, owner, projects, settings.allUsersGroupUri) };
   },
   render: ({ version, shown }, _, { settings }) =>
@@ -53,9 +53,9 @@ export const putObjectAcl = defineOperation({
     const { authorisation, bucket, objects, document } = context;
     const { owner, acl } = readAclRequest(asked, document);
     const resolved = await findGrantees(acl, context);
-    return objects.revise(authorisation, ({ grants: _, ...particulars }, version) => {
+    return objects.revise(authorisation, ({ grants: _, ...objectAttributes }, version) => {
       if (owner !== undefined && owner !== version.owner) throw new S3Error('AccessDenied');
-      return { ...particulars, ...grantsOf(resolved(version.owner, bucket.project), version.owner) };
+      return { ...objectAttributes, ...grantsOf(resolved(version.owner, bucket.project), version.owner) };
     });
   },
   render: (version) => withVersion(version, emptyXml()),

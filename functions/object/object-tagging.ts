@@ -1,5 +1,5 @@
 import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
-import type { Particulars, Version } from '../../shared/metadata/objects/versions.ts';
+import type { ObjectAttributes, Version } from '../../shared/metadata/objects/versions.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
@@ -47,7 +47,7 @@ export const getObjectTagging = defineOperation({
   authorise: question('Get'),
   act: async ({ key, versionId }, { bucket, view }) => {
     const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
-    return { version, tags: (await view.particulars(version)).tags };
+    return { version, tags: (await view.objectAttributes(version)).tags };
   },
   render: ({ version, tags }, _, { settings }) =>
     withVersion(version, {
@@ -58,11 +58,14 @@ export const getObjectTagging = defineOperation({
     }),
 });
 
-function retag({ authorisation, objects }: Context<'object', 'none'>, tags: Particulars['tags']): Promise<Version> {
-  return objects.revise(authorisation, (particulars) => ({ ...particulars, tags }));
+function retag(
+  { authorisation, objects }: Context<'object', 'none'>,
+  tags: ObjectAttributes['tags'],
+): Promise<Version> {
+  return objects.revise(authorisation, (objectAttributes) => ({ ...objectAttributes, tags }));
 }
 
-function pairsOf(tags: readonly Tag[]): Particulars['tags'] {
+function pairsOf(tags: readonly Tag[]): ObjectAttributes['tags'] {
   return tags.map(({ key, value }) => [key, value] as const);
 }
 

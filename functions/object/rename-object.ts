@@ -62,7 +62,7 @@ export const renameObject = defineOperation({
       const { marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified } = source;
       const renamed = {
         ...{ marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified },
-        particulars: await view.particulars(source),
+        objectAttributes: await view.objectAttributes(source),
         renameToken: token,
       };
       try {
@@ -70,7 +70,7 @@ export const renameObject = defineOperation({
           objects.put(authorisation, renamed, {
             guard: targetGuard(conditions),
             rightsCount: 'at the commit',
-            accompany: async (version: Head, before, present) => {
+            extras: async (version: Head, before, present) => {
               const { changes, conditions: held } = await share(version, before, present);
               return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
             },

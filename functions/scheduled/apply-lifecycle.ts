@@ -28,8 +28,8 @@ import type { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 import { compareUtf8 } from '../../shared/metadata/utf8-order.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 
-/** The rooms it works in: those of the operations, and a book of how far it has come. */
-export interface LifecycleRooms {
+/** The deps it works in: those of the operations, and a book of how far it has come. */
+export interface LifecycleDeps {
   readonly buckets: Buckets;
   readonly objects: Objects;
   readonly uploads: Uploads;
@@ -79,8 +79,8 @@ const pollTime = 200;
  *
  * It acts as the system: nobody's rights are asked for. What it does is conditional on what it saw, so what users do meanwhile comes first.
  */
-export async function applyLifecycle(rooms: LifecycleRooms, options: LifecycleOptions): Promise<LifecycleReport> {
-  const begun = await rooms.passes.begin();
+export async function applyLifecycle(deps: LifecycleDeps, options: LifecycleOptions): Promise<LifecycleReport> {
+  const begun = await deps.passes.begin();
   const done = { tally: nothingDone };
   let failed = false;
   const own = {
@@ -88,16 +88,16 @@ export async function applyLifecycle(rooms: LifecycleRooms, options: LifecycleOp
     progress: counting(done, options.progress),
     stopping: () => failed || options.stopping?.() === true,
   };
-  const planned = await planPass(rooms, begun, own);
+  const planned = await planPass(deps, begun, own);
   const workers = Array.from({ length: options.workers ?? defaultWorkers }, () =>
-    workThrough(rooms, own).catch((error: unknown) => {
+    workThrough(deps, own).catch((error: unknown) => {
       failed = true;
       throw error;
     }),
   );
   for (const end of await Promise.allSettled(workers)) if (end.status === 'rejected') throw end.reason;
-  const isOver = planned.planComplete && (await rooms.passes.left()) === 0;
-  const pass = isOver ? await rooms.passes.finish(planned) : ((await rooms.passes.latest()) ?? planned);
+  const isOver = planned.planComplete && (await deps.passes.left()) === 0;
+  const pass = isOver ? await deps.passes.finish(planned) : ((await deps.passes.latest()) ?? planned);
   return { pass, done: done.tally };
 }
 
@@ -113,7 +113,7 @@ function counting(
 
 /** Cuts every bucket that has rules into slices: those that have none are not even listed where it looks. */
 async function planPass(
-  { buckets, passes }: LifecycleRooms,
+  { buckets, passes }: LifecycleDeps,
   pass: LifecyclePass,
   { stopping }: LifecycleOptions,
 ): Promise<LifecyclePass> {
@@ -153,16 +153,16 @@ async function rulesOf(
 }
 
 /** A worker: claims slices until none are left. */
-async function workThrough(rooms: LifecycleRooms, options: LifecycleOptions): Promise<void> {
+async function workThrough(deps: LifecycleDeps, options: LifecycleOptions): Promise<void> {
   while (options.stopping?.() !== true) {
-    const slice = await rooms.passes.claim();
+    const slice = await deps.passes.claim();
     if (slice === undefined) return;
     if (slice === 'busy') {
-      await rooms.clock.sleep(pollTime);
+      await deps.clock.sleep(pollTime);
       continue;
     }
     try {
-      await workOn(rooms, slice, options);
+      await workOn(deps, slice, options);
     } catch (error) {
       if (!(error instanceof SliceLost)) throw error;
     }
@@ -185,30 +185,30 @@ interface PageOutcome {
 }
 
 /** Page by page, each under the rules and the versioning state that the bucket has by then. */
-async function workOn(rooms: LifecycleRooms, slice: LifecycleSlice, options: LifecycleOptions): Promise<void> {
+async function workOn(deps: LifecycleDeps, slice: LifecycleSlice, options: LifecycleOptions): Promise<void> {
   const { bounds = usualBounds } = options;
   for (let pages = 1; ; pages += 1) {
-    const found = await rulesOf(rooms.buckets, slice.bucket, slice.bucketId);
-    const outcome = found && (await workOnPage(rooms, slice, found, options));
+    const found = await rulesOf(deps.buckets, slice.bucket, slice.bucketId);
+    const outcome = found && (await workOnPage(deps, slice, found, options));
     if (outcome) options.progress?.(slice.bucket, outcome.done);
     if (outcome?.next === undefined) {
-      return rooms.passes.complete({ ...slice, tally: addTallies(slice.tally, outcome?.done ?? nothingDone) });
+      return deps.passes.complete({ ...slice, tally: addTallies(slice.tally, outcome?.done ?? nothingDone) });
     }
-    slice = await rooms.passes.advance(slice, outcome.next, outcome.done);
-    if (options.stopping?.() === true) return rooms.passes.release(slice);
-    if (pages % bounds.pagesPerTurn === 0) slice = await splitIfWanted(rooms, slice, found!.bucket, bounds);
+    slice = await deps.passes.advance(slice, outcome.next, outcome.done);
+    if (options.stopping?.() === true) return deps.passes.release(slice);
+    if (pages % bounds.pagesPerTurn === 0) slice = await splitIfWanted(deps, slice, found!.bucket, bounds);
   }
 }
 
 async function workOnPage(
-  rooms: LifecycleRooms,
+  deps: LifecycleDeps,
   slice: LifecycleSlice,
   { bucket, rules }: { readonly bucket: Bucket; readonly rules: readonly LifecycleRule[] },
   { calendar, bounds = usualBounds }: LifecycleOptions,
 ): Promise<PageOutcome | undefined> {
-  const page = { bucket, rules, time: { now: rooms.clock.now(), calendar }, limit: bounds.keysPerPage };
+  const page = { bucket, rules, time: { now: deps.clock.now(), calendar }, limit: bounds.keysPerPage };
   try {
-    return slice.kind === 'keys' ? await workOnKeys(rooms, slice, page) : await workOnUploads(rooms, slice, page);
+    return slice.kind === 'keys' ? await workOnKeys(deps, slice, page) : await workOnUploads(deps, slice, page);
   } catch (error) {
     if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined;
     throw error;
@@ -216,7 +216,7 @@ async function workOnPage(
 }
 
 async function workOnKeys(
-  { objects }: LifecycleRooms,
+  { objects }: LifecycleDeps,
   { prefix, from, after, until }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
 ): Promise<PageOutcome> {
@@ -231,7 +231,7 @@ async function workOnKeys(
 }
 
 async function workOnUploads(
-  { uploads }: LifecycleRooms,
+  { uploads }: LifecycleDeps,
   { prefix, after }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
 ): Promise<PageOutcome> {
@@ -268,7 +268,7 @@ async function tallied<Entry>(
 
 /** Leaves the further half of what remains of a slice to others, while there are fewer slices than workers may come. */
 async function splitIfWanted(
-  { objects, passes }: LifecycleRooms,
+  { objects, passes }: LifecycleDeps,
   slice: LifecycleSlice,
   bucket: Bucket,
   { enoughSlices }: LifecycleBounds,

@@ -2,7 +2,7 @@ import { hourLength, type RequestHours } from '../../shared/metadata/billing/req
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { RequestLog } from '../../shared/ports/request-log.ts';
 
-export interface BillRequestsRooms {
+export interface BillRequestsDeps {
   readonly requestLog: RequestLog;
   readonly requestHours: RequestHours;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ const firstLook = 24 * hourLength;
  * @param stopping whether there is no time for another hour
  */
 export async function billRequests(
-  { requestLog, requestHours, clock }: BillRequestsRooms,
+  { requestLog, requestHours, clock }: BillRequestsDeps,
   stopping: () => boolean,
 ): Promise<BilledRequests> {
   const now = clock.now();

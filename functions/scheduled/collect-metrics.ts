@@ -7,7 +7,7 @@ import type { UsageCounters } from '../../shared/metadata/quotas/usage.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { Telemetry } from '../../shared/ports/telemetry.ts';
 
-export interface CollectionRooms {
+export interface CollectionDeps {
   readonly monitoring: Monitoring;
   readonly buckets: Buckets;
   readonly usage: UsageCounters;
@@ -30,16 +30,16 @@ const width = 8;
  * @param progress is told after each bucket
  */
 export async function collectMetrics(
-  rooms: CollectionRooms,
+  deps: CollectionDeps,
   progress: (soFar: Collected) => void = () => undefined,
 ): Promise<Collected> {
   let collected: Collected = { sampled: 0, failed: 0 };
-  await inParallel(rooms.monitoring.buckets.all(), width, async (entry) => {
+  await inParallel(deps.monitoring.buckets.all(), width, async (entry) => {
     try {
-      if (await collectOne(rooms, entry)) collected = { ...collected, sampled: collected.sampled + 1 };
+      if (await collectOne(deps, entry)) collected = { ...collected, sampled: collected.sampled + 1 };
     } catch (error) {
       collected = { ...collected, failed: collected.failed + 1 };
-      rooms.telemetry.problem('a bucket could not be sampled', error, { bucket: entry.bucket });
+      deps.telemetry.problem('a bucket could not be sampled', error, { bucket: entry.bucket });
     }
     progress(collected);
   });
@@ -47,7 +47,7 @@ export async function collectMetrics(
 }
 
 async function collectOne(
-  { monitoring, buckets, usage, clock }: CollectionRooms,
+  { monitoring, buckets, usage, clock }: CollectionDeps,
   { bucketId, bucket, status }: MonitoredBucket,
 ): Promise<boolean> {
   const now = clock.now();

@@ -10,7 +10,7 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { Notifier } from '../../shared/ports/notifier.ts';
 import type { Telemetry } from '../../shared/ports/telemetry.ts';
 
-export interface EvaluationRooms {
+export interface EvaluationDeps {
   readonly monitoring: Monitoring;
   readonly buckets: Buckets;
   readonly notifier: Notifier;
@@ -39,10 +39,10 @@ const width = 8;
  * @param progress is told after each bucket
  */
 export async function evaluateAlarms(
-  rooms: EvaluationRooms,
+  deps: EvaluationDeps,
   progress: (soFar: Evaluated) => void = () => undefined,
 ): Promise<Evaluated> {
-  const { monitoring, notifier, telemetry } = rooms;
+  const { monitoring, notifier, telemetry } = deps;
   let done: Evaluated = {
     alarms: 0,
     changed: 0,
@@ -51,7 +51,7 @@ export async function evaluateAlarms(
   };
   await inParallel(monitoring.buckets.all(), width, async (entry) => {
     try {
-      const { alarms, changed } = await evaluateBucket(rooms, entry);
+      const { alarms, changed } = await evaluateBucket(deps, entry);
       done = { ...done, alarms: done.alarms + alarms, changed: done.changed + changed };
     } catch (error) {
       done = { ...done, failed: done.failed + 1 };
@@ -66,29 +66,29 @@ export async function evaluateAlarms(
 }
 
 async function evaluateBucket(
-  rooms: EvaluationRooms,
+  deps: EvaluationDeps,
   entry: MonitoredBucket,
 ): Promise<{ readonly alarms: number; readonly changed: number }> {
-  const { monitoring, buckets } = rooms;
+  const { monitoring, buckets } = deps;
   if (entry.pausing) await monitoring.alarms.pause(entry);
   if (entry.status === 'off' || entry.alarms === 0) return { alarms: 0, changed: 0 };
   // The alarms of a removed bucket are silent until they are swept.
   if ((await buckets.find(entry.bucket))?.id !== entry.bucketId) return { alarms: 0, changed: 0 };
   const alarms: Alarm[] = [];
   for await (const alarm of monitoring.alarms.all(entry.bucketId)) alarms.push(alarm);
-  const end = await evaluationEnd(rooms, entry.bucketId);
+  const end = await evaluationEnd(deps, entry.bucketId);
   const points = await samplesFor(monitoring, entry.bucketId, alarms, end);
   let changed = 0;
   for (const alarm of alarms) {
     const evaluation = evaluateAlarm(alarm.definition, alarmWindow(alarm.definition, points, end), alarm.state);
     if (evaluation.state === alarm.state) continue;
-    if (await monitoring.alarms.transition(entry, alarm, evaluation, rooms.region)) changed += 1;
+    if (await monitoring.alarms.transition(entry, alarm, evaluation, deps.region)) changed += 1;
   }
   return { alarms: alarms.length, changed };
 }
 
 /** When the last period of every alarm ends: with these five minutes if they were sampled already, or else with those before. */
-async function evaluationEnd({ monitoring, clock }: EvaluationRooms, bucketId: string): Promise<number> {
+async function evaluationEnd({ monitoring, clock }: EvaluationDeps, bucketId: string): Promise<number> {
   const now = clock.now();
   const present = beginningOf(now, samplingTime);
   const latest = await monitoring.samples.latest(bucketId, present, now);

@@ -1,6 +1,6 @@
 import { realDays } from '../../shared/metadata/lifecycle/lifecycle.ts';
 import type { LifecyclePass } from '../../shared/metadata/lifecycle/lifecycle-passes.ts';
-import { applyLifecycle, type LifecycleRooms } from './apply-lifecycle.ts';
+import { applyLifecycle, type LifecycleDeps } from './apply-lifecycle.ts';
 
 const day = 24 * 60 * 60 * 1000;
 
@@ -23,8 +23,8 @@ export interface LifecyclePlan {
  * with a pass that is not over, so that workers are called again if all of them have died.
  * @param stopping whether time is up; the next run goes on from there
  */
-export async function planLifecycle(rooms: LifecycleRooms, stopping: () => boolean): Promise<LifecyclePlan> {
-  if (!isPassDue(await rooms.passes.latest(), rooms.clock.now())) return { pass: undefined, slices: 0 };
-  const { pass } = await applyLifecycle(rooms, { calendar: realDays, workers: 0, stopping });
-  return { pass: pass.id, slices: await rooms.passes.left() };
+export async function planLifecycle(deps: LifecycleDeps, stopping: () => boolean): Promise<LifecyclePlan> {
+  if (!isPassDue(await deps.passes.latest(), deps.clock.now())) return { pass: undefined, slices: 0 };
+  const { pass } = await applyLifecycle(deps, { calendar: realDays, workers: 0, stopping });
+  return { pass: pass.id, slices: await deps.passes.left() };
 }

@@ -100,7 +100,7 @@ async function page(wish: Wish, { index }: Pages, context: PageContext): Promise
   }
   if (!mayRead) throw new S3Error('AccessDenied');
   if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
-  const { headers } = await context.view.particulars(version);
+  const { headers } = await context.view.objectAttributes(version);
   if (headers.websiteRedirectLocation !== undefined) return { status: 301, location: headers.websiteRedirectLocation };
   return shown(version, readOf(wish, key, wish.fields), wish, context);
 }

@@ -36,10 +36,10 @@ export class Accounts implements AccessKeys, Projects {
   readonly #clock: Clock;
   readonly #cache = new Map<string, { readonly until: number; readonly found: Promise<Found | undefined> }>();
 
-  constructor(rooms: { table: KeyValueTable; secrets: Secrets; clock: Clock }) {
-    this.#table = rooms.table;
-    this.#secrets = rooms.secrets;
-    this.#clock = rooms.clock;
+  constructor(deps: { table: KeyValueTable; secrets: Secrets; clock: Clock }) {
+    this.#table = deps.table;
+    this.#secrets = deps.secrets;
+    this.#clock = deps.clock;
   }
 
   async find(accessKeyId: string, freshness: 'cached' | 'read' = 'cached'): Promise<AccessKey | undefined> {

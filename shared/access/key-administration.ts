@@ -33,13 +33,13 @@ export class KeyAdministration {
   readonly #accounts: Administration;
 
   constructor(
-    rooms: { table: KeyValueTable; secrets: Secrets; clock: Clock; randomness: Randomness },
+    deps: { table: KeyValueTable; secrets: Secrets; clock: Clock; randomness: Randomness },
     accounts: Administration,
   ) {
-    this.#table = rooms.table;
-    this.#secrets = rooms.secrets;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
+    this.#table = deps.table;
+    this.#secrets = deps.secrets;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
     this.#accounts = accounts;
   }
 

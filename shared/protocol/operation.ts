@@ -10,7 +10,7 @@ import type { ObjectAuthorisation } from '../metadata/objects/object-authorisati
 import type { Monitoring } from '../metadata/monitoring/monitoring.ts';
 import type { Objects } from '../metadata/objects/objects.ts';
 import type { PublicLinks } from '../metadata/objects/public-links.ts';
-import type { Particulars } from '../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../metadata/objects/versions.ts';
 import type { Quotas } from '../metadata/quotas/quotas.ts';
 import type { Sharing } from '../metadata/objects/sharing.ts';
 import type { Uploads } from '../metadata/uploads/uploads.ts';
@@ -69,7 +69,7 @@ export type RequestHead<On extends Level, Body = 'none'> = Place<On> & {
   readonly signed: boolean;
 } & (Body extends 'form' ? { readonly form: Form } : object);
 
-/** The rooms an operation may use. */
+/** The deps an operation may use. */
 export interface Services {
   readonly buckets: Buckets;
   readonly objects: Objects;
@@ -172,7 +172,10 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   parse(request: RequestHead<On, Body>): Input;
   authorise(input: Input, request: RequestHead<On, Body>): readonly Question[];
   /** The tags that the request gives, for policies that ask. To read the body for them is to do so before its time. */
-  requestTags?(input: Input, body: () => Promise<BodyOf<Body>>): Promise<Particulars['tags']> | Particulars['tags'];
+  requestTags?(
+    input: Input,
+    body: () => Promise<BodyOf<Body>>,
+  ): Promise<ObjectAttributes['tags']> | ObjectAttributes['tags'];
   act(input: Input, context: Context<On, Body>): Promise<Output>;
   render(output: Output, input: Input, request: RequestHead<On, Body>): Answer;
 }

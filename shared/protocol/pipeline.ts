@@ -12,7 +12,7 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import { errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
 import { authenticateBody, authenticateHead } from './authentication/authenticate.ts';
-import type { Authenticated, AuthenticatedHead, GateRooms, SigningSettings } from './authentication/authenticated.ts';
+import type { Authenticated, AuthenticatedHead, GateDeps, SigningSettings } from './authentication/authenticated.ts';
 import type { AuthenticatedRequest } from './authentication/authenticated-request.ts';
 import { actualCorsFields } from './cors.ts';
 import { readWhole } from './bodies/document.ts';
@@ -24,11 +24,11 @@ import type { Payload } from './bodies/payload.ts';
 import { RateExceeded, RateLimit } from './rate-limit.ts';
 import { RequestView } from './authorisation/request-view.ts';
 import { findRoute, type OperationName } from './routes.ts';
-import { refuseUnbuilt } from './unbuilt.ts';
+import { refuseUnsupported } from './unsupported.ts';
 import { checkLengthIsGiven } from './bodies/announced-body.ts';
 
-/** What the pipeline needs besides the rooms that operations use. */
-export interface PipelineRooms {
+/** What the pipeline needs besides the deps that operations use. */
+export interface PipelineDeps {
   readonly services: Services;
   readonly operations: ReadonlyMap<OperationName, AnyOperation>;
   readonly accessKeys: AccessKeys;
@@ -57,14 +57,14 @@ interface Journey {
  * The one way through. Every request of every transport takes these steps, in this order; only this file catches.
  */
 export class Pipeline {
-  readonly #rooms: PipelineRooms;
-  readonly #gate: GateRooms;
+  readonly #deps: PipelineDeps;
+  readonly #gate: GateDeps;
   readonly #rate: RateLimit;
 
-  constructor(rooms: PipelineRooms) {
-    const { accessKeys, signing, services } = rooms;
+  constructor(deps: PipelineDeps) {
+    const { accessKeys, signing, services } = deps;
     const { clock, settings } = services;
-    this.#rooms = rooms;
+    this.#deps = deps;
     this.#gate = { keys: accessKeys, clock, settings: signing, limits: settings.limits };
     this.#rate = new RateLimit(settings.limits.requestsPerSecond, clock);
   }
@@ -72,8 +72,8 @@ export class Pipeline {
   /** Answers a request. Never rejects. */
   async handle(request: RequestMessage): Promise<ResponseMessage> {
     const journey: Journey = {
-      requestId: this.#rooms.requestId(),
-      startedAt: this.#rooms.services.clock.now(),
+      requestId: this.#deps.requestId(),
+      startedAt: this.#deps.services.clock.now(),
       operation: 'Unknown',
       caller: anonymous,
       target: undefined,
@@ -95,7 +95,7 @@ export class Pipeline {
   }
 
   async #authenticate(request: RequestMessage, journey: Journey): Promise<AuthenticatedHead> {
-    const { services, hostNames, operations } = this.#rooms;
+    const { services, hostNames, operations } = this.#deps;
 
     // Address, and what route the request seems to take: enough to refuse what there is not, and for the log
     checkHead(request, services.settings.limits);
@@ -108,12 +108,12 @@ export class Pipeline {
   }
 
   async #follow(head: AuthenticatedHead, journey: Journey): Promise<Answer> {
-    const { limits } = this.#rooms.services.settings;
+    const { limits } = this.#deps.services.settings;
 
     // Route
     const { address, method, query, fields } = head.request;
     const name = (journey.operation = findRoute(address, method, query, fields));
-    const operation = this.#rooms.operations.get(name);
+    const operation = this.#deps.operations.get(name);
 
     // From here on the body is behind the signature gate
     const wants = {
@@ -138,7 +138,7 @@ export class Pipeline {
     { caller, scheme, request, payload, form }: Authenticated,
     journey: Journey,
   ): Promise<Answer> {
-    const { services } = this.#rooms;
+    const { services } = this.#deps;
     const { settings } = services;
 
     // Parse
@@ -163,13 +163,13 @@ export class Pipeline {
       tags: async () => operation.requestTags?.(input, body) ?? [],
     };
     const { buckets, projects, uploads } = services;
-    const gate = new Gate({ buckets, projects, uploads, view, keys: this.#rooms.accessKeys }, known);
+    const gate = new Gate({ buckets, projects, uploads, view, keys: this.#deps.accessKeys }, known);
     const { address } = request;
     const questions = operation.authorise(input, head);
     const key = 'key' in address ? address.key : questions[0]?.key;
     const authorisation = await gate.authorise(questions, { bucket, key });
     const headers = form ? [request.fields, form.headers] : [request.fields];
-    headers.forEach(refuseUnbuilt);
+    headers.forEach(refuseUnsupported);
     for (const fields of headers) checkExpectedOwner(fields, bucket);
 
     // Read the document, act, render
@@ -184,9 +184,9 @@ export class Pipeline {
       journey.bucket = found;
       this.#countAnonymous(caller, found);
     };
-    // The rooms by inheritance: copying so many properties would cost more than all that is done here.
-    const rooms = Object.create(services) as Services;
-    const context = Object.assign(rooms, read, {
+    // The deps by inheritance: copying so many properties would cost more than all that is done here.
+    const deps = Object.create(services) as Services;
+    const context = Object.assign(deps, read, {
       caller,
       bucket: present,
       view,
@@ -211,14 +211,14 @@ export class Pipeline {
 
   async #bucket(operation: AnyOperation, address: Address): Promise<Bucket | undefined> {
     if (!('bucket' in address) || operation.bucketMustExist === false) return undefined;
-    return this.#rooms.services.buckets.load(address.bucket);
+    return this.#deps.services.buckets.load(address.bucket);
   }
 
   /** The one place that renders errors. */
   #refuse(error: unknown, journey: Journey): Answer {
     const known = this.#asS3Error(error, journey);
     journey.code = known.code;
-    const ids = { requestId: journey.requestId, hostId: this.#rooms.hostId };
+    const ids = { requestId: journey.requestId, hostId: this.#deps.hostId };
     return {
       status: known.status,
       fields: [...(known.code === 'SlowDown' ? [['retry-after', '1'] as const] : []), ...Object.entries(known.headers)],
@@ -229,7 +229,7 @@ export class Pipeline {
   }
 
   #asS3Error(error: unknown, { requestId, operation }: Journey): S3Error {
-    const { telemetry } = this.#rooms;
+    const { telemetry } = this.#deps;
     if (error instanceof S3Error) {
       if (error.status === 500 || error.status === 503) telemetry.problem(error.code, error, { requestId, operation });
       return error;
@@ -246,8 +246,8 @@ export class Pipeline {
     const bodiless = request.method === 'HEAD' || status === 204 || status === 304;
     const fields = this.#sendable(journey, [
       ['x-amz-request-id', journey.requestId],
-      ['x-amz-id-2', this.#rooms.hostId],
-      ['date', new Date(this.#rooms.services.clock.now()).toUTCString()],
+      ['x-amz-id-2', this.#deps.hostId],
+      ['date', new Date(this.#deps.services.clock.now()).toUTCString()],
       ['server', 'Stillage'],
       ...(answer.fields ?? []),
       ...(request.fields.has('origin') ? await this.#corsFields(request, journey) : []),
@@ -278,7 +278,7 @@ export class Pipeline {
       if (isFieldName(name) && isFieldValue(value)) sendable.add(name, value);
       else {
         const error = new Error(`the field ${JSON.stringify(name)} has a name or a value that no field can have`);
-        this.#rooms.telemetry.problem('a field of the answer cannot be sent', error, { requestId, operation });
+        this.#deps.telemetry.problem('a field of the answer cannot be sent', error, { requestId, operation });
       }
     }
     return sendable;
@@ -286,14 +286,14 @@ export class Pipeline {
 
   /** What the page of another origin may do with an answer, whatever the answer is. An answer without it is still one. */
   async #corsFields(request: RequestMessage, journey: Journey): Promise<readonly (readonly [string, string])[]> {
-    const { buckets } = this.#rooms.services;
+    const { buckets } = this.#deps.services;
     const name = bucketNameOf(journey);
     if (name === undefined) return [];
     try {
       return await actualCorsFields(request, () => buckets.find(name), buckets);
     } catch (error) {
       const { requestId, operation } = journey;
-      this.#rooms.telemetry.problem('no CORS rules could be read', error, { requestId, operation });
+      this.#deps.telemetry.problem('no CORS rules could be read', error, { requestId, operation });
       return [];
     }
   }
@@ -314,7 +314,7 @@ export class Pipeline {
     } catch (error) {
       const { requestId, operation } = journey;
       journey.code = 'InternalError';
-      this.#rooms.telemetry.problem('a response broke off', error, { requestId, operation });
+      this.#deps.telemetry.problem('a response broke off', error, { requestId, operation });
       throw error;
     } finally {
       this.#log(request, journey, status, sent);
@@ -325,7 +325,7 @@ export class Pipeline {
     const { caller, code } = journey;
     const bucket = bucketNameOf(journey);
     const payer = journey.bucket?.project ?? (caller.kind === 'user' ? caller.project.id : undefined);
-    this.#rooms.telemetry.request({
+    this.#deps.telemetry.request({
       requestId: journey.requestId,
       operation: journey.operation,
       method: request.method,
@@ -336,7 +336,7 @@ export class Pipeline {
       ...(payer !== undefined && { payer }),
       bytesIn: request.received?.() ?? 0,
       bytesOut,
-      milliseconds: this.#rooms.services.clock.now() - journey.startedAt,
+      milliseconds: this.#deps.services.clock.now() - journey.startedAt,
     });
   }
 }

@@ -45,7 +45,7 @@ const invalidRequest = s3Error('InvalidRequest', 400);
 const preconditionFailed = s3Error('PreconditionFailed', 412);
 
 /** What an object may have beside its bytes. */
-const particulars = {
+const objectAttributes = {
   ContentType: 'text/plain',
   CacheControl: 'no-cache',
   ContentDisposition: 'inline',
@@ -342,7 +342,7 @@ describe('what a copy takes over', () => {
   it('is everything but the redirect, unless it says otherwise', async () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'source', 'content', {
-      ...particulars,
+      ...objectAttributes,
       Expires: expires,
       WebsiteRedirectLocation: '/elsewhere',
       Tagging: 'a=1&b=2',
@@ -354,7 +354,7 @@ describe('what a copy takes over', () => {
       Tagging: 'c=3',
     });
     const target = await head(bucket, 'target');
-    expect(target).toMatchObject(particulars);
+    expect(target).toMatchObject(objectAttributes);
     expect(target.Metadata).toEqual({ colour: 'red' });
     expect(target.ExpiresString).toBe(expires.toUTCString());
     expect(target.WebsiteRedirectLocation).toBeUndefined();
@@ -366,7 +366,7 @@ describe('what a copy takes over', () => {
 
   it('has the redirect that it asks for', async () => {
     const bucket = await service.bucket();
-    await put(service.client, bucket, 'source', 'content', { ...particulars, WebsiteRedirectLocation: '/old' });
+    await put(service.client, bucket, 'source', 'content', { ...objectAttributes, WebsiteRedirectLocation: '/old' });
     for (const MetadataDirective of ['COPY', 'REPLACE'] as const) {
       await copy(bucket, 'source', 'target', { MetadataDirective, WebsiteRedirectLocation: '/new' });
       const target = await head(bucket, 'target');
@@ -378,13 +378,13 @@ describe('what a copy takes over', () => {
   it('is nothing of the metadata if that is replaced; the tags stay', async () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'source', 'content', {
-      ...particulars,
+      ...objectAttributes,
       WebsiteRedirectLocation: '/elsewhere',
       Tagging: 'a=1',
     });
     await copy(bucket, 'source', 'bare', { MetadataDirective: 'REPLACE' });
     const bare = await head(bucket, 'bare');
-    const gone = Object.keys(particulars).filter((name) => name !== 'Metadata' && name !== 'ContentType');
+    const gone = Object.keys(objectAttributes).filter((name) => name !== 'Metadata' && name !== 'ContentType');
     for (const name of [...gone, 'WebsiteRedirectLocation']) expect(bare).not.toHaveProperty(name);
     expect(bare.ContentType).toMatch(/^(?:binary|application)\/octet-stream$/);
     expect(bare.Metadata).toEqual({});
@@ -399,12 +399,12 @@ describe('what a copy takes over', () => {
 
   it('is none of the tags if those are replaced; the metadata stays', async () => {
     const bucket = await service.bucket();
-    await put(service.client, bucket, 'source', 'content', { ...particulars, Tagging: 'a=1' });
+    await put(service.client, bucket, 'source', 'content', { ...objectAttributes, Tagging: 'a=1' });
     await copy(bucket, 'source', 'bare', { TaggingDirective: 'REPLACE' });
     expect(await tagsOf(bucket, 'bare')).toEqual([]);
     await copy(bucket, 'source', 'target', { TaggingDirective: 'REPLACE', Tagging: 'b=2' });
     expect(await tagsOf(bucket, 'target')).toEqual([['b', '2']]);
-    expect(await head(bucket, 'target')).toMatchObject(particulars);
+    expect(await head(bucket, 'target')).toMatchObject(objectAttributes);
     const wrong = copy(bucket, 'source', 'wrong', { TaggingDirective: 'REPLACE', Tagging: 'aws:b=2' });
     await expect(wrong).rejects.toEqual(s3Error('InvalidTag', 400));
   });
@@ -461,7 +461,7 @@ describe('a copy onto itself', () => {
 
   it('changes metadata, the redirect, or encryption, and no byte', async () => {
     const bucket = await service.bucket();
-    await put(service.client, bucket, 'key', 'content', { ...particulars, Tagging: 'a=1' });
+    await put(service.client, bucket, 'key', 'content', { ...objectAttributes, Tagging: 'a=1' });
     const blobs = await blobCount(service);
     await copy(bucket, 'key', 'key', { MetadataDirective: 'REPLACE', Metadata: { mode: '0644' } });
     expect((await head(bucket, 'key')).Metadata).toEqual({ mode: '0644' });
@@ -555,7 +555,7 @@ describe('the checksum of a copy', () => {
 
   it('is another one if that is asked for: then the bytes are read', async () => {
     const bucket = await service.bucket();
-    await put(service.client, bucket, 'source', 'content', { ...particulars, ChecksumAlgorithm: 'CRC32' });
+    await put(service.client, bucket, 'source', 'content', { ...objectAttributes, ChecksumAlgorithm: 'CRC32' });
     const blobs = await blobCount(service);
     const { CopyObjectResult } = await copy(bucket, 'source', 'target', { ChecksumAlgorithm: 'SHA256' });
     expect(CopyObjectResult).toMatchObject({
@@ -565,7 +565,7 @@ describe('the checksum of a copy', () => {
     const target = await head(bucket, 'target');
     expect(target.ChecksumSHA256).toBe(checksumOf('SHA256', 'content'));
     expect(target.ChecksumCRC32).toBeUndefined();
-    expect(target).toMatchObject(particulars);
+    expect(target).toMatchObject(objectAttributes);
     expect(await read(service.client, bucket, 'target')).toBe('content');
     expect(await blobCount(service)).toBe(blobs === undefined ? undefined : blobs + 1);
     const empty = await put(service.client, bucket, 'empty', '').then(() =>
@@ -637,7 +637,7 @@ describe('a copy of an object in parts', () => {
 describe('many copies', () => {
   it('share their bytes until they are too many; then they are copied', async () => {
     const bucket = await service.bucket();
-    await put(service.client, bucket, 'source', 'content', { ...particulars, Tagging: 'a=1' });
+    await put(service.client, bucket, 'source', 'content', { ...objectAttributes, Tagging: 'a=1' });
     const before = await blobCount(service);
     for (let count = 1; count < 64; count++) await copy(bucket, 'source', `copy-${count}`);
     expect(await blobCount(service)).toBe(before);
@@ -645,7 +645,7 @@ describe('many copies', () => {
     expect(CopyObjectResult!.ETag).toBe(md5Tag('content'));
     expect(await blobCount(service)).toBe(before === undefined ? undefined : before + 1);
     await service.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'source' }));
-    expect(await head(bucket, 'copy-64')).toMatchObject(particulars);
+    expect(await head(bucket, 'copy-64')).toMatchObject(objectAttributes);
     expect(await tagsOf(bucket, 'copy-64')).toEqual([['a', '1']]);
     expect(await read(service.client, bucket, 'copy-64')).toBe('content');
     expect(await read(service.client, bucket, 'copy-63')).toBe('content');

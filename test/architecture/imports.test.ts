@@ -30,7 +30,7 @@ function importsOf(file: string): Import[] {
 const imports = ['shared', 'functions', 'infra'].flatMap(sourceFiles).flatMap(importsOf);
 
 /** The room a file lies in: the longest of these that it begins with. */
-const rooms = [
+const deps = [
   'shared/errors',
   'shared/ports',
   'shared/http',
@@ -53,10 +53,10 @@ const rooms = [
   'functions',
   'infra',
 ] as const;
-type Room = (typeof rooms)[number];
+type Room = (typeof deps)[number];
 
 const isOutermost = (room: Room): boolean => /^(shared\/adapters|functions\/runtime|infra)/.test(room);
-const roomOf = (file: string): Room => rooms.find((room) => file.startsWith(`${room}/`))!;
+const roomOf = (file: string): Room => deps.find((room) => file.startsWith(`${room}/`))!;
 
 /** What every folder of the runtime may import. */
 const belowRuntime = [
@@ -150,7 +150,7 @@ describe('who may import whom', () => {
   it('is held by every import', () => {
     const broken = imports
       .filter(({ isPackage }) => !isPackage)
-      .filter(({ target }) => rooms.some((room) => target.startsWith(`${room}/`)))
+      .filter(({ target }) => deps.some((room) => target.startsWith(`${room}/`)))
       .filter(({ file, target }) => {
         const [from, to] = [roomOf(file), roomOf(target)];
         return from !== to && !allowed[from].includes(to);

@@ -1,8 +1,8 @@
 import type { NewVersion } from '../../shared/metadata/objects/new-version.ts';
-import { noParticulars, type Particulars } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, type ObjectAttributes } from '../../shared/metadata/objects/versions.ts';
 
 /** An object of no bytes, as it is put where only its name counts. */
-export function emptyObject(particulars: Particulars = noParticulars): NewVersion {
+export function emptyObject(objectAttributes: ObjectAttributes = noObjectAttributes): NewVersion {
   return {
     marker: false,
     size: 0,
@@ -12,6 +12,6 @@ export function emptyObject(particulars: Particulars = noParticulars): NewVersio
     contentType: 'application/octet-stream',
     checksum: undefined,
     encryption: undefined,
-    particulars,
+    objectAttributes,
   };
 }

@@ -36,10 +36,10 @@ export interface Taken {
 
 /** Lists a bucket by the delimiter `/`, and counts what is read of this table meanwhile. */
 export async function listFolded(
-  rooms: { readonly table: KeyValueTable; readonly objects: Objects; readonly clock: Clock },
+  deps: { readonly table: KeyValueTable; readonly objects: Objects; readonly clock: Clock },
   bucket: Bucket,
 ): Promise<Taken> {
-  const { table } = rooms;
+  const { table } = deps;
   const query = table.query.bind(table);
   let [pages, items] = [0, 0];
   table.query = async (...asked) => {
@@ -50,7 +50,7 @@ export async function listFolded(
   };
   const started = performance.now();
   const request = { prefix: '', delimiter: '/', position: undefined, limit: 1000 };
-  const { commonPrefixes } = await listObjects(rooms, bucket, request, 60_000);
+  const { commonPrefixes } = await listObjects(deps, bucket, request, 60_000);
   const milliseconds = performance.now() - started;
   table.query = query;
   return { prefixes: commonPrefixes, pages, items, milliseconds };

@@ -1,6 +1,6 @@
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import type { LifecycleRooms } from '../../functions/scheduled/apply-lifecycle.ts';
-import { noParticulars } from '../../shared/metadata/objects/versions.ts';
+import type { LifecycleDeps } from '../../functions/scheduled/apply-lifecycle.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
 import { emptyObject } from './empty-object.ts';
 
 const together = 64;
@@ -9,8 +9,8 @@ const together = 64;
  * A bucket with so many empty objects under `logs/`, and a rule by which they are due, or the fraction of them that is given.
  * @param due of 1: how many of them are due
  */
-export async function seedBucket(rooms: LifecycleRooms, name: string, objects: number, due = 1): Promise<void> {
-  await rooms.buckets.create(byOperator, name, 'project', 1000);
+export async function seedBucket(deps: LifecycleDeps, name: string, objects: number, due = 1): Promise<void> {
+  await deps.buckets.create(byOperator, name, 'project', 1000);
   const rules = [
     {
       id: 'rule',
@@ -19,15 +19,15 @@ export async function seedBucket(rooms: LifecycleRooms, name: string, objects: n
       expiration: { date: Date.UTC(2020, 0, 1) },
     },
   ];
-  await rooms.buckets.documents.set(asService(await rooms.buckets.load(name)), 'lifecycle', { rules });
+  await deps.buckets.documents.set(asService(await deps.buckets.load(name)), 'lifecycle', { rules });
   let next = 0;
   const worker = async (): Promise<void> => {
-    let bucket = await rooms.buckets.load(name);
+    let bucket = await deps.buckets.load(name);
     for (let at = next++; at < objects; at = next++) {
-      if (rooms.clock.now() - bucket.readAt > 500) bucket = await rooms.buckets.load(name);
+      if (deps.clock.now() - bucket.readAt > 500) bucket = await deps.buckets.load(name);
       const isDue = Math.floor((at + 1) * due) > Math.floor(at * due);
-      const tagged = { ...noParticulars, tags: [['keep', isDue ? 'no' : 'yes']] as const };
-      await rooms.objects.put(asService(bucket, `logs/2026/${String(at).padStart(9, '0')}`), emptyObject(tagged));
+      const tagged = { ...noObjectAttributes, tags: [['keep', isDue ? 'no' : 'yes']] as const };
+      await deps.objects.put(asService(bucket, `logs/2026/${String(at).padStart(9, '0')}`), emptyObject(tagged));
     }
   };
   await Promise.all(Array.from({ length: together }, worker));

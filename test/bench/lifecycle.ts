@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openData } from '../../functions/runtime/local/data-directory.ts';
-import { lifecycleRooms } from '../../functions/runtime/compose/lifecycle.ts';
+import { lifecycleDeps } from '../../functions/runtime/compose/lifecycle.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { seedBucket } from './lifecycle-bucket.ts';
@@ -58,9 +58,9 @@ export async function benchLifecycle(objects: number, due: number): Promise<void
   try {
     const data = join(folder, 'data');
     const opened = await openData(data);
-    const rooms = lifecycleRooms({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() });
+    const deps = lifecycleDeps({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() });
     const began = performance.now();
-    await seedBucket(rooms, 'bench', objects, due);
+    await seedBucket(deps, 'bench', objects, due);
     const seconds = (performance.now() - began) / 1000;
     console.log(`${objects.toLocaleString('en')} objects made in ${seconds.toFixed(1)} s, ${due * 100} % of them due`);
     await opened.table.close();

@@ -8,7 +8,7 @@ import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
-import { noParticulars } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
 import { resources, synthesise } from '../infra/synthesis.ts';
 import { createBucket, createTable, dynamoDbAt, s3At, noEngine, startMoto, type Moto } from '../support/moto.ts';
 import { run } from '../support/programs.ts';
@@ -77,14 +77,14 @@ async function scrub(...options: string[]): Promise<Told> {
 
 /** An object as the service writes it; its counters are never told. */
 async function putObject(name: string, key: string): Promise<void> {
-  const rooms = { table, clock: new SystemClock(), randomness: new CryptoRandomness() };
-  const buckets = new Buckets(rooms);
+  const deps = { table, clock: new SystemClock(), randomness: new CryptoRandomness() };
+  const buckets = new Buckets(deps);
   await buckets.create(byOperator, name, 'project', 10);
   const bucket = await buckets.load(name);
   const { ref, size } = await blobs.write(bytesOf('kept'), { bucketId: bucket.id, key });
-  await new Objects({ ...rooms, buckets }).put(asService(bucket, key), {
+  await new Objects({ ...deps, buckets }).put(asService(bucket, key), {
     ...{ marker: false, size, md5: Buffer.alloc(16), content: { kind: 'blob', ref }, owner: 'project' },
-    ...{ contentType: undefined, checksum: undefined, encryption: undefined, particulars: noParticulars },
+    ...{ contentType: undefined, checksum: undefined, encryption: undefined, objectAttributes: noObjectAttributes },
   });
 }
 

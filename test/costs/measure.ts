@@ -1,4 +1,4 @@
-import { SetClock } from '../support/fixed-rooms.ts';
+import { SetClock } from '../support/fixed-deps.ts';
 import { PipelineInProcess } from '../support/pipeline-in-process.ts';
 import { Meter, MeteredTable, type Cost } from './metered.ts';
 import { owner, scenarios, type Scenario, type Send } from './scenarios.ts';

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { seedBucket } from '../bench/lifecycle-bucket.ts';
 import { openData, type DataDirectory } from '../../functions/runtime/local/data-directory.ts';
-import { lifecycleRooms } from '../../functions/runtime/compose/lifecycle.ts';
-import type { LifecycleRooms } from '../../functions/scheduled/apply-lifecycle.ts';
+import { lifecycleDeps } from '../../functions/runtime/compose/lifecycle.ts';
+import type { LifecycleDeps } from '../../functions/scheduled/apply-lifecycle.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { partition } from '../../shared/metadata/keys.ts';
@@ -17,11 +17,11 @@ const objects = 8000;
 
 let data: string;
 let opened: DataDirectory;
-let rooms: LifecycleRooms;
+let deps: LifecycleDeps;
 beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'stillage-lifecycle-'));
   opened = await openData(data);
-  rooms = lifecycleRooms({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() });
+  deps = lifecycleDeps({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() });
 });
 afterEach(async () => {
   await opened.table.close();
@@ -51,10 +51,10 @@ async function noted(): Promise<number> {
 }
 
 async function left(): Promise<number> {
-  const found = await rooms.buckets.load(bucket);
+  const found = await deps.buckets.load(bucket);
   let count = 0;
   for (let after: string | undefined, more = true; more;) {
-    const page = await rooms.objects.scan(found, { prefix: '', limit: 1000, ...(after !== undefined && { after }) });
+    const page = await deps.objects.scan(found, { prefix: '', limit: 1000, ...(after !== undefined && { after }) });
     count += page.entries.length;
     after = page.entries.at(-1)?.key;
     more = page.more;
@@ -63,7 +63,7 @@ async function left(): Promise<number> {
 }
 
 it('a pass that is killed again and again goes on where it was, and skips nothing', { timeout: 180_000 }, async () => {
-  await seedBucket(rooms, bucket, objects);
+  await seedBucket(deps, bucket, objects);
   let before = await left();
   expect(before).toBe(objects);
   for (let round = 0; round < 2; round += 1) {
@@ -77,7 +77,7 @@ it('a pass that is killed again and again goes on where it was, and skips nothin
     expect(now).toBeLessThan(before);
     before = now;
   }
-  const interrupted = (await rooms.passes.latest())!;
+  const interrupted = (await deps.passes.latest())!;
   expect(interrupted.finishedAt).toBeUndefined();
   const last = await run().ended;
   expect(last.code, last.stderr).toBe(0);

@@ -5,11 +5,11 @@ import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { itemKey } from '../../shared/metadata/keys.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
 import { Usage } from '../../shared/metadata/quotas/usage.ts';
-import { noParticulars } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
-import { alarmAdapters, CountedBytes, SetClock } from '../support/fixed-rooms.ts';
+import { alarmAdapters, CountedBytes, SetClock } from '../support/fixed-deps.ts';
 import { MemoryTable } from '../support/memory-table.ts';
 import { CountsAgain, EndsAtFF, MixesKinds } from './missing-rules.ts';
 import { modelSettings, noProjects } from './scenario.ts';
@@ -47,7 +47,7 @@ async function bucketOf({ buckets, objects }: Services, keys: readonly string[])
         content: { kind: 'blob', ref: `b-${key}` },
         owner: 'project',
       },
-      ...{ contentType: undefined, checksum: undefined, encryption: undefined, particulars: noParticulars },
+      ...{ contentType: undefined, checksum: undefined, encryption: undefined, objectAttributes: noObjectAttributes },
     });
   }
   return bucket.id;

@@ -7,14 +7,14 @@ import type { Acl } from '../../shared/access/acl.ts';
 import { loadDigest } from '../../shared/checksums/running-digest.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import { noParticulars, type Head } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, type Head } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, Change, ItemKey, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { aclDocument, grantsOf } from '../../shared/protocol/acls/acl-document.ts';
 import { policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
 import type { OperationName } from '../../shared/protocol/routes.ts';
-import { alarmAdapters, openSecrets } from '../support/fixed-rooms.ts';
+import { alarmAdapters, openSecrets } from '../support/fixed-deps.ts';
 import { signed } from '../support/signer.ts';
 import { Actor, ActorClock, SeededRandomness, type Time } from './actor.ts';
 import { canonical, type Hash } from './fingerprint.ts';
@@ -172,7 +172,7 @@ async function plantUpload({ buckets, uploads }: Services, blobs: MemoryBlobs, i
   const authorisation = asService(bucket, 'k');
   const id = await uploads.create(authorisation, {
     ...{ owner: initiator, initiator, contentType: undefined, encryption: undefined, checksum: undefined },
-    particulars: noParticulars,
+    objectAttributes: noObjectAttributes,
   });
   const owned = { bucketId: bucket.id, key: 'k' };
   const { ref } = await blobs.of('part', () => beginning).write(bytesOf(partBytes), owned);
@@ -195,7 +195,7 @@ async function putObject(services: Services, key: string, owner: string, text: s
   return objects.put(asService(bucket, key), {
     ...{ marker: false, size, md5: createHash('md5').update(text).digest(), owner },
     ...{ content: { kind: 'blob', ref }, contentType: undefined, checksum: undefined, encryption: undefined },
-    particulars: { ...noParticulars, ...grantsOf(acl, owner) },
+    objectAttributes: { ...noObjectAttributes, ...grantsOf(acl, owner) },
   });
 }
 

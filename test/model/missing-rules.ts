@@ -2,7 +2,7 @@ import type { ObjectAuthorisation } from '../../shared/metadata/objects/object-a
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { partition } from '../../shared/metadata/keys.ts';
-import type { Accompany } from '../../shared/metadata/objects/new-version.ts';
+import type { CommitExtrasFor } from '../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
 import { Sharing, type Source } from '../../shared/metadata/objects/sharing.ts';
 import type { Part, Upload } from '../../shared/metadata/uploads/upload.ts';
@@ -254,14 +254,14 @@ class TakesClosingForGone extends Buckets {
 }
 
 class CopiesWithoutLooking extends Sharing {
-  override from(source: Source): Accompany {
+  override from(source: Source): CommitExtrasFor {
     const given = super.from(source);
     return async (...about) => ({ ...(await given(...about)), conditions: [] });
   }
 }
 
 class CopiesWithoutHolding extends Sharing {
-  override from(source: Source): Accompany {
+  override from(source: Source): CommitExtrasFor {
     const given = super.from(source);
     return async (...about) => ({ ...(await given(...about)), changes: [] });
   }

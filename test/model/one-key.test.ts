@@ -51,7 +51,7 @@ describe.each(beginnings)('versioning $versioning, versions $versions', ({ versi
     await expectToHold({ versioning, keys, actors: { p: put('k'), d: remove('k'), g: get('k') }, ...apart });
   });
 
-  it('a PUT of many particulars, PUT and DELETE', async () => {
+  it('a PUT of many attributes, PUT and DELETE', async () => {
     await expectToHold({ versioning, keys, actors: { p: { ...put('k'), long: true }, q: put('k'), d: remove('k') } });
   });
 

@@ -123,7 +123,7 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
       const version = await objects.find(bucket, key, id);
       if (version === undefined || (version.marker && id === undefined)) return 'NoSuchKey';
       if (version.marker) return 'MethodNotAllowed';
-      const { tags } = await objects.particulars(version);
+      const { tags } = await objects.objectAttributes(version);
       return ['got', contentOf(version), tags[0]?.[1]];
     }
     case 'tag': {

@@ -2,17 +2,17 @@ import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import { composeServices } from '../../functions/runtime/compose/services.ts';
 import type { Projects } from '../../shared/access/identity.ts';
-import { Graves } from '../../shared/metadata/removal/graves.ts';
+import { BucketPurge } from '../../shared/metadata/removal/bucket-purge.ts';
 import { itemKey, objectOf } from '../../shared/metadata/keys.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
 import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
-import { decodeParticulars, encodeContent, type Version } from '../../shared/metadata/objects/versions.ts';
+import { decodeObjectAttributes, encodeContent, type Version } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';
-import { alarmAdapters } from '../support/fixed-rooms.ts';
+import { alarmAdapters } from '../support/fixed-deps.ts';
 import { Actor, ActorClock, SeededRandomness, type Spot, type Time } from './actor.ts';
 import { MemoryBlobs } from './memory-blobs.ts';
 import { ActorTable, DirectTable, feedSpot, ModelTable, type LateWrite } from './model-table.ts';
@@ -146,7 +146,7 @@ async function plantUpload(services: (name: string) => Services, watcher: Watche
   const bucket = await buckets.load(bucketName);
   const upload = await uploads.create(asService(bucket, uploadKey), {
     ...{ owner: 'upload', initiator: 'upload', contentType: undefined, encryption: undefined, checksum: undefined },
-    particulars: { headers: {}, metadata: {}, tags: [] },
+    objectAttributes: { headers: {}, metadata: {}, tags: [] },
   });
   const actor = new Actor('first', true, async () => undefined);
   await perform({ do: 'upload part' }, actor, { services: services('first'), watcher, upload });
@@ -236,7 +236,7 @@ class ScenarioWorld implements World {
       this.time.now += 11 * minute;
       const adapters = directAdapters(new DirectTable(this.table, 'the gravedigger'), this.#blobs, 'graves', this.time);
       const manifests = new Manifests(adapters);
-      await new Graves({
+      await new BucketPurge({
         ...adapters,
         uploads: new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests }),
       }).sweep();
@@ -351,15 +351,18 @@ function stateOf(table: ModelTable, watcher: Watcher, key: string, upload: strin
   const rest = state === undefined ? {} : { upload: state };
   const versions = watcher.chainOf(bucket['id'] as string, key).map((version): SpecVersion => {
     const { instance, named, marker, content } = version;
-    const tag = particularsOf(table, version).tags[0]?.[1];
+    const tag = objectAttributesOf(table, version).tags[0]?.[1];
     return { label: watcher.labelOf(instance), named, marker, content: content && encodeContent(content), tag };
   });
   return { versioning: bucket['versioning'] as 'off' | 'on' | 'suspended', versions, ...rest };
 }
 
-function particularsOf(table: ModelTable, { particulars }: Version): ReturnType<typeof decodeParticulars> {
-  if (!('details' in particulars)) return particulars;
-  return decodeParticulars(table.truth(itemKey.details(particulars.details)) ?? {});
+function objectAttributesOf(
+  table: ModelTable,
+  { objectAttributes }: Version,
+): ReturnType<typeof decodeObjectAttributes> {
+  if (!('details' in objectAttributes)) return objectAttributes;
+  return decodeObjectAttributes(table.truth(itemKey.details(objectAttributes.details)) ?? {});
 }
 
 function uploadState(table: ModelTable, watcher: Watcher, upload: string): SpecState['upload'] {

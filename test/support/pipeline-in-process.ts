@@ -8,7 +8,7 @@ import { defaultLimits, type Limits } from '../../shared/protocol/limits.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
 import { MemoryBlobs } from '../model/memory-blobs.ts';
-import { alarmAdapters, SetClock } from './fixed-rooms.ts';
+import { alarmAdapters, SetClock } from './fixed-deps.ts';
 import { MemoryTable } from './memory-table.ts';
 import type { RawRequest } from './raw-client.ts';
 import { anonymous, presigned, signed, type Key, type Unsigned } from './signer.ts';
@@ -51,7 +51,7 @@ export class PipelineInProcess {
   readonly #pipeline: Pipeline;
   readonly host = 'stillage.test';
 
-  /** @param rooms a table of another kind, what stands before the blobs, the clock, and other limits than the default */
+  /** @param deps a table of another kind, what stands before the blobs, the clock, and other limits than the default */
   constructor(
     people: readonly Person[],
     {

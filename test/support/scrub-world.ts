@@ -1,7 +1,7 @@
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { Graves } from '../../shared/metadata/removal/graves.ts';
+import { BucketPurge } from '../../shared/metadata/removal/bucket-purge.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
 import type { NewVersion } from '../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
@@ -13,10 +13,10 @@ import { Sharing } from '../../shared/metadata/objects/sharing.ts';
 import { versionOf, type CompletedUpload } from '../../shared/metadata/uploads/upload.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 import { Usage } from '../../shared/metadata/quotas/usage.ts';
-import { noParticulars, type Head, type Particulars } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, type Head, type ObjectAttributes } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { MemoryBlobs } from '../model/memory-blobs.ts';
-import { CountedBytes, SetClock } from './fixed-rooms.ts';
+import { CountedBytes, SetClock } from './fixed-deps.ts';
 import { MemoryTable } from './memory-table.ts';
 
 const hour = 3_600_000;
@@ -29,16 +29,16 @@ export class ScrubWorld {
   readonly clock = new SetClock();
   readonly randomness = new CountedBytes();
   readonly blobs = this.kept.of('writer', () => this.clock.time);
-  readonly rooms = { table: this.table, clock: this.clock, randomness: this.randomness, blobs: this.blobs };
-  readonly buckets = new Buckets(this.rooms);
-  readonly manifests = new Manifests(this.rooms);
-  readonly objects = new Objects({ ...this.rooms, buckets: this.buckets });
-  readonly sharing = new Sharing(this.rooms);
-  readonly uploads = new Uploads({ ...this.rooms, buckets: new Buckets(this.rooms), manifests: this.manifests });
-  readonly usage = new Usage(this.rooms);
-  readonly released = new ReleaseQueue({ ...this.rooms, uploads: this.uploads, grace: hour });
-  readonly release = new Release({ ...this.rooms, manifests: this.manifests, uploads: this.uploads });
-  readonly graves = new Graves({ ...this.rooms, uploads: this.uploads });
+  readonly deps = { table: this.table, clock: this.clock, randomness: this.randomness, blobs: this.blobs };
+  readonly buckets = new Buckets(this.deps);
+  readonly manifests = new Manifests(this.deps);
+  readonly objects = new Objects({ ...this.deps, buckets: this.buckets });
+  readonly sharing = new Sharing(this.deps);
+  readonly uploads = new Uploads({ ...this.deps, buckets: new Buckets(this.deps), manifests: this.manifests });
+  readonly usage = new Usage(this.deps);
+  readonly released = new ReleaseQueue({ ...this.deps, uploads: this.uploads, grace: hour });
+  readonly release = new Release({ ...this.deps, manifests: this.manifests, uploads: this.uploads });
+  readonly graves = new BucketPurge({ ...this.deps, uploads: this.uploads });
   #followed = 0;
   #drained: Promise<void> = Promise.resolve();
 
@@ -75,16 +75,16 @@ export class ScrubWorld {
     return (await this.blobs.write(chunks(text), { bucketId: bucket.id, key })).ref;
   }
 
-  async fresh(bucket: Bucket, key: string, text: string, particulars = noParticulars): Promise<NewVersion> {
+  async fresh(bucket: Bucket, key: string, text: string, objectAttributes = noObjectAttributes): Promise<NewVersion> {
     const content = text === '' ? undefined : ({ kind: 'blob', ref: await this.blob(bucket, key, text) } as const);
-    return { ...version, size: text.length, content, particulars };
+    return { ...version, size: text.length, content, objectAttributes };
   }
 
   /** Stores a text under a key. */
-  async put(bucket: Bucket, key: string, text: string, particulars?: Particulars): Promise<Head> {
+  async put(bucket: Bucket, key: string, text: string, objectAttributes?: ObjectAttributes): Promise<Head> {
     this.clock.time += 1;
     const current = await this.buckets.load(bucket.name);
-    return this.objects.put(asService(current, key), await this.fresh(current, key, text, particulars));
+    return this.objects.put(asService(current, key), await this.fresh(current, key, text, objectAttributes));
   }
 
   /** A copy that moves no bytes. */
@@ -93,16 +93,16 @@ export class ScrubWorld {
     const current = await this.buckets.load(bucket.name);
     const source = await this.objects.find(current, from);
     if (source === undefined || source.marker) return undefined;
-    const accompany = this.sharing.from({ bucketId: current.id, key: from, version: source });
+    const extras = this.sharing.from({ bucketId: current.id, key: from, version: source });
     const { size, content } = source;
-    return this.objects.put(asService(current, to), { ...version, size, content }, { accompany });
+    return this.objects.put(asService(current, to), { ...version, size, content }, { extras });
   }
 
   /** Begins an upload and stores its parts. */
   async begin(bucket: Bucket, key: string, parts: readonly string[]): Promise<string> {
     this.clock.time += 1;
     const { owner, contentType, encryption } = version;
-    const fresh = { owner, contentType, encryption, initiator: 'project', particulars: noParticulars };
+    const fresh = { owner, contentType, encryption, initiator: 'project', objectAttributes: noObjectAttributes };
     const id = await this.uploads.create(asService(bucket, key), { ...fresh, checksum: undefined });
     const upload = await this.uploads.findOpen(bucket, key, id);
     for (const [at, text] of parts.entries()) {
@@ -130,7 +130,7 @@ export class ScrubWorld {
       checksum: undefined,
     };
     return this.objects.put(asService(current, key), versionOf(upload, size, result, manifest), {
-      accompany: (_, __, now) => this.uploads.completion(now, upload, manifest, result),
+      extras: (_, __, now) => this.uploads.completion(now, upload, manifest, result),
     });
   }
 
@@ -150,7 +150,7 @@ export class ScrubWorld {
     const findings: Finding[] = [];
     const { manifests, uploads, release, graves } = this;
     const report = await scrub(
-      { ...this.rooms, manifests, uploads, release, graves, ...(drained && { drain: () => this.drain() }) },
+      { ...this.deps, manifests, uploads, release, graves, ...(drained && { drain: () => this.drain() }) },
       { repair, minAge, filterBytes: 65_536, onFinding: (finding) => findings.push(finding) },
     );
     return { findings, report };
@@ -164,7 +164,7 @@ const version: Omit<NewVersion, 'size' | 'content'> = {
   contentType: undefined,
   checksum: undefined,
   encryption: undefined,
-  particulars: noParticulars,
+  objectAttributes: noObjectAttributes,
 };
 
 async function* chunks(text: string): AsyncGenerator<Uint8Array> {

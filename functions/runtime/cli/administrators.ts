@@ -3,7 +3,7 @@ import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomn
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import { administer, type AdministrationAnswer, type AdministrationRequest } from '../../admin/administer.ts';
-import { administrationRooms } from '../compose/administration.ts';
+import { administrationDeps } from '../compose/administration.ts';
 import type { ServiceSettings } from '../../admin/command.ts';
 import type { Ask, CommandName, GivenTo, ResultOf } from '../../admin/commands.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -25,7 +25,7 @@ export type ServiceOptions = Partial<Pick<StartOptions, 'host' | 'tlsCert' | 're
 /** Carries out commands on a data directory, whether its service is running or not. @throws OperatorError */
 export async function onDataDirectory(data: string, service: ServiceOptions): Promise<Administrator> {
   const opened = await openExistingData(data);
-  const rooms = administrationRooms({
+  const deps = administrationDeps({
     ...opened,
     clock: new SystemClock(),
     randomness: new CryptoRandomness(),
@@ -35,7 +35,7 @@ export async function onDataDirectory(data: string, service: ServiceOptions): Pr
   const close = async (): Promise<void> => {
     await Promise.all([opened.table.close(), opened.blobs.close()]);
   };
-  return { ask: asking((request) => administer(rooms, request)), close };
+  return { ask: asking((request) => administer(deps, request)), close };
 }
 
 /**

@@ -4,7 +4,7 @@ import { OperatorError } from '../operator-error.ts';
 import { inCloud, onDataDirectory, type Administrator, type ServiceOptions } from './administrators.ts';
 import { setting } from './setting.ts';
 import { defaultOptions } from '../local/settings.ts';
-import { withRooms, type Rooms } from './data-deps.ts';
+import { withDeps, type Deps } from './data-deps.ts';
 import type { Report } from './report.ts';
 
 /** One command of a family: `stillage <family> <verb>`. */
@@ -28,8 +28,8 @@ export interface Verb<Options> extends Described {
 
 /** A command that works on the data directory itself. */
 export interface LocalVerb<Options> extends Described {
-  /** @throws OperatorError, S3Error and what the rooms refuse: each is shown as one line */
-  readonly act: (rooms: Rooms, operands: readonly string[], options: Options) => Promise<Report | string>;
+  /** @throws OperatorError, S3Error and what the deps refuse: each is shown as one line */
+  readonly act: (deps: Deps, operands: readonly string[], options: Options) => Promise<Report | string>;
 }
 
 /** `stillage <name>` with its verbs. */
@@ -66,7 +66,7 @@ export function localVerb<Options extends object = object>({ act, ...described }
   const command = describe(described, []);
   return command.action(async () => {
     const { data } = command.opts<{ readonly data: string }>();
-    print(await withRooms(data, (rooms) => act(rooms, command.args, command.opts<Options>())), command);
+    print(await withDeps(data, (deps) => act(deps, command.args, command.opts<Options>())), command);
   });
 }
 

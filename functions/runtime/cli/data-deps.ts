@@ -8,13 +8,13 @@ import { OperatorError } from '../operator-error.ts';
 import { openExistingData, type DataDirectory } from '../local/data-directory.ts';
 
 /** What a command works with that is done on a data directory only. The service may be running on it. */
-export interface Rooms extends DataDirectory {
+export interface Deps extends DataDirectory {
   readonly clock: Clock;
   readonly randomness: Randomness;
 }
 
-/** Opens the data directory for so long. What its rooms refuse becomes one line for whoever runs it. */
-export async function withRooms<Result>(data: string, work: (rooms: Rooms) => Promise<Result>): Promise<Result> {
+/** Opens the data directory for so long. What its deps refuse becomes one line for whoever runs it. */
+export async function withDeps<Result>(data: string, work: (deps: Deps) => Promise<Result>): Promise<Result> {
   const opened = await openExistingData(data);
   try {
     return await work({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() });

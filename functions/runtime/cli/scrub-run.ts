@@ -5,7 +5,7 @@ import {
   type FindingKind,
   type ScrubReport,
 } from '../../../shared/metadata/scrub/findings.ts';
-import type { ScrubRooms } from '../../../shared/metadata/scrub/rooms.ts';
+import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { scrub } from '../../../shared/metadata/scrub/scrub.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import { printable } from '../telemetry/log.ts';
@@ -53,17 +53,17 @@ export function refuseHastyRepair({ repair, minAge, limit }: ScrubCommandOptions
 
 /**
  * Scrubs, and tells what it finds. The program then ends with 1 if something was found, mended or not.
- * @param inRooms opens the rooms for so long as the work takes
+ * @param inDeps opens the deps for so long as the work takes
  */
 export async function runScrub(
   { repair = false, minAge, json }: ScrubCommandOptions,
-  inRooms: (work: (rooms: ScrubRooms) => Promise<ScrubReport>) => Promise<ScrubReport>,
+  inDeps: (work: (deps: ScrubDeps) => Promise<ScrubReport>) => Promise<ScrubReport>,
 ): Promise<void> {
   const output = json ? jsonOutput() : textOutput;
   let shownAt = Date.now();
-  const report = await inRooms((rooms) => {
+  const report = await inDeps((deps) => {
     process.stdout.write(output.begin);
-    return scrub(rooms, {
+    return scrub(deps, {
       repair,
       minAge,
       onFinding: (finding) => process.stdout.write(output.finding(finding)),

@@ -8,15 +8,19 @@ export interface Served {
   readonly name: string;
   readonly operations: readonly AnyOperation[];
   /** Operations that nobody serves, of which it is to say so. */
-  readonly unbuilt?: readonly OperationName[];
+  readonly unsupported?: readonly OperationName[];
 }
 
 /**
  * The operations of a process that serves some. Wherever the router sent a request, the pipeline finds its operation from what
  * the client signed; if that is none of these, the process refuses, for it has neither the code nor the grants.
  */
-export function onlyOperations({ name, operations, unbuilt = [] }: Served): ReadonlyMap<OperationName, AnyOperation> {
-  const others = routes.map(({ operation }) => operation).filter((operation) => !unbuilt.includes(operation));
+export function onlyOperations({
+  name,
+  operations,
+  unsupported = [],
+}: Served): ReadonlyMap<OperationName, AnyOperation> {
+  const others = routes.map(({ operation }) => operation).filter((operation) => !unsupported.includes(operation));
   return new Map([
     ...others.map((operation) => [operation, misrouted(operation, name)] as const),
     ...operations.map((operation) => [operation.name, operation] as const),

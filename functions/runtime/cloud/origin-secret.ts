@@ -5,7 +5,7 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 /** So many milliseconds lie between two readings: whoever makes proofs up must not make a process read without end. */
 export const readingInterval = 10_000;
 
-export interface EdgeProofRooms {
+export interface OriginSecretDeps {
   /** What the secret is now. */
   readonly secret: string;
   /** Reads what it is, and what it was before. */
@@ -20,14 +20,14 @@ export interface EdgeProofRooms {
  * known has the secret read again, and of what is there then either value holds.
  */
 export class EdgeProof {
-  readonly #rooms: EdgeProofRooms;
+  readonly #deps: OriginSecretDeps;
   #known: readonly Buffer[];
   #readAt = -Infinity;
   #reading: Promise<void> | undefined;
 
-  constructor(rooms: EdgeProofRooms) {
-    this.#rooms = rooms;
-    this.#known = [digestOf(rooms.secret)];
+  constructor(deps: OriginSecretDeps) {
+    this.#deps = deps;
+    this.#known = [digestOf(deps.secret)];
   }
 
   /** Whether this is the proof of the distribution. The answer takes a time that tells nothing of the secret. */
@@ -45,7 +45,7 @@ export class EdgeProof {
 
   /** Once for all who wait. Where it cannot be done, what was known holds on. */
   async #readAgain(): Promise<void> {
-    const now = this.#rooms.clock.now();
+    const now = this.#deps.clock.now();
     if (this.#reading === undefined && Math.abs(now - this.#readAt) >= readingInterval) {
       this.#readAt = now;
       this.#reading = this.#read().finally(() => (this.#reading = undefined));
@@ -55,9 +55,9 @@ export class EdgeProof {
 
   async #read(): Promise<void> {
     try {
-      this.#known = (await this.#rooms.read()).map(digestOf);
+      this.#known = (await this.#deps.read()).map(digestOf);
     } catch (error) {
-      this.#rooms.telemetry.problem('the secret of the distribution could not be read again', error);
+      this.#deps.telemetry.problem('the secret of the distribution could not be read again', error);
     }
   }
 }

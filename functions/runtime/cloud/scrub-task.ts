@@ -4,11 +4,11 @@ import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import type { ScrubReport } from '../../../shared/metadata/scrub/findings.ts';
-import type { ScrubRooms } from '../../../shared/metadata/scrub/rooms.ts';
+import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { duration, refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../cli/scrub-run.ts';
 import { setting } from '../cli/setting.ts';
 import { Log } from '../telemetry/log.ts';
-import { scrubRooms } from '../compose/scrub.ts';
+import { scrubDeps } from '../compose/scrub.ts';
 
 interface CloudScrubOptions extends ScrubCommandOptions {
   readonly table: string;
@@ -41,15 +41,15 @@ export async function cloudScrub(commandLine: readonly string[]): Promise<void> 
 /** Others follow the change feed: all that can be done here is to wait for so long that they have. */
 async function inCloud(
   { table: tableName, blobBucket, feedLag }: CloudScrubOptions,
-  work: (rooms: ScrubRooms) => Promise<ScrubReport>,
+  work: (deps: ScrubDeps) => Promise<ScrubReport>,
 ): Promise<ScrubReport> {
   const log = new Log(process.stderr);
   const table = new DynamoDbTable({ tableName, telemetry: log });
   const blobs = new S3BlobStore({ bucket: blobBucket });
   const clock = new SystemClock();
-  const rooms = scrubRooms({ table, blobs, clock, randomness: new CryptoRandomness() });
+  const deps = scrubDeps({ table, blobs, clock, randomness: new CryptoRandomness() });
   try {
-    return await work({ ...rooms, drain: () => clock.sleep(feedLag) });
+    return await work({ ...deps, drain: () => clock.sleep(feedLag) });
   } finally {
     await table.close();
     blobs.close();

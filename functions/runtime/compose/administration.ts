@@ -10,7 +10,7 @@ import type { Clock } from '../../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
-import type { AdministrationRooms, ServiceSettings } from '../../admin/command.ts';
+import type { AdministrationDeps, ServiceSettings } from '../../admin/command.ts';
 
 /** What a composition root has chosen for administration. */
 export interface AdministrationAdapters {
@@ -24,8 +24,8 @@ export interface AdministrationAdapters {
   readonly settings: ServiceSettings;
 }
 
-/** The rooms of administration over a choice of adapters. */
-export function administrationRooms(adapters: AdministrationAdapters): AdministrationRooms {
+/** The deps of administration over a choice of adapters. */
+export function administrationDeps(adapters: AdministrationAdapters): AdministrationDeps {
   const { table, clock, settings } = adapters;
   const accounts = new Administration(adapters);
   const buckets = new Buckets(adapters);

@@ -3,11 +3,11 @@ import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-pa
 import { Manifests } from '../../../shared/metadata/objects/manifests.ts';
 import { Objects } from '../../../shared/metadata/objects/objects.ts';
 import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
-import type { LifecycleRooms } from '../../scheduled/apply-lifecycle.ts';
+import type { LifecycleDeps } from '../../scheduled/apply-lifecycle.ts';
 import type { Adapters } from './services.ts';
 
-/** The rooms in which lifecycle rules are applied, on a choice of adapters. */
-export function lifecycleRooms(adapters: Pick<Adapters, 'table' | 'blobs' | 'clock' | 'randomness'>): LifecycleRooms {
+/** The deps in which lifecycle rules are applied, on a choice of adapters. */
+export function lifecycleDeps(adapters: Pick<Adapters, 'table' | 'blobs' | 'clock' | 'randomness'>): LifecycleDeps {
   const buckets = new Buckets(adapters);
   const manifests = new Manifests(adapters);
   return {

@@ -8,7 +8,7 @@ import { composeMonitoring } from '../../../shared/metadata/monitoring/monitorin
 import { Objects } from '../../../shared/metadata/objects/objects.ts';
 import { PublicLinks } from '../../../shared/metadata/objects/public-links.ts';
 import { Sharing } from '../../../shared/metadata/objects/sharing.ts';
-import type { Turns } from '../../../shared/metadata/turns.ts';
+import type { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
 import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 import { Usage } from '../../../shared/metadata/quotas/usage.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
@@ -28,12 +28,12 @@ export interface Adapters {
   readonly managedKey: Uint8Array | undefined;
   readonly secrets: Secrets;
   /** Where many requests run in one process. */
-  readonly turns?: Turns;
+  readonly mutex?: KeyedMutex;
   /** What alarms can do. */
   readonly actionKinds: ReadonlySet<ActionKind>;
 }
 
-/** The rooms that operations use, built on a choice of adapters. What they mean is the same everywhere. */
+/** The deps that operations use, built on a choice of adapters. What they mean is the same everywhere. */
 export function composeServices(
   adapters: Adapters,
   { projects, settings }: { readonly projects: Projects; readonly settings: Settings },

@@ -6,7 +6,7 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { routes } from '../../../shared/protocol/routes.ts';
 import { errorDocument } from '../../../shared/xml/error.ts';
 
-interface Rooms {
+interface Deps {
   readonly telemetry: Telemetry;
   readonly requestId: () => string;
   readonly hostId: string;
@@ -22,7 +22,7 @@ interface ClientError extends NodeJS.ErrnoException {
 }
 
 /** Answers what Node's HTTP parser refuses, and what it takes for no request: with an S3 error, and the connection ends. */
-export function answerClientErrors(server: Server, { telemetry, requestId, hostId }: Rooms): void {
+export function answerClientErrors(server: Server, { telemetry, requestId, hostId }: Deps): void {
   const running = new WeakMap<Duplex, Set<ServerResponse>>();
   const note = ({ socket }: IncomingMessage, response: ServerResponse): void => {
     const responses = running.get(socket) ?? new Set();

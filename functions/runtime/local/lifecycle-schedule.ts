@@ -1,7 +1,7 @@
 import { realDays, shortDays, type Calendar } from '../../../shared/metadata/lifecycle/lifecycle.ts';
 import type { LifecyclePass } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import { applyLifecycle, type LifecycleRooms } from '../../scheduled/apply-lifecycle.ts';
+import { applyLifecycle, type LifecycleDeps } from '../../scheduled/apply-lifecycle.ts';
 import { isPassDue } from '../../scheduled/plan-lifecycle.ts';
 import { repeat } from './schedule.ts';
 
@@ -25,15 +25,15 @@ export function passIsDue(latest: LifecyclePass | undefined, now: number, second
 
 /** Applies lifecycle rules inside the service, when it is time to. */
 export function scheduleLifecycle(
-  rooms: LifecycleRooms,
+  deps: LifecycleDeps,
   seconds: number | undefined,
   telemetry: Telemetry,
 ): { stop(): Promise<void> } {
   let stopping = false;
   const run = async (): Promise<void> => {
-    if (!passIsDue(await rooms.passes.latest(), rooms.clock.now(), seconds)) return;
+    if (!passIsDue(await deps.passes.latest(), deps.clock.now(), seconds)) return;
     const options = { calendar: calendarOf(seconds), workers, stopping: () => stopping };
-    const { pass, done } = await applyLifecycle(rooms, options);
+    const { pass, done } = await applyLifecycle(deps, options);
     const { keys, ...changes } = done;
     const hasChanged = Object.values(changes).some((count) => count > 0);
     if (hasChanged) telemetry.note('lifecycle rules were applied', { pass: pass.id, keys, ...changes });

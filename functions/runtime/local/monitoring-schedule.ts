@@ -2,8 +2,8 @@ import { Webhooks } from '../../../shared/adapters/system/webhooks.ts';
 import { samplingTime } from '../../../shared/metadata/monitoring/resolutions.ts';
 import type { Notifier } from '../../../shared/ports/notifier.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import { collectMetrics, type CollectionRooms } from '../../scheduled/collect-metrics.ts';
-import { evaluateAlarms, type EvaluationRooms } from '../../scheduled/evaluate-alarms.ts';
+import { collectMetrics, type CollectionDeps } from '../../scheduled/collect-metrics.ts';
+import { evaluateAlarms, type EvaluationDeps } from '../../scheduled/evaluate-alarms.ts';
 import { LogNotifier, NotifierByScheme } from '../telemetry/notifiers.ts';
 import { onTheClock } from './schedule.ts';
 import type { StartOptions } from './settings.ts';
@@ -24,27 +24,27 @@ export function localNotifier(telemetry: Telemetry, allowed: readonly string[], 
  * takes its time keeps nobody from collecting, nor the service from stopping: what was broken off is delivered later.
  */
 export function scheduleMonitoring(
-  rooms: CollectionRooms & Omit<EvaluationRooms, 'notifier'>,
+  deps: CollectionDeps & Omit<EvaluationDeps, 'notifier'>,
   { monitoringSeconds: seconds, alarmWebhookAllow }: Pick<StartOptions, 'monitoringSeconds' | 'alarmWebhookAllow'>,
 ): { stop(): Promise<void> } {
-  const { telemetry } = rooms;
+  const { telemetry } = deps;
   const stopping = new AbortController();
   const notifier = localNotifier(telemetry, alarmWebhookAllow, stopping.signal);
   let evaluation: Promise<void> | undefined;
   const evaluate = async (): Promise<void> => {
     try {
-      await evaluateAlarms({ ...rooms, notifier });
+      await evaluateAlarms({ ...deps, notifier });
     } catch (error) {
       if (!stopping.signal.aborted) telemetry.problem('evaluating alarms failed', error);
     }
     evaluation = undefined;
   };
   const run = async (): Promise<void> => {
-    await collectMetrics(rooms);
+    await collectMetrics(deps);
     evaluation ??= evaluate();
   };
   const every = seconds === undefined ? samplingTime : seconds * 1000;
-  const schedule = onTheClock(every, rooms.clock, run, telemetry, 'collecting metrics failed');
+  const schedule = onTheClock(every, deps.clock, run, telemetry, 'collecting metrics failed');
   return {
     stop: async () => {
       stopping.abort();

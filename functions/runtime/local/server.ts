@@ -5,12 +5,12 @@ import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomn
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
 import { ExactQuotas } from '../../../shared/metadata/quotas/exact-quotas.ts';
-import { Graves } from '../../../shared/metadata/removal/graves.ts';
+import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import type { Amount } from '../../../shared/metadata/amount.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
-import { Turns } from '../../../shared/metadata/turns.ts';
+import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
@@ -83,7 +83,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
       randomness,
       managedKey: await managedKey(table, secrets, randomness),
       secrets,
-      turns: new Turns(),
+      mutex: new KeyedMutex(),
       actionKinds: localActionKinds,
     },
     { projects: accounts, settings },
@@ -97,7 +97,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     manifests: services.contents.manifests,
     uploads,
   });
-  const graves = new Graves({ table, uploads, clock, randomness });
+  const graves = new BucketPurge({ table, uploads, clock, randomness });
   const feed = new FeedRunner(table, feedFollowers({ table, clock, randomness, uploads }), log);
   const sweeper = repeat(minute, () => release.sweep(), log, 'freeing released content failed');
   const lifecycle = scheduleLifecycle(

@@ -15,7 +15,7 @@ export interface SortKeyRange {
 }
 
 /**
- * Turns the options of a query into one range, since a key condition takes a single comparison of the sort key.
+ * KeyedMutex the options of a query into one range, since a key condition takes a single comparison of the sort key.
  * Undefined: nothing can be in the range.
  */
 export function sortKeyRange({ from, after, prefix, reverse = false }: QueryOptions): SortKeyRange | undefined {

@@ -49,11 +49,11 @@ export class RequestMeter {
   readonly #slot: number;
   #pending = new Map<string, Pending>();
 
-  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
-    this.#slot = rooms.randomness.bytes(1)[0]! % slots;
+  constructor(deps: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
+    this.#slot = deps.randomness.bytes(1)[0]! % slots;
   }
 
   /** Counts a request that has just ended. */

@@ -43,11 +43,11 @@ export class BucketDocuments {
   /** By their revisions, which are never used again. */
   readonly #remembered = new Map<string, Attributes>();
 
-  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness; buckets: RevisedBuckets }) {
-    this.#table = rooms.table;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
-    this.#buckets = rooms.buckets;
+  constructor(deps: { table: KeyValueTable; clock: Clock; randomness: Randomness; buckets: RevisedBuckets }) {
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
+    this.#buckets = deps.buckets;
   }
 
   /** A document of the bucket, or undefined if it has none. One that was read before need not be read again. */

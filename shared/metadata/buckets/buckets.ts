@@ -49,12 +49,12 @@ export class Buckets {
   readonly #randomness: Randomness;
   readonly #reads: SharedReads<string, Bucket | undefined>;
 
-  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
+  constructor(deps: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
     this.#reads = new SharedReads((name) => this.#read(name));
-    this.documents = new BucketDocuments({ ...rooms, buckets: this });
+    this.documents = new BucketDocuments({ ...deps, buckets: this });
   }
 
   /** The bucket of this name as it is now, or undefined. Requests that arrive together share one read. */

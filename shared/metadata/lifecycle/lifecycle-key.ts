@@ -117,10 +117,10 @@ async function judgeWithTags(
   const tags = tagsAtHand(version);
   const rule = judge({ ...version, tags });
   if (rule === undefined || tags !== undefined) return rule;
-  return judge({ ...version, tags: (await objects.particulars(version)).tags });
+  return judge({ ...version, tags: (await objects.objectAttributes(version)).tags });
 }
 
-function tagsAtHand({ tagCount, particulars }: Version): Tags | undefined {
+function tagsAtHand({ tagCount, objectAttributes }: Version): Tags | undefined {
   if (tagCount === 0) return [];
-  return 'details' in particulars ? undefined : particulars.tags;
+  return 'details' in objectAttributes ? undefined : objectAttributes.tags;
 }

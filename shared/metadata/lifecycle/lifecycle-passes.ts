@@ -60,10 +60,10 @@ export class LifecyclePasses {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
 
-  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
+  constructor(deps: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
   }
 
   /** The pass that was begun last, whether it is over or not. */

@@ -14,18 +14,18 @@ export interface ListedHead extends ListingEntry {
  * @param effort milliseconds after which the page may end short
  */
 export function listObjects(
-  rooms: { readonly objects: Objects; readonly clock: Clock },
+  deps: { readonly objects: Objects; readonly clock: Clock },
   bucket: Bucket,
   request: ListingRequest,
   effort: number,
 ): Promise<ListingPage<ListedHead>> {
-  const until = rooms.clock.now() + effort;
+  const until = deps.clock.now() + effort;
   return listPage<ListedHead, ListedHead>(request, {
     fetch: async (query) => {
-      const { entries, more } = await rooms.objects.scanListed(bucket, query);
+      const { entries, more } = await deps.objects.scanListed(bucket, query);
       return { entries: entries.map(({ key, head }) => ({ key, head, live: !head.marker })), more };
     },
     rows: entriesAsRows,
-    expired: () => rooms.clock.now() > until,
+    expired: () => deps.clock.now() > until,
   });
 }

@@ -24,20 +24,20 @@ interface Entry extends ListingEntry {
 
 /** One page of the open uploads of a bucket, by key and age. */
 export async function listUploads(
-  rooms: { readonly uploads: Uploads; readonly clock: Clock },
+  deps: { readonly uploads: Uploads; readonly clock: Clock },
   bucket: Bucket,
   request: UploadListingRequest,
   effort: number,
 ): Promise<UploadListingPage> {
   const { prefix, delimiter, keyMarker, uploadIdMarker, limit } = request;
-  const until = rooms.clock.now() + effort;
+  const until = deps.clock.now() + effort;
   const from = positionOf(keyMarker, prefix, delimiter);
   const position = from && uploadIdMarker !== '' ? { ...from, row: uploadIdMarker } : from;
   const page = await listPage<Entry, ListedUpload>(
     { prefix, delimiter, position, limit },
     {
       fetch: async (query) => {
-        const { uploads, more } = await rooms.uploads.openFrom(bucket, query);
+        const { uploads, more } = await deps.uploads.openFrom(bucket, query);
         return { entries: byKey(uploads), more };
       },
       rows: async (some, _limit, after) =>
@@ -45,7 +45,7 @@ export async function listUploads(
           at === 0 && after !== undefined ? uploads.filter(({ id }) => id > after) : uploads,
         ),
       rowId: ({ id }) => id,
-      expired: () => rooms.clock.now() > until,
+      expired: () => deps.clock.now() > until,
     },
   );
   return { ...page, next: page.next && { keyMarker: markerOf(page.next), uploadIdMarker: page.next.row } };

@@ -35,12 +35,12 @@ const together = 32;
 
 /** One page of all versions and delete markers: keys in byte order, the versions of a key newest first. */
 export async function listVersions(
-  rooms: { readonly objects: Objects; readonly clock: Clock },
+  deps: { readonly objects: Objects; readonly clock: Clock },
   bucket: Bucket,
   request: VersionListingRequest,
   effort: number,
 ): Promise<VersionListingPage> {
-  const { objects, clock } = rooms;
+  const { objects, clock } = deps;
   const until = clock.now() + effort;
   const rowsOf = async ({ key, head }: Entry, limit: number, behind?: string): Promise<readonly ListedRow[]> => {
     const versions = await objects.versions(bucket, key, head, limit, behind);

@@ -31,9 +31,9 @@ export class AlarmHistory {
   readonly #table: KeyValueTable;
   readonly #randomness: Randomness;
 
-  constructor(rooms: { table: KeyValueTable; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#randomness = rooms.randomness;
+  constructor(deps: { table: KeyValueTable; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#randomness = deps.randomness;
   }
 
   /** The change that notes an event, to be written together with it. */

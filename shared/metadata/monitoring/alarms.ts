@@ -33,7 +33,7 @@ export class Alarms {
   readonly #monitored: MonitoredBuckets;
   readonly #history: AlarmHistory;
 
-  constructor(rooms: {
+  constructor(deps: {
     table: KeyValueTable;
     clock: Clock;
     randomness: Randomness;
@@ -42,13 +42,13 @@ export class Alarms {
     monitored: MonitoredBuckets;
     history: AlarmHistory;
   }) {
-    this.#table = rooms.table;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
-    this.#secrets = rooms.secrets;
-    this.#buckets = rooms.buckets;
-    this.#monitored = rooms.monitored;
-    this.#history = rooms.history;
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
+    this.#secrets = deps.secrets;
+    this.#buckets = deps.buckets;
+    this.#monitored = deps.monitored;
+    this.#history = deps.history;
   }
 
   /** @throws S3Error NoSuchAlarm */

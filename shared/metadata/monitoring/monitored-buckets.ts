@@ -33,11 +33,11 @@ export class MonitoredBuckets {
   readonly #randomness: Randomness;
   readonly #buckets: Buckets;
 
-  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness; buckets: Buckets }) {
-    this.#table = rooms.table;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
-    this.#buckets = rooms.buckets;
+  constructor(deps: { table: KeyValueTable; clock: Clock; randomness: Randomness; buckets: Buckets }) {
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
+    this.#buckets = deps.buckets;
   }
 
   async isOn(bucketId: string): Promise<boolean> {
@@ -50,7 +50,7 @@ export class MonitoredBuckets {
   }
 
   /**
-   * Turns monitoring on or off.
+   * KeyedMutex monitoring on or off.
    * @returns the entry as it is now; undefined if the bucket never had monitoring and is to have none
    * @throws S3Error NoSuchBucket, SlowDown
    */

@@ -21,8 +21,8 @@ export interface Monitoring {
   readonly actionKinds: ReadonlySet<ActionKind>;
 }
 
-/** @param rooms.actionKinds what the deployment can do */
-export function composeMonitoring(rooms: {
+/** @param deps.actionKinds what the deployment can do */
+export function composeMonitoring(deps: {
   table: KeyValueTable;
   clock: Clock;
   randomness: Randomness;
@@ -30,14 +30,14 @@ export function composeMonitoring(rooms: {
   buckets: Buckets;
   actionKinds: ReadonlySet<ActionKind>;
 }): Monitoring {
-  const history = new AlarmHistory(rooms);
-  const monitored = new MonitoredBuckets(rooms);
+  const history = new AlarmHistory(deps);
+  const monitored = new MonitoredBuckets(deps);
   return {
     buckets: monitored,
-    samples: new Samples(rooms),
-    alarms: new Alarms({ ...rooms, monitored, history }),
+    samples: new Samples(deps),
+    alarms: new Alarms({ ...deps, monitored, history }),
     history,
-    notifications: new Notifications({ ...rooms, history }),
-    actionKinds: rooms.actionKinds,
+    notifications: new Notifications({ ...deps, history }),
+    actionKinds: deps.actionKinds,
   };
 }

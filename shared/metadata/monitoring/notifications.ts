@@ -54,18 +54,18 @@ export class Notifications {
   readonly #secrets: Secrets;
   readonly #history: AlarmHistory;
 
-  constructor(rooms: {
+  constructor(deps: {
     table: KeyValueTable;
     clock: Clock;
     randomness: Randomness;
     secrets: Secrets;
     history: AlarmHistory;
   }) {
-    this.#table = rooms.table;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
-    this.#secrets = rooms.secrets;
-    this.#history = rooms.history;
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
+    this.#secrets = deps.secrets;
+    this.#history = deps.history;
   }
 
   /**

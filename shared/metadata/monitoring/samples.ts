@@ -29,9 +29,9 @@ export class Samples {
   readonly #table: KeyValueTable;
   readonly #randomness: Randomness;
 
-  constructor(rooms: { table: KeyValueTable; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#randomness = rooms.randomness;
+  constructor(deps: { table: KeyValueTable; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#randomness = deps.randomness;
   }
 
   /**

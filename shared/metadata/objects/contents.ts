@@ -21,17 +21,17 @@ export class Contents {
   readonly #randomness: Randomness;
   readonly #managedKey: Uint8Array | undefined;
 
-  /** @param rooms.managedKey encrypts what is to be encrypted by the service; undefined where the blob store itself does it */
-  constructor(rooms: {
+  /** @param deps.managedKey encrypts what is to be encrypted by the service; undefined where the blob store itself does it */
+  constructor(deps: {
     manifests: Manifests;
     blobs: BlobStore;
     randomness: Randomness;
     managedKey: Uint8Array | undefined;
   }) {
-    this.manifests = rooms.manifests;
-    this.#blobs = rooms.blobs;
-    this.#randomness = rooms.randomness;
-    this.#managedKey = rooms.managedKey;
+    this.manifests = deps.manifests;
+    this.#blobs = deps.blobs;
+    this.#randomness = deps.randomness;
+    this.#managedKey = deps.managedKey;
   }
 
   /** What keeps an encryption record about a key, and where bytes go that are encrypted with it. */

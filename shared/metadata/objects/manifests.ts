@@ -39,10 +39,10 @@ export class Manifests {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
 
-  constructor(rooms: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
+  constructor(deps: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
   }
 
   /** Writes the manifest of a new content. @returns its id */

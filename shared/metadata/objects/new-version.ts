@@ -1,6 +1,6 @@
 import type { Change, Condition } from '../../ports/key-value-table.ts';
 import type { Bucket } from '../buckets/bucket.ts';
-import { noParticulars, type Head, type Particulars, type Version } from './versions.ts';
+import { noObjectAttributes, type Head, type ObjectAttributes, type Version } from './versions.ts';
 
 /** What a writer brings: everything of a version that does not follow from its place among the others. */
 export interface NewVersion {
@@ -14,7 +14,7 @@ export interface NewVersion {
   readonly contentType: string | undefined;
   readonly checksum: Version['checksum'];
   readonly encryption: Version['encryption'];
-  readonly particulars: Particulars;
+  readonly objectAttributes: ObjectAttributes;
   /** Milliseconds since the epoch; undefined: now. A renamed object keeps its own. */
   readonly lastModified?: number;
   readonly renameToken?: string | undefined;
@@ -27,7 +27,7 @@ export interface NewVersion {
 export type Guard = (current: Version | undefined) => void;
 
 /** What else belongs into the commit of a new version. */
-export interface Companions {
+export interface CommitExtras {
   readonly changes: readonly Change[];
   readonly conditions: readonly Condition[];
 }
@@ -36,11 +36,11 @@ export interface Companions {
  * States the companions of a version that is about to be committed above `before`. Called anew at every attempt, with the bucket as this
  * attempt relies on it: its versioning state may be another than when the request began.
  */
-export type Accompany = (version: Head, before: Head | undefined, bucket: Bucket) => Promise<Companions>;
+export type CommitExtrasFor = (version: Head, before: Head | undefined, bucket: Bucket) => Promise<CommitExtras>;
 
 export interface PutOptions {
   readonly guard?: Guard | undefined;
-  readonly accompany?: Accompany;
+  readonly extras?: CommitExtrasFor;
   /** Set if it takes the caller's rights as they are at the commit, since it does more than to write data. */
   readonly rightsCount?: 'at the commit';
 }
@@ -54,5 +54,5 @@ export const deleteMarker: Omit<NewVersion, 'owner'> = {
   contentType: undefined,
   checksum: undefined,
   encryption: undefined,
-  particulars: noParticulars,
+  objectAttributes: noObjectAttributes,
 };

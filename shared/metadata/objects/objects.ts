@@ -13,26 +13,26 @@ import { noSuchBucket, type Bucket } from '../buckets/bucket.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
 import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../ids.ts';
 import { itemKey } from '../keys.ts';
-import { deleteMarker, type Companions, type Guard, type NewVersion, type PutOptions } from './new-version.ts';
+import { deleteMarker, type CommitExtras, type Guard, type NewVersion, type PutOptions } from './new-version.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { OutcomeUnknown, SeenNoMore, SourceGone } from './outcomes.ts';
 import { presentVersion } from './present-version.ts';
 import { scanShards } from './scan.ts';
 import type { ServiceAuthorisation } from './service-authorisation.ts';
 import { headPartitions } from '../shards.ts';
-import type { Turns } from '../turns.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
 import { compareUtf8 } from '../utf8-order.ts';
-import { headKey, tokenIs, unversioned, VersionChain, type ChainRooms, type Found } from './version-chain.ts';
+import { headKey, tokenIs, unversioned, VersionChain, type ChainDeps, type Found } from './version-chain.ts';
 import {
   decodeHead,
   decodeListed,
   listedAttributes,
-  decodeParticulars,
-  encodeParticulars,
+  decodeObjectAttributes,
+  encodeObjectAttributes,
   fitsInline,
-  noParticulars,
+  noObjectAttributes,
   type Head,
-  type Particulars,
+  type ObjectAttributes,
   type Unplaced,
   type Version,
   type Listed,
@@ -55,30 +55,30 @@ const commitTime = 2000;
  * if others were always faster; and {@link OutcomeUnknown}.
  */
 export class Objects {
-  readonly #rooms: ChainRooms;
+  readonly #deps: ChainDeps;
   readonly #table: KeyValueTable;
   readonly #buckets: Buckets;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
-  readonly #turns: Turns | undefined;
+  readonly #mutex: KeyedMutex | undefined;
 
-  /** @param rooms.turns for a process that has many requests at once */
-  constructor(rooms: {
+  /** @param deps.mutex for a process that has many requests at once */
+  constructor(deps: {
     table: KeyValueTable;
     buckets: Buckets;
     clock: Clock;
     randomness: Randomness;
-    turns?: Turns | undefined;
+    mutex?: KeyedMutex | undefined;
   }) {
-    this.#table = rooms.table;
-    this.#buckets = rooms.buckets;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
-    this.#turns = rooms.turns;
-    this.#rooms = {
-      table: rooms.table,
-      token: () => writeToken(rooms.randomness),
-      now: () => rooms.clock.now(),
+    this.#table = deps.table;
+    this.#buckets = deps.buckets;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
+    this.#mutex = deps.mutex;
+    this.#deps = {
+      table: deps.table,
+      token: () => writeToken(deps.randomness),
+      now: () => deps.clock.now(),
     };
   }
 
@@ -92,10 +92,10 @@ export class Objects {
   }
 
   /** The long part of a version: from the version itself, or by one further read. */
-  async particulars(version: Version): Promise<Particulars> {
-    if (!('details' in version.particulars)) return version.particulars;
-    const item = await this.#table.get(itemKey.details(version.particulars.details));
-    return item === undefined ? noParticulars : decodeParticulars(item);
+  async objectAttributes(version: Version): Promise<ObjectAttributes> {
+    if (!('details' in version.objectAttributes)) return version.objectAttributes;
+    const item = await this.#table.get(itemKey.details(version.objectAttributes.details));
+    return item === undefined ? noObjectAttributes : decodeObjectAttributes(item);
   }
 
   /** A page of heads, delete markers included, in the order of the keys' UTF-8 bytes. */
@@ -230,19 +230,19 @@ export class Objects {
    */
   async revise(
     authorisation: ObjectAuthorisation,
-    change: (particulars: Particulars, version: Version) => Particulars,
+    change: (objectAttributes: ObjectAttributes, version: Version) => ObjectAttributes,
   ): Promise<Version> {
     const { bucket, key } = authorisation;
     return this.#inTurn(bucket, key, () => this.#revise(authorisation, change));
   }
 
   #inTurn<Result>(bucket: Bucket, key: string, change: () => Promise<Result>): Promise<Result> {
-    return this.#turns === undefined ? change() : this.#turns.take(`${bucket.id}/${key}`, change);
+    return this.#mutex === undefined ? change() : this.#mutex.run(`${bucket.id}/${key}`, change);
   }
 
   async #revise(
     authorisation: ObjectAuthorisation,
-    change: (particulars: Particulars, version: Version) => Particulars,
+    change: (objectAttributes: ObjectAttributes, version: Version) => ObjectAttributes,
   ): Promise<Version> {
     const { key, versionId } = authorisation;
     let { bucket } = authorisation;
@@ -252,8 +252,8 @@ export class Objects {
       const version = presentVersion(found?.version, key, versionId);
       bucket = await this.#buckets.confirmedFor(bucket);
       const caller = await authorisation.confirmVersion(bucket, version);
-      const particulars = change(await this.particulars(version), version);
-      const revised = await this.#place(key, { ...version, particulars });
+      const objectAttributes = change(await this.objectAttributes(version), version);
+      const revised = await this.#place(key, { ...version, objectAttributes });
       const commit = chain.revise(found!, { ...version, ...revised });
       const outcome = await this.#write(bucket, commit, { caller });
       if (outcome === 'written') return version;
@@ -329,7 +329,7 @@ export class Objects {
   async #replace(
     authorisation: ObjectAuthorisation,
     fresh: Unplaced,
-    { guard, accompany, rightsCount }: PutOptions,
+    { guard, extras, rightsCount }: PutOptions,
   ): Promise<Head> {
     const { key } = authorisation;
     let { bucket } = authorisation;
@@ -337,7 +337,7 @@ export class Objects {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       // A write that asks for nothing needs no read where nothing can lie beneath: its condition refuses whatever does.
-      const mayBeBlind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && accompany === undefined;
+      const mayBeBlind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && extras === undefined;
       const blind = mayBeBlind && (rightsCount === undefined || !authorisation.dependsOnVersion);
       const before = blind ? undefined : await chain.head();
       const caller =
@@ -347,7 +347,7 @@ export class Objects {
       const version = this.#version(bucket, fresh, before);
       const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
       if (commit?.head) {
-        const { changes, conditions } = (await accompany?.(commit.head, before, bucket)) ?? alone;
+        const { changes, conditions } = (await extras?.(commit.head, before, bucket)) ?? alone;
         const outcome = await this.#write(bucket, [...commit.changes, ...changes], { conditions, caller });
         if (outcome === 'written') return commit.head;
         if (outcome === 'unknown') return await whetherItIsThere(chain, commit.head);
@@ -364,7 +364,7 @@ export class Objects {
     return {
       ...fresh,
       instance: instanceId(sequence, this.#randomness),
-      token: this.#rooms.token(),
+      token: this.#deps.token(),
       named: bucket.versioning === 'on',
       foreign: fresh.owner === bucket.project ? undefined : true,
       beneath: undefined,
@@ -376,14 +376,14 @@ export class Objects {
 
   /** Puts the long part of a version into an item of its own, before the commit, where a head would grow too large with it. */
   async #place(key: string, fresh: Placeable): Promise<Unplaced> {
-    const placed = { ...fresh, partCount: fresh.partCount, tagCount: fresh.particulars.tags.length };
+    const placed = { ...fresh, partCount: fresh.partCount, tagCount: fresh.objectAttributes.tags.length };
     if (fitsInline(key, placed)) return placed;
     const id = timedId(this.#clock.now(), this.#randomness);
     const { outcome } = await this.#table.write([
-      { key: itemKey.details(id), put: encodeParticulars(fresh.particulars) },
+      { key: itemKey.details(id), put: encodeObjectAttributes(fresh.objectAttributes) },
     ]);
     if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
-    return { ...placed, particulars: { details: id } };
+    return { ...placed, objectAttributes: { details: id } };
   }
 
   /**
@@ -422,7 +422,7 @@ export class Objects {
   }
 
   #chain(bucket: Bucket, key: string): VersionChain {
-    return new VersionChain(this.#rooms, bucket.id, key);
+    return new VersionChain(this.#deps, bucket.id, key);
   }
 }
 
@@ -435,9 +435,9 @@ async function whetherItIsThere(chain: VersionChain, head: Head): Promise<Head> 
   return head;
 }
 
-/** What can be given its place: a new version, or one whose particulars were read. */
-type Placeable = Omit<Unplaced, 'particulars' | 'tagCount' | 'partCount'> & {
-  readonly particulars: Particulars;
+/** What can be given its place: a new version, or one whose objectAttributes were read. */
+type Placeable = Omit<Unplaced, 'objectAttributes' | 'tagCount' | 'partCount'> & {
+  readonly objectAttributes: ObjectAttributes;
   readonly partCount?: number | undefined;
 };
 
@@ -460,6 +460,6 @@ function sparingForeign(guard: Guard | undefined): Guard {
   };
 }
 
-const alone: Companions = { changes: [], conditions: [] };
+const alone: CommitExtras = { changes: [], conditions: [] };
 
 const unplacedMarker: Omit<Unplaced, 'owner'> = { ...deleteMarker, partCount: undefined, tagCount: 0 };

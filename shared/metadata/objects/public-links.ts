@@ -62,11 +62,11 @@ export class PublicLinks {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
 
-  constructor(rooms: { table: KeyValueTable; buckets: CommittedBuckets; clock: Clock; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#buckets = rooms.buckets;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
+  constructor(deps: { table: KeyValueTable; buckets: CommittedBuckets; clock: Clock; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#buckets = deps.buckets;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
   }
 
   /**

@@ -2,7 +2,7 @@ import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { writeToken } from '../ids.ts';
 import { itemKey } from '../keys.ts';
-import type { Accompany, Companions } from './new-version.ts';
+import type { CommitExtrasFor, CommitExtras } from './new-version.ts';
 import { SourceGone } from './outcomes.ts';
 import { headKey, VersionChain } from './version-chain.ts';
 import { encodeContent, type Version } from './versions.ts';
@@ -24,7 +24,7 @@ const mostHolders = 64;
  * would be lost.
  * @throws SourceGone
  */
-export function overItself(source: Version): Accompany {
+export function overItself(source: Version): CommitExtrasFor {
   return async (_, before) => {
     if (before?.instance === source.instance && before.token !== source.token) throw new SourceGone();
     return { changes: [], conditions: [] };
@@ -39,16 +39,16 @@ export class Sharing {
   readonly #table: KeyValueTable;
   readonly #randomness: Randomness;
 
-  constructor(rooms: { table: KeyValueTable; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#randomness = rooms.randomness;
+  constructor(deps: { table: KeyValueTable; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#randomness = deps.randomness;
   }
 
   /**
    * What a commit must carry for its version to share the bytes of `source`.
    * @throws SourceGone, SharedTooOften
    */
-  from(source: Source): Accompany {
+  from(source: Source): CommitExtrasFor {
     const unlessChanged = overItself(source.version);
     return async (version, before, bucket) => {
       await unlessChanged(version, before, bucket);
@@ -57,7 +57,7 @@ export class Sharing {
   }
 
   /** As {@link from}, for a version that takes over from `source`: however many share the bytes, they are not copied. */
-  handedOn(source: Source): Accompany {
+  handedOn(source: Source): CommitExtrasFor {
     return (version) => this.#companions(source, version, Infinity);
   }
 
@@ -65,7 +65,7 @@ export class Sharing {
     { bucketId, key, version: source }: Source,
     copy: Version,
     mostAllowed: number,
-  ): Promise<Companions> {
+  ): Promise<CommitExtras> {
     if (source.content === undefined) return { changes: [], conditions: [] };
     const chain = new VersionChain({ table: this.#table, token: () => '', now: () => 0 }, bucketId, key);
     const found = await chain.findInstance(source.instance);

@@ -19,7 +19,7 @@ export interface Found {
 export const maxReads = 64;
 
 /** What a chain needs from its surroundings. */
-export interface ChainRooms {
+export interface ChainDeps {
   readonly table: KeyValueTable;
   /** A fresh write token. */
   readonly token: () => string;
@@ -36,20 +36,20 @@ export interface ChainRooms {
  * only the `beneath` of what was read says which it is.
  */
 export class VersionChain {
-  readonly #rooms: ChainRooms;
+  readonly #deps: ChainDeps;
   readonly #bucketId: string;
   readonly #key: string;
   readonly #headKey: ItemKey;
 
-  constructor(rooms: ChainRooms, bucketId: string, key: string) {
-    this.#rooms = rooms;
+  constructor(deps: ChainDeps, bucketId: string, key: string) {
+    this.#deps = deps;
     this.#bucketId = bucketId;
     this.#key = key;
     this.#headKey = headKey(bucketId, key);
   }
 
   async head(): Promise<Head | undefined> {
-    const item = await this.#rooms.table.get(this.#headKey);
+    const item = await this.#deps.table.get(this.#headKey);
     return item && decodeHead(item);
   }
 
@@ -61,7 +61,7 @@ export class VersionChain {
 
   /** The changes that put another image of a version in its place. */
   revise({ head, version }: Found, revised: Version): readonly Change[] {
-    const renewed = { ...revised, token: this.#rooms.token() };
+    const renewed = { ...revised, token: this.#deps.token() };
     return [
       version === head
         ? this.#putHead({ ...head, ...renewed }, tokenIs(version))
@@ -95,7 +95,7 @@ export class VersionChain {
     if (head.instance === instance) return { head, version: head };
     const version = await this.#older(instance);
     if (version) return { head, version };
-    const [headNow, versionNow] = await this.#rooms.table.getTogether([this.#headKey, this.#historyKey(instance)]);
+    const [headNow, versionNow] = await this.#deps.table.getTogether([this.#headKey, this.#historyKey(instance)]);
     if (headNow === undefined) return undefined;
     const present = decodeHead(headNow);
     if (present.instance === instance) return { head: present, version: present };
@@ -134,7 +134,7 @@ export class VersionChain {
   async #olderThan(instance: string, limit: number): Promise<readonly Version[]> {
     const older: Version[] = [];
     for (let after = instance, more = true; more && older.length < limit;) {
-      const page = await this.#rooms.table.query(partition.history(this.#bucketId, this.#key), {
+      const page = await this.#deps.table.query(partition.history(this.#bucketId, this.#key), {
         after,
         reverse: true,
         limit: limit - older.length,
@@ -170,7 +170,7 @@ export class VersionChain {
       const head = { ...version, beneath, olderCount, olderMarkers, olderBytes, nullInHistory };
       return { head, changes: [this.#putHead(head, tokenIs(before))] };
     }
-    const demoted = { ...before, token: this.#rooms.token(), replacedAt: this.#rooms.now() };
+    const demoted = { ...before, token: this.#deps.token(), replacedAt: this.#deps.now() };
     const head: Head = {
       ...version,
       beneath: before.instance,
@@ -202,7 +202,7 @@ export class VersionChain {
     if (target.instance === head.instance) return this.#removeHead(head);
     const above = await this.#above(target, head);
     if (above === undefined) return undefined;
-    const headWithout = { ...without(head, target), token: this.#rooms.token() };
+    const headWithout = { ...without(head, target), token: this.#deps.token() };
     if (above === head) {
       const relinked = { ...headWithout, beneath: target.beneath };
       return { head: relinked, changes: [this.#putHead(relinked, tokenIs(head)), this.#deleteOlder(target)] };
@@ -222,14 +222,14 @@ export class VersionChain {
     // The counts come last: an item that was read as a version may have been read with counts, of which it has none.
     const { olderCount, olderMarkers, olderBytes, nullInHistory } = without(head, next);
     const counts = { olderCount, olderMarkers, olderBytes, nullInHistory };
-    const promoted: Head = { ...next, token: this.#rooms.token(), replacedAt: undefined, ...counts };
+    const promoted: Head = { ...next, token: this.#deps.token(), replacedAt: undefined, ...counts };
     return { head: promoted, changes: [this.#putHead(promoted, tokenIs(head)), this.#deleteOlder(next)] };
   }
 
   /** Which version names `target` as the one beneath it: `top`, or a neighbour in the history. */
   async #above<Top extends Version>(target: Version, top: Top): Promise<Top | Version | undefined> {
     if (top.beneath === target.instance) return top;
-    const { items } = await this.#rooms.table.query(partition.history(this.#bucketId, this.#key), {
+    const { items } = await this.#deps.table.query(partition.history(this.#bucketId, this.#key), {
       after: target.instance,
       limit: 1,
     });
@@ -243,12 +243,12 @@ export class VersionChain {
   }
 
   async #older(instance: string): Promise<Version | undefined> {
-    const item = await this.#rooms.table.get(this.#historyKey(instance));
+    const item = await this.#deps.table.get(this.#historyKey(instance));
     return item && decodeVersion(item);
   }
 
   #relink(above: Version, target: Version): Change {
-    return this.#putOlder({ ...above, token: this.#rooms.token(), beneath: target.beneath }, tokenIs(above));
+    return this.#putOlder({ ...above, token: this.#deps.token(), beneath: target.beneath }, tokenIs(above));
   }
 
   #putHead(head: Head, expect: Expectation): Change {

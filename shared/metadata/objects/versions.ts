@@ -16,7 +16,7 @@ export interface ContentHeaders {
 }
 
 /** What may be long about a version: it lies in the head while that stays small, else in an item of its own. */
-export interface Particulars {
+export interface ObjectAttributes {
   readonly headers: Omit<ContentHeaders, 'contentType'>;
   /** User metadata, names in lower case without `x-amz-meta-`; values are bytes as latin1 characters. */
   readonly metadata: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface Particulars {
   readonly grants?: readonly string[];
 }
 
-export const noParticulars: Particulars = { headers: {}, metadata: {}, tags: [] };
+export const noObjectAttributes: ObjectAttributes = { headers: {}, metadata: {}, tags: [] };
 
 /** Where a version's bytes are: one blob, or a manifest of several. */
 export type Content =
@@ -54,8 +54,8 @@ export interface Version {
   /** How its bytes are encrypted, if they are. */
   readonly encryption: EncryptionRecord | undefined;
   readonly tagCount: number;
-  /** Inline particulars, or the id of the details item that holds them. */
-  readonly particulars: Particulars | { readonly details: string };
+  /** Inline objectAttributes, or the id of the details item that holds them. */
+  readonly objectAttributes: ObjectAttributes | { readonly details: string };
   /** The instance directly beneath in the key's history. */
   readonly beneath: string | undefined;
   /** Milliseconds since the epoch. */
@@ -76,7 +76,7 @@ export interface Head extends Version {
   readonly nullInHistory: string | undefined;
 }
 
-/** The most bytes a whole head may have, key included, for its particulars to lie in it: one write unit. */
+/** The most bytes a whole head may have, key included, for its objectAttributes to lie in it: one write unit. */
 export const inlineHeadBytes = 1024;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -128,12 +128,12 @@ const headerCodes = {
   contentLanguage: 'cl',
   expires: 'ex',
   websiteRedirectLocation: 'wr',
-} as const satisfies Record<keyof Particulars['headers'], string>;
+} as const satisfies Record<keyof ObjectAttributes['headers'], string>;
 
 /**
- * Particulars as the attributes `h` (headers), `um` (user metadata), `tg` (tags) and `a` (grants), each only if there is something.
+ * ObjectAttributes as the attributes `h` (headers), `um` (user metadata), `tg` (tags) and `a` (grants), each only if there is something.
  */
-export function encodeParticulars({ headers, metadata, tags, grants }: Particulars): Attributes {
+export function encodeObjectAttributes({ headers, metadata, tags, grants }: ObjectAttributes): Attributes {
   const h: Record<string, string> = {};
   for (const [name, code] of Object.entries(headerCodes)) {
     const value = headers[name as keyof typeof headerCodes];
@@ -147,10 +147,10 @@ export function encodeParticulars({ headers, metadata, tags, grants }: Particula
   };
 }
 
-export function decodeParticulars(item: Attributes): Particulars {
-  const grants = item['a'] as Particulars['grants'];
+export function decodeObjectAttributes(item: Attributes): ObjectAttributes {
+  const grants = item['a'] as ObjectAttributes['grants'];
   if (item['h'] === undefined && item['um'] === undefined && item['tg'] === undefined) {
-    return grants === undefined ? noParticulars : { ...noParticulars, grants };
+    return grants === undefined ? noObjectAttributes : { ...noObjectAttributes, grants };
   }
   const stored = (item['h'] ?? {}) as Record<string, string>;
   const headers: Record<string, string> = {};
@@ -161,14 +161,14 @@ export function decodeParticulars(item: Attributes): Particulars {
   return {
     headers,
     metadata: (item['um'] ?? {}) as Record<string, string>,
-    tags: (item['tg'] ?? []) as unknown as Particulars['tags'],
+    tags: (item['tg'] ?? []) as unknown as ObjectAttributes['tags'],
     ...(grants && { grants }),
   };
 }
 
 /** A version as attributes. Names have one or two letters because a bucket's listing reads every byte of them. */
 export function encodeVersion(version: Version): Attributes {
-  const { particulars } = version;
+  const { objectAttributes } = version;
   const clockOfInstance = sequenceOf(version.instance).ms;
   return {
     i: version.instance,
@@ -185,7 +185,7 @@ export function encodeVersion(version: Version): Attributes {
     ...(version.checksum && { k: encodeChecksum(version.checksum) }),
     ...(version.encryption && { x: encodeEncryption(version.encryption) }),
     ...(version.tagCount > 0 && { g: version.tagCount }),
-    ...('details' in particulars ? { d: particulars.details } : encodeParticulars(particulars)),
+    ...('details' in objectAttributes ? { d: objectAttributes.details } : encodeObjectAttributes(objectAttributes)),
     ...(version.beneath !== undefined && { u: version.beneath }),
     ...(Math.abs(version.lastModified - clockOfInstance) > 1000 && { w: version.lastModified }),
     ...(version.renameToken !== undefined && { rt: version.renameToken }),
@@ -228,7 +228,7 @@ export function decodeHead(item: Attributes): Head {
     checksum: decodeChecksum(item['k']),
     encryption: encryption && decodeEncryption(encryption),
     tagCount: (item['g'] as number | undefined) ?? 0,
-    particulars: details === undefined ? decodeParticulars(item) : { details },
+    objectAttributes: details === undefined ? decodeObjectAttributes(item) : { details },
     beneath: item['u'] as string | undefined,
     lastModified: (item['w'] as number | undefined) ?? sequenceOf(instance).ms,
     renameToken: item['rt'] as string | undefined,
@@ -279,7 +279,7 @@ export type Unplaced = Omit<
   readonly renameToken?: string | undefined;
 };
 
-/** Whether a head with these particulars inline stays within one write unit, however long its history may grow. */
+/** Whether a head with these objectAttributes inline stays within one write unit, however long its history may grow. */
 export function fitsInline(key: string, version: Unplaced): boolean {
   const longest: Head = {
     ...version,

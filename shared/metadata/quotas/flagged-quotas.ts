@@ -24,11 +24,11 @@ export class FullBuckets {
   readonly #usage: Usage;
   readonly #defaults: Amount;
 
-  constructor(rooms: { table: KeyValueTable; buckets: Buckets; usage: Usage; defaults: Amount }) {
-    this.#table = rooms.table;
-    this.#buckets = rooms.buckets;
-    this.#usage = rooms.usage;
-    this.#defaults = rooms.defaults;
+  constructor(deps: { table: KeyValueTable; buckets: Buckets; usage: Usage; defaults: Amount }) {
+    this.#table = deps.table;
+    this.#buckets = deps.buckets;
+    this.#usage = deps.usage;
+    this.#defaults = deps.defaults;
   }
 
   async follow(records: readonly FeedRecord[]): Promise<void> {

@@ -42,10 +42,10 @@ export class Usage implements UsageCounters {
   readonly #randomness: Randomness;
   readonly #storage: StorageMeter;
 
-  constructor(rooms: { table: KeyValueTable; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#randomness = rooms.randomness;
-    this.#storage = new StorageMeter(rooms.table);
+  constructor(deps: { table: KeyValueTable; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#randomness = deps.randomness;
+    this.#storage = new StorageMeter(deps.table);
   }
 
   /** The sum over all lanes. */

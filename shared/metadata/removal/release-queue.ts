@@ -33,12 +33,12 @@ export class ReleaseQueue {
   readonly #uploads: Uploads;
   readonly #grace: number;
 
-  /** @param rooms.grace milliseconds for which readers that found a version may still read it, and a table that is put back may need it */
-  constructor(rooms: { table: KeyValueTable; clock: Clock; uploads: Uploads; grace: number }) {
-    this.#table = rooms.table;
-    this.#clock = rooms.clock;
-    this.#uploads = rooms.uploads;
-    this.#grace = rooms.grace;
+  /** @param deps.grace milliseconds for which readers that found a version may still read it, and a table that is put back may need it */
+  constructor(deps: { table: KeyValueTable; clock: Clock; uploads: Uploads; grace: number }) {
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#uploads = deps.uploads;
+    this.#grace = deps.grace;
   }
 
   /** Queues what the records let go of, and lets go of parts that were uploaded again too often. */

@@ -22,7 +22,7 @@ export class Release {
   readonly #manifests: Manifests;
   readonly #uploads: Uploads;
 
-  constructor(rooms: {
+  constructor(deps: {
     table: KeyValueTable;
     blobs: BlobStore;
     clock: Clock;
@@ -30,12 +30,12 @@ export class Release {
     manifests: Manifests;
     uploads: Uploads;
   }) {
-    this.#table = rooms.table;
-    this.#blobs = rooms.blobs;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
-    this.#manifests = rooms.manifests;
-    this.#uploads = rooms.uploads;
+    this.#table = deps.table;
+    this.#blobs = deps.blobs;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
+    this.#manifests = deps.manifests;
+    this.#uploads = deps.uploads;
   }
 
   /** Looks at every entry that is due. @returns how many things were freed */

@@ -4,17 +4,17 @@ import type { Findings } from './findings.ts';
 import { KeyHistory } from './key-history.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
-import type { ScrubRooms } from './rooms.ts';
+import type { ScrubDeps } from './deps.ts';
 import { describe } from './versions.ts';
 
 /** Looks for bytes that nothing refers to. */
 export class BlobScrub {
-  readonly #rooms: ScrubRooms;
+  readonly #deps: ScrubDeps;
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
 
-  constructor(rooms: ScrubRooms, findings: Findings, references: ReferenceFilter) {
-    this.#rooms = rooms;
+  constructor(deps: ScrubDeps, findings: Findings, references: ReferenceFilter) {
+    this.#deps = deps;
     this.#findings = findings;
     this.#references = references;
   }
@@ -22,18 +22,18 @@ export class BlobScrub {
   /** One of the blobs in the store. */
   async blob({ ref, size, writtenAt }: BlobDescription): Promise<void> {
     if (!this.#findings.sure || this.#findings.isYoung(writtenAt) || this.#isMentioned(ref)) return;
-    const blob = await describe(this.#rooms, ref);
+    const blob = await describe(this.#deps, ref);
     if (blob === undefined) return;
     const { owner } = blob;
     if (owner) {
       // First the place it was written for, then the holders: a version that was copied and removed in between has those.
-      const history = new KeyHistory(this.#rooms.table, owner.bucketId, owner.key);
+      const history = new KeyHistory(this.#deps.table, owner.bucketId, owner.key);
       if (await history.some((version) => version['c'] === `b${ref}`)) return;
     }
-    if ((await this.#rooms.table.get(itemKey.holders(`b${ref}`))) !== undefined) return;
+    if ((await this.#deps.table.get(itemKey.holders(`b${ref}`))) !== undefined) return;
     const whose = owner ? `written for bucket ${owner.bucketId}, key ${owner.key}` : 'its writing was never finished';
     await this.#findings.note('orphan-blob', `blob ${ref}`, `${size} bytes, ${whose}`, async () => {
-      await this.#rooms.blobs.remove([ref]);
+      await this.#deps.blobs.remove([ref]);
       return true;
     });
   }

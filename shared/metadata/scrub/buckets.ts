@@ -4,7 +4,7 @@ import { madeAt, sortableTime, timeOf, writeToken } from '../ids.ts';
 import { itemKey, partition } from '../keys.ts';
 import { listingsOf } from './bucket-listings.ts';
 import type { Findings } from './findings.ts';
-import type { ScrubRooms } from './rooms.ts';
+import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
 
 const day = 24 * 60 * 60 * 1000;
@@ -13,15 +13,15 @@ const graveTime = 2 * day;
 
 /** Looks at buckets, their documents, their projects' lists of them, and what is left of removed ones. */
 export class BucketScrub {
-  readonly #rooms: ScrubRooms;
+  readonly #deps: ScrubDeps;
   readonly #findings: Findings;
   readonly #standing: StandingBuckets;
   /** Lost buckets that were noted, and those of which only things were found that tell no time. */
   readonly #lost = new Set<string>();
   readonly #uncertain = new Set<string>();
 
-  constructor(rooms: ScrubRooms, findings: Findings, standing: StandingBuckets) {
-    this.#rooms = rooms;
+  constructor(deps: ScrubDeps, findings: Findings, standing: StandingBuckets) {
+    this.#deps = deps;
     this.#findings = findings;
     this.#standing = standing;
   }
@@ -34,9 +34,9 @@ export class BucketScrub {
     await this.#transition(name, bucket, 'st', 'su');
     await this.#listings(name, bucket);
     for (const [kind, revision] of Object.entries((bucket['docs'] ?? {}) as Record<string, string>)) {
-      const document = await this.#rooms.table.get(itemKey.bucketDocument(bucket['id'] as string, kind, revision));
+      const document = await this.#deps.table.get(itemKey.bucketDocument(bucket['id'] as string, kind, revision));
       if (document !== undefined || this.#findings.isYoung(madeAt(revision))) continue;
-      const present = await this.#rooms.table.get(key);
+      const present = await this.#deps.table.get(key);
       if ((present?.['docs'] as Record<string, string> | undefined)?.[kind] !== revision) continue;
       await this.#findings.note('missing-document', `bucket ${name}`, `its ${kind}, revision ${revision}`);
     }
@@ -48,7 +48,7 @@ export class BucketScrub {
     const key = itemKey.bucket(name);
     const what = `${token === 'ct' ? 'closing' : 'settling'} until ${new Date(numberOf(end)).toISOString()}`;
     await this.#findings.note('stale-transition', `bucket ${name}`, what, async () => {
-      const present = await this.#rooms.table.get(key);
+      const present = await this.#deps.table.get(key);
       if (present === undefined || present[token] !== bucket[token]) return false;
       const { [token]: _t, [until]: _u, ...rest } = present;
       return this.#write(key, { ...rest, r: this.#token() }, tokenIs(present));
@@ -58,7 +58,7 @@ export class BucketScrub {
   /** The lists that the bucket must be on. */
   async #listings(name: string, bucket: Attributes): Promise<void> {
     for (const { key, put, mark } of listingsOf(name, bucket)) {
-      const [listing, present] = await this.#rooms.table.getTogether([key, itemKey.bucket(name)]);
+      const [listing, present] = await this.#deps.table.getTogether([key, itemKey.bucket(name)]);
       if (listing?.[mark] === put[mark] || present?.['r'] !== bucket['r']) continue;
       const expect: Expectation =
         listing === undefined ? { is: 'absent' } : { is: 'equal', attribute: mark, value: listing[mark] as string };
@@ -72,7 +72,7 @@ export class BucketScrub {
   /** An entry of one of those lists. @param name of the bucket that it speaks of */
   async listing(name: string, { key, attributes }: Item): Promise<void> {
     if (this.#findings.isYoung(numberOf(attributes['created']))) return;
-    const [bucket, present] = await this.#rooms.table.getTogether([itemKey.bucket(name), key]);
+    const [bucket, present] = await this.#deps.table.getTogether([itemKey.bucket(name), key]);
     if (present === undefined) return;
     const right = bucket && listingsOf(name, bucket).find((one) => one.key.pk === key.pk && one.key.sk === key.sk);
     if (right && present[right.mark] === right.put[right.mark]) return;
@@ -85,7 +85,7 @@ export class BucketScrub {
       `item ${key.pk} ${key.sk}`,
       `bucket ${name}`,
       async () => {
-        const { outcome } = await this.#rooms.table.write(
+        const { outcome } = await this.#deps.table.write(
           [{ key, delete: true, expect: { is: 'present' } }],
           [condition],
         );
@@ -98,9 +98,9 @@ export class BucketScrub {
   /** How many buckets a project has, by its own count and by its list. */
   async count(project: string): Promise<void> {
     const key = itemKey.bucketCount(project);
-    const before = await this.#rooms.table.get(key);
+    const before = await this.#deps.table.get(key);
     const count = await this.#countEntries(project);
-    const [after] = await this.#rooms.table.getTogether([key]);
+    const [after] = await this.#deps.table.getTogether([key]);
     const counted = numberOf(before?.['count']);
     // Whoever creates or removes a bucket writes the count in the same commit.
     if (counted === count || before?.['r'] !== after?.['r']) return;
@@ -112,7 +112,7 @@ export class BucketScrub {
   async #countEntries(project: string): Promise<number> {
     let count = 0;
     for (let after: string | undefined, more = true; more;) {
-      const page = await this.#rooms.table.query(partition.project(project), {
+      const page = await this.#deps.table.query(partition.project(project), {
         prefix: 'bucket/',
         ...(after !== undefined && { after }),
       });
@@ -130,13 +130,13 @@ export class BucketScrub {
     if (await this.remains(bucketId, madeAt(revision))) return;
     const name = this.#standing.nameOf(bucketId);
     if (name === undefined || this.#findings.isYoung(madeAt(revision))) return;
-    const bucket = await this.#rooms.table.get(itemKey.bucket(name));
+    const bucket = await this.#deps.table.get(itemKey.bucket(name));
     if (bucket?.['id'] !== bucketId) return;
     if ((bucket['docs'] as Record<string, string> | undefined)?.[kind] === revision) return;
     // It may have been replaced, and removed, since the scan came by.
-    if ((await this.#rooms.table.get(key)) === undefined) return;
+    if ((await this.#deps.table.get(key)) === undefined) return;
     await this.#findings.note('orphan-document', `bucket ${name}`, `${kind}, revision ${revision}`, async () => {
-      const { outcome } = await this.#rooms.table.write(
+      const { outcome } = await this.#deps.table.write(
         [{ key, delete: true, expect: { is: 'present' } }],
         [{ key: itemKey.bucket(name), expect: tokenIs(bucket) }],
       );
@@ -169,15 +169,15 @@ export class BucketScrub {
     const [time, bucketId] = key.sk.split('/') as [string, string];
     if (this.#findings.isYoung(timeOf(time) + graveTime)) return;
     await this.#findings.note('overdue-grave', `bucket ${bucketId}`, new Date(timeOf(time)).toISOString(), async () => {
-      await this.#rooms.graves.sweep();
-      return (await this.#rooms.table.get(key)) === undefined;
+      await this.#deps.graves.sweep();
+      return (await this.#deps.table.get(key)) === undefined;
     });
   }
 
   async #note(bucketId: string): Promise<void> {
     if (this.#lost.has(bucketId)) return;
     this.#lost.add(bucketId);
-    const key = itemKey.grave(sortableTime(this.#rooms.clock.now()), bucketId);
+    const key = itemKey.grave(sortableTime(this.#deps.clock.now()), bucketId);
     await this.#findings.note('lost-bucket', `bucket ${bucketId}`, 'something is left of it', () =>
       this.#write(key, { name: '', project: '' }, { is: 'absent' }),
     );
@@ -189,12 +189,12 @@ export class BucketScrub {
     expect: Expectation,
     conditions: readonly Condition[] = [],
   ): Promise<boolean> {
-    const { outcome } = await this.#rooms.table.write([{ key, put, expect }], conditions);
+    const { outcome } = await this.#deps.table.write([{ key, put, expect }], conditions);
     return outcome === 'written';
   }
 
   #token(): string {
-    return writeToken(this.#rooms.randomness);
+    return writeToken(this.#deps.randomness);
   }
 }
 

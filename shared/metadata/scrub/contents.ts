@@ -5,16 +5,16 @@ import { decodeContent } from '../objects/versions.ts';
 import type { Findings } from './findings.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
-import type { ScrubRooms } from './rooms.ts';
+import type { ScrubDeps } from './deps.ts';
 
 /** Looks at what versions refer to within the table: manifests, holders of shared content, details. */
 export class ContentScrub {
-  readonly #rooms: ScrubRooms;
+  readonly #deps: ScrubDeps;
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
 
-  constructor(rooms: ScrubRooms, findings: Findings, references: ReferenceFilter) {
-    this.#rooms = rooms;
+  constructor(deps: ScrubDeps, findings: Findings, references: ReferenceFilter) {
+    this.#deps = deps;
     this.#findings = findings;
     this.#references = references;
   }
@@ -28,10 +28,10 @@ export class ContentScrub {
 
   async #manifest(content: string): Promise<void> {
     const id = content.slice(1);
-    const refs = await this.#rooms.table.get(itemKey.holders(content));
+    const refs = await this.#deps.table.get(itemKey.holders(content));
     if (refs === undefined && this.#isOrphan(madeAt(id), reference.content(content), content)) {
       const mended = await this.#findings.note('orphan-manifest', `manifest ${id}`, 'no version has it', async () => {
-        await this.#rooms.manifests.remove(id);
+        await this.#deps.manifests.remove(id);
         return true;
       });
       // Its blobs may be parts of an upload or of another manifest: each is looked at for itself.
@@ -39,7 +39,7 @@ export class ContentScrub {
     }
     // Those of a manifest that nobody holds any more are freed after it.
     if (this.#findings.repair && refs !== undefined && this.#isLetGo(content, refs)) return;
-    for (const { blob } of await this.#rooms.manifests.parts(id)) {
+    for (const { blob } of await this.#deps.manifests.parts(id)) {
       if (blob !== '') this.#references.add(reference.blob(blob));
     }
   }
@@ -48,9 +48,9 @@ export class ContentScrub {
   async #slice(content: string, { key }: Item): Promise<void> {
     const id = content.slice(1);
     if (!this.#isOrphan(madeAt(id), reference.content(content), content)) return;
-    const directory = await this.#rooms.table.get({ pk: key.pk, sk: '-' });
+    const directory = await this.#deps.table.get({ pk: key.pk, sk: '-' });
     if (directory !== undefined) return;
-    if ((await this.#rooms.table.get(key)) === undefined) return;
+    if ((await this.#deps.table.get(key)) === undefined) return;
     await this.#findings.note('orphan-manifest', `manifest ${id}`, `only ${key.sk} is there`, () => this.#drop(key));
   }
 
@@ -58,13 +58,13 @@ export class ContentScrub {
     const dead = this.#dead(content, refs);
     const nobody = this.#isLetGo(content, refs);
     if (!this.#findings.sure || (dead.length === 0 && !nobody)) return;
-    const present = await this.#rooms.table.get(key);
+    const present = await this.#deps.table.get(key);
     if (present?.['r'] !== refs['r']) return;
     const what = dead.length > 0 ? dead.join(', ') : 'nobody holds it';
     await this.#findings.note('dead-holder', `content ${content}`, what, async () => {
       const rest = holdersOf(refs).filter((holder) => !dead.includes(holder));
-      const r = writeToken(this.#rooms.randomness);
-      const { outcome } = await this.#rooms.table.write([
+      const r = writeToken(this.#deps.randomness);
+      const { outcome } = await this.#deps.table.write([
         {
           key,
           put: { ...(rest.length > 0 && { holders: new Set(rest) }), r },
@@ -79,9 +79,9 @@ export class ContentScrub {
 
   async #free(content: string, r: string): Promise<void> {
     const { kind, ...named } = decodeContent(content);
-    if (kind === 'blob' && 'ref' in named) await this.#rooms.blobs.remove([named.ref]);
-    if (kind === 'manifest' && 'id' in named) await this.#rooms.manifests.remove(named.id);
-    await this.#rooms.table.write([
+    if (kind === 'blob' && 'ref' in named) await this.#deps.blobs.remove([named.ref]);
+    if (kind === 'manifest' && 'id' in named) await this.#deps.manifests.remove(named.id);
+    await this.#deps.table.write([
       { key: itemKey.holders(content), delete: true, expect: { is: 'equal', attribute: 'r', value: r } },
     ]);
   }
@@ -105,7 +105,7 @@ export class ContentScrub {
   async details({ key }: Item): Promise<void> {
     const id = key.pk.slice('details/'.length);
     if (!this.#isOrphan(madeAt(id), reference.details(id), `d${id}`)) return;
-    if ((await this.#rooms.table.get(key)) === undefined) return;
+    if ((await this.#deps.table.get(key)) === undefined) return;
     await this.#findings.note('orphan-details', `details ${id}`, 'no version has them', () => this.#drop(key));
   }
 
@@ -119,7 +119,7 @@ export class ContentScrub {
   }
 
   async #drop(key: Item['key']): Promise<boolean> {
-    const { outcome } = await this.#rooms.table.write([{ key, delete: true, expect: { is: 'present' } }]);
+    const { outcome } = await this.#deps.table.write([{ key, delete: true, expect: { is: 'present' } }]);
     return outcome === 'written';
   }
 }

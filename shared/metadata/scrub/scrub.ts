@@ -7,7 +7,7 @@ import { ContentScrub } from './contents.ts';
 import { Findings, type Finding, type ScrubReport } from './findings.ts';
 import { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
-import type { ScrubRooms } from './rooms.ts';
+import type { ScrubDeps } from './deps.ts';
 import { sideBySide } from './side-by-side.ts';
 import { StandingBuckets } from './standing-buckets.ts';
 import { UploadScrub } from './uploads.ts';
@@ -40,42 +40,42 @@ const progressEvery = 1000;
  * what has lost its last reference before it was looked for is in the queue, and what loses it later was remembered. A version is
  * not missed though it moves, since the keys are read whole.
  */
-export async function scrub(rooms: ScrubRooms, options: ScrubOptions): Promise<ScrubReport> {
-  const walk = new ScrubWalk(rooms, options);
+export async function scrub(deps: ScrubDeps, options: ScrubOptions): Promise<ScrubReport> {
+  const walk = new ScrubWalk(deps, options);
   return walk.run();
 }
 
 class ScrubWalk {
-  readonly #rooms: ScrubRooms;
+  readonly #deps: ScrubDeps;
   readonly #options: ScrubOptions;
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
 
-  constructor(rooms: ScrubRooms, options: ScrubOptions) {
-    this.#rooms = rooms;
+  constructor(deps: ScrubDeps, options: ScrubOptions) {
+    this.#deps = deps;
     this.#options = options;
     this.#findings = new Findings({
       repair: options.repair,
-      cutoff: rooms.clock.now() - options.minAge,
+      cutoff: deps.clock.now() - options.minAge,
       tell: (finding) => options.onFinding?.(finding),
     });
-    this.#references = new ReferenceFilter(rooms.randomness, options.filterBytes);
+    this.#references = new ReferenceFilter(deps.randomness, options.filterBytes);
   }
 
   async run(): Promise<ScrubReport> {
-    const { table, blobs, drain } = this.#rooms;
+    const { table, blobs, drain } = this.#deps;
     await drain?.();
     const standing = await StandingBuckets.read(table);
-    const buckets = new BucketScrub(this.#rooms, this.#findings, standing);
-    const versions = new VersionScrub(this.#rooms, this.#findings, this.#references);
+    const buckets = new BucketScrub(this.#deps, this.#findings, standing);
+    const versions = new VersionScrub(this.#deps, this.#findings, this.#references);
     const lookAtQueue = async (): Promise<void> => {
       await drain?.();
       await this.#walk('released content', ['garbage/'], { garbage: (item) => this.#queued(item) });
     };
-    const uploads = new UploadScrub(this.#rooms, this.#findings, this.#references, buckets, lookAtQueue);
-    const contents = new ContentScrub(this.#rooms, this.#findings, this.#references);
-    const blobScrub = new BlobScrub(this.#rooms, this.#findings, this.#references);
-    const usage = new UsageScrub(this.#rooms, this.#findings);
+    const uploads = new UploadScrub(this.#deps, this.#findings, this.#references, buckets, lookAtQueue);
+    const contents = new ContentScrub(this.#deps, this.#findings, this.#references);
+    const blobScrub = new BlobScrub(this.#deps, this.#findings, this.#references);
+    const usage = new UsageScrub(this.#deps, this.#findings);
 
     await this.#walk('buckets and objects', ofBuckets, {
       bucket: (item) => buckets.bucket(item),
@@ -113,7 +113,7 @@ class ScrubWalk {
   /** Looks at all items of some kinds. One that is not of its form is told, and keeps everything else from being taken for an orphan. */
   async #walk(stage: string, prefixes: readonly string[], kinds: Readonly<Record<string, Look>>): Promise<void> {
     let partitionBefore: string | undefined;
-    await sideBySide(this.#rooms.table.scan({ prefixes }), atOnce, async (item) => {
+    await sideBySide(this.#deps.table.scan({ prefixes }), atOnce, async (item) => {
       const isFirst = item.key.pk !== partitionBefore;
       partitionBefore = item.key.pk;
       this.#progress(stage, 'items');
@@ -151,10 +151,10 @@ class ScrubWalk {
     this.#references.add(reference.queued(thing));
     this.#references.add(reference.queued(thing, instance));
     if (this.#findings.isYoung(timeOf(due) + day)) return;
-    if ((await this.#rooms.table.get(key)) === undefined) return;
+    if ((await this.#deps.table.get(key)) === undefined) return;
     await this.#findings.note('overdue-garbage', key.sk, `since ${new Date(timeOf(due)).toISOString()}`, async () => {
-      await this.#rooms.release.sweep();
-      return (await this.#rooms.table.get(key)) === undefined;
+      await this.#deps.release.sweep();
+      return (await this.#deps.table.get(key)) === undefined;
     });
   }
 

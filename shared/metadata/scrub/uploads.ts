@@ -6,7 +6,7 @@ import type { BucketScrub } from './buckets.ts';
 import type { Findings } from './findings.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
-import type { ScrubRooms } from './rooms.ts';
+import type { ScrubDeps } from './deps.ts';
 
 const day = 24 * 60 * 60 * 1000;
 /** How many ended uploads are kept in mind before the queue is looked at again. */
@@ -14,7 +14,7 @@ const mostSuspects = 10_000;
 
 /** Looks at uploads, their parts, and the lists of those that are open. */
 export class UploadScrub {
-  readonly #rooms: ScrubRooms;
+  readonly #deps: ScrubDeps;
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
   readonly #buckets: BucketScrub;
@@ -23,13 +23,13 @@ export class UploadScrub {
 
   /** @param lookAtQueue waits for the followers of the change feed, and adds to the references what is queued by then */
   constructor(
-    rooms: ScrubRooms,
+    deps: ScrubDeps,
     findings: Findings,
     references: ReferenceFilter,
     buckets: BucketScrub,
     lookAtQueue: () => Promise<void>,
   ) {
-    this.#rooms = rooms;
+    this.#deps = deps;
     this.#findings = findings;
     this.#references = references;
     this.#buckets = buckets;
@@ -47,12 +47,12 @@ export class UploadScrub {
     if (this.#findings.isYoung(initiated)) return;
     if (state['state'] !== 'open') return this.#ended(id, initiated);
     const indexKey = uploadIndexKey(bucketId, key, id);
-    const [present, index] = await this.#rooms.table.getTogether([stateKey(id), indexKey]);
+    const [present, index] = await this.#deps.table.getTogether([stateKey(id), indexKey]);
     if (present?.['state'] !== 'open') return;
     if (index === undefined) {
       const { initiator, owner } = state as { initiator: string; owner: string };
       await this.#findings.note('unlisted-upload', `upload ${id}`, `bucket ${bucketId}, key ${key}`, async () => {
-        const { outcome } = await this.#rooms.table.write(
+        const { outcome } = await this.#deps.table.write(
           [{ key: indexKey, put: { key, id, initiated, initiator, owner }, expect: { is: 'absent' } }],
           [{ key: stateKey(id), expect: { is: 'equal', attribute: 'state', value: 'open' } }],
         );
@@ -84,12 +84,12 @@ export class UploadScrub {
   }
 
   async #forgotten(id: string, initiated: number): Promise<void> {
-    const { items } = await this.#rooms.table.query(uploadPartition(id), { prefix: 'p/', limit: 1 });
-    const isOld = this.#rooms.clock.now() - initiated > finishedUploadTime + day;
+    const { items } = await this.#deps.table.query(uploadPartition(id), { prefix: 'p/', limit: 1 });
+    const isOld = this.#deps.clock.now() - initiated > finishedUploadTime + day;
     if (items.length === 0 && !isOld) return;
     const what = items.length > 0 ? 'parts are left' : 'it is kept no longer';
     await this.#findings.note('unfinished-upload', `upload ${id}`, what, async () => {
-      await this.#rooms.uploads.finish(id);
+      await this.#deps.uploads.finish(id);
       return true;
     });
   }
@@ -97,11 +97,11 @@ export class UploadScrub {
   async #part(id: string, { key, attributes }: Item): Promise<void> {
     const blob = attributes['blob'];
     const partId = key.sk.split('/')[2]!;
-    const [state, present] = await this.#rooms.table.getTogether([stateKey(id), key]);
+    const [state, present] = await this.#deps.table.getTogether([stateKey(id), key]);
     if (present === undefined) return;
     if (state === undefined && !this.#findings.isYoung(madeAt(partId))) {
       const mended = await this.#findings.note('orphan-part', `upload ${id}`, key.sk, async () => {
-        const { outcome } = await this.#rooms.table.write(
+        const { outcome } = await this.#deps.table.write(
           [{ key, delete: true, expect: { is: 'present' } }],
           [{ key: stateKey(id), expect: { is: 'absent' } }],
         );
@@ -116,7 +116,7 @@ export class UploadScrub {
   async listed({ key, attributes }: Item): Promise<void> {
     const { id, initiated } = attributes as unknown as { id: string; initiated: number };
     if (this.#findings.isYoung(initiated)) return;
-    const [state, present] = await this.#rooms.table.getTogether([stateKey(id), key]);
+    const [state, present] = await this.#deps.table.getTogether([stateKey(id), key]);
     if (present === undefined) return;
     if (state?.['state'] === 'open') {
       await this.#buckets.remains(key.pk.slice('uploads/'.length), initiated);
@@ -127,10 +127,7 @@ export class UploadScrub {
       expect: state === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: state['r'] as string },
     };
     await this.#findings.note('listed-upload', key.pk, `upload ${id}`, async () => {
-      const { outcome } = await this.#rooms.table.write(
-        [{ key, delete: true, expect: { is: 'present' } }],
-        [condition],
-      );
+      const { outcome } = await this.#deps.table.write([{ key, delete: true, expect: { is: 'present' } }], [condition]);
       return outcome === 'written';
     });
   }

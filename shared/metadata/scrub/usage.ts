@@ -4,7 +4,7 @@ import { writeToken } from '../ids.ts';
 import { itemKey, objectOf, partition } from '../keys.ts';
 import { held } from '../quotas/usage.ts';
 import type { Findings } from './findings.ts';
-import type { ScrubRooms } from './rooms.ts';
+import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
 
 /** What is counted: versions without delete markers, the bytes of versions, and those of the parts of uploads. */
@@ -22,11 +22,11 @@ interface Tally {
  * beginning to the end.
  */
 export class UsageScrub {
-  readonly #rooms: ScrubRooms;
+  readonly #deps: ScrubDeps;
   readonly #findings: Findings;
 
-  constructor(rooms: ScrubRooms, findings: Findings) {
-    this.#rooms = rooms;
+  constructor(deps: ScrubDeps, findings: Findings) {
+    this.#deps = deps;
     this.#findings = findings;
   }
 
@@ -42,7 +42,7 @@ export class UsageScrub {
       if (exempt.has(bucketId)) this.#findings.leaveOut('counters of buckets with broken histories');
       else tallies.set(bucketId, { tokens: tokensOf(await this.#rows(bucketId)), counts: sum([]) });
     }
-    for await (const item of this.#rooms.table.scan({ prefixes: ['head/', 'upload/'] })) count(tallies, item);
+    for await (const item of this.#deps.table.scan({ prefixes: ['head/', 'upload/'] })) count(tallies, item);
     await drain();
     for (const [bucketId, { tokens, counts }] of tallies) {
       const rows = await this.#rows(bucketId);
@@ -56,15 +56,15 @@ export class UsageScrub {
     const wrong = counters.filter((counter) => said[counter] !== counts[counter]);
     if (wrong.length === 0) return;
     // The counters of a bucket that was removed meanwhile are swept; what is left of it is still taken off them.
-    const bucket = await this.#rooms.table.get(itemKey.bucket(name));
+    const bucket = await this.#deps.table.get(itemKey.bucket(name));
     if (bucket?.['id'] !== bucketId) return;
     const what = wrong.map((counter) => `${said[counter]} ${counter} instead of ${counts[counter]}`).join(', ');
     await this.#findings.note('usage', `bucket ${name}`, what, async () => {
       const [first, ...others] = rows;
       const before = first?.attributes ?? { upTo: '-1' };
       const right = counters.map((counter) => [counter, numberOf(before[counter]) + counts[counter] - said[counter]]);
-      const put = { ...before, ...(Object.fromEntries(right) as Counts), r: writeToken(this.#rooms.randomness) };
-      const { outcome } = await this.#rooms.table.write(
+      const put = { ...before, ...(Object.fromEntries(right) as Counts), r: writeToken(this.#deps.randomness) };
+      const { outcome } = await this.#deps.table.write(
         [{ key: itemKey.usage(bucketId, 'base'), expect: { is: 'absent' }, ...(first && unchanged(first)), put }],
         others.map(unchanged),
       );
@@ -73,7 +73,7 @@ export class UsageScrub {
   }
 
   async #rows(bucketId: string): Promise<readonly Item[]> {
-    return (await this.#rooms.table.query(partition.usage(bucketId))).items;
+    return (await this.#deps.table.query(partition.usage(bucketId))).items;
   }
 }
 

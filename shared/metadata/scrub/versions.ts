@@ -9,7 +9,7 @@ import type { FindingKind, Findings } from './findings.ts';
 import { KeyHistory } from './key-history.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
-import type { ScrubRooms } from './rooms.ts';
+import type { ScrubDeps } from './deps.ts';
 
 /** A version, the key it belongs to, and its item. */
 interface Place {
@@ -22,12 +22,12 @@ interface Place {
 export class VersionScrub {
   /** The ids of buckets with heads that count wrong. */
   readonly miscounting = new Set<string>();
-  readonly #rooms: ScrubRooms;
+  readonly #deps: ScrubDeps;
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
 
-  constructor(rooms: ScrubRooms, findings: Findings, references: ReferenceFilter) {
-    this.#rooms = rooms;
+  constructor(deps: ScrubDeps, findings: Findings, references: ReferenceFilter) {
+    this.#deps = deps;
     this.#findings = findings;
     this.#references = references;
   }
@@ -44,14 +44,14 @@ export class VersionScrub {
   async older(bucketId: string, key: string, item: Item, isFirst: boolean): Promise<void> {
     this.#mention(item.attributes);
     if (isFirst) {
-      const [head] = await this.#rooms.table.getTogether([headKey(bucketId, key)]);
+      const [head] = await this.#deps.table.getTogether([headKey(bucketId, key)]);
       if (head === undefined || !knowsOthers(head)) await this.#history(bucketId, key);
     }
     await this.#version({ bucketId, key, item });
   }
 
   async #history(bucketId: string, key: string): Promise<void> {
-    const { table, clock, randomness } = this.#rooms;
+    const { table, clock, randomness } = this.#deps;
     const history = new KeyHistory(table, bucketId, key);
     const examine = () => history.examine((version) => this.#mention(version));
     let damage = await examine();
@@ -79,9 +79,9 @@ export class VersionScrub {
 
   async #version(place: Place): Promise<void> {
     const version = decodeVersion(place.item.attributes);
-    if ('details' in version.particulars) {
-      const details = await this.#rooms.table.get(itemKey.details(version.particulars.details));
-      if (details === undefined) await this.#lost('missing-details', place, version.particulars.details);
+    if ('details' in version.objectAttributes) {
+      const details = await this.#deps.table.get(itemKey.details(version.objectAttributes.details));
+      if (details === undefined) await this.#lost('missing-details', place, version.objectAttributes.details);
     }
     const { content } = version;
     if (content === undefined) return;
@@ -93,7 +93,7 @@ export class VersionScrub {
   }
 
   async #manifest(place: Place, version: Version, id: string): Promise<OwnedBlob['owner']> {
-    const parts = await this.#rooms.manifests.parts(id);
+    const parts = await this.#deps.manifests.parts(id);
     const size = parts.reduce((sum, part) => sum + part.size, 0);
     if (parts.length === 0 || size !== version.size) {
       await this.#lost('missing-manifest', place, `${parts.length} parts of ${size} bytes in the manifest ${id}`);
@@ -108,7 +108,7 @@ export class VersionScrub {
   /** @returns whose the bytes were when they were written, if they are there */
   async #blob(place: Place, version: Version, ref: string, size: number): Promise<OwnedBlob['owner']> {
     const stored = version.encryption === undefined || size === 0 ? size : sealedSize(size);
-    const blob = await describe(this.#rooms, ref);
+    const blob = await describe(this.#deps, ref);
     if (blob === undefined) await this.#lost('missing-blob', place, `blob ${ref}`);
     // Where the store itself encrypts, a version is marked as encrypted, and its bytes are as long as they came.
     else if (blob.size !== stored && blob.size !== size) {
@@ -121,15 +121,15 @@ export class VersionScrub {
   async #lost(kind: FindingKind, { bucketId, key, item }: Place, what: string): Promise<void> {
     const found = await this.#chain(bucketId, key).findInstance(item.attributes['i'] as string);
     if (found === undefined) return;
-    const { particulars } = found.version;
-    const detailsNow = 'details' in particulars ? particulars.details : undefined;
+    const { objectAttributes } = found.version;
+    const detailsNow = 'details' in objectAttributes ? objectAttributes.details : undefined;
     if (kind === 'missing-details' && detailsNow !== item.attributes['d']) return;
     await this.#findings.note(kind, named(bucketId, key, item.attributes['i'] as string), what);
   }
 
   /** Content that is shared lists its holders; and content that was written for another key is shared. */
   async #holder({ bucketId, key, item }: Place, version: Version, owner: OwnedBlob['owner']): Promise<void> {
-    const { table, randomness } = this.#rooms;
+    const { table, randomness } = this.#deps;
     const content = encodeContent(version.content!);
     const refs = await table.get(itemKey.holders(content));
     const isElsewhere = owner !== undefined && (owner.bucketId !== bucketId || owner.key !== key);
@@ -158,7 +158,7 @@ export class VersionScrub {
   }
 
   #chain(bucketId: string, key: string): VersionChain {
-    return new VersionChain({ table: this.#rooms.table, token: () => '', now: () => 0 }, bucketId, key);
+    return new VersionChain({ table: this.#deps.table, token: () => '', now: () => 0 }, bucketId, key);
   }
 }
 
@@ -168,7 +168,7 @@ function knowsOthers(head: Attributes): boolean {
 }
 
 /** The blob without its bytes, or undefined. */
-export async function describe({ blobs }: Pick<ScrubRooms, 'blobs'>, ref: string): Promise<OwnedBlob | undefined> {
+export async function describe({ blobs }: Pick<ScrubDeps, 'blobs'>, ref: string): Promise<OwnedBlob | undefined> {
   return blobs.describe(ref).catch((error: unknown) => {
     if (error instanceof BlobMissing) return undefined;
     throw error;

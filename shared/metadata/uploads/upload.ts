@@ -5,10 +5,10 @@ import type { Attributes, Item, ItemKey } from '../../ports/key-value-table.ts';
 import type { NewVersion } from '../objects/new-version.ts';
 import {
   decodeChecksum,
-  decodeParticulars,
+  decodeObjectAttributes,
   encodeChecksum,
-  encodeParticulars,
-  type Particulars,
+  encodeObjectAttributes,
+  type ObjectAttributes,
 } from '../objects/versions.ts';
 import { uploadPartition } from './upload-index.ts';
 
@@ -18,7 +18,7 @@ export interface NewUpload {
   readonly owner: string;
   readonly initiator: string;
   readonly contentType: string | undefined;
-  readonly particulars: Particulars;
+  readonly objectAttributes: ObjectAttributes;
   readonly encryption: EncryptionRecord | undefined;
   /** The checksum that every part must bring, if the upload has one. */
   readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly type: ChecksumType } | undefined;
@@ -88,7 +88,7 @@ export function noSuchUpload(id: string): S3Error {
 
 /** What a completed upload brings to the commit of its version. */
 export function versionOf(upload: Upload, size: number, result: CompletedUpload, manifest: string): NewVersion {
-  const { owner, contentType, particulars, encryption } = upload;
+  const { owner, contentType, objectAttributes, encryption } = upload;
   const { md5, partCount, checksum } = result;
   return {
     marker: false,
@@ -100,7 +100,7 @@ export function versionOf(upload: Upload, size: number, result: CompletedUpload,
     contentType,
     checksum,
     encryption,
-    particulars,
+    objectAttributes,
   };
 }
 
@@ -119,7 +119,7 @@ export function encodeState(upload: Upload): Attributes {
     initiator: upload.initiator,
     owner: upload.owner,
     ...(upload.contentType !== undefined && { y: upload.contentType }),
-    ...encodeParticulars(upload.particulars),
+    ...encodeObjectAttributes(upload.objectAttributes),
     ...(upload.encryption && { x: encodeEncryption(upload.encryption) }),
     ...(checksum && { algorithm: checksum.algorithm, type: checksum.type }),
     ...(upload.asked && { asked: upload.asked }),
@@ -151,7 +151,7 @@ export function decodeState(id: string, item: Attributes): Upload {
     initiator: item['initiator'] as string,
     owner: item['owner'] as string,
     contentType: item['y'] as string | undefined,
-    particulars: decodeParticulars(item),
+    objectAttributes: decodeObjectAttributes(item),
     encryption: encryption && decodeEncryption(encryption),
     checksum: algorithm && { algorithm, type: item['type'] as ChecksumType },
     asked: item['asked'] as Upload['asked'],

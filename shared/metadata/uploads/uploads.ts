@@ -8,7 +8,7 @@ import type { Buckets } from '../buckets/buckets.ts';
 import { sortableTime, timedId, writeToken } from '../ids.ts';
 import { garbagePartitionOf, itemKey } from '../keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
-import type { Companions } from '../objects/new-version.ts';
+import type { CommitExtras } from '../objects/new-version.ts';
 import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
 import { compareUtf8, type Start } from '../utf8-order.ts';
 import {
@@ -68,7 +68,7 @@ export class Uploads {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
 
-  constructor(rooms: {
+  constructor(deps: {
     table: KeyValueTable;
     buckets: Buckets;
     blobs: BlobStore;
@@ -76,12 +76,12 @@ export class Uploads {
     clock: Clock;
     randomness: Randomness;
   }) {
-    this.#table = rooms.table;
-    this.#buckets = rooms.buckets;
-    this.#blobs = rooms.blobs;
-    this.#manifests = rooms.manifests;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
+    this.#table = deps.table;
+    this.#buckets = deps.buckets;
+    this.#blobs = deps.blobs;
+    this.#manifests = deps.manifests;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
   }
 
   /** Begins an upload. @returns its id. @throws S3Error NoSuchBucket, ServiceUnavailable */
@@ -218,7 +218,7 @@ export class Uploads {
    * @param upload as it was before its parts were read
    * @throws CompletedMeanwhile, PartsReleased, S3Error NoSuchUpload
    */
-  async completion(bucket: Bucket, upload: Upload, picked: string, result: CompletedUpload): Promise<Companions> {
+  async completion(bucket: Bucket, upload: Upload, picked: string, result: CompletedUpload): Promise<CommitExtras> {
     const present = await this.find(bucket, upload.key, upload.id);
     if (present.state === 'completed' && present.result) throw new CompletedMeanwhile(present.result);
     if (present.state !== 'open') throw noSuchUpload(upload.id);

@@ -1,7 +1,7 @@
 import { cannedAcl, decodeAcl, encodeAcl, type Acl } from '../../access/acl.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Buckets } from '../../metadata/buckets/buckets.ts';
-import type { Particulars } from '../../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../../metadata/objects/versions.ts';
 import type { Attributes } from '../../ports/key-value-table.ts';
 
 /** The ACL of a bucket; one that was never given an ACL is private. */
@@ -17,13 +17,13 @@ export function aclDocument(acl: Acl): Attributes {
   return { grants: encodeAcl(acl) };
 }
 
-/** The ACL of a version; one whose particulars name no grants is private. */
-export function versionAcl({ grants }: Particulars, owner: string): Acl {
+/** The ACL of a version; one whose objectAttributes name no grants is private. */
+export function versionAcl({ grants }: ObjectAttributes, owner: string): Acl {
   return grants === undefined ? cannedAcl('private', owner, owner) : decodeAcl(grants);
 }
 
-/** An ACL as the particulars of a version have it: nothing, if it is private. */
-export function grantsOf(acl: Acl, owner: string): Pick<Particulars, 'grants'> {
+/** An ACL as the objectAttributes of a version have it: nothing, if it is private. */
+export function grantsOf(acl: Acl, owner: string): Pick<ObjectAttributes, 'grants'> {
   const stored = encodeAcl(acl);
   const isPrivate = stored.length === 1 && stored[0] === encodeAcl(cannedAcl('private', owner, owner))[0];
   return isPrivate ? {} : { grants: stored };

@@ -1,7 +1,7 @@
 import { resolveAcl, type AskedAcl, type ResolvedAcl } from '../../access/acl-headers.ts';
 import { cannedAcl } from '../../access/acl.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { Particulars } from '../../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../../metadata/objects/versions.ts';
 import { grantsOf } from './acl-document.ts';
 import type { Services } from '../operation.ts';
 
@@ -16,7 +16,7 @@ export async function findGrantees(
 }
 
 /**
- * The grants of an object that is about to be written, for its particulars.
+ * The grants of an object that is about to be written, for its objectAttributes.
  * @param owner whose it will be
  * @throws S3Error as resolveAcl does
  */
@@ -24,9 +24,9 @@ export async function grantsOfUpload(
   asked: AskedAcl | undefined,
   owner: string,
   bucket: Bucket,
-  rooms: Pick<Services, 'projects' | 'settings'>,
-): Promise<Pick<Particulars, 'grants'>> {
+  deps: Pick<Services, 'projects' | 'settings'>,
+): Promise<Pick<ObjectAttributes, 'grants'>> {
   if (asked === undefined) return {};
-  const acl = await findGrantees(asked, rooms);
+  const acl = await findGrantees(asked, deps);
   return grantsOf(acl(owner, bucket.project), owner);
 }

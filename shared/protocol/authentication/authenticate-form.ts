@@ -2,7 +2,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import { checkRegion } from '../../signing/claim.ts';
 import { readFormClaim, verifyFormSignature } from '../../signing/form-claim.ts';
 import { checkPostPolicy, heldToSize, parsePostPolicy, type SizeRange } from '../../signing/post-policy.ts';
-import { checkVersion2, type Authenticated, type AuthenticatedHead, type GateRooms } from './authenticated.ts';
+import { checkVersion2, type Authenticated, type AuthenticatedHead, type GateDeps } from './authenticated.ts';
 import { openForm, type OpenForm } from '../bodies/form.ts';
 import type { Payload } from '../bodies/payload.ts';
 import { provenUser } from './proven-user.ts';
@@ -25,7 +25,7 @@ export async function authenticateForm(
   bytes: AsyncIterable<Uint8Array>,
   bucket: string,
   maximum: number,
-  { keys, clock, settings }: GateRooms,
+  { keys, clock, settings }: GateDeps,
 ): Promise<Authenticated> {
   const { scheme, request, body } = head;
   const { fields } = body.message;

@@ -5,7 +5,7 @@ import { parsePayloadHash } from '../../signing/payload-hash.ts';
 import { readV2Header, readV2Query } from '../../signing/sigv2-claim.ts';
 import { isReadByV2, isSignedByV2 } from '../../signing/sigv2-resource.ts';
 import { verifyV2Signature } from '../../signing/sigv2.ts';
-import { checkVersion2, timingOf, type AuthenticatedHead, type GateRooms } from './authenticated.ts';
+import { checkVersion2, timingOf, type AuthenticatedHead, type GateDeps } from './authenticated.ts';
 import { AuthenticatedRequest } from './authenticated-request.ts';
 import { provenUser } from './proven-user.ts';
 import { subresource } from '../routes.ts';
@@ -23,11 +23,11 @@ export async function authenticateV2(
   request: RequestMessage,
   target: Target,
   scheme: 'v2-header' | 'v2-presigned',
-  rooms: GateRooms,
+  deps: GateDeps,
 ): Promise<AuthenticatedHead> {
-  checkVersion2(rooms.settings);
+  checkVersion2(deps.settings);
   const { fields } = request;
-  const timing = timingOf(rooms);
+  const timing = timingOf(deps);
   const claim = scheme === 'v2-header' ? readV2Header(fields, timing) : readV2Query(target.query, timing);
   refuseUncovered(target);
   // A header of the request like any other: the signature covers what it says.
@@ -35,7 +35,7 @@ export async function authenticateV2(
   if (hash.kind === 'chunks') {
     throw new S3Error('InvalidRequest', { message: 'A body in chunks needs a request signed by AWS4-HMAC-SHA256.' });
   }
-  const { user, proof } = await provenUser(rooms.keys, claim.accessKeyId, (secret) =>
+  const { user, proof } = await provenUser(deps.keys, claim.accessKeyId, (secret) =>
     verifyV2Signature(request, target, claim, secret),
   );
   const query = proof.checkedBy((name) => {

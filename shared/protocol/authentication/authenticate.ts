@@ -14,7 +14,7 @@ import {
   timingOf,
   type Authenticated,
   type AuthenticatedHead,
-  type GateRooms,
+  type GateDeps,
   type GateWants,
 } from './authenticated.ts';
 import { AuthenticatedRequest } from './authenticated-request.ts';
@@ -35,7 +35,7 @@ export async function authenticateHead(
   request: RequestMessage,
   target: Target,
   ignoresCredentials: boolean,
-  rooms: GateRooms,
+  deps: GateDeps,
 ): Promise<AuthenticatedHead> {
   const { fields } = request;
   const scheme = ignoresCredentials ? 'anonymous' : recogniseScheme(fields, target.query);
@@ -51,17 +51,17 @@ export async function authenticateHead(
     }
     case 'v4-header':
     case 'v4-presigned': {
-      const timing = timingOf(rooms);
+      const timing = timingOf(deps);
       const claim =
         scheme === 'v4-header'
           ? readAuthorizationHeader(fields, timing)
           : readPresignedQuery(target.query, fields, timing);
-      return authenticateV4(request, target, scheme, claim, rooms);
+      return authenticateV4(request, target, scheme, claim, deps);
     }
     case 'v2-header':
     case 'v2-presigned':
       refuseSessionToken(fields, target);
-      return authenticateV2(request, target, scheme, rooms);
+      return authenticateV2(request, target, scheme, deps);
   }
 }
 
@@ -74,12 +74,12 @@ export async function authenticateHead(
 export async function authenticateBody(
   head: AuthenticatedHead,
   wants: GateWants,
-  rooms: GateRooms,
+  deps: GateDeps,
 ): Promise<Authenticated> {
   const { caller, scheme, request, body } = head;
   const payload = new VerifiedBody(body.message, body.hash, wants, body.context);
   if (wants.formBytes === undefined || !('bucket' in request.address)) return { caller, scheme, request, payload };
-  return authenticateForm(head, payload.bytes, request.address.bucket, wants.formBytes, rooms);
+  return authenticateForm(head, payload.bytes, request.address.bucket, wants.formBytes, deps);
 }
 
 async function authenticateV4(
@@ -87,7 +87,7 @@ async function authenticateV4(
   target: Target,
   scheme: 'v4-header' | 'v4-presigned',
   claim: SignatureClaim,
-  { keys, settings: { strictRegion } }: GateRooms,
+  { keys, settings: { strictRegion } }: GateDeps,
 ): Promise<AuthenticatedHead> {
   if (strictRegion !== undefined) checkRegion(claim, strictRegion);
   refuseUnsignedHeaders(claim, request.fields);

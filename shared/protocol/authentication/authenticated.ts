@@ -21,7 +21,7 @@ export interface SigningSettings {
 }
 
 /** What the gate itself needs. */
-export interface GateRooms {
+export interface GateDeps {
   readonly keys: AccessKeys;
   readonly clock: Clock;
   readonly settings: SigningSettings;
@@ -65,7 +65,7 @@ export interface AnnouncedBytes {
 }
 
 /** What the times of signatures are judged by at this moment. */
-export function timingOf({ clock, limits }: GateRooms): Timing {
+export function timingOf({ clock, limits }: GateDeps): Timing {
   return { now: clock.now(), allowedSkew: limits.clockSkew, longestLifetime: limits.presignedLifetime };
 }
 

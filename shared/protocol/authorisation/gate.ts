@@ -13,7 +13,7 @@ import { RequestAuthorisation, type Ground } from './request-authorisation.ts';
 import type { RequestView } from './request-view.ts';
 
 /** What the gate reads from. */
-interface Rooms extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
+interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly view: RequestView;
   readonly keys: AccessKeys;
 }
@@ -29,14 +29,14 @@ interface KnownCaller {
  * policy, whoever owns it is let in without a read.
  */
 export class Gate {
-  readonly #rooms: Rooms;
+  readonly #deps: Deps;
   readonly #request: KnownRequest;
   readonly #pace = new StepCounter();
   /** The same for all questions, and for as long as the caller is the same. */
   readonly #known = new Map<Caller, KnownCaller>();
 
-  constructor(rooms: Rooms, request: KnownRequest) {
-    this.#rooms = rooms;
+  constructor(deps: Deps, request: KnownRequest) {
+    this.#deps = deps;
     this.#request = request;
   }
 
@@ -50,7 +50,7 @@ export class Gate {
     questions: readonly Question[],
     addressed: { readonly bucket: Bucket | undefined; readonly key?: string | undefined },
   ): Promise<RequestAuthorisation> {
-    const { view, keys } = this.#rooms;
+    const { view, keys } = this.#deps;
     const { caller } = this.#request;
     const authorisation = new RequestAuthorisation({
       mayDo: (question, ground) => this.#answer(question, ground),
@@ -65,7 +65,7 @@ export class Gate {
    * @throws S3Error AccessDenied, NoSuchBucket
    */
   async authoriseLook(question: Question, bucket: Bucket | undefined): Promise<void> {
-    const { view } = this.#rooms;
+    const { view } = this.#deps;
     const find: Ground['find'] = (of, key, versionId) => view.find(of, key, versionId);
     if (!(await this.#answer(question, { caller: this.#request.caller, bucket, find })))
       throw new S3Error('AccessDenied');
@@ -74,23 +74,23 @@ export class Gate {
   /** Whether a question is answered with yes, on this ground. @throws S3Error NoSuchBucket, as {@link authorise} */
   async #answer(question: Question, ground: Ground): Promise<boolean> {
     const elsewhere = question.bucket !== undefined && question.bucket !== ground.bucket?.name;
-    const bucket = elsewhere ? await this.#rooms.view.bucket(question.bucket) : ground.bucket;
+    const bucket = elsewhere ? await this.#deps.view.bucket(question.bucket) : ground.bucket;
     return this.#mayDo(question, { ...ground, bucket });
   }
 
   #mayDo(question: Question, ground: Ground): Promise<boolean> {
     const { caller, bucket } = ground;
     if (bucket === undefined) return mayDo(caller, question, undefined, noEvidence);
-    const owned = { owner: bucket.project, acl: () => bucketAcl(bucket, this.#rooms.buckets) };
+    const owned = { owner: bucket.project, acl: () => bucketAcl(bucket, this.#deps.buckets) };
     return mayDo(caller, question, owned, this.#evidence(question, ground, bucket));
   }
 
   #evidence(question: Question, ground: Ground, bucket: Bucket): Evidence {
     return {
       policy: () => this.#policy(question, ground, bucket),
-      sparesOwner: async () => (await bucketPolicy(bucket, this.#rooms))?.bindsOwner !== true,
+      sparesOwner: async () => (await bucketPolicy(bucket, this.#deps))?.bindsOwner !== true,
       allowsAnonymous: async () => {
-        const found = await bucketPolicy(bucket, this.#rooms);
+        const found = await bucketPolicy(bucket, this.#deps);
         return found !== undefined && allowsAnonymous(found.policy);
       },
       version: () => this.#version(question, ground, bucket),
@@ -100,7 +100,7 @@ export class Gate {
   }
 
   async #policy(question: Question, ground: Ground, bucket: Bucket): Promise<'allow' | 'deny' | 'none'> {
-    const found = await bucketPolicy(bucket, this.#rooms);
+    const found = await bucketPolicy(bucket, this.#deps);
     if (found === undefined) return 'none';
     const { action, key } = question;
     const { facts, prepared } = this.#knownOf(ground.caller);
@@ -132,11 +132,11 @@ export class Gate {
     const version = key === undefined ? undefined : await ground.find(bucket, key, versionId);
     if (version === undefined) return undefined;
     const { owner, marker } = version;
-    return { owner, marker, acl: async () => versionAcl(await this.#rooms.view.particulars(version), owner) };
+    return { owner, marker, acl: async () => versionAcl(await this.#deps.view.objectAttributes(version), owner) };
   }
 
   async #upload({ key = '', uploadId }: Question, bucket: Bucket): Promise<Upload | undefined> {
-    return uploadId === undefined ? undefined : this.#rooms.uploads.look(bucket, key, uploadId);
+    return uploadId === undefined ? undefined : this.#deps.uploads.look(bucket, key, uploadId);
   }
 
   async #tags(
@@ -145,7 +145,7 @@ export class Gate {
     bucket: Bucket,
   ): Promise<readonly (readonly [string, string])[]> {
     const version = key === undefined ? undefined : await ground.find(bucket, key, versionId);
-    return version === undefined ? [] : (await this.#rooms.view.particulars(version)).tags;
+    return version === undefined ? [] : (await this.#deps.view.objectAttributes(version)).tags;
   }
 }
 

@@ -6,10 +6,10 @@ import { parseCopySource } from '../../http/copy-source.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
 import type { Upload } from '../../metadata/uploads/upload.ts';
-import type { Particulars } from '../../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../../metadata/objects/versions.ts';
 import type { Authenticated } from '../authentication/authenticated.ts';
 
-type Tags = Particulars['tags'];
+type Tags = ObjectAttributes['tags'];
 
 /** What the service knows of a request, for the conditions of policies. */
 export interface KnownRequest {
@@ -168,7 +168,9 @@ function asValues(value: string | undefined): Values {
 }
 
 async function givenTags(request: KnownRequest, object: KnownObject): Promise<Tags> {
-  return object.question.uploadId === undefined ? request.tags() : ((await object.upload())?.particulars.tags ?? []);
+  return object.question.uploadId === undefined
+    ? request.tags()
+    : ((await object.upload())?.objectAttributes.tags ?? []);
 }
 
 function valuesOf(tags: Tags, key: string): Values {

@@ -1,7 +1,7 @@
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Buckets } from '../../metadata/buckets/buckets.ts';
 import type { Objects } from '../../metadata/objects/objects.ts';
-import type { Particulars, Version } from '../../metadata/objects/versions.ts';
+import type { ObjectAttributes, Version } from '../../metadata/objects/versions.ts';
 
 /**
  * What one request sees: each bucket and each version is read once, by whoever asks first. So the version whose ACL was judged is
@@ -12,12 +12,12 @@ export class RequestView {
   readonly #objects: Objects;
   readonly #seenBuckets: Map<string, Promise<Bucket>>;
   readonly #versions = new Map<string, Promise<Version | undefined>>();
-  readonly #particulars = new Map<Version, Promise<Particulars>>();
+  readonly #objectAttributes = new Map<Version, Promise<ObjectAttributes>>();
 
   /** @param addressed the bucket that the request was sent to, if it was read already */
-  constructor(rooms: { readonly buckets: Buckets; readonly objects: Objects }, addressed: Bucket | undefined) {
-    this.#buckets = rooms.buckets;
-    this.#objects = rooms.objects;
+  constructor(deps: { readonly buckets: Buckets; readonly objects: Objects }, addressed: Bucket | undefined) {
+    this.#buckets = deps.buckets;
+    this.#objects = deps.objects;
     this.#seenBuckets = new Map(addressed && [[addressed.name, Promise.resolve(addressed)]]);
   }
 
@@ -31,15 +31,15 @@ export class RequestView {
     return seen(this.#versions, nameOf(bucket, key, versionId), () => this.#objects.find(bucket, key, versionId));
   }
 
-  /** As Objects.particulars. */
-  particulars(version: Version): Promise<Particulars> {
-    return seen(this.#particulars, version, () => this.#objects.particulars(version));
+  /** As Objects.objectAttributes. */
+  objectAttributes(version: Version): Promise<ObjectAttributes> {
+    return seen(this.#objectAttributes, version, () => this.#objects.objectAttributes(version));
   }
 
   /** Forgets the objects, for a request that begins again. Whatever it goes on to read must be judged anew. */
   forget(): void {
     this.#versions.clear();
-    this.#particulars.clear();
+    this.#objectAttributes.clear();
   }
 }
 

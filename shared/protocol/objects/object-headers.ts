@@ -4,12 +4,12 @@ import { S3Error } from '../../errors/s3-error.ts';
 import { formatHttpDate } from '../../http/dates.ts';
 import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
 import type { Query } from '../../http/query.ts';
-import { etagOf, versionIdOf, type Particulars, type Version } from '../../metadata/objects/versions.ts';
+import { etagOf, versionIdOf, type ObjectAttributes, type Version } from '../../metadata/objects/versions.ts';
 
 type Field = readonly [name: string, value: string];
 
 /** What GET and HEAD answer about a version, whatever part of it is asked for. */
-export function objectFields(version: Version, { headers, metadata, tags }: Particulars): Field[] {
+export function objectFields(version: Version, { headers, metadata, tags }: ObjectAttributes): Field[] {
   const fields: Field[] = [
     ['last-modified', formatHttpDate(version.lastModified)],
     ['etag', `"${etagOf(version)}"`],
@@ -32,7 +32,7 @@ export function objectFields(version: Version, { headers, metadata, tags }: Part
 }
 
 /** User metadata that no header can hold, as some was once stored, is counted instead: `x-amz-missing-meta`, as in S3. */
-function metadataFields(metadata: Particulars['metadata']): Field[] {
+function metadataFields(metadata: ObjectAttributes['metadata']): Field[] {
   const entries = Object.entries(metadata);
   const fields = entries
     .filter(([name, value]) => isFieldName(name) && isFieldValue(value))

@@ -6,7 +6,7 @@ import { judgeRead, verdictError, type Preconditions } from '../../http/precondi
 import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '../../http/range.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Contents } from '../../metadata/objects/contents.ts';
-import { etagOf, type Particulars, type Version } from '../../metadata/objects/versions.ts';
+import { etagOf, type ObjectAttributes, type Version } from '../../metadata/objects/versions.ts';
 import { checkCustomerKey, encryptionFields, type CustomerKey, type Unvalidated } from './encryption.ts';
 import { readExpirations } from './expiration-header.ts';
 import { checksumFields, objectFields, overridden } from './object-headers.ts';
@@ -29,7 +29,7 @@ export interface ReadInput {
 /** What is answered, before the bytes. */
 export interface ReadOutput {
   readonly version: Version;
-  readonly particulars: Particulars;
+  readonly objectAttributes: ObjectAttributes;
   readonly notModified: boolean;
   readonly stretch: Stretch;
   /** The field that says when it will expire, if it will. */
@@ -59,9 +59,9 @@ export async function judgeFound(
   const verdict = judgeRead(input.conditions, facts);
   const failure = verdictError(verdict);
   if (failure) throw failure;
-  const particulars = await view.particulars(version);
-  const expiration = (await readExpirations(services, bucket))(input.key, version, particulars.tags);
-  const found = { version, particulars, expiration, notModified: false };
+  const objectAttributes = await view.objectAttributes(version);
+  const expiration = (await readExpirations(services, bucket))(input.key, version, objectAttributes.tags);
+  const found = { version, objectAttributes, expiration, notModified: false };
   if (verdict === 'not-modified') return { ...found, notModified: true, stretch: whole(version) };
   if (input.partNumber !== undefined) {
     const stretch = await partOf(version, input.partNumber, contents);
@@ -98,9 +98,9 @@ export async function openFound(
 
 /** Status and fields of the answer, as GET and HEAD have them alike. */
 export function renderRead(output: ReadOutput, input: ReadInput): Answer {
-  const { version, particulars, expiration, notModified, stretch } = output;
+  const { version, objectAttributes, expiration, notModified, stretch } = output;
   if (notModified) {
-    const { cacheControl, expires } = particulars.headers;
+    const { cacheControl, expires } = objectAttributes.headers;
     return {
       status: 304,
       fields: [
@@ -116,7 +116,7 @@ export function renderRead(output: ReadOutput, input: ReadInput): Answer {
   return {
     status: range ? 206 : 200,
     fields: [
-      ...overridden(objectFields(version, particulars), input.overrides),
+      ...overridden(objectFields(version, objectAttributes), input.overrides),
       ...expiration,
       ...checksumFields(input.showChecksum ? checksum : undefined, version.partCount),
       ...(input.partNumber !== undefined && version.partCount !== undefined

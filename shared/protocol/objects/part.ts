@@ -45,7 +45,7 @@ export function checkPartChecksum(expected: ChecksumAlgorithm | undefined, actua
   });
 }
 
-interface PartRooms {
+interface PartDeps {
   readonly uploads: Uploads;
   readonly authorisation: ObjectAuthorisation;
   readonly upload: Upload;
@@ -57,10 +57,7 @@ interface PartRooms {
  * Records a body as a part of an upload.
  * @throws S3Error as {@link Uploads.addPart}; the bytes stay then, for the finisher of the upload
  */
-export async function addPart(
-  stored: StoredBody,
-  { uploads, authorisation, upload, number }: PartRooms,
-): Promise<Part> {
+export async function addPart(stored: StoredBody, { uploads, authorisation, upload, number }: PartDeps): Promise<Part> {
   const { size, md5, checksum, blob } = stored;
   try {
     return await uploads.addPart(authorisation, upload, { number, size, md5, checksum, blob });

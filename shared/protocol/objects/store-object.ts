@@ -32,7 +32,7 @@ export interface StoredObject extends Pick<StoredBody, 'md5' | 'checksum'> {
   readonly expiration: readonly (readonly [name: string, value: string])[];
 }
 
-interface Rooms extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'projects' | 'quotas' | 'settings'> {
+interface Deps extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'projects' | 'quotas' | 'settings'> {
   readonly authorisation: ObjectAuthorisation;
   readonly bucket: Bucket;
   readonly caller: Caller;
@@ -43,24 +43,19 @@ interface Rooms extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'pro
  * Stores the bytes of an upload, and then the object that has them.
  * @throws S3Error as {@link readWantedEncryption} says, QuotaExceeded, as {@link storeBody} and {@link grantsOfUpload}, UnprocessableEntity, PreconditionFailed and NoSuchKey (conditions); nothing is left then
  */
-export async function storeObject(upload: Upload, rooms: Rooms): Promise<StoredObject> {
-  const { bucket, payload, quotas } = rooms;
+export async function storeObject(upload: Upload, deps: Deps): Promise<StoredObject> {
+  const { bucket, payload, quotas } = deps;
   const wanted = upload.encryption();
   const growth = { bytes: payload.length ?? 0, objects: 1 };
-  return quotas.within(bucket, growth, (claim) => storeWithin(upload, wanted, rooms, claim));
+  return quotas.within(bucket, growth, (claim) => storeWithin(upload, wanted, deps, claim));
 }
 
-async function storeWithin(
-  upload: Upload,
-  wanted: WantedEncryption,
-  rooms: Rooms,
-  claim: Claim,
-): Promise<StoredObject> {
-  const { authorisation, bucket, contents, objects, payload, caller, settings } = rooms;
+async function storeWithin(upload: Upload, wanted: WantedEncryption, deps: Deps, claim: Claim): Promise<StoredObject> {
+  const { authorisation, bucket, contents, objects, payload, caller, settings } = deps;
   const { expectedEtag, conditions } = upload;
   const { key } = authorisation;
   const owner = projectOf(caller, bucket);
-  const grants = await grantsOfUpload(upload.headers.acl, owner, bucket, rooms);
+  const grants = await grantsOfUpload(upload.headers.acl, owner, bucket, deps);
   const { record, blobs } = contents.encryption(wantedKey(wanted));
   const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
   try {
@@ -69,7 +64,7 @@ async function storeWithin(
       throw new S3Error('UnprocessableEntity');
     }
     const { contentType, headers, metadata, tags } = upload.headers;
-    const expirations = await readExpirations(rooms, bucket);
+    const expirations = await readExpirations(deps, bucket);
     const version = await objects.put(
       authorisation,
       {
@@ -81,7 +76,7 @@ async function storeWithin(
         owner,
         contentType,
         checksum: stored.checksum,
-        particulars: { headers, metadata, tags, ...grants },
+        objectAttributes: { headers, metadata, tags, ...grants },
       },
       { guard: writeGuard(conditions) },
     );

@@ -3,16 +3,16 @@ import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import { trimBlanks } from '../../http/blanks.ts';
 import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
 import type { Fields } from '../../http/message.ts';
-import type { ContentHeaders, Particulars } from '../../metadata/objects/versions.ts';
+import type { ContentHeaders, ObjectAttributes } from '../../metadata/objects/versions.ts';
 import { tagLimits, type Limits } from '../limits.ts';
 import { parseTaggingHeader } from './tagging-header.ts';
 
 /** What an upload says about the object beside its bytes. */
 export interface UploadHeaders {
   readonly contentType: string | undefined;
-  readonly headers: Particulars['headers'];
-  readonly metadata: Particulars['metadata'];
-  readonly tags: Particulars['tags'];
+  readonly headers: ObjectAttributes['headers'];
+  readonly metadata: ObjectAttributes['metadata'];
+  readonly tags: ObjectAttributes['tags'];
   /** The ACL it is to have; undefined: private. */
   readonly acl: AskedAcl | undefined;
 }
@@ -48,7 +48,7 @@ export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders
 }
 
 function present(
-  headers: Record<keyof Particulars['headers'], string | undefined>,
+  headers: Record<keyof ObjectAttributes['headers'], string | undefined>,
 ): Omit<ContentHeaders, 'contentType'> {
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 }

@@ -7,11 +7,11 @@ import { KeyAdministration } from '../../../shared/access/key-administration.ts'
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { ownsNoBucket } from '../../../shared/metadata/buckets/bucket-count.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
-import { CountedBytes, SetClock } from '../../support/fixed-rooms.ts';
+import { CountedBytes, SetClock } from '../../support/fixed-deps.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
 
 const user = 'shop:ci@acme';
-let rooms: { table: MemoryTable; clock: SetClock; randomness: CountedBytes; secrets: AesSecrets };
+let deps: { table: MemoryTable; clock: SetClock; randomness: CountedBytes; secrets: AesSecrets };
 let accounts: Administration;
 let keys: KeyAdministration;
 /** What the service believes, which has looked nothing up yet. */
@@ -19,16 +19,16 @@ let service: Accounts;
 
 beforeEach(async () => {
   const secrets = new AesSecrets(new Uint8Array(32).fill(7));
-  rooms = { table: new MemoryTable(), clock: new SetClock(), randomness: new CountedBytes(), secrets };
-  accounts = new Administration(rooms);
-  keys = new KeyAdministration(rooms, accounts);
-  service = new Accounts(rooms);
+  deps = { table: new MemoryTable(), clock: new SetClock(), randomness: new CountedBytes(), secrets };
+  accounts = new Administration(deps);
+  keys = new KeyAdministration(deps, accounts);
+  service = new Accounts(deps);
   await accounts.createCustomer('acme');
   await accounts.createProject('shop@acme');
   await accounts.createUser(user);
 });
 
-const later = (milliseconds: number): void => void (rooms.clock.time += milliseconds);
+const later = (milliseconds: number): void => void (deps.clock.time += milliseconds);
 
 describe('a key', () => {
   it('is found with its user, and its secret lies sealed under its id', async () => {
@@ -39,9 +39,9 @@ describe('a key', () => {
       suspended: false,
       user: { name: 'ci', project: { email: 'shop@acme' }, privileges: ['monitoring'] },
     });
-    const item = (await rooms.table.get(accountKey.accessKey(made.accessKeyId)))!;
-    expect(JSON.stringify(rooms.table.feed)).not.toContain(made.secretAccessKey);
-    await expect(rooms.secrets.open(item['secret'] as Uint8Array, 'another-id')).rejects.toThrow();
+    const item = (await deps.table.get(accountKey.accessKey(made.accessKeyId)))!;
+    expect(JSON.stringify(deps.table.feed)).not.toContain(made.secretAccessKey);
+    await expect(deps.secrets.open(item['secret'] as Uint8Array, 'another-id')).rejects.toThrow();
   });
 
   it('is called as its user if it is the first, and at random else', async () => {
@@ -54,7 +54,7 @@ describe('a key', () => {
   it('is good to the end of an overlap, whatever is remembered of it', async () => {
     const former = await keys.createKey(user);
     const next = await keys.rotateKey(former.accessKeyId, 60_000);
-    expect(next.formerUntil).toBe(rooms.clock.time + 60_000);
+    expect(next.formerUntil).toBe(deps.clock.time + 60_000);
     later(59_999);
     expect(await service.find(former.accessKeyId)).toBeDefined();
     later(1);
@@ -65,7 +65,7 @@ describe('a key', () => {
   it('does not live longer by being rotated again', async () => {
     const former = await keys.createKey(user);
     await keys.rotateKey(former.accessKeyId, 1000);
-    expect((await keys.rotateKey(former.accessKeyId, 60_000)).formerUntil).toBe(rooms.clock.time + 1000);
+    expect((await keys.rotateKey(former.accessKeyId, 60_000)).formerUntil).toBe(deps.clock.time + 1000);
   });
 
   it('is not rotated while it is suspended, nor made without end', async () => {
@@ -77,9 +77,9 @@ describe('a key', () => {
   });
 
   it('is not made for a user who is removed at the same moment', async () => {
-    rooms.table.beforeWrite = async (changes) => {
+    deps.table.beforeWrite = async (changes) => {
       if (!changes.some(({ key }) => key.pk.startsWith('key/'))) return;
-      rooms.table.beforeWrite = async () => undefined;
+      deps.table.beforeWrite = async () => undefined;
       await accounts.removeUser(user);
     };
     await expect(keys.createKey(user)).rejects.toThrow(AccountRefusal);
@@ -105,8 +105,8 @@ describe('a suspension', () => {
   });
 
   it('is not lost to another change at the same moment', async () => {
-    rooms.table.beforeWrite = async () => {
-      rooms.table.beforeWrite = async () => undefined;
+    deps.table.beforeWrite = async () => {
+      deps.table.beforeWrite = async () => undefined;
       await accounts.setPrivilege(user, 'monitoring', false);
     };
     await accounts.suspendUser(user, true);
@@ -181,12 +181,12 @@ describe('removing', () => {
   it('refuses a project that owns a bucket, also if it got it at the last moment', async () => {
     await accounts.removeUser(user);
     const { id } = await accounts.project('shop@acme');
-    rooms.table.beforeWrite = async () => {
-      rooms.table.beforeWrite = async () => undefined;
-      await rooms.table.write([{ key: itemKey.bucketCount(id), put: { count: 1 } }]);
+    deps.table.beforeWrite = async () => {
+      deps.table.beforeWrite = async () => undefined;
+      await deps.table.write([{ key: itemKey.bucketCount(id), put: { count: 1 } }]);
     };
     await expect(accounts.removeProject('shop@acme', ownsNoBucket)).rejects.toThrow('still owns buckets');
-    await rooms.table.write([{ key: itemKey.bucketCount(id), put: { count: 0 } }]);
+    await deps.table.write([{ key: itemKey.bucketCount(id), put: { count: 0 } }]);
     await accounts.removeProject('shop@acme', ownsNoBucket);
     expect(await service.byEmail('shop@acme')).toBeUndefined();
     expect(await service.project(id)).toBeUndefined();

@@ -1,25 +1,25 @@
 import { byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { administer, type AdministrationAnswer } from '../../../functions/admin/administer.ts';
-import { administrationRooms } from '../../../functions/runtime/compose/administration.ts';
-import type { AdministrationRooms } from '../../../functions/admin/command.ts';
+import { administrationDeps } from '../../../functions/runtime/compose/administration.ts';
+import type { AdministrationDeps } from '../../../functions/admin/command.ts';
 import { administrationCommands } from '../../../functions/admin/commands.ts';
 import { families } from '../../../functions/runtime/cli/commands/families.ts';
 import type { NewKey } from '../../../shared/access/key-administration.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
-import { alarmAdapters, SetClock } from '../../support/fixed-rooms.ts';
+import { alarmAdapters, SetClock } from '../../support/fixed-deps.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
 
-let rooms: AdministrationRooms;
+let deps: AdministrationDeps;
 let ask: (command: string, given?: object) => Promise<AdministrationAnswer>;
 beforeEach(() => {
-  rooms = administrationRooms({
+  deps = administrationDeps({
     ...alarmAdapters,
     ...{ table: new MemoryTable(), clock: new SetClock(), randomness: new CryptoRandomness() },
     settings: { limits: defaultLimits, endpoint: 'https://s3.test', publicUrl: 'https://links.test', region: 'mars' },
   });
-  ask = (command, given = {}) => administer(rooms, { command, ...given });
+  ask = (command, given = {}) => administer(deps, { command, ...given });
 });
 
 const result = async (answer: Promise<AdministrationAnswer>): Promise<unknown> => {
@@ -80,7 +80,7 @@ describe('administration', () => {
     await user();
     const { id } = (await result(ask('project show', { project: 'shop@acme' }))) as { id: string };
     const names = Array.from({ length: 201 }, (_, at) => `bucket-${String(at).padStart(3, '0')}`);
-    for (const name of names) await rooms.buckets.create(byOperator, name, id, 1000);
+    for (const name of names) await deps.buckets.create(byOperator, name, id, 1000);
     interface Page {
       readonly buckets: readonly { readonly bucket: string }[];
       readonly next?: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RateExceeded, RateLimit } from '../../../shared/protocol/rate-limit.ts';
-import { SetClock } from '../../support/fixed-rooms.ts';
+import { SetClock } from '../../support/fixed-deps.ts';
 
 function limited(perSecond: number) {
   const clock = new SetClock();

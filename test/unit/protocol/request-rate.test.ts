@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../support/expect-error.ts';
-import { SetClock } from '../../support/fixed-rooms.ts';
+import { SetClock } from '../../support/fixed-deps.ts';
 import { formBody, formType, signedV4 } from '../../support/form.ts';
 import { person, PipelineInProcess, type Answered, type Person } from '../../support/pipeline-in-process.ts';
 import type { Unsigned } from '../../support/signer.ts';

@@ -13,13 +13,13 @@ import { enabledRules, type LifecycleRule } from '../../../shared/metadata/lifec
 import { headKey } from '../../../shared/metadata/objects/version-chain.ts';
 import type { Version } from '../../../shared/metadata/objects/versions.ts';
 import { runs } from '../../support/runs.ts';
-import { day, LifecycleWorld } from './lifecycle-rooms.ts';
+import { day, LifecycleWorld } from './lifecycle-deps.ts';
 
 const numbered = (count: number, prefix = 'key-') =>
   Array.from({ length: count }, (_, at) => `${prefix}${String(at).padStart(4, '0')}`);
 
 const apply = (world: LifecycleWorld, more: Partial<LifecycleOptions> = {}) =>
-  applyLifecycle(world.rooms, { ...world.options, ...more });
+  applyLifecycle(world.deps, { ...world.options, ...more });
 
 const oneDay = { expiration: { days: 1 } };
 const olderThanADay = { noncurrent: { days: 1 } };
@@ -71,7 +71,7 @@ describe('a pass', () => {
   it('reads nothing of buckets without rules, and only the prefixes of rules of the others', async () => {
     const world = await LifecycleWorld.create();
     await world.put('free');
-    const { buckets } = world.rooms;
+    const { buckets } = world.deps;
     await buckets.create(byOperator, 'ruled', 'project', 100);
     const free = await buckets.load('bucket');
     const asked: string[] = [];
@@ -103,14 +103,10 @@ describe('a pass', () => {
     const world = await LifecycleWorld.create();
     await world.setRules(oneDay);
     expect(world.table.keysOf('buckets-with/lifecycle')).toEqual(['bucket']);
-    await world.rooms.buckets.documents.set(
-      asService(await world.rooms.buckets.load('bucket')),
-      'lifecycle',
-      undefined,
-    );
+    await world.deps.buckets.documents.set(asService(await world.deps.buckets.load('bucket')), 'lifecycle', undefined);
     expect(world.table.keysOf('buckets-with/lifecycle')).toEqual([]);
     await world.setRules(oneDay);
-    await world.rooms.buckets.remove(asService(await world.rooms.buckets.load('bucket')));
+    await world.deps.buckets.remove(asService(await world.deps.buckets.load('bucket')));
     expect(world.table.keysOf('buckets-with/lifecycle')).toEqual([]);
     expect((await apply(world)).pass.tally.keys).toBe(0);
   });
@@ -126,15 +122,15 @@ describe('a pass', () => {
       const left = await world.keys();
       expect(left).toHaveLength(12);
       if (change === 'rules') {
-        await world.rooms.buckets.documents.set(
-          asService(await world.rooms.buckets.load('bucket')),
+        await world.deps.buckets.documents.set(
+          asService(await world.deps.buckets.load('bucket')),
           'lifecycle',
           undefined,
         );
       } else {
         for (const key of left) await world.delete(key);
-        await world.rooms.buckets.remove(asService(await world.rooms.buckets.load('bucket')));
-        await world.rooms.buckets.create(byOperator, 'bucket', 'project', 100);
+        await world.deps.buckets.remove(asService(await world.deps.buckets.load('bucket')));
+        await world.deps.buckets.create(byOperator, 'bucket', 'project', 100);
         for (const key of left) await world.put(key);
         world.clock.time += 3 * day;
       }
@@ -146,7 +142,7 @@ describe('a pass', () => {
 
   it('aborts uploads that are due', async () => {
     const world = await LifecycleWorld.create();
-    const { buckets, uploads } = world.rooms;
+    const { buckets, uploads } = world.deps;
     await world.setRules({ scope: { form: 'filter', prefix: 'big/' }, abortDays: 2 });
     const bucket = await buckets.load('bucket');
     const begin = async (key: string): Promise<string> =>
@@ -154,7 +150,7 @@ describe('a pass', () => {
         owner: 'project',
         initiator: 'project',
         contentType: undefined,
-        particulars: { headers: {}, metadata: {}, tags: [] },
+        objectAttributes: { headers: {}, metadata: {}, tags: [] },
         encryption: undefined,
         checksum: undefined,
       });
@@ -308,14 +304,14 @@ describe('between the look at a key and the change', () => {
 
   it('an upload that is completed or aborted is no failure', async () => {
     const world = await LifecycleWorld.create();
-    const { buckets, uploads } = world.rooms;
+    const { buckets, uploads } = world.deps;
     await world.setRules({ abortDays: 1 });
     const bucket = await buckets.load('bucket');
     const id = await uploads.create(asService(bucket, 'key'), {
       owner: 'project',
       initiator: 'project',
       contentType: undefined,
-      particulars: { headers: {}, metadata: {}, tags: [] },
+      objectAttributes: { headers: {}, metadata: {}, tags: [] },
       encryption: undefined,
       checksum: undefined,
     });
@@ -364,7 +360,7 @@ describe('after a death', () => {
         const died = await die(world, writes, workers);
         // What the dead held is free again after a while.
         world.clock.time += 11_000;
-        const begun = await world.rooms.passes.latest();
+        const begun = await world.deps.passes.latest();
         const { pass } = await apply(world, { workers });
         if (died && begun) expect(pass.id).toBe(begun.id);
         expect(pass.finishedAt).toBeDefined();
@@ -428,7 +424,7 @@ describe('after a death', () => {
     const [one, other] = await Promise.all([apply(world), apply(world)]);
     expect(one.pass.id).toBe(other.pass.id);
     expect(await world.keys()).toEqual([]);
-    expect((await world.rooms.passes.latest())!.tally).toMatchObject({ expired: 100, changed: 0 });
+    expect((await world.deps.passes.latest())!.tally).toMatchObject({ expired: 100, changed: 0 });
   });
 });
 
@@ -443,7 +439,7 @@ function settled(
   const time = { now, calendar: realDays };
   const aging = (version: Version) => ({
     ...version,
-    tags: 'details' in version.particulars ? [] : version.particulars.tags,
+    tags: 'details' in version.objectAttributes ? [] : version.objectAttributes.tags,
   });
   const current = versions[0]!;
   let older = versions.slice(1);
@@ -525,8 +521,8 @@ describe('any history', () => {
           }
           await world.setRules(...rules);
           const before = await world.contents();
-          const bucket: Bucket = await world.rooms.buckets.load('bucket');
-          const enabled = enabledRules((await world.rooms.buckets.documents.of(bucket, 'lifecycle'))!);
+          const bucket: Bucket = await world.deps.buckets.load('bucket');
+          const enabled = enabledRules((await world.deps.buckets.documents.of(bucket, 'lifecycle'))!);
           const expected: Record<string, readonly string[]> = {};
           for (const [key, versions] of before) {
             const left = settled(enabled, key, versions, bucket.versioning, world.clock.now());

@@ -5,7 +5,7 @@ import { RequestHours } from '../../../shared/metadata/billing/request-hours.ts'
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { LoggedRequests, RequestLog } from '../../../shared/ports/request-log.ts';
-import { SetClock } from '../../support/fixed-rooms.ts';
+import { SetClock } from '../../support/fixed-deps.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
 
 const hour = 60 * 60 * 1000;

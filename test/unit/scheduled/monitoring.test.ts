@@ -4,7 +4,7 @@ import { collectMetrics } from '../../../functions/scheduled/collect-metrics.ts'
 import { evaluateAlarms } from '../../../functions/scheduled/evaluate-alarms.ts';
 import type { Bucket } from '../../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
-import { Graves } from '../../../shared/metadata/removal/graves.ts';
+import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
 import { Manifests } from '../../../shared/metadata/objects/manifests.ts';
 import { readAlarmDefinition, type AlarmFields } from '../../../shared/metadata/monitoring/alarm-definition.ts';
 import type { Alarm } from '../../../shared/metadata/monitoring/alarm.ts';
@@ -15,7 +15,7 @@ import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
 import type { Delivery, Notification } from '../../../shared/ports/notifier.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import { alarmAdapters, CountedBytes, SetClock } from '../../support/fixed-rooms.ts';
+import { alarmAdapters, CountedBytes, SetClock } from '../../support/fixed-deps.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
 
 const minute = 60_000;
@@ -25,7 +25,7 @@ let table: MemoryTable;
 let clock: SetClock;
 let monitoring: Monitoring;
 let buckets: Buckets;
-let graves: Graves;
+let graves: BucketPurge;
 let bucket: Bucket;
 /** How many objects each bucket has, by its id. */
 let objects: Map<string, number>;
@@ -36,12 +36,12 @@ let problems: unknown[];
 beforeEach(async () => {
   table = new MemoryTable();
   clock = new SetClock(Date.UTC(2026, 0, 2, 3, 2));
-  const rooms = { table, clock, randomness: new CountedBytes(), blobs: {} as BlobStore };
-  buckets = new Buckets(rooms);
-  monitoring = composeMonitoring({ ...rooms, ...alarmAdapters, buckets });
-  graves = new Graves({
-    ...rooms,
-    uploads: new Uploads({ ...rooms, buckets: new Buckets(rooms), manifests: new Manifests(rooms) }),
+  const deps = { table, clock, randomness: new CountedBytes(), blobs: {} as BlobStore };
+  buckets = new Buckets(deps);
+  monitoring = composeMonitoring({ ...deps, ...alarmAdapters, buckets });
+  graves = new BucketPurge({
+    ...deps,
+    uploads: new Uploads({ ...deps, buckets: new Buckets(deps), manifests: new Manifests(deps) }),
   });
   objects = new Map();
   sent = [];
@@ -63,7 +63,7 @@ const telemetry: Telemetry = {
   problem: (message, error) => void problems.push(error ?? message),
 };
 
-const rooms = () => ({
+const deps = () => ({
   monitoring,
   buckets,
   clock,
@@ -84,8 +84,8 @@ const rooms = () => ({
   },
 });
 
-const collect = () => collectMetrics(rooms());
-const evaluate = () => evaluateAlarms(rooms());
+const collect = () => collectMetrics(deps());
+const evaluate = () => evaluateAlarms(deps());
 
 /** Five minutes pass, with so many objects in the bucket. */
 async function pass(count: number): Promise<void> {
@@ -156,7 +156,7 @@ describe('a collection', () => {
     const other = await monitored('other');
     objects.set(bucket.id, -1);
     const told: unknown[] = [];
-    const done = await collectMetrics(rooms(), (soFar) => told.push(soFar));
+    const done = await collectMetrics(deps(), (soFar) => told.push(soFar));
     expect(done).toEqual({ sampled: 1, failed: 1 });
     expect(told).toHaveLength(2);
     expect(problems).toEqual([new Error('the counters are out of reach')]);

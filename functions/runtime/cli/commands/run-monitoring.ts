@@ -11,8 +11,8 @@ import { webhookAllowOption } from '../schedule-options.ts';
 import { setting } from '../setting.ts';
 import { defaultOptions } from '../../local/settings.ts';
 import { localVerb } from '../command.ts';
-import type { Rooms } from '../data-deps.ts';
-import { monitoringRooms } from '../monitoring-deps.ts';
+import type { Deps } from '../data-deps.ts';
+import { monitoringDeps } from '../monitoring-deps.ts';
 import { count, recordReport, type Report } from '../report.ts';
 
 /** Milliseconds between two lines of progress on standard error. */
@@ -28,15 +28,15 @@ export function collectMetricsCommand(): Command {
   });
 }
 
-async function collect(rooms: Rooms): Promise<Report> {
-  const { monitoring, buckets, usage } = monitoringRooms(rooms);
+async function collect(deps: Deps): Promise<Report> {
+  const { monitoring, buckets, usage } = monitoringDeps(deps);
   const telemetry = new Log(process.stderr);
-  const uploads = new Uploads({ ...rooms, buckets, manifests: new Manifests(rooms) });
-  const feed = new FeedRunner(rooms.table, feedFollowers({ ...rooms, uploads }), telemetry);
+  const uploads = new Uploads({ ...deps, buckets, manifests: new Manifests(deps) });
+  const feed = new FeedRunner(deps.table, feedFollowers({ ...deps, uploads }), telemetry);
   const tell = sparingly(({ sampled }: { readonly sampled: number }) => `${count(sampled, 'bucket')} so far`);
   try {
     const exact = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
-    const done = await collectMetrics({ monitoring, buckets, usage: exact, clock: rooms.clock, telemetry }, tell);
+    const done = await collectMetrics({ monitoring, buckets, usage: exact, clock: deps.clock, telemetry }, tell);
     return recordReport(done, [
       ['sampled', count(done.sampled, 'bucket')],
       ['failed', done.failed === 0 ? undefined : count(done.failed, 'bucket')],
@@ -57,20 +57,20 @@ export function evaluateAlarmsCommand(): Command {
       setting('--region <r>', 'region that notifications name', 'REGION', defaultOptions.region),
     ],
     examples: ['run evaluate-alarms'],
-    act: (rooms, _, options) => evaluate(rooms, options),
+    act: (deps, _, options) => evaluate(deps, options),
   });
 }
 
 async function evaluate(
-  rooms: Rooms,
+  deps: Deps,
   { region, alarmWebhookAllow }: { readonly region: string; readonly alarmWebhookAllow: readonly string[] },
 ): Promise<Report> {
-  const { monitoring, buckets } = monitoringRooms(rooms);
+  const { monitoring, buckets } = monitoringDeps(deps);
   const telemetry = new Log(process.stderr);
   const notifier = localNotifier(telemetry, alarmWebhookAllow);
   const tell = sparingly(({ alarms }: { readonly alarms: number }) => `${count(alarms, 'alarm')} so far`);
   try {
-    const done = await evaluateAlarms({ monitoring, buckets, notifier, clock: rooms.clock, telemetry, region }, tell);
+    const done = await evaluateAlarms({ monitoring, buckets, notifier, clock: deps.clock, telemetry, region }, tell);
     return recordReport(done, [
       ['evaluated', count(done.alarms, 'alarm')],
       ['changed', count(done.changed, 'alarm')],

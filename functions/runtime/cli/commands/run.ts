@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander';
 import { nothingDone, type LifecycleTally } from '../../../../shared/metadata/lifecycle/lifecycle-key.ts';
 import { applyLifecycle, type LifecycleReport } from '../../../scheduled/apply-lifecycle.ts';
-import { lifecycleRooms } from '../../compose/lifecycle.ts';
+import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { calendarOf } from '../../local/lifecycle-schedule.ts';
 import { lifecycleDayOption } from '../schedule-options.ts';
 import { family, localVerb } from '../command.ts';
-import type { Rooms } from '../data-deps.ts';
+import type { Deps } from '../data-deps.ts';
 import { count, recordReport, time, type Report } from '../report.ts';
 import { collectMetricsCommand, evaluateAlarmsCommand } from './run-monitoring.ts';
 
@@ -32,7 +32,7 @@ function applyLifecycleCommand(): Command {
       new Option('--workers <n>', 'stretches of keys that are worked on at the same time').default(4).argParser(Number),
     ],
     examples: ['run apply-lifecycle', 'run apply-lifecycle --json --data /var/lib/stillage'],
-    act: (rooms, _, options) => runApplyLifecycle(rooms, options),
+    act: (deps, _, options) => runApplyLifecycle(deps, options),
   });
 }
 
@@ -41,11 +41,11 @@ function applyLifecycleCommand(): Command {
  * error how far it is.
  */
 export async function runApplyLifecycle(
-  rooms: Rooms,
+  deps: Deps,
   { lifecycleDaySeconds, workers }: ApplyLifecycleOptions,
 ): Promise<Report> {
-  const calledAt = rooms.clock.now();
-  const work = lifecycleRooms(rooms);
+  const calledAt = deps.clock.now();
+  const work = lifecycleDeps(deps);
   const progress = new Progress();
   const passes: LifecycleReport[] = [];
   const options = {

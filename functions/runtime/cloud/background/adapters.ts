@@ -9,7 +9,7 @@ import { NoBlobs, type CloudBlobsClass } from '../blobs.ts';
 import { Log } from '../../telemetry/log.ts';
 
 /** What every function in the background is made of. */
-export interface CloudRooms {
+export interface CloudDeps {
   readonly table: KeyValueTable;
   readonly blobs: BlobStore;
   readonly clock: Clock;
@@ -23,10 +23,10 @@ export interface CloudRooms {
  * The adapters of a function, as its environment tells. Nothing is called before it is used.
  * @param Blobs undefined: the function needs none
  */
-export function cloudRooms(
+export function cloudDeps(
   environment: Readonly<Record<string, string | undefined>>,
   Blobs: CloudBlobsClass | undefined,
-): CloudRooms {
+): CloudDeps {
   const setting = (name: string): string => {
     const value = environment[name];
     if (!value) throw new Error(`the environment variable ${name} is missing`);

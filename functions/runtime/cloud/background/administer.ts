@@ -2,7 +2,7 @@ import { readManagedSecret } from '../../../../shared/adapters/cloud/secrets-man
 import { AesSecrets } from '../../../../shared/adapters/system/aes-secrets.ts';
 import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
 import { administer, type AdministrationRequest } from '../../../admin/administer.ts';
-import { administrationRooms } from '../../compose/administration.ts';
+import { administrationDeps } from '../../compose/administration.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { actionKinds } from './monitoring.ts';
@@ -13,7 +13,7 @@ export const handler = backgroundHandler(
   async (cloud) => {
     const keys = deploymentKeys(await readManagedSecret(cloud.setting('STILLAGE_SECRET')));
     const endpoint = cloud.setting('STILLAGE_ENDPOINT');
-    const rooms = administrationRooms({
+    const deps = administrationDeps({
       ...cloud,
       secrets: new AesSecrets(keys.sealing),
       actionKinds,
@@ -25,7 +25,7 @@ export const handler = backgroundHandler(
       },
     });
     return async (request: AdministrationRequest) => {
-      const answer = await administer(rooms, request);
+      const answer = await administer(deps, request);
       cloud.log.note('administration', { command: String(request.command), done: answer.ok ? 1 : 0 });
       return answer;
     };

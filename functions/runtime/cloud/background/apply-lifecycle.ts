@@ -2,19 +2,19 @@ import { SqsQueue } from '../../../../shared/adapters/cloud/sqs-queue.ts';
 import { realDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
 import { applyLifecycle } from '../../../scheduled/apply-lifecycle.ts';
 import { isPassDue } from '../../../scheduled/plan-lifecycle.ts';
-import { lifecycleRooms } from '../../compose/lifecycle.ts';
+import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { backgroundHandler } from './background-handler.ts';
 
 /**
  * A worker of a lifecycle pass: takes slices until none are left or its time is up, and calls another worker if some are. A
  * message only says that there is work: which, the table knows, so that messages may come twice or late.
  */
-export const handler = backgroundHandler('apply-lifecycle', (rooms) => {
-  const lifecycle = lifecycleRooms(rooms);
-  const queue = new SqsQueue(rooms.setting('STILLAGE_LIFECYCLE_QUEUE'));
+export const handler = backgroundHandler('apply-lifecycle', (deps) => {
+  const lifecycle = lifecycleDeps(deps);
+  const queue = new SqsQueue(deps.setting('STILLAGE_LIFECYCLE_QUEUE'));
   return async (_messages: unknown, stopping) => {
     // A late message must not begin another pass on the same day.
-    if (!isPassDue(await lifecycle.passes.latest(), rooms.clock.now())) return { over: true };
+    if (!isPassDue(await lifecycle.passes.latest(), deps.clock.now())) return { over: true };
     const { pass, done } = await applyLifecycle(lifecycle, { calendar: realDays, stopping });
     const over = pass.finishedAt !== undefined;
     if (!over && stopping()) await queue.send([{ pass: pass.id }]);

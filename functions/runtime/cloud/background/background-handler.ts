@@ -1,5 +1,5 @@
 import type { CloudBlobsClass } from '../blobs.ts';
-import { cloudRooms, type CloudRooms } from './adapters.ts';
+import { cloudDeps, type CloudDeps } from './adapters.ts';
 
 /** What is used of the context that Lambda gives to an invocation. */
 export interface Invocation {
@@ -18,23 +18,23 @@ const reserve = 120_000;
  */
 export function backgroundHandler<Event, Answer extends object | undefined>(
   name: string,
-  compose: (rooms: CloudRooms) => Work<Event, Answer> | Promise<Work<Event, Answer>>,
+  compose: (deps: CloudDeps) => Work<Event, Answer> | Promise<Work<Event, Answer>>,
   { secretAnswer = false, blobs }: { readonly secretAnswer?: boolean; readonly blobs?: CloudBlobsClass } = {},
 ): (event: Event, invocation: Invocation) => Promise<Answer> {
-  let composed: { readonly rooms: CloudRooms; readonly work: Work<Event, Answer> } | undefined;
+  let composed: { readonly deps: CloudDeps; readonly work: Work<Event, Answer> } | undefined;
   return async (event, invocation) => {
-    const rooms = composed?.rooms ?? cloudRooms(process.env, blobs);
+    const deps = composed?.deps ?? cloudDeps(process.env, blobs);
     try {
-      composed ??= { rooms, work: await compose(rooms) };
+      composed ??= { deps, work: await compose(deps) };
       const answer = await composed.work(event, () => invocation.getRemainingTimeInMillis() < reserve);
-      rooms.log.note(name, secretAnswer || answer === undefined ? {} : { answer: JSON.stringify(answer) });
+      deps.log.note(name, secretAnswer || answer === undefined ? {} : { answer: JSON.stringify(answer) });
       return answer;
     } catch (error) {
-      rooms.log.problem(`${name} failed`, error);
+      deps.log.problem(`${name} failed`, error);
       throw error;
     } finally {
       // Lambda stops the process as soon as it has the answer.
-      rooms.log.flush();
+      deps.log.flush();
     }
   };
 }

@@ -4,13 +4,13 @@ import { billRequests } from '../../../scheduled/bill-requests.ts';
 import { backgroundHandler } from './background-handler.ts';
 
 /** Counts the requests of the log for the bill. */
-export const handler = backgroundHandler('bill-requests', (rooms) => {
-  const requestLog = new LogInsights({ groups: rooms.setting('STILLAGE_REQUEST_LOGS').split(',') });
-  const requestHours = new RequestHours(rooms);
+export const handler = backgroundHandler('bill-requests', (deps) => {
+  const requestLog = new LogInsights({ groups: deps.setting('STILLAGE_REQUEST_LOGS').split(',') });
+  const requestHours = new RequestHours(deps);
   return async (_event: unknown, stopping) => {
-    const billed = await billRequests({ ...rooms, requestLog, requestHours }, stopping);
+    const billed = await billRequests({ ...deps, requestLog, requestHours }, stopping);
     // A metric is made of it: infra/background-functions.ts.
-    rooms.log.note('so far behind is the bill', { behindSeconds: billed.behindSeconds });
+    deps.log.note('so far behind is the bill', { behindSeconds: billed.behindSeconds });
     return billed;
   };
 });

@@ -6,13 +6,13 @@ import { backgroundHandler } from './background-handler.ts';
 import { followBatches } from './stream-batches.ts';
 
 /** Follows the change feed: counts what buckets hold, and behind that flags those that are full. */
-export const handler = backgroundHandler('count-usage', ({ log, ...rooms }) => {
-  const usage = new Usage(rooms);
-  const limits = { ...defaultLimits, ...(JSON.parse(rooms.setting('STILLAGE_LIMITS')) as Partial<Limits>) };
+export const handler = backgroundHandler('count-usage', ({ log, ...deps }) => {
+  const usage = new Usage(deps);
+  const limits = { ...defaultLimits, ...(JSON.parse(deps.setting('STILLAGE_LIMITS')) as Partial<Limits>) };
   const defaults = { bytes: limits.bucketBytes, objects: limits.bucketObjects };
-  const full = new FullBuckets({ ...rooms, buckets: new Buckets(rooms), usage, defaults });
+  const full = new FullBuckets({ ...deps, buckets: new Buckets(deps), usage, defaults });
   return followBatches([(batch) => usage.follow(batch), (batch) => full.follow(batch)], {
-    table: rooms.setting('STILLAGE_TABLE'),
+    table: deps.setting('STILLAGE_TABLE'),
     telemetry: log,
   });
 });

@@ -4,11 +4,11 @@ import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
 import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
 import { LogNotifier, NotifierByScheme } from '../../telemetry/notifiers.ts';
 import { backgroundHandler } from './background-handler.ts';
-import { monitoringRooms } from './monitoring.ts';
+import { monitoringDeps } from './monitoring.ts';
 
 /** Samples every monitored bucket, and then evaluates the alarms, which look at the samples. */
 export const handler = backgroundHandler('monitor-buckets', async (cloud) => {
-  const rooms = await monitoringRooms(cloud);
+  const deps = await monitoringDeps(cloud);
   const notifier = new NotifierByScheme({
     log: new LogNotifier(cloud.log),
     https: new Webhooks({ allowed: new Set() }),
@@ -16,7 +16,7 @@ export const handler = backgroundHandler('monitor-buckets', async (cloud) => {
   });
   const region = cloud.setting('STILLAGE_REGION');
   return async () => ({
-    collected: await collectMetrics(rooms),
-    evaluated: await evaluateAlarms({ ...rooms, notifier, region }),
+    collected: await collectMetrics(deps),
+    evaluated: await evaluateAlarms({ ...deps, notifier, region }),
   });
 });

@@ -5,13 +5,13 @@ import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/
 import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
 import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
-import type { CloudRooms } from './adapters.ts';
+import type { CloudDeps } from './adapters.ts';
 
 /** Alarms can do everything in the cloud. */
 export const actionKinds = new Set(['log', 'webhook', 'topic'] as const);
 
 /** What monitoring works with, and what it looks at. */
-export interface MonitoringRooms extends CloudRooms {
+export interface MonitoringDeps extends CloudDeps {
   readonly monitoring: Monitoring;
   readonly buckets: Buckets;
   readonly usage: Usage;
@@ -19,15 +19,15 @@ export interface MonitoringRooms extends CloudRooms {
 }
 
 /** Monitoring over the adapters of the cloud. The secrets of webhooks are sealed under the deployment's own. */
-export async function monitoringRooms(rooms: CloudRooms): Promise<MonitoringRooms> {
-  const keys = deploymentKeys(await readManagedSecret(rooms.setting('STILLAGE_SECRET')));
-  const buckets = new Buckets(rooms);
+export async function monitoringDeps(deps: CloudDeps): Promise<MonitoringDeps> {
+  const keys = deploymentKeys(await readManagedSecret(deps.setting('STILLAGE_SECRET')));
+  const buckets = new Buckets(deps);
   const secrets = new AesSecrets(keys.sealing);
   return {
-    ...rooms,
-    monitoring: composeMonitoring({ ...rooms, buckets, secrets, actionKinds }),
+    ...deps,
+    monitoring: composeMonitoring({ ...deps, buckets, secrets, actionKinds }),
     buckets,
-    usage: new Usage(rooms),
-    telemetry: rooms.log,
+    usage: new Usage(deps),
+    telemetry: deps.log,
   };
 }

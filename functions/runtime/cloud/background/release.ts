@@ -3,9 +3,9 @@ import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../../../shared/metadata/removal/release.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
-import type { CloudRooms } from './adapters.ts';
+import type { CloudDeps } from './adapters.ts';
 
-interface ReleaseRooms {
+interface ReleaseDeps {
   readonly queue: ReleaseQueue;
   readonly release: Release;
   readonly uploads: Uploads;
@@ -14,13 +14,13 @@ interface ReleaseRooms {
 const day = 24 * 60 * 60 * 1000;
 
 /** The release of content, and the uploads it tidies up, over the adapters of the cloud. */
-export function releaseRooms(rooms: CloudRooms): ReleaseRooms {
-  const manifests = new Manifests(rooms);
-  const uploads = new Uploads({ ...rooms, buckets: new Buckets(rooms), manifests });
-  const grace = Number(rooms.setting('STILLAGE_RELEASE_GRACE_DAYS')) * day;
+export function releaseDeps(deps: CloudDeps): ReleaseDeps {
+  const manifests = new Manifests(deps);
+  const uploads = new Uploads({ ...deps, buckets: new Buckets(deps), manifests });
+  const grace = Number(deps.setting('STILLAGE_RELEASE_GRACE_DAYS')) * day;
   return {
-    queue: new ReleaseQueue({ ...rooms, uploads, grace }),
-    release: new Release({ ...rooms, manifests, uploads }),
+    queue: new ReleaseQueue({ ...deps, uploads, grace }),
+    release: new Release({ ...deps, manifests, uploads }),
     uploads,
   };
 }

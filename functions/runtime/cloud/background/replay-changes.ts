@@ -1,7 +1,7 @@
 import { readStreamRange } from '../../../../shared/adapters/cloud/dynamodb-stream.ts';
 import { S3BlobStore } from '../../../../shared/adapters/cloud/s3-blob-store.ts';
 import { backgroundHandler } from './background-handler.ts';
-import { releaseRooms } from './release.ts';
+import { releaseDeps } from './release.ts';
 import { mustBeOf } from './stream-batches.ts';
 
 /** What is used of a dead letter of the feed. https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html */
@@ -20,11 +20,11 @@ interface DeadLetter {
  */
 export const handler = backgroundHandler(
   'replay-changes',
-  (rooms) => {
-    const { queue } = releaseRooms(rooms);
+  (deps) => {
+    const { queue } = releaseDeps(deps);
     return async ({ DDBStreamBatchInfo: lost }: DeadLetter) => {
       const { streamArn, shardId, startSequenceNumber: from, endSequenceNumber: to } = lost;
-      mustBeOf(rooms.setting('STILLAGE_TABLE'), streamArn);
+      mustBeOf(deps.setting('STILLAGE_TABLE'), streamArn);
       let replayed = 0;
       for await (const records of readStreamRange({ streamArn, shardId, from, to })) {
         await queue.follow(records);

@@ -3,7 +3,7 @@ import { PublicLinks } from '../../../../shared/metadata/objects/public-links.ts
 import { backgroundHandler } from './background-handler.ts';
 
 /** Removes public links whose time is over. */
-export const handler = backgroundHandler('sweep-public-links', (rooms) => {
-  const links = new PublicLinks({ ...rooms, buckets: new Buckets(rooms) });
+export const handler = backgroundHandler('sweep-public-links', (deps) => {
+  const links = new PublicLinks({ ...deps, buckets: new Buckets(deps) });
   return () => links.sweep().then(() => undefined);
 });

@@ -1,12 +1,12 @@
 import { S3BlobStore } from '../../../../shared/adapters/cloud/s3-blob-store.ts';
 import { backgroundHandler } from './background-handler.ts';
-import { releaseRooms } from './release.ts';
+import { releaseDeps } from './release.ts';
 
 /** Frees content whose grace is over. */
 export const handler = backgroundHandler(
   'sweep-released',
-  (rooms) => {
-    const { release } = releaseRooms(rooms);
+  (deps) => {
+    const { release } = releaseDeps(deps);
     return async () => ({ freed: await release.sweep() });
   },
   { blobs: S3BlobStore },

@@ -1,9 +1,9 @@
-import { Graves } from '../../../../shared/metadata/removal/graves.ts';
+import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts';
 import { backgroundHandler } from './background-handler.ts';
-import { releaseRooms } from './release.ts';
+import { releaseDeps } from './release.ts';
 
 /** Sweeps what is left of removed buckets. */
-export const handler = backgroundHandler('sweep-removed-buckets', (rooms) => {
-  const graves = new Graves({ ...rooms, uploads: releaseRooms(rooms).uploads });
+export const handler = backgroundHandler('sweep-removed-buckets', (deps) => {
+  const graves = new BucketPurge({ ...deps, uploads: releaseDeps(deps).uploads });
   return () => graves.sweep().then(() => undefined);
 });

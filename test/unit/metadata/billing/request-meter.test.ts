@@ -4,7 +4,7 @@ import { noRequests, RequestMeter } from '../../../../shared/metadata/billing/re
 import type { RequestTally } from '../../../../shared/metadata/billing/request-meter.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import type { WriteOutcome } from '../../../../shared/ports/key-value-table.ts';
-import { SetClock } from '../../../support/fixed-rooms.ts';
+import { SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 const clock = new SetClock(Date.UTC(2026, 10, 21, 23, 59, 59));
@@ -20,7 +20,7 @@ async function usageOf(table: MemoryTable, project = 'project', on = day): Promi
   return { a, b, free, bytesIn, bytesOut };
 }
 
-function rooms(table = new MemoryTable()) {
+function deps(table = new MemoryTable()) {
   return { table, meter: new RequestMeter({ table, clock, randomness: new CryptoRandomness() }) };
 }
 
@@ -38,7 +38,7 @@ class Moody extends MemoryTable {
 
 describe('RequestMeter', () => {
   it('writes nothing until it is told to, and then once', async () => {
-    const { table, meter } = rooms();
+    const { table, meter } = deps();
     for (const request of [get, get, put, { ...get, class: 'free', bytesOut: 0 } as const]) meter.count(request);
     expect(await usageOf(table)).toEqual(noRequests);
     await meter.flush();
@@ -51,7 +51,7 @@ describe('RequestMeter', () => {
   });
 
   it('keeps projects apart, and the days in which requests ended', async () => {
-    const { table, meter } = rooms();
+    const { table, meter } = deps();
     meter.count(get);
     meter.count({ ...get, project: 'other', bytesOut: 1 });
     clock.time += 1000;
@@ -77,7 +77,7 @@ describe('RequestMeter', () => {
 
   it('keeps what it could not write, and bills nothing twice', async () => {
     const table = new Moody();
-    const { meter } = rooms(table);
+    const { meter } = deps(table);
     meter.count(get);
     meter.count({ ...get, project: 'other' });
     table.outcomes.push(new Error('the table is gone'));

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { partition } from '../../../../shared/metadata/keys.ts';
 import type { Change, WriteOutcome } from '../../../../shared/ports/key-value-table.ts';
-import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 /** A table whose answers to some writes are lost, though they were written. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { lifecycleRooms } from '../../../../functions/runtime/compose/lifecycle.ts';
+import { lifecycleDeps } from '../../../../functions/runtime/compose/lifecycle.ts';
 import { openData } from '../../../../functions/runtime/local/data-directory.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../../shared/adapters/system/system-clock.ts';
@@ -16,7 +16,7 @@ const patience = process.env['STILLAGE_LONG'] ? 30 * 60_000 : 3 * 60_000;
 
 const folder = await mkdtemp(join(tmpdir(), 'stillage-test-'));
 const opened = await openData(folder);
-const rooms = { ...lifecycleRooms({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() }) };
+const deps = { ...lifecycleDeps({ ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() }) };
 
 afterAll(async () => {
   await Promise.all([opened.table.close(), opened.blobs.close()]);
@@ -24,10 +24,10 @@ afterAll(async () => {
 });
 
 async function taken(name: string, prefixes: number, keys: number) {
-  await rooms.buckets.create(byOperator, name, 'project', 1000);
-  const bucket = await rooms.buckets.load(name);
-  await fillPrefixes(rooms.objects, bucket, prefixes, keys);
-  const found = await listFolded({ ...rooms, table: opened.table }, bucket);
+  await deps.buckets.create(byOperator, name, 'project', 1000);
+  const bucket = await deps.buckets.load(name);
+  await fillPrefixes(deps.objects, bucket, prefixes, keys);
+  const found = await listFolded({ ...deps, table: opened.table }, bucket);
   expect(found.prefixes).toHaveLength(prefixes);
   return { pages: found.pages, items: found.items };
 }

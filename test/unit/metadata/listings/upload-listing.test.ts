@@ -6,9 +6,9 @@ import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { listUploads, type UploadListingRequest } from '../../../../shared/metadata/listings/upload-listing.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
-import { noParticulars } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
-import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 let table: MemoryTable;
@@ -19,9 +19,9 @@ let bucket: Bucket;
 beforeEach(async () => {
   table = new MemoryTable();
   clock = new SetClock();
-  const rooms = { table, clock, blobs: {} as BlobStore, randomness: new CountedBytes() };
-  uploads = new Uploads({ ...rooms, buckets: new Buckets(rooms), manifests: new Manifests(rooms) });
-  const buckets = new Buckets(rooms);
+  const deps = { table, clock, blobs: {} as BlobStore, randomness: new CountedBytes() };
+  uploads = new Uploads({ ...deps, buckets: new Buckets(deps), manifests: new Manifests(deps) });
+  const buckets = new Buckets(deps);
   await buckets.create(byOperator, 'bucket', 'project', 1);
   bucket = await buckets.load('bucket');
 });
@@ -31,7 +31,7 @@ async function open(key: string): Promise<{ key: string; id: string }> {
   const fresh = { owner: 'project', initiator: 'project', contentType: undefined, encryption: undefined };
   const id = await uploads.create(asService(bucket, key), {
     ...fresh,
-    particulars: noParticulars,
+    objectAttributes: noObjectAttributes,
     checksum: undefined,
   });
   return { key, id };

@@ -17,7 +17,7 @@ import {
   type Aggregate,
   type Point,
 } from '../../../../shared/metadata/monitoring/statistics.ts';
-import { CountedBytes } from '../../../support/fixed-rooms.ts';
+import { CountedBytes } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 const minute = 60_000;

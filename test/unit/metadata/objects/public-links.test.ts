@@ -4,14 +4,14 @@ import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { PublicLinks } from '../../../../shared/metadata/objects/public-links.ts';
 import type { Version } from '../../../../shared/metadata/objects/versions.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
-import { SetClock } from '../../../support/fixed-rooms.ts';
+import { SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 const bucket = { name: 'bucket', id: `0${'b'.repeat(21)}` } as Bucket;
 const day = 24 * 60 * 60 * 1000;
 const version = { instance: 'i'.repeat(32), named: false } as Version;
 
-function rooms() {
+function deps() {
   const table = new MemoryTable();
   const clock = new SetClock();
   const buckets = { readyFor: async () => bucket, exactConditions: () => [], stale: () => bucket };
@@ -26,7 +26,7 @@ async function itemsOf(table: MemoryTable): Promise<string[]> {
 
 describe('PublicLinks', () => {
   it('opens a link by its token until its time is over, and not a moment longer', async () => {
-    const { clock, links } = rooms();
+    const { clock, links } = deps();
     const { link, token } = await links.create(asService(bucket, 'key'), version, 1000);
     expect(await links.open(token)).toEqual(link);
     clock.time += 999;
@@ -38,7 +38,7 @@ describe('PublicLinks', () => {
   });
 
   it('sweeps all of a link away once its time is over, and leaves the others', async () => {
-    const { table, clock, links } = rooms();
+    const { table, clock, links } = deps();
     for (let count = 0; count < 250; count += 1)
       await links.create(asService(bucket, `key ${count % 7}`), version, 1000 + count);
     const { token } = await links.create(asService(bucket, 'key'), version, day);
@@ -54,7 +54,7 @@ describe('PublicLinks', () => {
   });
 
   it('leaves nothing behind of a link that was revoked', async () => {
-    const { table, links } = rooms();
+    const { table, links } = deps();
     const { link, token } = await links.create(asService(bucket, 'key'), version, 1000);
     await links.revoke(asService(bucket, 'key'), link, undefined);
     expect(await itemsOf(table)).toEqual([]);
@@ -62,7 +62,7 @@ describe('PublicLinks', () => {
   });
 
   it('fills its pages, whatever has ended in between', async () => {
-    const { clock, links } = rooms();
+    const { clock, links } = deps();
     const lasting: string[] = [];
     for (let count = 0; count < 30; count += 1) {
       clock.time += 1;
@@ -84,7 +84,7 @@ describe('PublicLinks', () => {
   });
 
   it('looks nothing up for what is no token', async () => {
-    const { table, links } = rooms();
+    const { table, links } = deps();
     for (const token of ['', 'short', '=', 'é'.repeat(43), 'A'.repeat(44)])
       expect(await links.open(token)).toBeUndefined();
     expect(table.calls.get).toBe(0);

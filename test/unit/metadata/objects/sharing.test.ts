@@ -11,9 +11,9 @@ import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.
 import { Release } from '../../../../shared/metadata/removal/release.ts';
 import { SharedTooOften, Sharing } from '../../../../shared/metadata/objects/sharing.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
-import { noParticulars, type Head, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, type Head, type Version } from '../../../../shared/metadata/objects/versions.ts';
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
-import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 const grace = 1000;
@@ -36,14 +36,14 @@ beforeEach(async () => {
   removed = [];
   followed = 0;
   const blobs = { remove: async (refs: readonly string[]) => void removed.push(...refs) } as unknown as BlobStore;
-  const rooms = { table, clock, blobs, randomness: new CountedBytes() };
-  const buckets = new Buckets(rooms);
-  manifests = new Manifests(rooms);
-  objects = new Objects({ ...rooms, buckets });
-  sharing = new Sharing(rooms);
-  const uploads = new Uploads({ ...rooms, buckets: new Buckets(rooms), manifests });
-  released = new ReleaseQueue({ ...rooms, uploads, grace });
-  release = new Release({ ...rooms, manifests, uploads });
+  const deps = { table, clock, blobs, randomness: new CountedBytes() };
+  const buckets = new Buckets(deps);
+  manifests = new Manifests(deps);
+  objects = new Objects({ ...deps, buckets });
+  sharing = new Sharing(deps);
+  const uploads = new Uploads({ ...deps, buckets: new Buckets(deps), manifests });
+  released = new ReleaseQueue({ ...deps, uploads, grace });
+  release = new Release({ ...deps, manifests, uploads });
   await buckets.create(byOperator, 'bucket', 'project', 10);
   bucket = await buckets.load('bucket');
 });
@@ -58,7 +58,7 @@ function fresh(content: NewVersion['content']): NewVersion {
     contentType: undefined,
     checksum: undefined,
     encryption: undefined,
-    particulars: noParticulars,
+    objectAttributes: noObjectAttributes,
   };
 }
 
@@ -67,8 +67,8 @@ const put = (key: string, ref: string): Promise<Head> =>
 
 /** Copies a version as it was found. */
 function share(from: string, version: Version, to: string): Promise<Head> {
-  const accompany = sharing.from({ bucketId: bucket.id, key: from, version });
-  return objects.put(asService(bucket, to), fresh(version.content), { accompany });
+  const extras = sharing.from({ bucketId: bucket.id, key: from, version });
+  return objects.put(asService(bucket, to), fresh(version.content), { extras });
 }
 
 async function copy(from: string, to: string): Promise<Head> {
@@ -93,7 +93,10 @@ describe('shared bytes', () => {
   it('of an object and a copy onto itself are not shared by one that read other tags', async () => {
     await put('key', 'ref');
     const source = (await objects.find(bucket, 'key'))!;
-    await objects.revise(asService(bucket, 'key'), (particulars) => ({ ...particulars, tags: [['team', 'blue']] }));
+    await objects.revise(asService(bucket, 'key'), (objectAttributes) => ({
+      ...objectAttributes,
+      tags: [['team', 'blue']],
+    }));
     await expect(share('key', source, 'key')).rejects.toThrow(SourceGone);
     // A copy to another name may be as old as its reading.
     await share('key', source, 'other');
@@ -168,8 +171,8 @@ describe('shared bytes', () => {
   it('may be handed on by one more than that', async () => {
     const source = await put('source', 'ref');
     for (let count = 1; count < 64; count++) await copy('source', `copy-${count}`);
-    const accompany = sharing.handedOn({ bucketId: bucket.id, key: 'source', version: source });
-    await objects.put(asService(bucket, 'renamed'), fresh(source.content), { accompany });
+    const extras = sharing.handedOn({ bucketId: bucket.id, key: 'source', version: source });
+    await objects.put(asService(bucket, 'renamed'), fresh(source.content), { extras });
     expect(await holdersOf('bref')).toHaveLength(65);
   });
 });

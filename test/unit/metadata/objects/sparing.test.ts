@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../../../shared/metadata/objects/objects.ts';
-import { noParticulars, type Version } from '../../../../shared/metadata/objects/versions.ts';
-import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
+import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 const key = 'key';
@@ -12,16 +12,16 @@ const key = 'key';
 function objectOf(owner: string): NewVersion {
   return {
     ...{ marker: false, size: 0, md5: new Uint8Array(16), content: undefined, owner, contentType: undefined },
-    ...{ checksum: undefined, encryption: undefined, particulars: noParticulars },
+    ...{ checksum: undefined, encryption: undefined, objectAttributes: noObjectAttributes },
   };
 }
 
 async function started(versioning?: 'on' | 'suspended') {
   const clock = new SetClock();
   const table = new MemoryTable();
-  const rooms = { table, clock, randomness: new CountedBytes() };
-  const buckets = new Buckets(rooms);
-  const objects = new Objects({ ...rooms, buckets });
+  const deps = { table, clock, randomness: new CountedBytes() };
+  const buckets = new Buckets(deps);
+  const objects = new Objects({ ...deps, buckets });
   await buckets.create(byOperator, 'bucket', 'owner', 10);
   if (versioning) await buckets.setVersioning(asService(await buckets.load('bucket')), versioning);
   const bucket = await buckets.load('bucket');

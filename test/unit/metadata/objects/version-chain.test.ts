@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { instanceId } from '../../../../shared/metadata/ids.ts';
 import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
 import { headKey, VersionChain, type Commit } from '../../../../shared/metadata/objects/version-chain.ts';
-import { noParticulars, type Version } from '../../../../shared/metadata/objects/versions.ts';
-import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
+import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 import { runs } from '../../../support/runs.ts';
 
@@ -42,7 +42,7 @@ function version(more: Partial<Version> = {}): Version {
     checksum: undefined,
     encryption: undefined,
     tagCount: 0,
-    particulars: noParticulars,
+    objectAttributes: noObjectAttributes,
     beneath: undefined,
     lastModified: clock.time,
     renameToken: undefined,

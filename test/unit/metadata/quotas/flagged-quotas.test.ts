@@ -6,20 +6,20 @@ import { FlaggedQuotas, FullBuckets } from '../../../../shared/metadata/quotas/f
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../../../shared/metadata/objects/objects.ts';
 import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
-import { noParticulars } from '../../../../shared/metadata/objects/versions.ts';
-import { CountedBytes, SetClock } from '../../../support/fixed-rooms.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 const quotas = new FlaggedQuotas();
-const rooms = { table: new MemoryTable(), clock: new SetClock(), randomness: new CountedBytes() };
-const buckets = new Buckets(rooms);
-const objects = new Objects({ ...rooms, buckets });
-const usage = new Usage(rooms);
-const full = new FullBuckets({ ...rooms, buckets, usage, defaults: { bytes: 100, objects: 3 } });
+const deps = { table: new MemoryTable(), clock: new SetClock(), randomness: new CountedBytes() };
+const buckets = new Buckets(deps);
+const objects = new Objects({ ...deps, buckets });
+const usage = new Usage(deps);
+const full = new FullBuckets({ ...deps, buckets, usage, defaults: { bytes: 100, objects: 3 } });
 
 let followed = 0;
 async function follow(): Promise<void> {
-  const records = rooms.table.feed.slice(followed);
+  const records = deps.table.feed.slice(followed);
   followed += records.length;
   await usage.follow(records);
   await full.follow(records);
@@ -27,7 +27,7 @@ async function follow(): Promise<void> {
 
 function version(size: number): NewVersion {
   const plain = { contentType: undefined, checksum: undefined, encryption: undefined, md5: undefined };
-  return { marker: false, size, content: undefined, owner: 'project', particulars: noParticulars, ...plain };
+  return { marker: false, size, content: undefined, owner: 'project', objectAttributes: noObjectAttributes, ...plain };
 }
 
 const load = (): Promise<Bucket> => buckets.load('bucket');

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import { SourceGone } from '../../../../shared/metadata/objects/outcomes.ts';
-import { noParticulars, versionIdOf } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, versionIdOf } from '../../../../shared/metadata/objects/versions.ts';
 import { runs } from '../../../support/runs.ts';
 import { ScrubWorld } from '../../../support/scrub-world.ts';
 
@@ -32,7 +32,7 @@ const steps = fc.array(
 );
 
 const hour = 3_600_000;
-const long = { ...noParticulars, metadata: { note: 'x'.repeat(1500) } };
+const long = { ...noObjectAttributes, metadata: { note: 'x'.repeat(1500) } };
 
 class Play {
   readonly world = new ScrubWorld();

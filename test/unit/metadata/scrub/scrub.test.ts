@@ -6,13 +6,13 @@ import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
 import { findingKinds, type FindingKind } from '../../../../shared/metadata/scrub/findings.ts';
 import { uploadIndexKey } from '../../../../shared/metadata/uploads/upload-index.ts';
 import { headKey } from '../../../../shared/metadata/objects/version-chain.ts';
-import { encodeContent, noParticulars } from '../../../../shared/metadata/objects/versions.ts';
+import { encodeContent, noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { ScrubWorld, week } from '../../../support/scrub-world.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
-const longTags = { ...noParticulars, metadata: { note: 'x'.repeat(1500) } };
+const longTags = { ...noObjectAttributes, metadata: { note: 'x'.repeat(1500) } };
 
 let world: ScrubWorld;
 let bucket: Bucket;
@@ -240,8 +240,8 @@ describe('what is lost', () => {
 
   it('details', async () => {
     const versioned = await world.buckets.load('versioned');
-    const { particulars } = (await world.objects.find(versioned, 'key'))!;
-    await world.force(itemKey.details((particulars as { details: string }).details), () => undefined);
+    const { objectAttributes } = (await world.objects.find(versioned, 'key'))!;
+    await world.force(itemKey.details((objectAttributes as { details: string }).details), () => undefined);
     await expectLost('missing-details');
   });
 

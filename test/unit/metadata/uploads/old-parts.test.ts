@@ -65,7 +65,7 @@ describe('of one part number', () => {
     const result = { md5: new Uint8Array(16), partCount: 1, versionId: 'null', checksum: undefined };
     let released = false;
     const completing = world.objects.put(asService(bucket, 'key'), versionOf(upload, 6, result, manifest), {
-      accompany: async (_, __, now) => {
+      extras: async (_, __, now) => {
         // What it commits with was read; only now is the part let go of.
         const companions = await world.uploads.completion(now, upload, manifest, result);
         if (!released) for (let again = 0; again < keptUploadsOfPart; again += 1) await uploadAgain(id, 1, 'again');

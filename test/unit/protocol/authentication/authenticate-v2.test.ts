@@ -31,9 +31,9 @@ async function pass(
 ): Promise<Authenticated> {
   const request = message(method, target, headers, ...(body === undefined ? [] : [body]));
   const clock = { now: () => +signingDate, sleep: () => Promise.resolve() };
-  const rooms = { keys, clock, settings, limits: defaultLimits };
-  const head = await authenticateHead(request, targetOf(request), false, rooms);
-  return authenticateBody(head, { digestBody: true }, rooms);
+  const deps = { keys, clock, settings, limits: defaultLimits };
+  const head = await authenticateHead(request, targetOf(request), false, deps);
+  return authenticateBody(head, { digestBody: true }, deps);
 }
 
 async function textOf({ payload }: Authenticated): Promise<string> {

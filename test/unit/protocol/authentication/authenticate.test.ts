@@ -56,8 +56,8 @@ interface Circumstances {
 async function pass(request: RequestMessage, circumstances: Circumstances = {}): Promise<Authenticated> {
   const { now = +signingDate, settings = {}, keys = keysWith(), wants = { digestBody: true } } = circumstances;
   const clock = { now: () => now, sleep: () => Promise.resolve() };
-  const rooms = { keys, clock, settings, limits: defaultLimits };
-  return authenticateBody(await authenticateHead(request, targetOf(request), false, rooms), wants, rooms);
+  const deps = { keys, clock, settings, limits: defaultLimits };
+  return authenticateBody(await authenticateHead(request, targetOf(request), false, deps), wants, deps);
 }
 
 /** Passes the gate and reads the body to its end. */

@@ -473,8 +473,8 @@ async function stateOf(setting: Setting): Promise<State> {
     await buckets.documents.set(asService(await buckets.load('bucket')), 'acl', document);
     const bucket = await buckets.load('bucket');
     for (const key of ['own', 'theirs']) {
-      await objects.revise(asService(bucket, key), (particulars) => ({
-        ...particulars,
+      await objects.revise(asService(bucket, key), (objectAttributes) => ({
+        ...objectAttributes,
         grants: document['grants'] as readonly string[],
       }));
     }

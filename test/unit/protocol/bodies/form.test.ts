@@ -9,7 +9,7 @@ import { authenticateBody, authenticateHead } from '../../../../shared/protocol/
 import type { Authenticated, SigningSettings } from '../../../../shared/protocol/authentication/authenticated.ts';
 import { openForm } from '../../../../shared/protocol/bodies/form.ts';
 import { defaultLimits } from '../../../../shared/protocol/limits.ts';
-import { Pipeline, type PipelineRooms } from '../../../../shared/protocol/pipeline.ts';
+import { Pipeline, type PipelineDeps } from '../../../../shared/protocol/pipeline.ts';
 import { formBody, formType, policyText, signedV2, signedV4, type FormField } from '../../../support/form.ts';
 
 const credentials = { accessKeyId: 'project:user@customer', secretAccessKey: 'secret' };
@@ -60,8 +60,8 @@ async function pass(
 ): Promise<Authenticated> {
   const target = resolveTarget(message.target, message.fields.get('host'), names);
   const wants = { digestBody: false, formBytes: defaultLimits.formBytes };
-  const rooms = { keys: accessKeys, clock, settings, limits: defaultLimits };
-  return authenticateBody(await authenticateHead(message, target, false, rooms), wants, rooms);
+  const deps = { keys: accessKeys, clock, settings, limits: defaultLimits };
+  return authenticateBody(await authenticateHead(message, target, false, deps), wants, deps);
 }
 
 const refused = (code: string): unknown => expect.objectContaining({ name: 'S3Error', code });
@@ -133,7 +133,7 @@ describe('the pipeline, for a form', () => {
       signing: {},
       requestId: () => 'id',
       hostId: 'host',
-    } as unknown as PipelineRooms);
+    } as unknown as PipelineDeps);
     expect((await pipeline.handle(message)).status).toBe(404);
     await expect.poll(closed).toBe(true);
   });

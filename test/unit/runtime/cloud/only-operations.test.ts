@@ -28,7 +28,7 @@ it('a function has its own operation, and refuses every other one of the route t
 });
 
 it('one that answers for what is not built has no operation there, which the pipeline says', () => {
-  const operations = onlyOperations({ name: 'Stubs', operations: [own], unbuilt: ['SelectObjectContent'] });
+  const operations = onlyOperations({ name: 'Stubs', operations: [own], unsupported: ['SelectObjectContent'] });
   expect(operations.has('SelectObjectContent')).toBe(false);
   expect(operations.has('GetObject')).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { EdgeProof, readingInterval } from '../../../../functions/runtime/cloud/origin-secret.ts';
-import { SetClock } from '../../../support/fixed-rooms.ts';
+import { SetClock } from '../../../support/fixed-deps.ts';
 
 let clock: SetClock;
 let stored: readonly string[] | Error;

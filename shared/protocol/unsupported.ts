@@ -18,15 +18,15 @@ const headers: readonly { readonly prefix: string; readonly harmless?: ReadonlyS
 ];
 
 /** @throws S3Error NotImplemented, naming what was asked for */
-export function refuseUnbuilt(fields: Fields): void {
+export function refuseUnsupported(fields: Fields): void {
   for (const name of fields.names()) {
     if (!name.startsWith('x-amz-')) continue;
     const row = headers.find(({ prefix }) => name.startsWith(prefix));
-    if (row && !row.harmless?.has(fields.get(name)!.toLowerCase())) throw unbuilt(name);
+    if (row && !row.harmless?.has(fields.get(name)!.toLowerCase())) throw unsupported(name);
   }
 }
 
-function unbuilt(header: string): S3Error {
+function unsupported(header: string): S3Error {
   return new S3Error('NotImplemented', {
     message: 'A header you provided implies functionality that is not implemented.',
     details: { Header: header },

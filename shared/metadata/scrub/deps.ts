@@ -2,13 +2,13 @@ import type { BlobStore } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import type { Graves } from '../removal/graves.ts';
+import type { BucketPurge } from '../removal/bucket-purge.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { Release } from '../removal/release.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
 /** What a scrub needs. Where there is a worker for a mend, it does it. */
-export interface ScrubRooms {
+export interface ScrubDeps {
   readonly table: KeyValueTable;
   readonly blobs: BlobStore;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface ScrubRooms {
   readonly manifests: Manifests;
   readonly uploads: Uploads;
   readonly release: Release;
-  readonly graves: Graves;
+  readonly graves: BucketPurge;
   /**
    * Resolves once everything that was in the change feed has been followed. Undefined where that cannot be waited for: then
    * counters are not looked at.

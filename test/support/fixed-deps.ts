@@ -40,5 +40,5 @@ export const openSecrets: Secrets = {
   },
 };
 
-/** What tests give to the rooms of a service in which nobody uses alarms. */
+/** What tests give to the deps of a service in which nobody uses alarms. */
 export const alarmAdapters = { secrets: openSecrets, actionKinds: new Set(['log', 'webhook'] as const) } as const;

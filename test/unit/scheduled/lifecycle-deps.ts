@@ -1,11 +1,11 @@
 import { asService, byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
-import { lifecycleRooms } from '../../../functions/runtime/compose/lifecycle.ts';
-import type { LifecycleRooms } from '../../../functions/scheduled/apply-lifecycle.ts';
+import { lifecycleDeps } from '../../../functions/runtime/compose/lifecycle.ts';
+import type { LifecycleDeps } from '../../../functions/scheduled/apply-lifecycle.ts';
 import type { Versioning } from '../../../shared/metadata/buckets/bucket.ts';
 import { realDays } from '../../../shared/metadata/lifecycle/lifecycle.ts';
-import { noParticulars, type Version } from '../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, type Version } from '../../../shared/metadata/objects/versions.ts';
 import { MemoryBlobs } from '../../model/memory-blobs.ts';
-import { CountedBytes, SetClock } from '../../support/fixed-rooms.ts';
+import { CountedBytes, SetClock } from '../../support/fixed-deps.ts';
 import { MemoryTable } from '../../support/memory-table.ts';
 
 export const day = 24 * 60 * 60 * 1000;
@@ -22,13 +22,13 @@ class WaitedClock extends SetClock {
 export class LifecycleWorld {
   readonly table: MemoryTable;
   readonly clock = new WaitedClock();
-  readonly rooms: LifecycleRooms;
+  readonly deps: LifecycleDeps;
   readonly name: string;
 
   private constructor(table: MemoryTable, name: string) {
     this.table = table;
     this.name = name;
-    this.rooms = lifecycleRooms({
+    this.deps = lifecycleDeps({
       table,
       blobs: new MemoryBlobs().of('lifecycle', () => this.clock.now()),
       clock: this.clock,
@@ -46,14 +46,14 @@ export class LifecycleWorld {
     readonly name?: string;
   } = {}): Promise<LifecycleWorld> {
     const world = new LifecycleWorld(new MemoryTable({ freeChecks }), name);
-    await world.rooms.buckets.create(byOperator, name, 'project', 100);
+    await world.deps.buckets.create(byOperator, name, 'project', 100);
     await world.setVersioning(versioning);
     return world;
   }
 
   async setVersioning(versioning: Versioning): Promise<void> {
     if (versioning !== 'off')
-      await this.rooms.buckets.setVersioning(asService(await this.rooms.buckets.load(this.name)), versioning);
+      await this.deps.buckets.setVersioning(asService(await this.deps.buckets.load(this.name)), versioning);
   }
 
   /** Each rule as it is stored, with what is usual left out. */
@@ -64,15 +64,15 @@ export class LifecycleWorld {
       scope: { form: 'filter' },
       ...rule,
     }));
-    await this.rooms.buckets.documents.set(asService(await this.rooms.buckets.load(this.name)), 'lifecycle', {
+    await this.deps.buckets.documents.set(asService(await this.deps.buckets.load(this.name)), 'lifecycle', {
       rules: stored,
     });
   }
 
   async put(key: string, { size = 1, tags = [] as [string, string][], long = false } = {}): Promise<Version> {
-    const bucket = await this.rooms.buckets.load(this.name);
+    const bucket = await this.deps.buckets.load(this.name);
     const metadata = long ? { long: 'x'.repeat(2000) } : {};
-    return this.rooms.objects.put(asService(bucket, key), {
+    return this.deps.objects.put(asService(bucket, key), {
       marker: false,
       size,
       md5: Buffer.alloc(16),
@@ -81,30 +81,33 @@ export class LifecycleWorld {
       contentType: undefined,
       checksum: undefined,
       encryption: undefined,
-      particulars: { ...noParticulars, metadata, tags },
+      objectAttributes: { ...noObjectAttributes, metadata, tags },
     });
   }
 
   async delete(key: string): Promise<void> {
-    await this.rooms.objects.delete(asService(await this.rooms.buckets.load(this.name), key), 'project');
+    await this.deps.objects.delete(asService(await this.deps.buckets.load(this.name), key), 'project');
   }
 
   async deleteVersion(key: string, versionId: string): Promise<void> {
-    await this.rooms.objects.deleteVersion(asService(await this.rooms.buckets.load(this.name), key, versionId));
+    await this.deps.objects.deleteVersion(asService(await this.deps.buckets.load(this.name), key, versionId));
   }
 
   async tag(key: string, versionId: string | undefined, tags: readonly (readonly [string, string])[]): Promise<void> {
-    const bucket = await this.rooms.buckets.load(this.name);
-    await this.rooms.objects.revise(asService(bucket, key, versionId), (particulars) => ({ ...particulars, tags }));
+    const bucket = await this.deps.buckets.load(this.name);
+    await this.deps.objects.revise(asService(bucket, key, versionId), (objectAttributes) => ({
+      ...objectAttributes,
+      tags,
+    }));
   }
 
   /** The versions of each key, newest first. */
   async contents(): Promise<Map<string, readonly Version[]>> {
-    const bucket = await this.rooms.buckets.load(this.name);
-    const { entries } = await this.rooms.objects.scan(bucket, { prefix: '', limit: 10_000 });
+    const bucket = await this.deps.buckets.load(this.name);
+    const { entries } = await this.deps.objects.scan(bucket, { prefix: '', limit: 10_000 });
     const found = new Map<string, readonly Version[]>();
     for (const { key, head } of entries) {
-      found.set(key, await this.rooms.objects.versions(bucket, key, head, 10_000));
+      found.set(key, await this.deps.objects.versions(bucket, key, head, 10_000));
     }
     return found;
   }

@@ -15,17 +15,17 @@ const firstSweep = 10 * minute;
 const lastSweep = day;
 
 /** Removed buckets: what is left of their uploads, documents, counters and of half-undone writes is swept away later. */
-export class Graves {
+export class BucketPurge {
   readonly #table: KeyValueTable;
   readonly #uploads: Uploads;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
 
-  constructor(rooms: { table: KeyValueTable; uploads: Uploads; clock: Clock; randomness: Randomness }) {
-    this.#table = rooms.table;
-    this.#uploads = rooms.uploads;
-    this.#clock = rooms.clock;
-    this.#randomness = rooms.randomness;
+  constructor(deps: { table: KeyValueTable; uploads: Uploads; clock: Clock; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#uploads = deps.uploads;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
   }
 
   /** Sweeps the graves that are due; those swept for the last time are dropped. */
@@ -80,8 +80,8 @@ export class Graves {
 
   /** Version by version, as a client would: so the change feed tells of each, and its bytes are released. */
   async #removeAll(bucketId: string, key: string): Promise<void> {
-    const rooms = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
-    const chain = new VersionChain(rooms, bucketId, key);
+    const deps = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
+    const chain = new VersionChain(deps, bucketId, key);
     // Of a damaged history no commit can be stated: it stays, for a scrub to find, and keeps nothing else from being removed.
     let futile = 0;
     for (let head = await chain.head(); head !== undefined && futile < maxReads; head = await chain.head()) {

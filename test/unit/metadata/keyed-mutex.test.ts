@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { Turns } from '../../../shared/metadata/turns.ts';
+import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
 
 function parallel(
-  turns: Turns,
+  mutex: KeyedMutex,
   names: readonly string[],
 ): { readonly running: string[]; readonly ends: (() => void)[] } {
   const running: string[] = [];
   const ends: (() => void)[] = [];
   for (const [at, name] of names.entries()) {
-    void turns.take(name, () => {
+    void mutex.run(name, () => {
       running.push(`${name}${at}`);
       return new Promise<void>((resolve) => ends.push(resolve));
     });
@@ -19,7 +19,7 @@ function parallel(
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it('changes of one thing are made in the order they came, those of others meanwhile', async () => {
-  const { running, ends } = parallel(new Turns(), ['a', 'a', 'b', 'a']);
+  const { running, ends } = parallel(new KeyedMutex(), ['a', 'a', 'b', 'a']);
   await settled();
   expect(running).toEqual(['a0', 'b2']);
   ends[0]!();
@@ -31,12 +31,12 @@ it('changes of one thing are made in the order they came, those of others meanwh
 });
 
 it('gives each its own result, and a failure to nobody else', async () => {
-  const turns = new Turns();
+  const mutex = new KeyedMutex();
   const results = await Promise.allSettled([
-    turns.take('a', async () => 1),
-    turns.take('a', () => Promise.reject(new Error('no'))),
-    turns.take('a', async () => 3),
+    mutex.run('a', async () => 1),
+    mutex.run('a', () => Promise.reject(new Error('no'))),
+    mutex.run('a', async () => 3),
   ]);
   expect(results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))).toEqual([1, 'failed', 3]);
-  expect(await turns.take('a', async () => 4)).toBe(4);
+  expect(await mutex.run('a', async () => 4)).toBe(4);
 });
