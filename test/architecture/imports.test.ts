@@ -218,6 +218,36 @@ describe('a request that was authenticated', () => {
   });
 });
 
+describe('an authorisation', () => {
+  const importersOf = (target: string): string[] =>
+    [...new Set(imports.filter((each) => each.target === target).map(({ file }) => file))].sort();
+
+  it('of a request is made by the authorisation gate alone', () => {
+    const room = 'shared/protocol/authorisation';
+    expect(importersOf(`${room}/request-authorisation.ts`)).toEqual([`${room}/gate.ts`]);
+  });
+
+  it('of the service itself is made where no request is answered', () => {
+    const importers = importersOf('shared/metadata/objects/service-authorisation.ts');
+    expect(importers.length).toBeGreaterThan(5);
+    expect(importers.filter((file) => !/^(functions\/(admin|scheduled)|shared\/metadata)\//.test(file))).toEqual([]);
+  });
+
+  it('is of no other kind', () => {
+    const kinds = ['shared', 'functions'].flatMap(sourceFiles).flatMap((file) => {
+      const source = readFileSync(join(root, file), 'utf8');
+      return [...source.matchAll(/class (\w+) extends (?:Bucket|Object)?Authorisation\b/g)].map(([, name]) => name);
+    });
+    expect(kinds.sort()).toEqual([
+      'BucketAuthorisation',
+      'ObjectAuthorisation',
+      'OperatorAuthorisation',
+      'RequestAuthorisation',
+      'ServiceAuthorisation',
+    ]);
+  });
+});
+
 describe('what is not a parameter', () => {
   const ambient = /\bprocess\.env\b|\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandom(Bytes|UUID)\b/;
 
