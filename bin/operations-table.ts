@@ -116,7 +116,13 @@ function stateOf(name: OperationName, own: readonly Route[]): State {
 
 /** `PUT /bucket/key?tagging`, with what else must be there to make it this operation. */
 function request({ on, method, query, path, parameter, header }: Route): string {
-  const places = { service: '/', bucket: '/bucket', object: '/bucket/key', website: '/page (website host)', own: '' };
+  const places = {
+    service: '/',
+    bucket: '/bucket',
+    object: '/bucket/key',
+    website: '/page (website host)',
+    internal: '',
+  };
   const place = path === undefined ? places[on] : path.replace('*', '<token>');
   const search = query ?? parameter?.join('=');
   return `${method} ${place}${search === undefined ? '' : `?${search}`}${header === undefined ? '' : ` + ${header}`}`;

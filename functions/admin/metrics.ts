@@ -8,7 +8,7 @@ import {
 } from '../../shared/metadata/monitoring/statistics.ts';
 import { command, Refusal } from './command.ts';
 
-const mostDatapoints = 1440;
+const maxDatapoints = 1440;
 /** As wide as a graph is drawn unless a period was asked for. */
 const columns = 72;
 /** Periods that a graph may have by itself, in milliseconds. */
@@ -58,7 +58,7 @@ function stretch({ now, last, start, end = now, period }: Asked): { start: numbe
   if (from >= end) throw new Refusal('the start must be before the end');
   const one = period ?? periods.find((fitting) => (end - from) / fitting <= columns) ?? periods.at(-1)!;
   if (one === 0 || one % samplingTime !== 0) throw new Refusal('a period must be a multiple of 5m');
-  if ((end - from) / one > mostDatapoints) throw new Refusal(`these are more than ${mostDatapoints} periods`);
+  if ((end - from) / one > maxDatapoints) throw new Refusal(`these are more than ${maxDatapoints} periods`);
   return { start: Math.max(0, Math.floor(from / one) * one), end, period: one };
 }
 

@@ -5,7 +5,7 @@ import { limitTable } from '../../shared/protocol/limits.ts';
 import { command, present, Refusal } from './command.ts';
 
 /** More than this no project can be given. */
-export const mostBuckets = limitTable.bucketsPerProject.most;
+export const maxBuckets = limitTable.bucketsPerProject.most;
 
 export const quotaCommands = {
   'quota show project': command({ project: 'text' }, async ({ accounts, table, settings }, { project }) => {
@@ -24,8 +24,8 @@ export const quotaCommands = {
     };
   }),
   'quota set project': command({ project: 'text', buckets: 'choice' }, async ({ accounts }, { project, buckets }) => {
-    if (buckets !== 'default' && buckets > mostBuckets) {
-      throw new Refusal(`a project may have at most ${mostBuckets} buckets`);
+    if (buckets !== 'default' && buckets > maxBuckets) {
+      throw new Refusal(`a project may have at most ${maxBuckets} buckets`);
     }
     await accounts.setBucketQuota(project, buckets === 'default' ? undefined : buckets);
   }),

@@ -28,7 +28,7 @@ const deletions: DocumentBody<Deletions> = {
 const stepsPerKey = 200;
 
 /** Deletions that run at once. */
-const together = 16;
+const concurrency = 16;
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 export const deleteObjects = defineOperation({
@@ -102,6 +102,6 @@ async function inTurn<Entry extends { readonly key: string }, Result>(
       }
     }
   };
-  await Promise.all(Array.from({ length: together }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return results;
 }

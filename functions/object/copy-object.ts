@@ -37,7 +37,7 @@ import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { copyObjectResult } from '../../shared/xml/copy.ts';
 import type { ChecksumAlgorithm } from '../../shared/checksums/algorithms.ts';
 
-const attempts = 4;
+const maxAttempts = 4;
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */
 export const copyObject = defineOperation({
@@ -80,7 +80,7 @@ export const copyObject = defineOperation({
     const guard = writeGuard(conditions);
     const expirations = await readExpirations(context, bucket);
 
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (attempt > 0) {
         view.forget();
         await context.authoriseLook(sourceQuestion(copy.source));

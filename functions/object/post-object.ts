@@ -14,7 +14,7 @@ import { postResponse } from '../../shared/xml/post-response.ts';
 import { readTagging, type TagLimits } from '../../shared/xml/tagging.ts';
 
 /**
- * The upload of an HTML form. What a PUT says in header fields the form says in its own, which the gate has held to the
+ * The upload of an HTML form. What a PUT says in header fields the form says in its own, which authentication has held to the
  * policy by now: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html
  */
 export const postObject = defineOperation({

@@ -15,7 +15,7 @@ import { defineOperation } from '../../shared/protocol/operation.ts';
 
 const sourceField = 'x-amz-rename-source';
 const tokenField = 'x-amz-client-token';
-const attempts = 4;
+const maxAttempts = 4;
 
 /** Moves no bytes, and shows one of the two names at any time: https://docs.aws.amazon.com/AmazonS3/latest/API/API_RenameObject.html */
 export const renameObject = defineOperation({
@@ -46,7 +46,7 @@ export const renameObject = defineOperation({
 
   act: async ({ key, source: from, sourceConditions, conditions, token }, context) => {
     const { authorisation, bucket, objects, quotas, sharing, view } = context;
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (attempt > 0) {
         view.forget();
         await context.authoriseLook({ action: 'GetObject', bucket: bucket.name, key: from });

@@ -69,7 +69,7 @@ export interface LifecycleReport {
 const defaultWorkers = 4;
 const usualBounds: LifecycleBounds = { keysPerPage: 1000, pagesPerTurn: 20, enoughSlices: 32 };
 /** Keys and uploads of a page that are worked on at once. */
-const together = 32;
+const concurrency = 32;
 /** How long to wait for slices that others have. */
 const pollTime = 200;
 
@@ -262,7 +262,7 @@ async function tallied<Entry>(
       sum = addTallies(sum, done);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(together, entries.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(concurrency, entries.length) }, worker));
   return sum;
 }
 

@@ -3,7 +3,7 @@ import { defineOperation } from '../../shared/protocol/operation.ts';
 /** Stillage's own `GET /_stillage/health`: 200 only when table and blobs answer. */
 export const getHealth = defineOperation({
   name: 'GetHealth',
-  on: 'own',
+  on: 'internal',
   body: 'none',
   needs: { table: 'read', blobs: 'read' },
   parse: () => ({}),

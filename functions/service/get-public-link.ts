@@ -10,7 +10,7 @@ import { publicFields, tokenOf } from '../../shared/protocol/public-link.ts';
  */
 export const getPublicLink = defineOperation({
   name: 'GetPublicLink',
-  on: 'own',
+  on: 'internal',
   body: 'none',
   needs: { table: 'read', blobs: 'read' },
   ignoresCredentials: true,

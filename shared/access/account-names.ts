@@ -28,7 +28,7 @@ export const nameRule = 'has 1 to 64 letters, digits and characters of "._+=-", 
 export const keyIdPattern = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 export const keyIdRule = 'has 1 to 128 printable ASCII characters without spaces and commas';
 
-export const longestSecret = 256;
+export const maxSecretLength = 256;
 
 /** @throws AccountRefusal */
 export function checkName(kind: 'customer' | 'project' | 'user', name: string): string {

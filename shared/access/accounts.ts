@@ -22,9 +22,9 @@ export interface UserDeclaration {
 
 /** How long a looked-up key is believed: a suspension takes effect within this time. */
 const cacheTime = 2000;
-const mostCached = 10_000;
+const maxCached = 10_000;
 /** No id and no name is longer, in bytes. Strangers ask for what they like, and not every table can look up longer ones. */
-const longestName = 512;
+const maxNameLength = 512;
 
 /**
  * Customers' projects, users and access keys. Secrets are sealed under the id of their key, so that one copied to another
@@ -52,7 +52,7 @@ export class Accounts implements AccessKeys, Projects {
   }
 
   #readAnew(accessKeyId: string, now: number): Promise<Found | undefined> {
-    if (this.#cache.size > mostCached) this.#cache.clear();
+    if (this.#cache.size > maxCached) this.#cache.clear();
     const found = this.#read(accessKeyId);
     this.#cache.set(accessKeyId, { until: now + cacheTime, found });
     found.catch(() => this.#cache.delete(accessKeyId));
@@ -136,7 +136,7 @@ export class Accounts implements AccessKeys, Projects {
 }
 
 function isPossible(name: string): boolean {
-  return name !== '' && Buffer.byteLength(name) <= longestName;
+  return name !== '' && Buffer.byteLength(name) <= maxNameLength;
 }
 
 /** A key that exists, and when it is good for nothing any more, in milliseconds since the epoch. */

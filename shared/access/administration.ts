@@ -18,7 +18,7 @@ import {
 import { AccountRefusal, checkName, emailOf, parseProjectName, parseUserName, userNameText } from './account-names.ts';
 import { privileges, type Privilege } from './identity.ts';
 
-const attempts = 8;
+const maxAttempts = 8;
 
 /** A project and the item that it was read from. */
 export interface FoundProject {
@@ -236,7 +236,7 @@ export class Administration {
     conditions: readonly Condition[] = [],
     refusal = '',
   ): Promise<void> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const written = await this.#table.write(await state(), conditions);
       if (written.outcome === 'written') return;
       const failed = written.outcome === 'conflict' ? written.failed.map(({ key }) => nameOf(key)) : [];

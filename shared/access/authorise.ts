@@ -33,7 +33,7 @@ export interface OwnedVersion extends Owned {
   readonly marker: boolean;
 }
 
-/** What the gate may have to know. Each is a read or more, so each is asked only when nothing before it has decided. */
+/** What authorisation may have to know. Each is a read or more, so each is asked only when nothing before it has decided. */
 export interface Evidence {
   /** What the bucket's policy says of the question. */
   policy(): Promise<'allow' | 'deny' | 'none'>;
@@ -53,7 +53,7 @@ export interface Evidence {
 const policyActions: ReadonlySet<string> = new Set(['GetBucketPolicy', 'PutBucketPolicy', 'DeleteBucketPolicy']);
 
 /**
- * The one authorisation gate: whether a caller may do what an operation asks for.
+ * Authorisation: whether a caller may do what an operation asks for.
  *
  * In this order: a policy's Deny; a policy's Allow; ownership, where every user of the project that owns a bucket has full
  * control of it and of all that is in it, and every user of the project that owns a version has full control of that; the ACL.

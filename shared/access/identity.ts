@@ -32,7 +32,7 @@ export type Caller = User | { readonly kind: 'anonymous' };
 
 export const anonymous: Caller = { kind: 'anonymous' };
 
-/** What the signature gate needs to know of an access key. */
+/** What authentication needs to know of an access key. */
 export interface AccessKey {
   readonly secret: string;
   readonly user: User;

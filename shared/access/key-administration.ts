@@ -7,7 +7,7 @@ import {
   AccountRefusal,
   keyIdPattern,
   keyIdRule,
-  longestSecret,
+  maxSecretLength,
   parseProjectName,
   userNameText,
 } from './account-names.ts';
@@ -22,7 +22,7 @@ export interface NewKey {
 }
 
 /** More would not fit into the one write that removes them with their user. */
-const mostKeys = 20;
+const maxKeys = 20;
 
 /** The access keys of users, as an operator manages them. Throws {@link AccountRefusal} where something cannot be done. */
 export class KeyAdministration {
@@ -118,11 +118,11 @@ export class KeyAdministration {
   async #create(owner: { user: string; name: string; project: string }, id: string, given?: string): Promise<NewKey> {
     if (!keyIdPattern.test(id)) throw new AccountRefusal(`${JSON.stringify(id)} is no key id, which ${keyIdRule}`);
     const secretAccessKey = given ?? randomSecret(this.#randomness);
-    if (secretAccessKey === '' || secretAccessKey.length > longestSecret) {
-      throw new AccountRefusal(`a secret has 1 to ${longestSecret} characters`);
+    if (secretAccessKey === '' || secretAccessKey.length > maxSecretLength) {
+      throw new AccountRefusal(`a secret has 1 to ${maxSecretLength} characters`);
     }
-    if ((await this.keys(owner.user)).length >= mostKeys) {
-      throw new AccountRefusal(`${owner.user} has ${mostKeys} keys already; remove one first`);
+    if ((await this.keys(owner.user)).length >= maxKeys) {
+      throw new AccountRefusal(`${owner.user} has ${maxKeys} keys already; remove one first`);
     }
     const created = this.#clock.now();
     const secret = await this.#secrets.seal(Buffer.from(secretAccessKey), id);

@@ -8,8 +8,8 @@ export function malformedPolicy(what: string, where?: string, cause?: unknown): 
   });
 }
 
-const longestExcerpt = 128;
+const maxExcerptLength = 128;
 
 function excerpt(text: string): string {
-  return text.length > longestExcerpt ? `${text.slice(0, longestExcerpt)}…` : text;
+  return text.length > maxExcerptLength ? `${text.slice(0, maxExcerptLength)}…` : text;
 }

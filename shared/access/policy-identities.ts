@@ -3,7 +3,7 @@ import type { NamedPolicy, Policy } from './policy-document.ts';
 import type { NamedPrincipal, Principal, PrincipalIds } from './policy-principals.ts';
 
 /** How many names are looked up at once. */
-const together = 16;
+const concurrency = 16;
 
 /** Looks up who has the names of a policy now. Those that nobody has are left out. */
 export async function findPrincipals(policy: NamedPolicy, projects: Projects): Promise<PrincipalIds> {
@@ -93,5 +93,5 @@ function isList(json: StatementJson | readonly StatementJson[]): json is readonl
 }
 
 async function forEach<One>(all: readonly One[], act: (one: One) => Promise<void>): Promise<void> {
-  for (let at = 0; at < all.length; at += together) await Promise.all(all.slice(at, at + together).map(act));
+  for (let at = 0; at < all.length; at += concurrency) await Promise.all(all.slice(at, at + concurrency).map(act));
 }

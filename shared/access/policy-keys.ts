@@ -3,7 +3,7 @@ import { malformedPolicy } from './malformed-policy.ts';
 /**
  * The condition keys that a policy may ask for, with what they say. In lower case, as conditions do not mind it:
  * https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-policy-keys
- * The gate answers them from what the service knows of a request; a client cannot set one by naming a header after it.
+ * They are answered from what the service knows of a request; a client cannot set one by naming a header after it.
  */
 export const conditionKeys = {
   'aws:currenttime': 'when the request arrived, ISO 8601',

@@ -159,7 +159,7 @@ function equalUpTo(pattern: Pattern, from: number, to: number, text: Pattern, at
 }
 
 /** Words of bits that are kept for the characters of texts. */
-const mostKeptWords = 1 << 18;
+const maxKeptWords = 1 << 18;
 
 /**
  * The automaton of all patterns side by side, 32 states to a word (the "shift and" of Baeza-Yates and Gonnet): a state says how many
@@ -260,7 +260,7 @@ class Automaton {
     if (states === undefined) return this.#stepsOfAll;
     let steps = this.#stepsOf.get(character);
     if (steps === undefined) {
-      if ((this.#stepsOf.size + 1) * this.#words > mostKeptWords) this.#stepsOf.clear();
+      if ((this.#stepsOf.size + 1) * this.#words > maxKeptWords) this.#stepsOf.clear();
       steps = this.#none();
       for (const state of states) mark(steps, state);
       this.#stepsOf.set(character, steps);

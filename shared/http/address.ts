@@ -9,7 +9,7 @@ export type Address =
   /** The static website of a bucket, on its own host name, which `host` is without a port. `path` is raw. */
   | { readonly kind: 'website'; readonly bucket: string; readonly path: string; readonly host: string }
   /** Stillage's own resources below `/_stillage` and `/_public`; no bucket name begins so. `path` is raw. */
-  | { readonly kind: 'own'; readonly path: string };
+  | { readonly kind: 'internal'; readonly path: string };
 
 /** The host names the service answers to, without port. */
 export interface HostNames {
@@ -58,7 +58,7 @@ export function resolveTarget(rawTarget: string, host: string | undefined, names
   }
   const query = Query.parse(rawQuery);
   if (reservedSegments.test(rawPath)) {
-    return { address: { kind: 'own', path: rawPath }, rawPath, query, virtualHost: false };
+    return { address: { kind: 'internal', path: rawPath }, rawPath, query, virtualHost: false };
   }
   const virtualBucket = subdomain(hostName, names.domain);
   if (virtualBucket !== undefined) {

@@ -5,7 +5,7 @@ import type { Fields } from './message.ts';
 /*
  * Conditional requests (RFC 9110 §13, https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-requests.html).
  * Reading the fields and judging an object are apart: fields are read with the request, an object is judged only behind
- * the authorisation gate, and a write is judged again at every attempt of its commit.
+ * authorisation, and a write is checked again at every attempt of its commit.
  */
 
 /** What a condition is compared with. Undefined, where allowed, is an absent object or a current delete marker. */

@@ -34,7 +34,7 @@ const requestedMethod = 'access-control-request-method';
 const requestedHeaders = 'access-control-request-headers';
 
 /** Browsers ask for a handful. Each is held against every pattern of a rule. */
-const mostHeaders = 100;
+const maxHeaders = 100;
 
 /** Reads what a browser said, or undefined if there is no Origin. An actual request may name method and headers as well. */
 export function readCorsRequest(fields: Fields, method: string): CorsRequest | undefined {
@@ -50,7 +50,7 @@ export function readCorsRequest(fields: Fields, method: string): CorsRequest | u
 
 /** The first rule whose origin, method and headers all fit, or undefined. */
 export function matchCors(rules: readonly CorsRule[], request: CorsRequest): CorsMatch | undefined {
-  if (request.headers.length > mostHeaders) return undefined;
+  if (request.headers.length > maxHeaders) return undefined;
   const wanted = request.headers.map((name) => name.toLowerCase());
   for (const rule of rules) {
     if (!rule.methods.includes(request.method)) continue;

@@ -85,7 +85,7 @@ interface LimitRow {
 }
 
 /** Node's timers take no more milliseconds. */
-const longestTimer = 2 ** 31 - 1;
+const maxTimerDelay = 2 ** 31 - 1;
 /** What whole numbers are exact up to. */
 const exact = Number.MAX_SAFE_INTEGER;
 /** What fits into an item of the table (400 KB) with room for all else in it. */
@@ -93,7 +93,7 @@ const itemBytes = 256 * KiB;
 /** The largest document that the XML reader takes. */
 const readerBytes = 4 * MiB;
 /** Looked at one after the other, for a request or an object. */
-const mostRules = 1000;
+const maxRules = 1000;
 
 /** Every limit. The ends of a range are where something else gives out, which is said beside them unless it is plain. */
 export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
@@ -119,10 +119,10 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   tagsPerBucket: { value: 50, least: 1, most: 50 },
   tagKeyCharacters: { value: 128, least: 1, most: 512 },
   tagValueCharacters: { value: 256, least: 1, most: 1024 },
-  grantsPerAcl: { value: 100, least: 1, most: mostRules },
-  corsRules: { value: 100, least: 1, most: mostRules },
-  lifecycleRules: { value: 1000, least: 1, most: mostRules },
-  routingRules: { value: 50, least: 1, most: mostRules },
+  grantsPerAcl: { value: 100, least: 1, most: maxRules },
+  corsRules: { value: 100, least: 1, most: maxRules },
+  lifecycleRules: { value: 1000, least: 1, most: maxRules },
+  routingRules: { value: 50, least: 1, most: maxRules },
   keysPerDelete: { value: 1000, least: 1, most: 10_000 },
   // A thousand of the longest keys, escaped, are as much as a function of the cloud can answer.
   keysPerPage: { value: 1000, least: 1, most: 1000 },
@@ -137,12 +137,12 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   clockSkew: { value: 15 * minute, least: second, most: day },
   publicLinkLifetime: { value: day, least: second, most: 365 * day },
   requestsPerSecond: { value: Infinity, least: 1, most: 1_000_000 },
-  bodyIdle: { value: 20 * second, least: 100, most: longestTimer },
-  bodyGrace: { value: minute, least: 100, most: longestTimer },
+  bodyIdle: { value: 20 * second, least: 100, most: maxTimerDelay },
+  bodyGrace: { value: minute, least: 100, most: maxTimerDelay },
   bodyRate: { value: 500, least: 1, most: MiB },
-  readerIdle: { value: 5 * minute, least: 100, most: longestTimer },
-  requestDuration: { value: day, least: second, most: longestTimer },
-  listingEffort: { value: 20 * second, least: 100, most: longestTimer },
+  readerIdle: { value: 5 * minute, least: 100, most: maxTimerDelay },
+  requestDuration: { value: day, least: second, most: maxTimerDelay },
+  listingEffort: { value: 20 * second, least: 100, most: maxTimerDelay },
 };
 
 export const defaultLimits = Object.fromEntries(

@@ -48,7 +48,7 @@ export type Place<On extends Level> = On extends 'object'
     ? { readonly bucket: string; readonly path: string; readonly host: string }
     : On extends 'bucket'
       ? { readonly bucket: string }
-      : On extends 'own'
+      : On extends 'internal'
         ? { readonly path: string }
         : object;
 
@@ -89,7 +89,7 @@ export interface Services {
 /** What `act` works with besides its input. `bucket` is the one addressed, loaded and authorised. */
 export type Context<On extends Level, Body> = Services & {
   readonly caller: Caller;
-  /** Where buckets and objects are to be looked up that the gate may have judged. */
+  /** Looks up buckets and objects, so that what was authorised is what is used. */
   readonly view: RequestView;
   /** Authorises a change that only the document brings up, of an object in the bucket. @throws S3Error AccessDenied */
   readonly authorise: (question: Question & { readonly key: string }) => Promise<ObjectAuthorisation>;
@@ -97,9 +97,9 @@ export type Context<On extends Level, Body> = Services & {
   readonly authoriseLook: (question: Question) => Promise<void>;
   /** What the operation's questions came to: repositories change nothing without it. */
   readonly authorisation: AuthorisationOf<On, Body>;
-} & (On extends 'service' | 'own' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
+} & (On extends 'service' | 'internal' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
   // Tells what bucket a request turned out to be about that names none: its rules of CORS count then, and its owner's rate.
-  (On extends 'own' ? { readonly concerns: (bucket: Bucket) => void } : object) &
+  (On extends 'internal' ? { readonly concerns: (bucket: Bucket) => void } : object) &
   BodyOf<Body>;
 
 /** A form names its object itself. */
@@ -156,7 +156,7 @@ export interface Answer {
 
 /**
  * One operation of the API. Five steps, always in this order: parse what the request says, state the questions for the
- * authorisation gate, (read the document,) act, render. None of them sees a socket or an event.
+ * authorisation, (read the document,) act, render. None of them sees a socket or an event.
  */
 export interface Operation<On extends Level, Body extends BodyMode, Input, Output> {
   readonly name: OperationName;

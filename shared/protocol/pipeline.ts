@@ -12,12 +12,17 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import { errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
 import { authenticateBody, authenticateHead } from './authentication/authenticate.ts';
-import type { Authenticated, AuthenticatedHead, GateDeps, SigningSettings } from './authentication/authenticated.ts';
+import type {
+  Authenticated,
+  AuthenticatedHead,
+  AuthenticationDeps,
+  SigningSettings,
+} from './authentication/authenticated.ts';
 import type { AuthenticatedRequest } from './authentication/authenticated-request.ts';
 import { actualCorsFields } from './cors.ts';
 import { readWhole } from './bodies/document.ts';
 import type { Form } from './bodies/form.ts';
-import { Gate } from './authorisation/gate.ts';
+import { RequestAuthoriser } from './authorisation/request-authoriser.ts';
 import type { Limits } from './limits.ts';
 import type { AnyOperation, Answer, BodyMode, RequestHead, Services, Settings } from './operation.ts';
 import type { Payload } from './bodies/payload.ts';
@@ -58,14 +63,14 @@ interface Journey {
  */
 export class Pipeline {
   readonly #deps: PipelineDeps;
-  readonly #gate: GateDeps;
+  readonly #authentication: AuthenticationDeps;
   readonly #rate: RateLimit;
 
   constructor(deps: PipelineDeps) {
     const { accessKeys, signing, services } = deps;
     const { clock, settings } = services;
     this.#deps = deps;
-    this.#gate = { keys: accessKeys, clock, settings: signing, limits: settings.limits };
+    this.#authentication = { keys: accessKeys, clock, settings: signing, limits: settings.limits };
     this.#rate = new RateLimit(settings.limits.requestsPerSecond, clock);
   }
 
@@ -104,7 +109,7 @@ export class Pipeline {
 
     // Authenticate
     const ignoresCredentials = operations.get(seeming)?.ignoresCredentials === true;
-    return authenticateHead(request, target, ignoresCredentials, this.#gate);
+    return authenticateHead(request, target, ignoresCredentials, this.#authentication);
   }
 
   async #follow(head: AuthenticatedHead, journey: Journey): Promise<Answer> {
@@ -115,13 +120,13 @@ export class Pipeline {
     const name = (journey.operation = findRoute(address, method, query, fields));
     const operation = this.#deps.operations.get(name);
 
-    // From here on the body is behind the signature gate
+    // From here on, what is read of the body is verified
     const wants = {
       digestBody: operation?.body === 'stream',
       checksumsDescribe: operation?.checksumsDescribe ?? 'body',
       ...(operation?.body === 'form' && { formBytes: limits.formBytes }),
     } as const;
-    const authenticated = await authenticateBody(head, wants, this.#gate);
+    const authenticated = await authenticateBody(head, wants, this.#authentication);
     journey.caller = authenticated.caller;
     try {
       this.#countSigned(authenticated);
@@ -163,11 +168,11 @@ export class Pipeline {
       tags: async () => operation.requestTags?.(input, body) ?? [],
     };
     const { buckets, projects, uploads } = services;
-    const gate = new Gate({ buckets, projects, uploads, view, keys: this.#deps.accessKeys }, known);
+    const authoriser = new RequestAuthoriser({ buckets, projects, uploads, view, keys: this.#deps.accessKeys }, known);
     const { address } = request;
     const questions = operation.authorise(input, head);
     const key = 'key' in address ? address.key : questions[0]?.key;
-    const authorisation = await gate.authorise(questions, { bucket, key });
+    const authorisation = await authoriser.authorise(questions, { bucket, key });
     const headers = form ? [request.fields, form.headers] : [request.fields];
     headers.forEach(refuseUnsupported);
     for (const fields of headers) checkExpectedOwner(fields, bucket);
@@ -191,8 +196,8 @@ export class Pipeline {
       bucket: present,
       view,
       authorisation,
-      authorise: (question: Question) => gate.authorise([question], { bucket: present, key: question.key }),
-      authoriseLook: (question: Question) => gate.authoriseLook(question, present),
+      authorise: (question: Question) => authoriser.authorise([question], { bucket: present, key: question.key }),
+      authoriseLook: (question: Question) => authoriser.authoriseLook(question, present),
       concerns,
     });
     const output: unknown = await operation.act(input, context);
@@ -201,7 +206,7 @@ export class Pipeline {
 
   /** What is asked of the deployment itself, such as its health, is not counted. @throws RateExceeded */
   #countSigned({ caller, request }: Authenticated): void {
-    if (caller.kind === 'user' && request.address.kind !== 'own') this.#rate.admit(caller.project.id);
+    if (caller.kind === 'user' && request.address.kind !== 'internal') this.#rate.admit(caller.project.id);
   }
 
   /** Apart from the signed ones, so that strangers do not use up what the owner's programs need. @throws RateExceeded */

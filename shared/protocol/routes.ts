@@ -4,7 +4,7 @@ import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
 
 /** The three things an S3 request can be about, and Stillage's own: websites, and resources below a reserved path. */
-export type Level = 'service' | 'bucket' | 'object' | 'website' | 'own';
+export type Level = 'service' | 'bucket' | 'object' | 'website' | 'internal';
 
 /**
  * One row of the route table: a request that matches everything the row names is this operation. The most specific
@@ -177,10 +177,10 @@ export const routes = [
   { on: 'object', method: 'POST', query: 'append', operation: 'AppendObject' },
 
   // Stillage's own, beside S3
-  { on: 'own', method: 'GET', path: '/_stillage/health', operation: 'GetHealth' },
-  { on: 'own', method: 'HEAD', path: '/_stillage/health', operation: 'GetHealth' },
-  { on: 'own', method: 'GET', path: '/_public/*', operation: 'GetPublicLink' },
-  { on: 'own', method: 'HEAD', path: '/_public/*', operation: 'GetPublicLink' },
+  { on: 'internal', method: 'GET', path: '/_stillage/health', operation: 'GetHealth' },
+  { on: 'internal', method: 'HEAD', path: '/_stillage/health', operation: 'GetHealth' },
+  { on: 'internal', method: 'GET', path: '/_public/*', operation: 'GetPublicLink' },
+  { on: 'internal', method: 'HEAD', path: '/_public/*', operation: 'GetPublicLink' },
   { on: 'website', method: 'GET', operation: 'GetWebsitePage' },
   { on: 'website', method: 'HEAD', operation: 'GetWebsitePage' },
 ] as const satisfies readonly Route[];
@@ -254,7 +254,7 @@ export function findRoute(address: Address, method: string, query: Query, fields
     );
   if (row !== undefined) return row.operation as OperationName;
   const rows = allRoutes.filter((route) => route.on === on && (route.query ?? route.path) === resource);
-  if (on === 'own' && rows.length === 0) throw new S3Error('InvalidBucketName');
+  if (on === 'internal' && rows.length === 0) throw new S3Error('InvalidBucketName');
   if (resource !== undefined && absentFeatures.has(resource) && ['GET', 'PUT', 'DELETE'].includes(method)) {
     throw new S3Error('NotImplemented', { details: { Method: method, ResourceType: resource.toUpperCase() } });
   }
@@ -284,7 +284,7 @@ export function subresource(query: Query): string | undefined {
 
 /** What a request is about beyond its address. A preflight carries the query of the request to come, whatever that is. */
 function resourceOf(address: Address, method: string, query: Query): string | undefined {
-  if (address.kind === 'own') return reservedPath(address.path);
+  if (address.kind === 'internal') return reservedPath(address.path);
   return address.kind === 'website' || method === 'OPTIONS' ? undefined : subresource(query);
 }
 

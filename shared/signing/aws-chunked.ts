@@ -7,8 +7,8 @@ export type Frame =
   /** Once, last. `lines` are `name:value` as sent, latin1, without the signature's own line. */
   | { readonly kind: 'trailers'; readonly lines: readonly string[]; readonly signature: string | undefined };
 
-const mostSizeLineBytes = 1024;
-const mostTrailerBytes = 16 * 1024;
+const maxSizeLineBytes = 1024;
+const maxTrailerBytes = 16 * 1024;
 const carriageReturn = 0x0d;
 const lineFeed = 0x0a;
 const sizeLine = /^0*([0-9A-Fa-f]{1,13})(?:;chunk-signature=([0-9a-f]{64}))?$/;
@@ -84,10 +84,10 @@ export class AwsChunkedDecoder {
 
   #checkLineLength(more: number): void {
     const length = this.#line.length + more;
-    if (this.#expects === 'size' && length > mostSizeLineBytes)
+    if (this.#expects === 'size' && length > maxSizeLineBytes)
       throw incomplete('The size line of a chunk is too long.');
     if (this.#expects === 'data-end' && length > '\r\n'.length) throw incomplete('A chunk is longer than its size.');
-    if (this.#expects === 'trailer' && (this.#trailerBytes += more) > mostTrailerBytes) {
+    if (this.#expects === 'trailer' && (this.#trailerBytes += more) > maxTrailerBytes) {
       throw new S3Error('MalformedTrailerError', { message: 'The trailers are too long.' });
     }
   }

@@ -18,7 +18,7 @@ const control = /[\x00-\x1f\x7f]/;
 /**
  * The fields of a request, and those that a presigned URL has in its query in their place: SDKs move every x-amz- header there
  * that they can, since whoever uses the URL would have to send it otherwise. The signature covers the query as well. A header
- * that was sent all the same counts, and is for the signature gate to judge.
+ * that was sent all the same counts, and is for authentication to accept or refuse.
  *
  * A name that no header can have is refused, and not only because no answer could send it back: in version 2, headers are signed as
  * lines of `name:value`, and a name with a colon or a line break in it would be signed like other headers than it is.

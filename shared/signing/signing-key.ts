@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CredentialScope } from './credential-scope.ts';
 
-const mostKept = 1000;
+const maxKept = 1000;
 /** Regions are the client's words: a long one is not worth keeping. */
-const longestRegionKept = 64;
+const maxRegionKeptLength = 64;
 /** Keys by what they are derived from, the oldest first. A key serves a client for a whole day. */
 const kept = new Map<string, Buffer>();
 
@@ -12,14 +12,14 @@ const kept = new Map<string, Buffer>();
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 export function signingKey(secret: string, { dialect, date, region }: CredentialScope): Buffer {
-  if (region.length > longestRegionKept) return derive(secret, { dialect, date, region });
+  if (region.length > maxRegionKeptLength) return derive(secret, { dialect, date, region });
   // None of the pieces before the secret can contain a line feed, so no two derivations share an entry.
   const entry = [dialect.algorithm, date, region, secret].join('\n');
   const known = kept.get(entry);
   if (known !== undefined) return known;
   const key = derive(secret, { dialect, date, region });
   kept.set(entry, key);
-  if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+  if (kept.size > maxKept) kept.delete(kept.keys().next().value!);
   return key;
 }
 

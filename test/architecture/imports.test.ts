@@ -207,14 +207,20 @@ describe('who may import whom', () => {
 });
 
 describe('a request that was authenticated', () => {
-  it('is made by the signature gate alone, from the query that was signed', () => {
+  it('is made by authentication alone, from the query that was signed', () => {
     const values = (name: string): string[] =>
       ['shared', 'functions']
         .flatMap(sourceFiles)
         .filter((file) => new RegExp(`import \\{[^}]*\\b${name}\\b`).test(readFileSync(join(root, file), 'utf8')));
-    const gate = 'shared/protocol/authentication';
-    expect(values('AuthenticatedRequest').sort()).toEqual([`${gate}/authenticate-v2.ts`, `${gate}/authenticate.ts`]);
-    expect(values('withHoisted').sort()).toEqual([`${gate}/authenticated-request.ts`, 'shared/signing/sigv2.ts']);
+    const authentication = 'shared/protocol/authentication';
+    expect(values('AuthenticatedRequest').sort()).toEqual([
+      `${authentication}/authenticate-v2.ts`,
+      `${authentication}/authenticate.ts`,
+    ]);
+    expect(values('withHoisted').sort()).toEqual([
+      `${authentication}/authenticated-request.ts`,
+      'shared/signing/sigv2.ts',
+    ]);
   });
 });
 
@@ -222,9 +228,9 @@ describe('an authorisation', () => {
   const importersOf = (target: string): string[] =>
     [...new Set(imports.filter((each) => each.target === target).map(({ file }) => file))].sort();
 
-  it('of a request is made by the authorisation gate alone', () => {
+  it('of a request is made by authorisation alone', () => {
     const room = 'shared/protocol/authorisation';
-    expect(importersOf(`${room}/request-authorisation.ts`)).toEqual([`${room}/gate.ts`]);
+    expect(importersOf(`${room}/request-authorisation.ts`)).toEqual([`${room}/request-authoriser.ts`]);
   });
 
   it('of the service itself is made where no request is answered', () => {

@@ -1,6 +1,6 @@
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
 import { AnnouncedLength } from '../http/announced-length.ts';
-import type { EdgeProof } from './origin-secret.ts';
+import type { OriginSecret } from './origin-secret.ts';
 import { originalsOf } from './through-router.ts';
 
 /**
@@ -24,7 +24,7 @@ export interface ProxyResult {
 }
 
 /** The request as the client sent it; undefined if it did not come through the distribution. */
-export async function toRequestMessage(event: ProxyEvent, edge: EdgeProof): Promise<RequestMessage | undefined> {
+export async function toRequestMessage(event: ProxyEvent, edge: OriginSecret): Promise<RequestMessage | undefined> {
   const originals = await originalsOf(receivedFields(event), edge);
   if (originals === undefined) return undefined;
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');

@@ -12,7 +12,7 @@ import { ChargedTelemetry } from '../telemetry/charged-telemetry.ts';
 import { NoBlobs, type CloudBlobsClass } from './blobs.ts';
 import type { CloudSettings } from './settings.ts';
 import { deploymentKeys } from './deployment-keys.ts';
-import { EdgeProof } from './origin-secret.ts';
+import { OriginSecret } from './origin-secret.ts';
 import { Log } from '../telemetry/log.ts';
 import { requestIds } from '../http/request-ids.ts';
 import { composeServices } from '../compose/services.ts';
@@ -22,7 +22,7 @@ export interface CloudService {
   readonly pipeline: Pipeline;
   readonly log: Log;
   /** Knows what came through the distribution. */
-  readonly edge: EdgeProof;
+  readonly edge: OriginSecret;
   /** A fresh id for a request. */
   readonly requestId: () => string;
   /** Lets go of the connections to table and blobs. */
@@ -49,7 +49,7 @@ export async function startCloudService(
   const log = new Log(process.stdout);
   const clock = new SystemClock();
   const read = (): Promise<readonly string[]> => readNewestValues(settings.edgeSecret);
-  const edge = new EdgeProof({ secret: edgeSecret, read, clock, telemetry: log });
+  const edge = new OriginSecret({ secret: edgeSecret, read, clock, telemetry: log });
   const randomness = new CryptoRandomness();
   const table = new DynamoDbTable({ tableName: settings.table, callTimeout: settings.tableTimeout, telemetry: log });
   const blobs = Blobs ? new Blobs({ bucket: settings.blobBucket }) : new NoBlobs();

@@ -19,7 +19,7 @@ export interface OriginSecretDeps {
  * requests arrive: for some minutes some parts of the distribution have the new value and others the one before. So a proof that is not
  * known has the secret read again, and of what is there then either value holds.
  */
-export class EdgeProof {
+export class OriginSecret {
   readonly #deps: OriginSecretDeps;
   #known: readonly Buffer[];
   #readAt = -Infinity;

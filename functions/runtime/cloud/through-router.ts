@@ -2,7 +2,7 @@ import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
 import { keptHeaders, viewerProtocolHeader } from '../../../shared/protocol/kept-headers.ts';
 import { errorDocument } from '../../../shared/xml/error.ts';
-import type { EdgeProof } from './origin-secret.ts';
+import type { OriginSecret } from './origin-secret.ts';
 
 const protocolField = viewerProtocolHeader.toLowerCase();
 
@@ -15,7 +15,7 @@ export type Originals = Pick<RequestMessage, 'target' | 'fields' | 'remoteAddres
  * @param received what arrived
  * @throws Error if the distribution proved itself and the router kept nothing
  */
-export async function originalsOf(received: Fields, edge: EdgeProof): Promise<Originals | undefined> {
+export async function originalsOf(received: Fields, edge: OriginSecret): Promise<Originals | undefined> {
   if (!(await edge.holds(received.get(keptHeaders.proof)))) return undefined;
   return {
     target: kept(received, keptHeaders.target),

@@ -13,13 +13,13 @@ export interface LogInsightsOptions {
   /** Milliseconds between two looks at whether a query is done. */
   readonly pollTime?: number;
   /** Lines that an answer has at most. */
-  readonly mostLines?: number;
+  readonly maxLines?: number;
   /** Settings of the SDK's client. What is left out comes from the environment. */
   readonly client?: CloudWatchLogsClientConfig;
 }
 
 /** More lines an answer never has. https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html */
-const mostLines = 10_000;
+const maxLines = 10_000;
 
 /**
  * The log of requests in CloudWatch Logs, summed up by Logs Insights: nobody has to carry it anywhere, and it may be asked again.
@@ -29,21 +29,21 @@ export class LogInsights implements RequestLog {
   readonly #client: CloudWatchLogsClient;
   readonly #groups: readonly string[];
   readonly #pollTime: number;
-  readonly #mostLines: number;
+  readonly #maxLines: number;
 
   constructor(options: LogInsightsOptions) {
     this.#client = new CloudWatchLogsClient(options.client ?? {});
     this.#groups = options.groups;
     this.#pollTime = options.pollTime ?? 500;
-    this.#mostLines = options.mostLines ?? mostLines;
+    this.#maxLines = options.maxLines ?? maxLines;
   }
 
   /** @throws Error if a query fails */
   async between(from: number, until: number): Promise<readonly LoggedRequests[]> {
     const lines = await this.#ask(from, until);
-    if (lines.length < this.#mostLines) return lines.map(requestsOf);
+    if (lines.length < this.#maxLines) return lines.map(requestsOf);
     // There may be more of them than are told.
-    if (until - from <= 1) throw new Error(`more than ${this.#mostLines} projects sent requests in a millisecond`);
+    if (until - from <= 1) throw new Error(`more than ${this.#maxLines} projects sent requests in a millisecond`);
     const middle = Math.floor((from + until) / 2);
     return added([...(await this.between(from, middle)), ...(await this.between(middle, until))]);
   }
@@ -56,7 +56,7 @@ export class LogInsights implements RequestLog {
         startTime: Math.floor(from / 1000),
         endTime: Math.ceil(until / 1000),
         queryString: queryOf(from, until),
-        limit: this.#mostLines,
+        limit: this.#maxLines,
       }),
     );
     for (;;) {

@@ -1,7 +1,7 @@
 import type { QueryOptions } from '../../ports/key-value-table.ts';
 
 /** No sort key has more bytes, and DynamoDB refuses longer ones even as a bound. */
-const longestSortKey = 1024;
+const maxSortKeyLength = 1024;
 
 /** The part of a partition that a query walks, in the terms in which DynamoDB can be asked. */
 export interface SortKeyRange {
@@ -82,17 +82,17 @@ function lesser(a: string, b: string | undefined): string {
 }
 
 function fits(key: string): boolean {
-  return Buffer.byteLength(key) <= longestSortKey;
+  return Buffer.byteLength(key) <= maxSortKeyLength;
 }
 
 /** The greatest sort key that DynamoDB accepts and that is not above this one. It has no empty keys. */
 function roundDown(key: string): string | undefined {
-  return (fits(key) ? key : cut(key, longestSortKey)) || undefined;
+  return (fits(key) ? key : cut(key, maxSortKeyLength)) || undefined;
 }
 
 /** A sort key that DynamoDB accepts and that is not below this one. The successor may be a byte longer than what it follows. */
 function roundUp(key: string): string | undefined {
-  return fits(key) ? key : successor(cut(key, longestSortKey - 1));
+  return fits(key) ? key : successor(cut(key, maxSortKeyLength - 1));
 }
 
 /** The beginning of a string, in whole characters of at most so many bytes. */

@@ -27,7 +27,7 @@ const tag = {
   short: 128,
 } as const;
 
-const longestShort = 127;
+const maxShortLength = 127;
 /** Above this many bytes a built-in function is faster than a loop. */
 const loopLimit = 24;
 
@@ -97,7 +97,7 @@ export class Encoder {
 
   #tagged(text: string): void {
     const size = Buffer.byteLength(text);
-    if (size <= longestShort) this.byte(tag.short + size);
+    if (size <= maxShortLength) this.byte(tag.short + size);
     else this.byte(tag.text).#number(size);
     this.#text(text, size);
   }

@@ -34,8 +34,8 @@ function stepsToRead(value: Buffer): number {
 }
 
 /** A page ends here at the latest. */
-const mostItemsOfPage = 2000;
-const mostBytesOfPage = 1024 * 1024;
+const maxItemsOfPage = 2000;
+const maxBytesOfPage = 1024 * 1024;
 /** A trim takes the oldest records in steps of so many, so that writers are not kept waiting. */
 const trimStep = 1000;
 
@@ -76,7 +76,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
 
   async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
     this.#environment.look();
-    const most = Math.min(options.limit ?? mostItemsOfPage, mostItemsOfPage);
+    const most = Math.min(options.limit ?? maxItemsOfPage, maxItemsOfPage);
     const { start, end } = rangeOf(pk, options);
     const range = options.reverse
       ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
@@ -90,7 +90,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
       more = false;
       // One turn reads so much in one go: what the engine gives is good until the next read.
       for (const { key, value } of this.#items.getRange({ ...rest, limit: most + 1 - items.length })) {
-        if (items.length === most || bytes > mostBytesOfPage) return { items, more: true };
+        if (items.length === most || bytes > maxBytesOfPage) return { items, more: true };
         items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: decodeItem(value, options.attributes) });
         bytes += value.length;
         steps += stepsToRead(value);
@@ -114,8 +114,8 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
         const page: Item[] = [];
         let bytes = 0;
         let next: Buffer | undefined;
-        for (const { key, value } of this.#items.getRange({ start, end: range.end, limit: mostItemsOfPage + 1 })) {
-          if (page.length === mostItemsOfPage || bytes > mostBytesOfPage) {
+        for (const { key, value } of this.#items.getRange({ start, end: range.end, limit: maxItemsOfPage + 1 })) {
+          if (page.length === maxItemsOfPage || bytes > maxBytesOfPage) {
             next = Buffer.from(key);
             break;
           }

@@ -14,7 +14,7 @@ const removalStep = 200;
 /** Read at once by a listing. */
 const listStep = 1000;
 /** So many bytes wait for a transaction at the most. */
-const mostWaiting = 4 * 1024 * 1024;
+const maxWaiting = 4 * 1024 * 1024;
 
 /** Of the value: the size of the bucket id, and of the key in 16 bits, little-endian; both; then the bytes. */
 const textStart = 3;
@@ -46,7 +46,7 @@ export class SmallBlobs implements Frame {
     this.#environment.look();
     this.#waiting.set(ref, value);
     this.#waitingBytes += value.length;
-    if (this.#waitingBytes > mostWaiting) {
+    if (this.#waitingBytes > maxWaiting) {
       // Every transaction begins with the blobs that wait. Should it fail, so will the write that is to refer to this one, which knows what to say.
       await this.#environment.run(() => undefined).catch(() => undefined);
     }

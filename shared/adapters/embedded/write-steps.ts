@@ -2,7 +2,7 @@ import type { Change, Condition, Expectation, ItemKey } from '../../ports/key-va
 import { encodeItem } from './item-encoding.ts';
 import { encodeItemKey } from './item-key.ts';
 
-const mostItemsOfWrite = 100;
+const maxItemsOfWrite = 100;
 
 /** What a write looks at in one item, and makes of it. */
 export interface Step {
@@ -18,9 +18,9 @@ export interface Step {
  * @throws Error if the write breaks the rules of the port
  */
 export function stepsOf(changes: readonly Change[], conditions: readonly Condition[]): Step[] {
-  if (changes.length + conditions.length > mostItemsOfWrite) {
+  if (changes.length + conditions.length > maxItemsOfWrite) {
     throw new Error(
-      `a write takes ${mostItemsOfWrite} changes and conditions, not ${changes.length + conditions.length}`,
+      `a write takes ${maxItemsOfWrite} changes and conditions, not ${changes.length + conditions.length}`,
     );
   }
   const steps = new Map<string, Step>();

@@ -36,7 +36,7 @@ interface Pending {
 
 /** Processes spread over so many items of a day, so that they seldom meet. */
 const slots = 16;
-const attempts = 8;
+const maxAttempts = 8;
 
 /**
  * Counts requests in memory, per project and day, and adds them up in the table whenever it is told to. What was not written when the
@@ -85,7 +85,7 @@ export class RequestMeter {
   /** @returns false if others were always faster */
   async #write({ project, day, tally }: Pending): Promise<boolean> {
     const key = billingKey.requests(project, day, this.#slot);
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const row = await this.#table.get(key);
       const r = writeToken(this.#randomness);
       const { outcome } = await this.#table.write([

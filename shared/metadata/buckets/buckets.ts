@@ -28,7 +28,7 @@ export interface OwnedBucketEntry {
 }
 
 /** No bucket has a longer name; what is asked for may be longer than the name of an item. */
-const longestName = 63;
+const maxNameLength = 63;
 /** How old a bucket's image may be when a commit begins. */
 const freshness = 1000;
 const closingTime = 5000;
@@ -36,7 +36,7 @@ const settlingTime = 5000;
 /** Longer than a commit may take: those that began under the old versioning state are over then. */
 const settlingWait = 3000;
 /** Enough for fifty changes of one bucket at a time, which take turns. */
-const attempts = 12;
+const maxAttempts = 12;
 const verdictPoll = 25;
 
 /**
@@ -59,7 +59,7 @@ export class Buckets {
 
   /** The bucket of this name as it is now, or undefined. Requests that arrive together share one read. */
   async find(name: string): Promise<Bucket | undefined> {
-    return name.length > longestName ? undefined : this.#reads.get(name);
+    return name.length > maxNameLength ? undefined : this.#reads.get(name);
   }
 
   /** Rejects if the table does not answer. */
@@ -87,7 +87,7 @@ export class Buckets {
     limit: number,
     acl?: Attributes,
   ): Promise<'created' | 'owned'> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const existing = await this.find(name);
       const caller = await authorisation.confirmCaller();
       if (existing) {
@@ -132,7 +132,7 @@ export class Buckets {
    */
   async remove(authorisation: BucketAuthorisation): Promise<void> {
     const { name } = authorisation.bucket;
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const bucket = await this.#present(authorisation.bucket);
       const closing = { token: this.#token(), until: this.#clock.now() + closingTime };
       const caller = await authorisation.confirm(bucket);
@@ -214,7 +214,7 @@ export class Buckets {
     revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>,
     confirm: (bucket: Bucket) => Promise<readonly Condition[]>,
   ): Promise<Bucket> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const bucket = await load();
       // Before rights are confirmed: a change of its own, whose answer was lost, may have taken them away.
       const revised = await revision(bucket, attempt);
@@ -385,7 +385,7 @@ export class Buckets {
   }
 
   async #bury(bucket: Bucket, closingToken: string, confirm: () => Promise<readonly Condition[]>): Promise<boolean> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const count = await this.#table.get(itemKey.bucketCount(bucket.project));
       const caller = await confirm();
       const written = await this.#table.write(

@@ -44,7 +44,7 @@ export type NewSlice = Pick<LifecycleSlice, 'bucket' | 'bucketId' | 'kind' | 'pr
  * so it is short, and what a dead worker leaves is soon taken up.
  */
 const leaseTime = 10_000;
-const attempts = 8;
+const maxAttempts = 8;
 const slicesPerWrite = 50;
 const slicesPerLook = 100;
 
@@ -74,7 +74,7 @@ export class LifecyclePasses {
 
   /** The pass that is not over yet, or a new one. */
   async begin(): Promise<LifecyclePass> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const latest = await this.latest();
       if (latest && latest.finishedAt === undefined) return latest;
       const pass: LifecyclePass = {
@@ -177,7 +177,7 @@ export class LifecyclePasses {
   /** Drops a slice that is done, and adds what it did to the pass. @throws SliceLost */
   async complete(slice: LifecycleSlice): Promise<void> {
     const gone: Change = { key: itemKey.lifecycleSlice(slice.id), delete: true, expect: tokenIs(slice) };
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const pass = await this.latest();
       const counted = pass && slice.id.startsWith(`${pass.id}/`) && counting(pass, slice, this.#token());
       if (await this.#write(counted ? [gone, counted] : [gone])) return;
@@ -192,7 +192,7 @@ export class LifecyclePasses {
     pass: LifecyclePass,
     change: (present: LifecyclePass) => LifecyclePass | undefined,
   ): Promise<LifecyclePass> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const present = await this.latest();
       if (present?.id !== pass.id) throw new SliceLost();
       const changed = change(present);

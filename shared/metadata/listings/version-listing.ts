@@ -31,7 +31,7 @@ interface Entry extends ListingEntry {
 }
 
 /** Keys whose versions are read at once. */
-const together = 32;
+const concurrency = 32;
 
 /** One page of all versions and delete markers: keys in byte order, the versions of a key newest first. */
 export async function listVersions(
@@ -54,7 +54,7 @@ export async function listVersions(
         return { entries: entries.map(({ key, head }) => ({ key, head, live: true })), more };
       },
       rows: async (entries, limit, behind) => {
-        const some = entries.slice(0, together);
+        const some = entries.slice(0, concurrency);
         return Promise.all(some.map((entry, at) => rowsOf(entry, limit, at === 0 ? behind : undefined)));
       },
       rowId: ({ version }) => version.instance,

@@ -16,7 +16,7 @@ import { monitoringKey, monitoringPartition } from './items.ts';
 import { decodeMonitored, isMonitored, type MonitoredBucket, type MonitoredBuckets } from './monitored-buckets.ts';
 import { notificationChange } from './notifications.ts';
 
-const attempts = 8;
+const maxAttempts = 8;
 const secretBytes = 32;
 const pageSize = 100;
 
@@ -102,7 +102,7 @@ export class Alarms {
     limit: number,
   ): Promise<{ readonly webhookSecret: string | undefined }> {
     let { bucket } = authorisation;
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       const { entry, alarm, holder } = await this.#look(bucket, name);
       if (entry?.status !== 'on')
@@ -142,7 +142,7 @@ export class Alarms {
   /** @throws S3Error NoSuchAlarm, SlowDown */
   async remove(authorisation: BucketAuthorisation, name: string): Promise<void> {
     let { bucket } = authorisation;
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       const { entry, alarm, holder } = await this.#look(bucket, name);
       if (alarm === undefined) throw noSuchAlarm(name);
@@ -190,7 +190,7 @@ export class Alarms {
   }
 
   async #pauseOne({ bucketId }: MonitoredBucket, name: string): Promise<void> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const item = await this.#table.get(monitoringKey.alarm(bucketId, name));
       const alarm = item && decodeAlarm(name, item);
       if (alarm === undefined || alarm.state === 'INSUFFICIENT_DATA') return;

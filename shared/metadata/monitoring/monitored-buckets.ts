@@ -20,7 +20,7 @@ export interface MonitoredBucket {
   readonly token: string;
 }
 
-const attempts = 8;
+const maxAttempts = 8;
 const pageSize = 100;
 
 /**
@@ -56,7 +56,7 @@ export class MonitoredBuckets {
    */
   async turn(authorisation: BucketAuthorisation, status: 'on' | 'off'): Promise<MonitoredBucket | undefined> {
     let { bucket } = authorisation;
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       const present = await this.find(bucket.id);
       if (present?.status === status || (present === undefined && status === 'off')) return present;

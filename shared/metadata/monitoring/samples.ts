@@ -7,7 +7,7 @@ import { packColumn, unpackColumn } from './point-columns.ts';
 import { beginningOf, days, hours, resolutions, samples, type Resolution } from './resolutions.ts';
 import { aggregateOf, join, metrics, type Aggregate, type Metric, type Point, type Sample } from './statistics.ts';
 
-const attempts = 8;
+const maxAttempts = 8;
 const pageSize = 100;
 
 /** One item as it is worked on: a column of places for each metric. */
@@ -39,7 +39,7 @@ export class Samples {
    * @returns whether a new item was begun, which is the time to {@link prune}
    */
   async record(bucketId: string, moment: number, sample: Sample): Promise<boolean> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const [fine, hourly, daily] = await this.#load(bucketId, moment);
       for (const metric of metrics) {
         fine.columns[metric][placeOf(samples, moment)] = aggregateOf(sample[metric]);

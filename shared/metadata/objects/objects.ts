@@ -43,7 +43,7 @@ function live<Of extends Version>(version: Of | undefined): Of | undefined {
   return version?.marker ? undefined : version;
 }
 
-const attempts = 8;
+const maxAttempts = 8;
 /** How long after the bucket was looked at a commit may still begin. */
 const commitTime = 2000;
 
@@ -247,7 +247,7 @@ export class Objects {
     const { key, versionId } = authorisation;
     let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const found = await (versionId === undefined ? chain.current() : chain.find(versionId));
       const version = presentVersion(found?.version, key, versionId);
       bucket = await this.#buckets.confirmedFor(bucket);
@@ -273,7 +273,7 @@ export class Objects {
     let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
     const judge = sparing === 'foreign' ? sparingForeign(guard) : guard;
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       if (bucket.versioning !== 'off') return false;
       // Without a guard there is nothing to read at first: the condition refuses what must not go.
@@ -304,7 +304,7 @@ export class Objects {
   ): Promise<Version | undefined> {
     const chain = this.#chain(bucket, key);
     let lost: Version | undefined;
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const found = await find(chain);
       if (found === undefined && lost !== undefined) return lost;
       if (authorisation) bucket = await (found ? this.#buckets.readyFor(bucket) : this.#buckets.standing(bucket));
@@ -334,7 +334,7 @@ export class Objects {
     const { key } = authorisation;
     let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
       // A write that asks for nothing needs no read where nothing can lie beneath: its condition refuses whatever does.
       const mayBeBlind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && extras === undefined;

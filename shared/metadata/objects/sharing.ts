@@ -17,7 +17,7 @@ export interface Source {
   readonly version: Version;
 }
 
-const mostHolders = 64;
+const maxHolders = 64;
 
 /**
  * The companion of a copy that may be onto its source: what was changed of the source since it was read, its tags for one,
@@ -52,7 +52,7 @@ export class Sharing {
     const unlessChanged = overItself(source.version);
     return async (version, before, bucket) => {
       await unlessChanged(version, before, bucket);
-      return this.#companions(source, version, mostHolders);
+      return this.#companions(source, version, maxHolders);
     };
   }
 

@@ -11,8 +11,8 @@ interface Ledger {
 }
 
 /** A bucket is measured so often while other writes end meanwhile. */
-const attempts = 8;
-const mostLedgers = 10_000;
+const maxAttempts = 8;
+const maxLedgers = 10_000;
 
 /**
  * Quotas without overshoot, where one process makes all writes. It adds up what may come at most, which costs nothing; only a
@@ -46,7 +46,7 @@ export class ExactQuotas implements Quotas {
 
   async #claim(bucket: Bucket, ledger: Ledger, growth: Amount): Promise<void> {
     const quota = quotaOf(bucket, this.#defaults);
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (ledger.most && fits(plus(ledger.most, growth), quota)) {
         ledger.most = plus(ledger.most, growth);
         ledger.begun = plus(ledger.begun, growth);
@@ -65,7 +65,7 @@ export class ExactQuotas implements Quotas {
   #ledger(bucketId: string): Ledger {
     const known = this.#ledgers.get(bucketId);
     if (known) return known;
-    if (this.#ledgers.size >= mostLedgers) this.#forgetIdle();
+    if (this.#ledgers.size >= maxLedgers) this.#forgetIdle();
     const ledger = { most: undefined, begun: nothing, ended: nothing };
     this.#ledgers.set(bucketId, ledger);
     return ledger;

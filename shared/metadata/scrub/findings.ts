@@ -113,7 +113,7 @@ export class Findings {
   }
 
   leaveOut(what: string): void {
-    if (this.#leftOut.size < mostReasons) this.#leftOut.add(what);
+    if (this.#leftOut.size < maxReasons) this.#leftOut.add(what);
   }
 
   isYoung(time: number): boolean {
@@ -125,4 +125,4 @@ export class Findings {
   }
 }
 
-const mostReasons = 100;
+const maxReasons = 100;

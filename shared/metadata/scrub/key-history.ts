@@ -41,7 +41,7 @@ export class KeyHistory {
    * @returns what is wrong, if anything; `busy` if the key never stood still
    */
   async examine(visit: (version: Attributes) => void): Promise<HistoryDamage | 'busy' | undefined> {
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const [before] = await this.#table.getTogether([this.#headKey]);
       const history = new Restated(this.#bucketId, this.#key, before);
       if (before) visit(before);
@@ -92,7 +92,7 @@ export class KeyHistory {
   }
 }
 
-const attempts = 8;
+const maxAttempts = 8;
 
 /** A version and where it lies. */
 interface Placed {

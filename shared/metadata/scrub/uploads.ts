@@ -10,7 +10,7 @@ import type { ScrubDeps } from './deps.ts';
 
 const day = 24 * 60 * 60 * 1000;
 /** How many ended uploads are kept in mind before the queue is looked at again. */
-const mostSuspects = 10_000;
+const maxSuspects = 10_000;
 
 /** Looks at uploads, their parts, and the lists of those that are open. */
 export class UploadScrub {
@@ -70,7 +70,7 @@ export class UploadScrub {
   async #ended(id: string, initiated: number): Promise<void> {
     if (this.#references.has(reference.queued('u', id))) return;
     this.#suspects.push({ id, initiated });
-    if (this.#suspects.length >= mostSuspects) await this.end();
+    if (this.#suspects.length >= maxSuspects) await this.end();
   }
 
   /** Judges the uploads that had ended and that nobody seemed to look after. */

@@ -40,7 +40,7 @@ export class CompletedMeanwhile extends Error {
 
 const maxAttempts = 8;
 /** No upload has a longer id; what is asked for may be longer than the name of an item. */
-const longestId = 64;
+const maxIdLength = 64;
 
 /** How long a finished upload is kept, so that a repeated Complete gets the same answer. */
 export const finishedUploadTime = 7 * 24 * 60 * 60 * 1000;
@@ -124,7 +124,7 @@ export class Uploads {
 
   /** As {@link find}, or undefined if there is none. */
   async look(bucket: Bucket, key: string, id: string): Promise<Upload | undefined> {
-    if (id.length > longestId) return undefined;
+    if (id.length > maxIdLength) return undefined;
     const item = await this.#table.get(stateKey(id));
     const upload = item && decodeState(id, item);
     return upload?.bucketId === bucket.id && upload.key === key ? upload : undefined;
@@ -192,7 +192,7 @@ export class Uploads {
   /** All parts in the order of their numbers, and of their age within a number. */
   async parts(id: string): Promise<readonly Part[]> {
     const parts: Part[] = [];
-    if (id.length > longestId) return parts;
+    if (id.length > maxIdLength) return parts;
     for (let after: string | undefined, more = true; more;) {
       const page = await this.#table.query(uploadPartition(id), {
         prefix: 'p/',

@@ -2,7 +2,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import { checkRegion } from '../../signing/claim.ts';
 import { readFormClaim, verifyFormSignature } from '../../signing/form-claim.ts';
 import { checkPostPolicy, heldToSize, parsePostPolicy, type SizeRange } from '../../signing/post-policy.ts';
-import { checkVersion2, type Authenticated, type AuthenticatedHead, type GateDeps } from './authenticated.ts';
+import { checkVersion2, type Authenticated, type AuthenticatedHead, type AuthenticationDeps } from './authenticated.ts';
 import { openForm, type OpenForm } from '../bodies/form.ts';
 import type { Payload } from '../bodies/payload.ts';
 import { provenUser } from './proven-user.ts';
@@ -10,11 +10,11 @@ import { checkLengthIsGiven } from '../bodies/announced-body.ts';
 import { VerifiedBody } from '../bodies/verified-body.ts';
 
 /**
- * The part of the signature gate that a form passes. It brings its own credentials: a signature of the policy that all else
- * in the form is held to. What a form says and its policy does not allow is as good as unsigned, so nobody behind the gate
+ * Authenticates a form. It brings its own credentials: a signature of the policy that all else
+ * in the form is held to. What a form says and its policy does not allow is as good as unsigned, so no operation
  * gets to see it; what the policy says of the size of the file the payload is held to while it is read.
  *
- * @param head what the gate found in the head of the request
+ * @param head what authentication found in the head of the request
  * @param bytes of its body, verified as they are read
  * @param bucket that the request was sent to
  * @param maximum the most bytes that the form may have beside the content of its file
@@ -25,7 +25,7 @@ export async function authenticateForm(
   bytes: AsyncIterable<Uint8Array>,
   bucket: string,
   maximum: number,
-  { keys, clock, settings }: GateDeps,
+  { keys, clock, settings }: AuthenticationDeps,
 ): Promise<Authenticated> {
   const { scheme, request, body } = head;
   const { fields } = body.message;

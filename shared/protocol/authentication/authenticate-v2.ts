@@ -5,13 +5,13 @@ import { parsePayloadHash } from '../../signing/payload-hash.ts';
 import { readV2Header, readV2Query } from '../../signing/sigv2-claim.ts';
 import { isReadByV2, isSignedByV2 } from '../../signing/sigv2-resource.ts';
 import { verifyV2Signature } from '../../signing/sigv2.ts';
-import { checkVersion2, timingOf, type AuthenticatedHead, type GateDeps } from './authenticated.ts';
+import { checkVersion2, timingOf, type AuthenticatedHead, type AuthenticationDeps } from './authenticated.ts';
 import { AuthenticatedRequest } from './authenticated-request.ts';
 import { provenUser } from './proven-user.ts';
 import { subresource } from '../routes.ts';
 
 /**
- * The part of the signature gate that requests of version 2 pass.
+ * Authenticates requests signed with version 2.
  *
  * The signature covers only the parameters that its authors knew. Any other could have been added by anybody who saw the
  * request. A sub-resource would make another operation of it: a presigned upload would rename an object. So it is refused. And so is
@@ -23,7 +23,7 @@ export async function authenticateV2(
   request: RequestMessage,
   target: Target,
   scheme: 'v2-header' | 'v2-presigned',
-  deps: GateDeps,
+  deps: AuthenticationDeps,
 ): Promise<AuthenticatedHead> {
   checkVersion2(deps.settings);
   const { fields } = request;
@@ -50,7 +50,7 @@ export async function authenticateV2(
 }
 
 function refuseUncovered({ address, query }: Target): void {
-  const name = address.kind === 'website' || address.kind === 'own' ? undefined : subresource(query);
+  const name = address.kind === 'website' || address.kind === 'internal' ? undefined : subresource(query);
   if (name !== undefined && !isSignedByV2(name)) throw uncovered(name);
 }
 

@@ -14,15 +14,15 @@ import {
   timingOf,
   type Authenticated,
   type AuthenticatedHead,
-  type GateDeps,
-  type GateWants,
+  type AuthenticationDeps,
+  type BodyExpectations,
 } from './authenticated.ts';
 import { AuthenticatedRequest } from './authenticated-request.ts';
 import { provenUser } from './proven-user.ts';
 import { VerifiedBody } from '../bodies/verified-body.ts';
 
 /*
- * THE signature gate: every request passes through here, first its head and then, when it is known what is asked for, its body.
+ * Authentication: every request passes through here, first its head and then, when it is known what is asked for, its body.
  */
 
 /**
@@ -35,7 +35,7 @@ export async function authenticateHead(
   request: RequestMessage,
   target: Target,
   ignoresCredentials: boolean,
-  deps: GateDeps,
+  deps: AuthenticationDeps,
 ): Promise<AuthenticatedHead> {
   const { fields } = request;
   const scheme = ignoresCredentials ? 'anonymous' : recogniseScheme(fields, target.query);
@@ -73,8 +73,8 @@ export async function authenticateHead(
  */
 export async function authenticateBody(
   head: AuthenticatedHead,
-  wants: GateWants,
-  deps: GateDeps,
+  wants: BodyExpectations,
+  deps: AuthenticationDeps,
 ): Promise<Authenticated> {
   const { caller, scheme, request, body } = head;
   const payload = new VerifiedBody(body.message, body.hash, wants, body.context);
@@ -87,7 +87,7 @@ async function authenticateV4(
   target: Target,
   scheme: 'v4-header' | 'v4-presigned',
   claim: SignatureClaim,
-  { keys, settings: { strictRegion } }: GateDeps,
+  { keys, settings: { strictRegion } }: AuthenticationDeps,
 ): Promise<AuthenticatedHead> {
   if (strictRegion !== undefined) checkRegion(claim, strictRegion);
   refuseUnsignedHeaders(claim, request.fields);

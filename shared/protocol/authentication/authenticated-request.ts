@@ -7,7 +7,7 @@ import type { Scheme } from '../../signing/scheme.ts';
 /**
  * A request in the one reading that its signature covers. A query can be read in more than one way, so that before the signature is
  * verified nobody knows what is asked for; what is done (the operation, its input, what policies are told) follows from this alone.
- * Only the signature gate makes one, and nothing else can stand in for it.
+ * Only authentication makes one, and nothing else can stand in for it.
  */
 export class AuthenticatedRequest {
   readonly method: string;

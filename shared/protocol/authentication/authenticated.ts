@@ -20,21 +20,21 @@ export interface SigningSettings {
   readonly version2?: boolean;
 }
 
-/** What the gate itself needs. */
-export interface GateDeps {
+/** The dependencies of authentication. */
+export interface AuthenticationDeps {
   readonly keys: AccessKeys;
   readonly clock: Clock;
   readonly settings: SigningSettings;
   readonly limits: Pick<Limits, 'clockSkew' | 'presignedLifetime'>;
 }
 
-/** What an operation wants of the body behind the gate. */
-export interface GateWants extends BodyWants {
+/** What an operation expects of the verified body. */
+export interface BodyExpectations extends BodyWants {
   /** Set if the body is a form: the most bytes it may have beside the content of its file. */
   readonly formBytes?: number;
 }
 
-/** Who sent a request, and its body behind the gate. */
+/** Who sent a request, and its verified body. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly scheme: AuthenticatedHead['scheme'] | FormClaim['scheme'];
@@ -65,7 +65,7 @@ export interface AnnouncedBytes {
 }
 
 /** What the times of signatures are judged by at this moment. */
-export function timingOf({ clock, limits }: GateDeps): Timing {
+export function timingOf({ clock, limits }: AuthenticationDeps): Timing {
   return { now: clock.now(), allowedSkew: limits.clockSkew, longestLifetime: limits.presignedLifetime };
 }
 

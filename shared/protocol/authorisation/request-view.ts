@@ -5,7 +5,7 @@ import type { ObjectAttributes, Version } from '../../metadata/objects/versions.
 
 /**
  * What one request sees: each bucket and each version is read once, by whoever asks first. So the version whose ACL was judged is
- * the one that is served, whatever takes its place meanwhile; and where the gate has no need to look, nothing is read twice.
+ * the one that is served, whatever takes its place meanwhile; and where authorisation does not need to look, nothing is read twice.
  */
 export class RequestView {
   readonly #buckets: Buckets;

@@ -11,7 +11,7 @@ export interface PayloadDigests {
 }
 
 /**
- * A request body behind the signature gate. The gate has removed the aws-chunked framing; while the bytes are read it
+ * A verified request body. Authentication has removed the aws-chunked framing; while the bytes are read it
  * verifies chunk and trailer signatures, x-amz-content-sha256, Content-MD5, x-amz-checksum-*, and the length. The iterator
  * throws the exact S3Error instead of ending when one of them does not hold: so whoever reads to the end has a
  * verified body, and whoever commits before the end has a bug.

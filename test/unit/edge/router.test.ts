@@ -142,7 +142,7 @@ describe('the router', () => {
       bucket: '/b',
       object: '/b/k',
       website: '/p',
-      own: path?.replace('*', 'token') ?? '',
+      internal: path?.replace('*', 'token') ?? '',
     };
     const target = `${places[on]}?${query}&${parameter?.join('=') ?? ''}`;
     const host = on === 'website' ? `b.${names.websiteDomain}` : names.domain;

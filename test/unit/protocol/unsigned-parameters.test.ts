@@ -16,14 +16,14 @@ import { presignedV2, signedV2 } from '../../support/signer-v2.ts';
 
 const allRoutes: readonly Route[] = routes;
 /** Rows at which credentials count. */
-const rows = allRoutes.filter(({ on, method }) => (on !== 'own' && on !== 'website') || method === 'OPTIONS');
+const rows = allRoutes.filter(({ on, method }) => (on !== 'internal' && on !== 'website') || method === 'OPTIONS');
 const signable = rows.filter(
   ({ method, query }) => method !== 'OPTIONS' && (query === undefined || isSignedByV2(query)),
 );
 
 const owner = person('owner');
 const host = 'stillage.test';
-const paths = { service: '/', bucket: '/bucket', object: '/bucket/key', website: '', own: '' } as const;
+const paths = { service: '/', bucket: '/bucket', object: '/bucket/key', website: '', internal: '' } as const;
 
 const withQuery = (target: string, more: string): string => `${target}${target.includes('?') ? '&' : '?'}${more}`;
 

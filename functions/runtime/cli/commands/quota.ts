@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { Ask } from '../../../admin/commands.ts';
-import { mostBuckets } from '../../../admin/quotas.ts';
+import { maxBuckets } from '../../../admin/quotas.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { limitOption } from '../limit-option.ts';
 import { family, verb } from '../command.ts';
@@ -31,7 +31,7 @@ export function quotaFamily(): Command {
       does: 'set the quota of a project (--buckets) or of a bucket (--bytes, --objects)',
       operands: [operand],
       options: [
-        new Option('--buckets <n>', `how many buckets the project may have: 0 to ${mostBuckets}, or default`).argParser(
+        new Option('--buckets <n>', `how many buckets the project may have: 0 to ${maxBuckets}, or default`).argParser(
           parseNumber,
         ),
         new Option(

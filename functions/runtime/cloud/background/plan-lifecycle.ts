@@ -4,7 +4,7 @@ import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { backgroundHandler } from './background-handler.ts';
 
 /** As many functions work on a pass at the same time. */
-const mostWorkers = 8;
+const maxWorkers = 8;
 
 /** Plans a lifecycle pass when one is due, and calls workers: a message each. */
 export const handler = backgroundHandler('plan-lifecycle', (deps) => {
@@ -14,7 +14,7 @@ export const handler = backgroundHandler('plan-lifecycle', (deps) => {
     const plan = await planLifecycle(lifecycle, stopping);
     const { pass, slices } = plan;
     // One at least, for whoever works last also notes that the pass is over.
-    const workers = pass === undefined ? 0 : Math.max(1, Math.min(slices, mostWorkers));
+    const workers = pass === undefined ? 0 : Math.max(1, Math.min(slices, maxWorkers));
     await queue.send(Array.from({ length: workers }, () => ({ pass })));
     return { ...plan, workers };
   };

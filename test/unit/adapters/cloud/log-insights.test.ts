@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 afterAll(() => server.close());
 
-const insights = (options: { mostLines?: number; groups?: string[] } = {}): LogInsights =>
+const insights = (options: { maxLines?: number; groups?: string[] } = {}): LogInsights =>
   new LogInsights({
     ...{ groups: ['requests'], pollTime: 1, ...options },
     client: {
@@ -82,7 +82,7 @@ describe('LogInsights', () => {
 
   it('asks for less at a time where an answer is as long as answers can be', async () => {
     for (let at = 0; at < 100; at += 1) log(at, { ...charged, payer: `p${at % 10}` });
-    const found = await insights({ mostLines: 8 }).between(noon, noon + 100);
+    const found = await insights({ maxLines: 8 }).between(noon, noon + 100);
     expect(found).toHaveLength(10);
     expect(new Set(found.map(({ requests }) => requests))).toEqual(new Set([10]));
     expect(engine.queries.length).toBeGreaterThan(10);
@@ -90,7 +90,7 @@ describe('LogInsights', () => {
 
   it('does not pretend to know more than it is told', async () => {
     log(0, charged);
-    await expect(insights({ mostLines: 1 }).between(noon, noon + 1)).rejects.toThrow('more than 1 projects');
+    await expect(insights({ maxLines: 1 }).between(noon, noon + 1)).rejects.toThrow('more than 1 projects');
     instead = { status: 200, body: { status: 'Failed' } };
     await expect(insights().between(noon, noon + 1)).rejects.toThrow('a query of the logs ended as Failed');
     instead = { status: 200, body: { status: 'Complete', results: [[{ field: 'requests', value: '1.2' }]] } };

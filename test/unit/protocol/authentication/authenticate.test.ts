@@ -60,7 +60,7 @@ async function pass(request: RequestMessage, circumstances: Circumstances = {}):
   return authenticateBody(await authenticateHead(request, targetOf(request), false, deps), wants, deps);
 }
 
-/** Passes the gate and reads the body to its end. */
+/** Authenticates a request and reads its body to the end. */
 async function receive(
   request: RequestMessage,
   circumstances?: Circumstances,
@@ -283,7 +283,7 @@ describe('authenticate', () => {
   });
 });
 
-describe('the body behind the gate', () => {
+describe('the verified body', () => {
   it('is measured', async () => {
     const { payload, digests } = await receive(put());
     expect(payload.length).toBe(5);

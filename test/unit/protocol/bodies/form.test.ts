@@ -66,7 +66,7 @@ async function pass(
 
 const refused = (code: string): unknown => expect.objectContaining({ name: 'S3Error', code });
 
-describe('the signature gate, for a form', () => {
+describe('authentication of a form', () => {
   it.each([
     ['form-v4', signature],
     ['form-v2', signedV2(credentials, policyText([{ bucket: 'bucket' }, { key: 'k' }]))],

@@ -1,19 +1,19 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { EdgeProof, readingInterval } from '../../../../functions/runtime/cloud/origin-secret.ts';
+import { OriginSecret, readingInterval } from '../../../../functions/runtime/cloud/origin-secret.ts';
 import { SetClock } from '../../../support/fixed-deps.ts';
 
 let clock: SetClock;
 let stored: readonly string[] | Error;
 let readings: number;
 let problems: unknown[];
-let edge: EdgeProof;
+let edge: OriginSecret;
 
 beforeEach(() => {
   clock = new SetClock();
   stored = ['first'];
   readings = 0;
   problems = [];
-  edge = new EdgeProof({
+  edge = new OriginSecret({
     secret: 'first',
     read: async () => {
       readings += 1;

@@ -12,7 +12,7 @@ import { ConditionFacts, type KnownRequest } from './policy-facts.ts';
 import { RequestAuthorisation, type Ground } from './request-authorisation.ts';
 import type { RequestView } from './request-view.ts';
 
-/** What the gate reads from. */
+/** What authorisation reads from. */
 interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly view: RequestView;
   readonly keys: AccessKeys;
@@ -25,10 +25,10 @@ interface KnownCaller {
 }
 
 /**
- * Brings the questions of one request before the authorisation gate, with the evidence it may want. Of a bucket without a
+ * Answers the questions of one request, with the evidence that authorisation may need. Of a bucket without a
  * policy, whoever owns it is let in without a read.
  */
-export class Gate {
+export class RequestAuthoriser {
   readonly #deps: Deps;
   readonly #request: KnownRequest;
   readonly #pace = new StepCounter();

@@ -41,7 +41,7 @@ async function setPolicy(service: PipelineInProcess, ...statements: readonly Rec
 const objects = 'arn:aws:s3:::bucket/*';
 const whole = ['arn:aws:s3:::bucket', objects];
 
-describe('the gate reads', () => {
+describe('authorisation reads', () => {
   it('nothing but the bucket for whoever owns it', async () => {
     const service = await started();
     await done(service, putKey('content'));
@@ -110,7 +110,7 @@ describe('the policy of a bucket', () => {
 });
 
 describe('what was judged is what is served', () => {
-  /** Runs something between the gate's look at the object and the rest of the request. */
+  /** Runs something between authorisation's look at the object and the rest of the request. */
   function afterHeadIsRead(service: PipelineInProcess, act: () => Promise<unknown>): void {
     service.table.afterRead = async (key) => {
       if (!key.pk.startsWith('head/')) return;
