@@ -162,7 +162,7 @@ export function permissionsPage(): string {
 In a bucket's policy an action has \`s3:\` or \`svc:\` before it, and a resource \`arn:aws:s3:::\` or \`arn:svc:svc:::\`. An operation
 with several rows needs all that apply. [Who decides](../shared/access/authorise.ts): a statement that denies, else one that
 allows, else who owns the bucket and the object, else their ACLs. The last column says what must be granted to whom neither a policy
-allows it nor ownership; nothing there: for the owner of the bucket alone ([ADR 27](adr/0027-the-authorisation-gate.md)).
+allows it nor ownership; nothing there: for the owner of the bucket alone ([ADR 27](adr/0027-one-authorisation-function.md)).
 
 | operation | action | resource | when | grant |
 |---|---|---|---|---|
