@@ -6,7 +6,6 @@ import { limitTable } from '../../../shared/protocol/limits.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/limits.md'), 'utf8');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
 /** `5 GiB`, `1,000`, `20 s`, `7 days`: in bytes, and in milliseconds. */
 function valueOf(text: string): number {
@@ -44,10 +43,8 @@ describe('docs/limits.md', () => {
       expect([known.status, ...(code === 'RequestTimeout' ? [408] : [])], code).toContain(Number(status));
     }
   });
-});
 
-describe('README.md', () => {
   it.each(Object.keys(limitTable))('tells of %s', (name) => {
-    expect(readme).toMatch(new RegExp(`^\\|.*\\|.*\`${name}\``, 'm'));
+    expect(page).toMatch(new RegExp(`^\\|.*\\|.*\`${name}\``, 'm'));
   });
 });

@@ -54,7 +54,8 @@ describe('the decisions', () => {
   });
 });
 
-describe('README.md', () => {
+describe('docs/configuration.md', () => {
+  const configuration = text('docs/configuration.md');
   const { stdout } = spawnSync(process.execPath, ['bin/stillage.cjs', 'start', '--help'], {
     cwd: root,
     encoding: 'utf8',
@@ -65,18 +66,24 @@ describe('README.md', () => {
     const options = [...help.matchAll(/(--[a-z][a-z-]*) <[^>]+> .*?env: (STILLAGE_\w+)/g)];
     expect(options.length).toBeGreaterThan(10);
     for (const [, option, variable] of options)
-      expect(readme).toMatch(new RegExp(`\\| \`${option}[^|]*\\| \`${variable}\``));
+      expect(configuration).toMatch(new RegExp(`\\| \`${option}[^|]*\\| \`${variable}\``));
   });
 
   it('has no option and no limit that is not one', () => {
-    const named = [...readme.matchAll(/^\| `(--[a-z-]+|[a-z][A-Za-z]+)[ `]/gm)].map((match) => match[1]!);
+    const named = [...configuration.matchAll(/^\| `(--[a-z-]+|[a-z][A-Za-z]+)[ `]/gm)].map((match) => match[1]!);
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => !help.includes(name))).toEqual([]);
   });
+});
 
+describe('README.md', () => {
   it('begins with the two commands', () => {
     const firstScreen = readme.split('\n').slice(0, 40).join('\n');
     expect(firstScreen).toContain('npm ci && npm start');
     expect(firstScreen).toContain('npm ci && npm test');
+  });
+
+  it('is at most 150 lines', () => {
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 });
