@@ -1,5 +1,5 @@
 import type { Attributes } from '../../ports/key-value-table.ts';
-import { compareUtf8 } from '../utf8-order.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
 
 /** An enabled rule of a bucket, ready to be applied. Times are milliseconds since the epoch. */
 export interface LifecycleRule {

@@ -10,7 +10,8 @@ import { garbagePartitionOf, itemKey } from '../keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { CommitExtras } from '../objects/new-version.ts';
 import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
-import { compareUtf8, type Start } from '../utf8-order.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
+import { type Start } from '../utf8-order.ts';
 import {
   decodePart,
   decodeState,
