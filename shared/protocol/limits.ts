@@ -145,9 +145,9 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   listingEffort: { value: 20 * second, least: 100, most: longestTimer },
 };
 
-export const defaultLimits = Object.fromEntries(
+export const defaultLimits: Limits = Object.fromEntries(
   Object.entries(limitTable).map(([name, { value }]) => [name, value]),
-) as unknown as Limits;
+) as Record<keyof Limits, number>;
 
 /** Whether there is a limit of this name. */
 export function isLimit(name: string): name is keyof Limits {

@@ -1,6 +1,7 @@
 import type { Attributes, Condition, Item, ItemKey } from '../../ports/key-value-table.ts';
 import { madeAt } from '../ids.ts';
 import { uploadIndexKey, uploadPartition } from '../uploads/upload-index.ts';
+import { decodeListed } from '../uploads/upload.ts';
 import { finishedUploadTime } from '../uploads/uploads.ts';
 import type { BucketScrub } from './buckets.ts';
 import type { Findings } from './findings.ts';
@@ -114,7 +115,7 @@ export class UploadScrub {
 
   /** An entry in a bucket's list of open uploads. */
   async listed({ key, attributes }: Item): Promise<void> {
-    const { id, initiated } = attributes as unknown as { id: string; initiated: number };
+    const { id, initiated } = decodeListed(attributes);
     if (this.#findings.isYoung(initiated)) return;
     const [state, present] = await this.#deps.table.getTogether([stateKey(id), key]);
     if (present === undefined) return;
