@@ -1,12 +1,10 @@
 import type { TagLimits } from '../xml/tagging.ts';
+import { day, minute, second } from '../ports/durations.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 const TiB = 1024 * GiB;
-const second = 1000;
-const minute = 60 * second;
-const day = 24 * 60 * minute;
 
 /** What a deployment may set. Sizes in bytes, times in milliseconds. https://docs.aws.amazon.com/general/latest/gr/s3.html */
 export interface Limits {

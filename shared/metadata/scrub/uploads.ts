@@ -1,3 +1,4 @@
+import { day } from '../../ports/durations.ts';
 import type { Attributes, Condition, Item, ItemKey } from '../../ports/key-value-table.ts';
 import { madeAt } from '../ids.ts';
 import { uploadIndexKey, uploadPartition } from '../uploads/upload-index.ts';
@@ -9,7 +10,6 @@ import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
 
-const day = 24 * 60 * 60 * 1000;
 /** How many ended uploads are kept in mind before the queue is looked at again. */
 const mostSuspects = 10_000;
 
