@@ -4,8 +4,8 @@ export type Trigger =
   | { readonly by: 'changes'; readonly prefixes: readonly string[]; readonly patienceHours: number }
   /** https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html */
   | { readonly by: 'schedule'; readonly expression: string }
-  /** A message of the lifecycle queue. */
-  | { readonly by: 'message' }
+  /** A message of the lifecycle queue; so many run at the same time. */
+  | { readonly by: 'message'; readonly maxConcurrency: number }
   /** Somebody whom IAM lets do it. */
   | { readonly by: 'invocation' };
 
@@ -87,7 +87,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     file: file('apply-lifecycle'),
     does: 'works on slices of a lifecycle pass',
     needs: { table: [...read, ...put, ...remove], lifecycleQueue: true },
-    trigger: { by: 'message' },
+    trigger: { by: 'message', maxConcurrency: 8 },
     timeoutMinutes: 15,
   },
   {

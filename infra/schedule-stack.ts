@@ -22,8 +22,6 @@ export interface ScheduleStackProps extends StackProps {
 
 /** Dead letters wait so long for somebody to look at them. */
 const retention = Duration.days(14);
-/** As many workers of a lifecycle pass run at the same time. */
-const lifecycleWorkers = 8;
 
 /** What runs without being asked: followers of the change feed, schedules and lifecycle workers, with their queues. */
 export class ScheduleStack extends Stack {
@@ -65,7 +63,7 @@ export class ScheduleStack extends Stack {
         requestLogs,
       };
       if (trigger.by === 'changes') return this.#follower(shared, trigger, data);
-      if (trigger.by === 'message') return this.#worker(shared);
+      if (trigger.by === 'message') return this.#worker(shared, trigger);
       const deadLetters = trigger.by === 'schedule' ? { deadLetters: this.deadLetters.schedule } : {};
       return new BackgroundFunctionConstruct(this, bundle.name, { ...shared, ...deadLetters }).function;
     };
@@ -109,10 +107,13 @@ export class ScheduleStack extends Stack {
     return follower;
   }
 
-  #worker(props: ConstructorParameters<typeof BackgroundFunctionConstruct>[2]): Function {
+  #worker(
+    props: ConstructorParameters<typeof BackgroundFunctionConstruct>[2],
+    { maxConcurrency }: Extract<BackgroundBundle['trigger'], { by: 'message' }>,
+  ): Function {
     const statements = [mayReceive(this.lifecycleQueue)];
     const worker = new BackgroundFunctionConstruct(this, props.bundle.name, { ...props, statements }).function;
-    worker.addEventSource(new SqsEventSource(this.lifecycleQueue, { batchSize: 1, maxConcurrency: lifecycleWorkers }));
+    worker.addEventSource(new SqsEventSource(this.lifecycleQueue, { batchSize: 1, maxConcurrency }));
     return worker;
   }
 

@@ -16,6 +16,7 @@ interface AnyCommand {
   readonly act: (deps: AdministrationDeps, given: object) => Promise<unknown>;
 }
 
+// What each command takes is checked against its own table before it acts: no type can say so of all of them.
 const commands = administrationCommands as unknown as Readonly<Record<string, AnyCommand>>;
 
 /** Does what a command says. A refusal is an answer; only what nobody foresaw is thrown. */

@@ -1,6 +1,6 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { parseIsoDate } from '../../shared/http/dates.ts';
-import type { Attribute } from '../../shared/ports/key-value-table.ts';
+import { decodeLifecycle, encodeLifecycle } from '../../shared/metadata/lifecycle/lifecycle-rules.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { lifecycleConfiguration, readLifecycleConfiguration, type LifecycleRule } from '../../shared/xml/lifecycle.ts';
@@ -23,10 +23,7 @@ export const getBucketLifecycleConfiguration = defineOperation({
     if (document === undefined) {
       throw new S3Error('NoSuchLifecycleConfiguration', { details: { BucketName: bucket.name } });
     }
-    return {
-      rules: document['rules'] as unknown as readonly LifecycleRule[],
-      minimumSize: document['minimumSize'] as string,
-    };
+    return decodeLifecycle(document);
   },
   render: ({ rules, minimumSize }, _, { settings }) => ({
     fields: [[minimumSizeHeader, minimumSize]],
@@ -53,10 +50,7 @@ export const putBucketLifecycleConfiguration = defineOperation({
   parse: ({ bucket, fields }) => ({ bucket, minimumSize: readMinimumSize(fields.get(minimumSizeHeader)) }),
   authorise: ({ bucket }) => [{ action: 'PutLifecycleConfiguration', bucket }],
   act: ({ minimumSize }, { authorisation, buckets, document }) =>
-    buckets.documents.set(authorisation, 'lifecycle', {
-      rules: document as unknown as readonly Attribute[],
-      minimumSize,
-    }),
+    buckets.documents.set(authorisation, 'lifecycle', encodeLifecycle({ rules: document, minimumSize })),
   render: (_, { minimumSize }) => ({
     fields: [
       ['content-type', 'application/xml'],

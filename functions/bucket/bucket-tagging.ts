@@ -16,7 +16,7 @@ export const getBucketTagging = defineOperation({
   act: async (_, { bucket, buckets }) => {
     const document = await buckets.documents.of(bucket, 'tagging');
     if (document === undefined) throw new S3Error('NoSuchTagSet', { details: { BucketName: bucket.name } });
-    return document['tags'] as unknown as readonly (readonly [key: string, value: string])[];
+    return document['tags'] as readonly (readonly [key: string, value: string])[];
   },
   render: (tags, _, { settings }) => ({
     xml: taggingDocument(

@@ -9,6 +9,7 @@ import { listMultipartUploadsResult } from '../../shared/xml/listings.ts';
 export const listMultipartUploads = defineOperation({
   name: 'ListMultipartUploads',
   on: 'bucket',
+  isListing: true,
   body: 'none',
   needs: { table: 'read' },
 

@@ -11,6 +11,7 @@ import { listVersionsResult } from '../../shared/xml/listings.ts';
 export const listObjectVersions = defineOperation({
   name: 'ListObjectVersions',
   on: 'bucket',
+  isListing: true,
   body: 'none',
   needs: { table: 'read' },
 

@@ -13,6 +13,7 @@ import { listObjectsV2Result } from '../../shared/xml/listings.ts';
 export const listObjectsV2 = defineOperation({
   name: 'ListObjectsV2',
   on: 'bucket',
+  isListing: true,
   body: 'none',
   needs: { table: 'read' },
 

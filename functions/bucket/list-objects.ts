@@ -11,6 +11,7 @@ import { listObjectsResult } from '../../shared/xml/listings.ts';
 export const listObjects = defineOperation({
   name: 'ListObjects',
   on: 'bucket',
+  isListing: true,
   body: 'none',
   needs: { table: 'read' },
 

@@ -25,7 +25,7 @@ import {
 } from '../../shared/metadata/lifecycle/lifecycle-rules.ts';
 import type { Objects } from '../../shared/metadata/objects/objects.ts';
 import type { Uploads } from '../../shared/metadata/uploads/uploads.ts';
-import { compareUtf8 } from '../../shared/metadata/utf8-order.ts';
+import { compareUtf8 } from '../../shared/ports/utf8-order.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 
 /** The deps it works in: those of the operations, and a book of how far it has come. */

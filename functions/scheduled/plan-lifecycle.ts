@@ -1,8 +1,10 @@
 import { realDays } from '../../shared/metadata/lifecycle/lifecycle.ts';
 import type { LifecyclePass } from '../../shared/metadata/lifecycle/lifecycle-passes.ts';
+import { day } from '../../shared/ports/durations.ts';
 import { applyLifecycle, type LifecycleDeps } from './apply-lifecycle.ts';
 
-const day = 24 * 60 * 60 * 1000;
+/** As many functions in the cloud work on a pass at the same time: `maxConcurrency` of what starts ApplyLifecycle, too. */
+export const maxLifecycleWorkers = 8;
 
 /** Whether there is something to do: a pass that is not over, or the first pass of a day. Nothing becomes due within a day. */
 export function isPassDue(latest: LifecyclePass | undefined, now: number): boolean {

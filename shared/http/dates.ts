@@ -5,8 +5,9 @@
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`. Old clients write the zone `+0000`, and a day of one digit. */
-const imfFixdate = /^[A-Z][a-z]{2}, (\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) (?:GMT|UTC|[+-]0000)$/;
+/** `Sun, 06 Nov 1994 08:49:37 GMT`. Old clients write the zone `+0000` and a day of one digit, and leave out the name of the day. */
+const imfFixdate =
+  /^(?:[A-Z][a-z]{2}, )?(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) (?:GMT|UTC|[+-]0000)$/;
 /** `Sunday, 06-Nov-94 08:49:37 GMT` */
 const rfc850 = /^[A-Z][a-z]{5,8}, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) GMT$/;
 /** `Sun Nov  6 08:49:37 1994` */
@@ -48,25 +49,6 @@ export function parseIsoDate(text: string): number | undefined {
   const offset = zoneOffset(zone);
   if (time === undefined || offset === undefined) return undefined;
   return time + Number(fraction.padEnd(3, '0').slice(0, 3)) - offset;
-}
-
-/** Writes ISO 8601 with milliseconds: `2026-11-20T10:00:00.000Z`. */
-export function formatIsoDate(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}
-
-const basic = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/;
-
-/** Reads the form of X-Amz-Date: `20261120T100000Z`. */
-export function parseBasicDate(text: string): number | undefined {
-  const match = basic.exec(text);
-  if (!match) return undefined;
-  return moment(match[1]!, Number(match[2]) - 1, match[3]!, match[4]!, match[5]!, match[6]!);
-}
-
-/** Writes the form of X-Amz-Date: `20261120T100000Z`. */
-export function formatBasicDate(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/[-:]|\.\d{3}/g, '');
 }
 
 /** Reads what SDKs send where the API says "timestamp" only: an HTTP date or ISO 8601. */

@@ -16,7 +16,7 @@ const oneRange = /^bytes=(\d*)-(\d*)$/i;
 export function parseRange(field: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const match = field === undefined ? null : oneRange.exec(field.trim());
   if (match === null) return undefined;
-  const [, first, last] = match as unknown as [string, string, string];
+  const [, first = '', last = ''] = match;
   if (first === '') {
     if (last === '') return undefined;
     const length = Math.min(Number(last), size);

@@ -1,5 +1,5 @@
 import { maximumKeyBytes } from '../http/address.ts';
-import { compareUtf8 } from './utf8-order.ts';
+import { compareUtf8 } from '../ports/utf8-order.ts';
 
 /**
  * A string between two keys, by which a range that holds both can be cut: behind `low`, and not behind `high`. It is about in the middle

@@ -63,9 +63,19 @@ export function objectOf({ pk, sk }: ItemKey): { bucketId: string; key: string; 
   return undefined;
 }
 
+/** What the partition keys of items begin with that a follower of the change feed looks at. */
+export const followedPrefixes = {
+  /** The usage counters: current versions, which know their noncurrent ones, and parts. */
+  usage: ['head/', 'upload/'],
+  /** The release of content: versions, uploads and parts. */
+  release: ['head/', 'old/', 'upload/'],
+} as const;
+
+const everyFollowedPrefix = [...new Set(Object.values(followedPrefixes).flat())];
+
 /** Whether the change feed must tell of this item: objects, uploads and their parts have followers, nothing else has. */
 export function isFollowed({ pk }: ItemKey): boolean {
-  return pk.startsWith('head/') || pk.startsWith('old/') || pk.startsWith('upload/');
+  return everyFollowedPrefix.some((prefix) => pk.startsWith(prefix));
 }
 
 /** Partitions of the garbage queue, so that a busy deployment does not write one of them too fast. */

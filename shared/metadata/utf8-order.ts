@@ -1,24 +1,5 @@
 import { maximumKeyBytes } from '../http/address.ts';
 
-/**
- * Compares two strings by the bytes of their UTF-8 form, which is also the order of their code points. JavaScript's `<`
- * compares UTF-16: it puts U+1F600 before U+FF01, since the first begins with the surrogate 0xD83D.
- */
-export function compareUtf8(a: string, b: string): number {
-  const shared = Math.min(a.length, b.length);
-  for (let at = 0; at < shared; at++) {
-    const x = a.charCodeAt(at);
-    const y = b.charCodeAt(at);
-    if (x !== y) return x >= 0xd800 && y >= 0xd800 ? behindSurrogates(x) - behindSurrogates(y) : x - y;
-  }
-  return a.length - b.length;
-}
-
-/** Moves the surrogates, which stand for all that is above U+FFFF, behind U+E000 to U+FFFF. */
-function behindSurrogates(unit: number): number {
-  return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
-}
-
 /** Where a walk over keys begins: at a key, if it is there, or behind it, or, with neither, at the first. */
 export interface Start {
   readonly from?: string;

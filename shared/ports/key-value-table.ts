@@ -16,6 +16,12 @@ export type Attribute =
   | readonly Attribute[]
   | { readonly [name: string]: Attribute };
 
+/**
+ * A type of values as the table stores them. An interface has no index signature, so that it is no {@link Attribute}; the same
+ * properties spelt out are, and the compiler sees that nothing among them cannot be stored.
+ */
+export type Stored<Value> = Value extends object ? { readonly [Name in keyof Value]: Stored<Value[Name]> } : Value;
+
 /** The name of an item. `pk` ≤ 1,500 bytes, `sk` ≤ 1,024 bytes of UTF-8, neither empty. */
 export interface ItemKey {
   readonly pk: string;

@@ -1,7 +1,7 @@
 import type { Fields } from '../http/message.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
 import type { Buckets } from '../metadata/buckets/buckets.ts';
-import type { Attributes } from '../ports/key-value-table.ts';
+import type { Attributes, Stored } from '../ports/key-value-table.ts';
 import type { CorsRule } from '../xml/cors.ts';
 
 /*
@@ -87,15 +87,18 @@ export function corsFields({ rule, allowOrigin }: CorsMatch): Field[] {
   ];
 }
 
+type StoredRules = Stored<readonly CorsRule[]>;
+
 /** The CORS rules of a bucket, or undefined if it has none. */
 export async function bucketCors(bucket: Bucket, buckets: Buckets): Promise<readonly CorsRule[] | undefined> {
   const found = await buckets.documents.of(bucket, 'cors');
-  return found && (found['rules'] as unknown as readonly CorsRule[]);
+  return found && (found['rules'] as StoredRules);
 }
 
 /** CORS rules as they are stored. */
 export function storedCors(rules: readonly CorsRule[]): Attributes {
-  return { rules: rules as unknown as readonly Attributes[] };
+  const stored: StoredRules = rules;
+  return { rules: stored };
 }
 
 /**

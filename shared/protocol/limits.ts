@@ -1,12 +1,10 @@
 import type { TagLimits } from '../xml/tagging.ts';
+import { day, minute, second } from '../ports/durations.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 const TiB = 1024 * GiB;
-const second = 1000;
-const minute = 60 * second;
-const day = 24 * 60 * minute;
 
 /** What a deployment may set. Sizes in bytes, times in milliseconds. https://docs.aws.amazon.com/general/latest/gr/s3.html */
 export interface Limits {
@@ -145,9 +143,9 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   listingEffort: { value: 20 * second, least: 100, most: maxTimerDelay },
 };
 
-export const defaultLimits = Object.fromEntries(
+export const defaultLimits: Limits = Object.fromEntries(
   Object.entries(limitTable).map(([name, { value }]) => [name, value]),
-) as unknown as Limits;
+) as Record<keyof Limits, number>;
 
 /** Whether there is a limit of this name. */
 export function isLimit(name: string): name is keyof Limits {

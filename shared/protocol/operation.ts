@@ -86,7 +86,7 @@ export interface Services {
   readonly settings: Settings;
 }
 
-/** What `act` works with besides its input. `bucket` is the one addressed, loaded and authorised. */
+/** What `act` works with besides its input: a plain object, which may be spread. `bucket` is the one addressed, loaded and authorised. */
 export type Context<On extends Level, Body> = Services & {
   readonly caller: Caller;
   /** Looks up buckets and objects, so that what was authorised is what is used. */
@@ -167,6 +167,8 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   readonly ignoresCredentials?: true;
   /** False for operations on a bucket that need not exist yet. */
   readonly bucketMustExist?: false;
+  /** Set if it lists keys of a bucket: policies may ask for its `prefix`, `delimiter` and `max-keys`. */
+  readonly isListing?: On extends 'bucket' ? true : never;
   /** Set if x-amz-checksum-* headers are of the object that comes of the request, not of its body. */
   readonly checksumsDescribe?: 'object';
   parse(request: RequestHead<On, Body>): Input;

@@ -1,4 +1,3 @@
-import type { Question } from '../access/authorise.ts';
 import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
@@ -24,7 +23,7 @@ import { readWhole } from './bodies/document.ts';
 import type { Form } from './bodies/form.ts';
 import { RequestAuthoriser } from './authorisation/request-authoriser.ts';
 import type { Limits } from './limits.ts';
-import type { AnyOperation, Answer, BodyMode, RequestHead, Services, Settings } from './operation.ts';
+import type { AnyOperation, Answer, BodyMode, Context, RequestHead, Services, Settings } from './operation.ts';
 import type { Payload } from './bodies/payload.ts';
 import { RateExceeded, RateLimit } from './rate-limit.ts';
 import { RequestView } from './authorisation/request-view.ts';
@@ -164,7 +163,7 @@ export class Pipeline {
       secure: request.secure,
       fields: request.fields,
       asked: form?.headers ?? request.fields,
-      isListing: operation.on === 'bucket' && operation.name.startsWith('List'),
+      isListing: operation.isListing === true,
       tags: async () => operation.requestTags?.(input, body) ?? [],
     };
     const { buckets, projects, uploads } = services;
@@ -189,18 +188,30 @@ export class Pipeline {
       journey.bucket = found;
       this.#countAnonymous(caller, found);
     };
-    // The deps by inheritance: copying so many properties would cost more than all that is done here.
-    const deps = Object.create(services) as Services;
-    const context = Object.assign(deps, read, {
+    // Named one by one, which takes 0.05 µs: copying them with a spread takes 20 µs, with Object.assign 1.5 µs.
+    const context: Context<'own', 'none'> = {
+      buckets,
+      objects: services.objects,
+      uploads,
+      contents: services.contents,
+      sharing: services.sharing,
+      usage: services.usage,
+      quotas: services.quotas,
+      monitoring: services.monitoring,
+      publicLinks: services.publicLinks,
+      blobs: services.blobs,
+      projects,
+      clock,
+      settings,
       caller,
       bucket: present,
       view,
       authorisation,
-      authorise: (question: Question) => authoriser.authorise([question], { bucket: present, key: question.key }),
-      authoriseLook: (question: Question) => authoriser.authoriseLook(question, present),
+      authorise: (question) => authoriser.authorise([question], { bucket: present, key: question.key }),
+      authoriseLook: (question) => authoriser.authoriseLook(question, present),
       concerns,
-    });
-    const output: unknown = await operation.act(input, context);
+    };
+    const output: unknown = await operation.act(input, Object.assign(context, read));
     return operation.render(output, input, head);
   }
 

@@ -1,7 +1,7 @@
 import { encodeName } from '../http/url-encoding.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
 import type { Buckets } from '../metadata/buckets/buckets.ts';
-import type { Attributes } from '../ports/key-value-table.ts';
+import type { Attributes, Stored } from '../ports/key-value-table.ts';
 import type { Redirect, RedirectAll, RoutingRule, Website } from '../xml/website.ts';
 
 /*
@@ -66,10 +66,11 @@ function samePlace(path: string): string {
 /** The website configuration of a bucket, or undefined if it has none. */
 export async function bucketWebsite(bucket: Bucket, buckets: Buckets): Promise<Website | undefined> {
   const found = await buckets.documents.of(bucket, 'website');
-  return found as unknown as Website | undefined;
+  return found as Stored<Website> | undefined;
 }
 
 /** A website configuration as it is stored. */
 export function storedWebsite(website: Website): Attributes {
-  return website as unknown as Attributes;
+  const stored: Stored<Website> = website;
+  return stored;
 }

@@ -1,10 +1,11 @@
 import { S3Error } from '../errors/s3-error.ts';
+import { parseHttpDate } from '../http/dates.ts';
 import type { Fields } from '../http/message.ts';
 import { checkCredentialDate, checkSkew, parseSignedHeaders, type SignatureClaim, type Timing } from './claim.ts';
 import { parseCredential } from './credential-scope.ts';
 import { dialectOf } from './dialect.ts';
 import { firstWord } from './scheme.ts';
-import { parseBasicTime, parseHttpDate, printBasicTime } from './timestamp.ts';
+import { parseBasicTime, printBasicTime } from './timestamp.ts';
 
 const malformed = 'AuthorizationHeaderMalformed';
 

@@ -1,9 +1,10 @@
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
+import { parseHttpDate } from '../http/dates.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query, QueryParameter } from '../http/query.ts';
 import { checkSkew, type Timing } from './claim.ts';
 import { firstWord } from './scheme.ts';
-import { parseBasicTime, parseHttpDate, printTime } from './timestamp.ts';
+import { parseBasicTime, printTime } from './timestamp.ts';
 
 /** What a request signed by version 2 says of its signature, wherever it says it. Well formed, not yet verified. */
 export interface V2Claim {

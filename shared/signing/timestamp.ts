@@ -23,11 +23,3 @@ export function printBasicTime(time: number): string {
 export function printTime(time: number): string {
   return new Date(time).toISOString().replace(/\.\d+/, '');
 }
-
-const httpDate = /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d (?:GMT|UTC|[+-]0000)$/;
-
-/** Milliseconds since the epoch of a Date header: `Fri, 24 May 2013 00:00:00 GMT` (RFC 9110 §5.6.7), or undefined. */
-export function parseHttpDate(text: string): number | undefined {
-  const time = httpDate.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(time) ? undefined : time;
-}

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
+import { day } from '../ports/durations.ts';
 import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { checkTags, readTag, type Tag, type TagLimits } from './tagging.ts';
 import { document, timestamp, type XmlElements } from './writer.ts';
@@ -34,7 +35,6 @@ const maximumIdLength = 255;
 const maximumPrefixBytes = 1024;
 const maximumNewerVersions = 100;
 const maximumDays = 2 ** 31 - 1;
-const day = 24 * 60 * 60 * 1000;
 
 /** What a configuration is read by. */
 export interface LifecycleReading {

@@ -29,14 +29,6 @@ export function initiateMultipartUploadResult(
   });
 }
 
-/** A part that CompleteMultipartUpload names. */
-export interface NamedPart {
-  readonly partNumber: number;
-  /** Without quotes. */
-  readonly etag: string;
-  readonly checksums: readonly DocumentChecksum[];
-}
-
 /** What understanding one part takes, in steps. */
 const stepsPerPart = 10;
 
@@ -45,21 +37,19 @@ const stepsPerPart = 10;
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
  * @throws S3Error MalformedXML, also for a document without parts
  */
-export async function readCompleteMultipartUpload(
-  body: XmlSource,
-  budget: EventLoopBudget,
-): Promise<readonly NamedPart[]> {
+export async function readCompleteMultipartUpload(body: XmlSource, budget: EventLoopBudget) {
   const root = readDocument(body, 'CompleteMultipartUpload').onlyChildren('Part');
   const parts = root.children;
   if (parts.length === 0 || parts.length > maximumParts) throw root.fault(`there must be 1 to ${maximumParts} parts`);
   return budget.map(parts, stepsPerPart, readPart);
 }
 
-function readPart(part: XmlElement): NamedPart {
+function readPart(part: XmlElement) {
   const checksums = part.children.filter(isChecksum);
   part.onlyChildren('PartNumber', 'ETag', ...checksums.map(({ name }) => name));
   return {
     partNumber: part.one('PartNumber').integer({ minimum: 0 }),
+    /** Without quotes. */
     etag: part.one('ETag').text.replace(/^"(.*)"$/s, '$1'),
     checksums: checksums.map(({ name }) => readChecksum(part.one(name))),
   };

@@ -1,4 +1,4 @@
-import { operations } from '../../functions/operations.ts';
+import { operations as everyOperation } from '../../functions/operations.ts';
 import { composeServices } from '../../functions/runtime/compose/services.ts';
 import type { AccessKey, Project } from '../../shared/access/identity.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
@@ -6,7 +6,7 @@ import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
 import { defaultLimits, type Limits } from '../../shared/protocol/limits.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
-import { Pipeline } from '../../shared/protocol/pipeline.ts';
+import { Pipeline, type PipelineDeps } from '../../shared/protocol/pipeline.ts';
 import { MemoryBlobs } from '../model/memory-blobs.ts';
 import { alarmAdapters, SetClock } from './fixed-deps.ts';
 import { MemoryTable } from './memory-table.ts';
@@ -51,7 +51,7 @@ export class PipelineInProcess {
   readonly #pipeline: Pipeline;
   readonly host = 'stillage.test';
 
-  /** @param deps a table of another kind, what stands before the blobs, the clock, and other limits than the default */
+  /** @param deps a table of another kind, what stands before the blobs, the clock, other limits than the default, and other operations */
   constructor(
     people: readonly Person[],
     {
@@ -59,11 +59,13 @@ export class PipelineInProcess {
       before = (blobs) => blobs,
       clock = new SetClock(Date.now()),
       limits = {},
+      operations = everyOperation,
     }: {
       table?: MemoryTable;
       before?: (blobs: BlobStore) => BlobStore;
       clock?: SetClock;
       limits?: Partial<Limits>;
+      operations?: PipelineDeps['operations'];
     } = {},
   ) {
     this.table = table;

@@ -7,7 +7,7 @@ import { codePoints, matchesWildcards, PatternSet, readWildcards } from '../../s
 import { resolveTarget } from '../../shared/http/address.ts';
 import { fileNameOf } from '../../shared/http/content-disposition.ts';
 import { parseCopySource } from '../../shared/http/copy-source.ts';
-import { parseBasicDate, parseHttpDate, parseIsoDate, parseTimestamp } from '../../shared/http/dates.ts';
+import { parseHttpDate, parseIsoDate, parseTimestamp } from '../../shared/http/dates.ts';
 import { rangeApplies } from '../../shared/http/if-range.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { parseDeleteConditions, parseEntityTags, parsePreconditions } from '../../shared/http/preconditions.ts';
@@ -88,9 +88,9 @@ export const readers: Readonly<Record<string, Reader>> = {
     read: parseCopySource,
   },
   dates: {
-    covers: ['parseBasicDate', 'parseHttpDate', 'parseIsoDate', 'parseTimestamp'],
+    covers: ['parseHttpDate', 'parseIsoDate', 'parseTimestamp'],
     pieces: [' ', '1', '-', ':', 'T', 'Z', 'Sun', 'Nov', ',', '.', 'GMT'],
-    read: (text) => [parseBasicDate, parseHttpDate, parseIsoDate, parseTimestamp].map((parse) => parse(text)),
+    read: (text) => [parseHttpDate, parseIsoDate, parseTimestamp].map((parse) => parse(text)),
   },
   'If-*': {
     covers: ['parseEntityTags', 'parsePreconditions', 'parseDeleteConditions'],

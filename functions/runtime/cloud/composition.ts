@@ -4,6 +4,7 @@ import { readManagedSecret, readNewestValues } from '../../../shared/adapters/cl
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { everyActionKind } from '../../../shared/metadata/monitoring/alarm-definition.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
 import { Pipeline } from '../../../shared/protocol/pipeline.ts';
@@ -28,9 +29,6 @@ export interface CloudService {
   /** Lets go of the connections to table and blobs. */
   close(): Promise<void>;
 }
-
-/** Alarms can do everything in the cloud. */
-const actionKinds = new Set(['log', 'webhook', 'topic'] as const);
 
 /**
  * The composition root in the cloud: DynamoDB and S3 beneath, and the operations that this process serves.
@@ -60,7 +58,7 @@ export async function startCloudService(
   const requestId = requestIds(randomness);
   const pipeline = new Pipeline({
     services: composeServices(
-      { table, blobs, clock, randomness, managedKey: undefined, secrets, actionKinds },
+      { table, blobs, clock, randomness, managedKey: undefined, secrets, actionKinds: everyActionKind },
       {
         projects: accounts,
         settings: {

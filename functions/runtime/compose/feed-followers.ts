@@ -1,12 +1,11 @@
 import { Usage } from '../../../shared/metadata/quotas/usage.ts';
 import { ReleaseQueue } from '../../../shared/metadata/removal/release-queue.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
+import { hour } from '../../../shared/ports/durations.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 import type { Follower } from '../../feed/follow-changes.ts';
-
-const hour = 60 * 60 * 1000;
 
 /** How long replaced content may still be read by requests that found it before, on one machine; in milliseconds. */
 export const localGrace = hour;

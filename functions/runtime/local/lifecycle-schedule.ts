@@ -1,11 +1,11 @@
 import { realDays, shortDays, type Calendar } from '../../../shared/metadata/lifecycle/lifecycle.ts';
 import type { LifecyclePass } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
+import { minute } from '../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { applyLifecycle, type LifecycleDeps } from '../../scheduled/apply-lifecycle.ts';
 import { isPassDue } from '../../scheduled/plan-lifecycle.ts';
 import { repeat } from './schedule.ts';
 
-const minute = 60 * 1000;
 /** Leaves room for requests: each worker scans without a break. */
 const workers = 2;
 

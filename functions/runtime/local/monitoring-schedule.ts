@@ -2,6 +2,7 @@ import { Webhooks } from '../../../shared/adapters/system/webhooks.ts';
 import { samplingTime } from '../../../shared/metadata/monitoring/resolutions.ts';
 import type { Notifier } from '../../../shared/ports/notifier.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+import type { ActionKind } from '../../../shared/metadata/monitoring/alarm-definition.ts';
 import { collectMetrics, type CollectionDeps } from '../../scheduled/collect-metrics.ts';
 import { evaluateAlarms, type EvaluationDeps } from '../../scheduled/evaluate-alarms.ts';
 import { LogNotifier, NotifierByScheme } from '../telemetry/notifiers.ts';
@@ -9,7 +10,7 @@ import { onTheClock } from './schedule.ts';
 import type { StartOptions } from './settings.ts';
 
 /** What alarms can do on one machine. */
-export const localActionKinds = new Set(['log', 'webhook'] as const);
+export const localActionKinds: ReadonlySet<ActionKind> = new Set(['log', 'webhook']);
 
 /** How alarms tell somebody on one machine. */
 export function localNotifier(telemetry: Telemetry, allowed: readonly string[], stopping?: AbortSignal): Notifier {

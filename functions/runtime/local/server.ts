@@ -11,6 +11,7 @@ import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-pa
 import type { Amount } from '../../../shared/metadata/amount.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
+import { minute } from '../../../shared/ports/durations.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
@@ -45,7 +46,6 @@ export interface LocalServer {
   readonly stopped: Promise<void>;
 }
 
-const minute = 60 * 1000;
 /** How long counted requests lie in memory alone: a crash loses those, and no more. */
 const meterTime = 5000;
 /** After so long a stop cuts what still runs. */

@@ -74,6 +74,7 @@ function forPeople(level: string, message: string, fields: LogFields): string {
     const line = `${time} ${level === 'error' ? 'error ' : ''}${printable([message, ...rest].join(' '))}`;
     return [line, ...stackLines(error)].join('\n') + '\n';
   }
+  // Only request() writes this message.
   const { status, method, operation, bucket, code, bytesIn, bytesOut, milliseconds, user, project } =
     fields as unknown as RequestRecord;
   const who = user === undefined ? 'anonymous' : `${user}/${project}`;

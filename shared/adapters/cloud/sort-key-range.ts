@@ -1,4 +1,5 @@
 import type { QueryOptions } from '../../ports/key-value-table.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
 
 /** No sort key has more bytes, and DynamoDB refuses longer ones even as a bound. */
 const maxSortKeyLength = 1024;
@@ -55,22 +56,6 @@ export function successor(prefix: string): string | undefined {
     if (last === 0x10ffff) continue;
     return characters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
   }
-}
-
-/** Compares as UTF-8 bytes do, which is by code point; JavaScript's `<` puts U+10000 before U+E000. */
-export function compareUtf8(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at++) {
-    const left = a.charCodeAt(at);
-    const right = b.charCodeAt(at);
-    if (left !== right) return rank(left) - rank(right);
-  }
-  return a.length - b.length;
-}
-
-/** Lifts the surrogates, halves of what lies above U+FFFF, over the rest of the code units. */
-function rank(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
 function greater(a: string, b: string): string {

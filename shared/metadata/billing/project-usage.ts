@@ -1,3 +1,4 @@
+import { hour } from '../../ports/durations.ts';
 import type { Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import { beginningOf } from './days.ts';
 import { billingPartition } from './items.ts';
@@ -12,7 +13,6 @@ export interface DayUsage extends RequestTally {
   readonly objects: number;
 }
 
-const hour = 60 * 60 * 1000;
 const nothing: Holding = { bytes: 0, objects: 0 };
 
 /**

@@ -115,6 +115,11 @@ export function sumOf(one: RequestTally, other: RequestTally): RequestTally {
 /** Of an item of requests, or of none. */
 export function decodeTally(item: Attributes | undefined): RequestTally {
   if (item === undefined) return noRequests;
-  const { a, b, free, bytesIn, bytesOut } = item as unknown as RequestTally;
-  return { a, b, free, bytesIn, bytesOut };
+  return {
+    a: item['a'] as number,
+    b: item['b'] as number,
+    free: item['free'] as number,
+    bytesIn: item['bytesIn'] as number,
+    bytesOut: item['bytesOut'] as number,
+  };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { Attributes, Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { jitter } from '../buckets/buckets.ts';
 import { timedId, writeToken } from '../ids.ts';
@@ -262,7 +262,7 @@ function decodePass(item: Attributes): LifecyclePass {
     planned: item['planned'] as string,
     planComplete: item['complete'] === 1,
     finishedAt: item['finished'] as number | undefined,
-    tally: item['tally'] as unknown as LifecycleTally,
+    tally: item['tally'] as Stored<LifecycleTally>,
     token: item['r'] as string,
   };
 }
@@ -297,7 +297,7 @@ function decodeSlice(id: string, item: Attributes): LifecycleSlice {
     from: item['from'] as string | undefined,
     until: item['until'] as string | undefined,
     after: item['after'] as string | undefined,
-    tally: item['tally'] as unknown as LifecycleTally,
+    tally: item['tally'] as Stored<LifecycleTally>,
     token: item['r'] as string,
   };
 }

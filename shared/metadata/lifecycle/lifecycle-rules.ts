@@ -1,5 +1,5 @@
-import type { Attributes } from '../../ports/key-value-table.ts';
-import { compareUtf8 } from '../utf8-order.ts';
+import type { Attributes, Stored } from '../../ports/key-value-table.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
 
 /** An enabled rule of a bucket, ready to be applied. Times are milliseconds since the epoch. */
 export interface LifecycleRule {
@@ -37,23 +37,39 @@ export interface Filtered {
   readonly tags: Tags | undefined;
 }
 
-/** How a rule lies in the bucket's document: as it was sent. */
-interface StoredRule {
+/** A rule as it was sent, which is how it lies in the bucket's document. */
+export interface StoredRule {
   readonly id: string;
   readonly status: 'Enabled' | 'Disabled';
   readonly scope: {
+    readonly form: 'prefix' | 'filter' | 'and';
     readonly prefix?: string;
     readonly tags?: readonly { readonly key: string; readonly value: string }[];
     readonly greaterThan?: number;
     readonly lessThan?: number;
   };
-  readonly expiration?: {
-    readonly days?: number;
-    readonly date?: number;
-    readonly expiredObjectDeleteMarker?: boolean;
-  };
+  readonly expiration?:
+    { readonly days: number } | { readonly date: number } | { readonly expiredObjectDeleteMarker: boolean };
   readonly noncurrent?: { readonly days: number; readonly newerVersions?: number };
   readonly abortDays?: number;
+}
+
+/** A bucket's document `lifecycle`. */
+export interface StoredLifecycle {
+  readonly rules: readonly StoredRule[];
+  /** What `x-amz-transition-default-minimum-object-size` said. */
+  readonly minimumSize: string;
+}
+
+/** Encodes a bucket's document `lifecycle`. */
+export function encodeLifecycle(lifecycle: StoredLifecycle): Attributes {
+  const stored: Stored<StoredLifecycle> = lifecycle;
+  return stored;
+}
+
+/** Decodes a bucket's document `lifecycle`. */
+export function decodeLifecycle(document: Attributes): StoredLifecycle {
+  return document as Stored<StoredLifecycle>;
 }
 
 /** Documents never change, and the same one is given out again and again. */
@@ -63,8 +79,8 @@ const decoded = new WeakMap<Attributes, readonly LifecycleRule[]>();
 export function enabledRules(document: Attributes): readonly LifecycleRule[] {
   const known = decoded.get(document);
   if (known) return known;
-  const rules = (document['rules'] as unknown as readonly StoredRule[])
-    .filter(({ status }) => status === 'Enabled')
+  const rules = decodeLifecycle(document)
+    .rules.filter(({ status }) => status === 'Enabled')
     .map(decodeRule);
   decoded.set(document, rules);
   return rules;
@@ -79,9 +95,10 @@ function decodeRule({ id, scope, expiration, noncurrent, abortDays }: StoredRule
       greaterThan: scope.greaterThan,
       lessThan: scope.lessThan,
     },
-    days: expiration?.days,
-    date: expiration?.date,
-    expiredMarkers: expiration?.expiredObjectDeleteMarker === true,
+    days: expiration && 'days' in expiration ? expiration.days : undefined,
+    date: expiration && 'date' in expiration ? expiration.date : undefined,
+    expiredMarkers:
+      expiration !== undefined && 'expiredObjectDeleteMarker' in expiration && expiration.expiredObjectDeleteMarker,
     noncurrent: noncurrent && { days: noncurrent.days, keep: noncurrent.newerVersions ?? 0 },
     abortDays,
   };

@@ -1,3 +1,4 @@
+import { day } from '../../ports/durations.ts';
 import { applies, type LifecycleRule, type Tags } from './lifecycle-rules.ts';
 
 /**
@@ -10,8 +11,6 @@ export interface Calendar {
   /** When something that began then is so many days old, in milliseconds since the epoch. */
   after(from: number, days: number): number;
 }
-
-const day = 24 * 60 * 60 * 1000;
 
 /** S3's days: what is due within a day is due at its end, 00:00 UTC. */
 export const realDays: Calendar = { after: (from, days) => Math.ceil((from + days * day) / day) * day };

@@ -1,6 +1,7 @@
 import { maximumKeyBytes } from '../../http/address.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
-import { behindPrefix, compareUtf8, type Start } from '../utf8-order.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
+import { behindPrefix, type Start } from '../utf8-order.ts';
 
 /**
  * How every listing is paged: objects, versions, uploads. The table is reached through {@link ListingSource} only.

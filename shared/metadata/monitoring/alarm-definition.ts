@@ -51,8 +51,11 @@ export interface AlarmFields {
   readonly InsufficientDataAction: readonly string[];
 }
 
+const actionKinds = ['log', 'webhook', 'topic'] as const;
 /** The kinds of actions there are. A deployment need not have topics. */
-export type ActionKind = 'log' | 'webhook' | 'topic';
+export type ActionKind = (typeof actionKinds)[number];
+/** What a deployment is composed with where alarms can do everything. */
+export const everyActionKind: ReadonlySet<ActionKind> = new Set(actionKinds);
 
 const samplingSeconds = samplingTime / 1000;
 const hourSeconds = 3600;

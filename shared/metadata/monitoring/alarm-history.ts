@@ -1,3 +1,4 @@
+import { day } from '../../ports/durations.ts';
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { sortableTime, timedId, timeOf } from '../ids.ts';
@@ -22,7 +23,6 @@ export interface HistoryPage {
   readonly next: string | undefined;
 }
 
-const day = 24 * 60 * 60 * 1000;
 export const historyKept = 30 * day;
 const pageSize = 100;
 

@@ -1,5 +1,5 @@
 import { S3Error } from '../../errors/s3-error.ts';
-import type { Attributes } from '../../ports/key-value-table.ts';
+import type { Attributes, Stored } from '../../ports/key-value-table.ts';
 import type { AlarmDefinition, AlarmState } from './alarm-definition.ts';
 
 /** An alarm as it is now. Times in milliseconds since the epoch. */
@@ -28,6 +28,9 @@ export function noSuchAlarm(name: string): S3Error {
   return new S3Error('NoSuchAlarm', { details: { AlarmName: name } });
 }
 
+/** A definition in its item. */
+type StoredDefinition = Omit<AlarmDefinition, 'description'> & { readonly description?: string };
+
 /** The item of an alarm; its key is bucket and name. */
 export function encodeAlarm(alarm: Alarm): Attributes {
   const { description, ...definition } = alarm.definition;
@@ -44,7 +47,7 @@ export function encodeAlarm(alarm: Alarm): Attributes {
 }
 
 export function decodeAlarm(name: string, item: Attributes): Alarm {
-  const definition = item['definition'] as unknown as Omit<AlarmDefinition, 'description'> & { description?: string };
+  const definition = item['definition'] as Stored<StoredDefinition>;
   return {
     name,
     id: item['id'] as string,

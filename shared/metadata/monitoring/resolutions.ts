@@ -1,7 +1,4 @@
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
+import { day, hour, minute } from '../../ports/durations.ts';
 
 /** How finely a stretch of history is kept, and for how long. All times in milliseconds. */
 export interface Resolution {

@@ -81,7 +81,7 @@ export class Manifests {
 
   async #starts(id: string): Promise<readonly SliceStart[]> {
     const directory = await this.#table.get(directoryKey(id));
-    const starts = (directory?.['starts'] ?? []) as unknown as readonly (readonly [number, number])[];
+    const starts = (directory?.['starts'] ?? []) as readonly (readonly [number, number])[];
     return starts.map(([firstPart, firstByte]) => ({ firstPart, firstByte }));
   }
 

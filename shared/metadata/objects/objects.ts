@@ -21,7 +21,7 @@ import { scanShards } from './scan.ts';
 import type { ServiceAuthorisation } from './service-authorisation.ts';
 import { headPartitions } from '../shards.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
-import { compareUtf8 } from '../utf8-order.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { headKey, tokenIs, unversioned, VersionChain, type ChainDeps, type Found } from './version-chain.ts';
 import {
   decodeHead,

@@ -1,6 +1,6 @@
 import type { Item, KeyValueTable, QueryOptions, QueryPage } from '../../ports/key-value-table.ts';
 import { headPartitions } from '../shards.ts';
-import { compareUtf8 } from '../utf8-order.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
 
 /** A page of a bucket's heads in key order. Shards are merged; each resumes after the same key, so one marker serves all. */
 export async function scanShards(

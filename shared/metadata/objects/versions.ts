@@ -161,7 +161,7 @@ export function decodeObjectAttributes(item: Attributes): ObjectAttributes {
   return {
     headers,
     metadata: (item['um'] ?? {}) as Record<string, string>,
-    tags: (item['tg'] ?? []) as unknown as ObjectAttributes['tags'],
+    tags: (item['tg'] ?? []) as ObjectAttributes['tags'],
     ...(grants && { grants }),
   };
 }

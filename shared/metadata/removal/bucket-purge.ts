@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import { day, minute } from '../../ports/durations.ts';
 import type { Change, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { timeOf, writeToken } from '../ids.ts';
@@ -8,8 +9,6 @@ import { headPartitions } from '../shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { maxReads, VersionChain } from '../objects/version-chain.ts';
 
-const minute = 60 * 1000;
-const day = 24 * 60 * minute;
 /** A writer that committed into a bucket while it was removed, and crashed before it took that back, is over by then. */
 const firstSweep = 10 * minute;
 const lastSweep = day;

@@ -1,6 +1,6 @@
 import type { BlobStore } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Attributes, Item, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Attributes, Item, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { sortableTime, writeToken } from '../ids.ts';
 import { garbagePartitions, itemKey, partition } from '../keys.ts';
@@ -66,7 +66,7 @@ export class Release {
       await this.#table.write([{ key: entry.key, delete: true }]);
       return false;
     }
-    const { bucketId, key } = entry.attributes as unknown as Place;
+    const { bucketId, key } = entry.attributes as Stored<Place>;
     const isDetails = thing.startsWith('d');
     const [head, older, holders] = await this.#table.getTogether([
       headKey(bucketId, key),

@@ -1,3 +1,4 @@
+import { day } from '../../ports/durations.ts';
 import type { Attributes, Condition, Expectation, Item } from '../../ports/key-value-table.ts';
 import { numberOf } from '../attribute-number.ts';
 import { madeAt, sortableTime, timeOf, writeToken } from '../ids.ts';
@@ -7,7 +8,6 @@ import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
 
-const day = 24 * 60 * 60 * 1000;
 /** A grave is swept for the last time after a day; the sweeper may have been stopped for as long. */
 const graveTime = 2 * day;
 

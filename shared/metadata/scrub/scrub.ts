@@ -1,3 +1,4 @@
+import { day } from '../../ports/durations.ts';
 import type { Item } from '../../ports/key-value-table.ts';
 import { madeAt, timeOf } from '../ids.ts';
 import { objectOf } from '../keys.ts';
@@ -29,7 +30,6 @@ export interface ScrubOptions {
 
 /** So many items or blobs are looked at together. */
 const atOnce = 16;
-const day = 24 * 60 * 60 * 1000;
 const progressEvery = 1000;
 
 /**

@@ -1,6 +1,8 @@
+import { day } from '../../ports/durations.ts';
 import type { Attributes, Condition, Item, ItemKey } from '../../ports/key-value-table.ts';
 import { madeAt } from '../ids.ts';
 import { uploadIndexKey, uploadPartition } from '../uploads/upload-index.ts';
+import { decodeListed } from '../uploads/upload.ts';
 import { finishedUploadTime } from '../uploads/uploads.ts';
 import type { BucketScrub } from './buckets.ts';
 import type { Findings } from './findings.ts';
@@ -8,7 +10,6 @@ import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
 
-const day = 24 * 60 * 60 * 1000;
 /** How many ended uploads are kept in mind before the queue is looked at again. */
 const maxSuspects = 10_000;
 
@@ -114,7 +115,7 @@ export class UploadScrub {
 
   /** An entry in a bucket's list of open uploads. */
   async listed({ key, attributes }: Item): Promise<void> {
-    const { id, initiated } = attributes as unknown as { id: string; initiated: number };
+    const { id, initiated } = decodeListed(attributes);
     if (this.#findings.isYoung(initiated)) return;
     const [state, present] = await this.#deps.table.getTogether([stateKey(id), key]);
     if (present === undefined) return;

@@ -1,7 +1,7 @@
 import type { Condition, Item } from '../../ports/key-value-table.ts';
 import { numberOf } from '../attribute-number.ts';
 import { writeToken } from '../ids.ts';
-import { itemKey, objectOf, partition } from '../keys.ts';
+import { followedPrefixes, itemKey, objectOf, partition } from '../keys.ts';
 import { held } from '../quotas/usage.ts';
 import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
@@ -42,7 +42,7 @@ export class UsageScrub {
       if (exempt.has(bucketId)) this.#findings.leaveOut('counters of buckets with broken histories');
       else tallies.set(bucketId, { tokens: tokensOf(await this.#rows(bucketId)), counts: sum([]) });
     }
-    for await (const item of this.#deps.table.scan({ prefixes: ['head/', 'upload/'] })) count(tallies, item);
+    for await (const item of this.#deps.table.scan({ prefixes: followedPrefixes.usage })) count(tallies, item);
     await drain();
     for (const [bucketId, { tokens, counts }] of tallies) {
       const rows = await this.#rows(bucketId);

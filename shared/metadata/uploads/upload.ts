@@ -167,6 +167,22 @@ export function decodeState(id: string, item: Attributes): Upload {
   };
 }
 
+/** The entry of an upload in its bucket's list. */
+export function encodeListed({ key, id, initiated, initiator, owner }: ListedUpload): Attributes {
+  return { key, id, initiated, initiator, owner };
+}
+
+/** The upload that an entry of a bucket's list tells of. */
+export function decodeListed(item: Attributes): ListedUpload {
+  return {
+    key: item['key'] as string,
+    id: item['id'] as string,
+    initiated: item['initiated'] as number,
+    initiator: item['initiator'] as string,
+    owner: item['owner'] as string,
+  };
+}
+
 /** The item of a part under {@link partKey}. */
 export function encodePart(part: Part): Attributes {
   return {

@@ -10,7 +10,8 @@ import { garbagePartitionOf, itemKey } from '../keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { CommitExtras } from '../objects/new-version.ts';
 import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
-import { compareUtf8, type Start } from '../utf8-order.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
+import { type Start } from '../utf8-order.ts';
 import {
   decodePart,
   decodeState,
@@ -21,6 +22,8 @@ import {
   partPrefix,
   stateKey,
   type CompletedUpload,
+  decodeListed,
+  encodeListed,
   type ListedUpload,
   type NewUpload,
   type Part,
@@ -96,7 +99,7 @@ export class Uploads {
       },
       {
         key: uploadIndexKey(bucket.id, key, id),
-        put: { key, id, initiated, initiator: fresh.initiator, owner: fresh.owner },
+        put: encodeListed({ ...fresh, key, id, initiated }),
         expect: { is: 'absent' },
       },
     ]);
@@ -248,7 +251,7 @@ export class Uploads {
       const unfinished = more ? cutOf(found.at(-1)!) : undefined;
       const uploads = found
         .filter((item) => cutOf(item) !== unfinished)
-        .map(({ attributes }) => attributes as unknown as ListedUpload)
+        .map(({ attributes }) => decodeListed(attributes))
         .filter(
           ({ key }) =>
             key.startsWith(prefix) &&
@@ -270,7 +273,7 @@ export class Uploads {
       limit,
       ...(after !== undefined && { after }),
     });
-    const uploads = items.map(({ attributes }) => attributes as unknown as ListedUpload);
+    const uploads = items.map(({ attributes }) => decodeListed(attributes));
     return {
       uploads: uploads.filter(({ key }) => key.startsWith(prefix)),
       next: more ? items.at(-1)?.key.sk : undefined,
@@ -301,7 +304,7 @@ export class Uploads {
     for (let after: string | undefined, more = true; more;) {
       const page = await this.#table.query(uploadIndexPartition(bucketId), after === undefined ? {} : { after });
       for (const { attributes } of page.items) {
-        const { id } = attributes as unknown as ListedUpload;
+        const { id } = decodeListed(attributes);
         const state = await this.#table.get(stateKey(id));
         const upload = state && decodeState(id, state);
         if (upload?.state !== 'open') continue;

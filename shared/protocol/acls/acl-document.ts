@@ -9,7 +9,7 @@ export async function bucketAcl(bucket: Bucket, buckets: Buckets): Promise<Acl> 
   const document = await buckets.documents.of(bucket, 'acl');
   return document === undefined
     ? cannedAcl('private', bucket.project, bucket.project)
-    : decodeAcl(document['grants'] as unknown as readonly string[]);
+    : decodeAcl(document['grants'] as readonly string[]);
 }
 
 /** What {@link bucketAcl} reads, to be set as the bucket's document `acl`. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyBetween } from '../../../shared/metadata/key-middle.ts';
-import { compareUtf8 } from '../../../shared/metadata/utf8-order.ts';
+import { compareUtf8 } from '../../../shared/ports/utf8-order.ts';
 import { runs } from '../../support/runs.ts';
 
 describe('a string between two keys', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { behindPrefix, compareUtf8 } from '../../../shared/metadata/utf8-order.ts';
+import { compareUtf8 } from '../../../shared/ports/utf8-order.ts';
+import { behindPrefix } from '../../../shared/metadata/utf8-order.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 8 });
 /** Few letters, so that strings share beginnings; the borders of UTF-8 and UTF-16 among them. */

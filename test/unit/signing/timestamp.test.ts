@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBasicTime, parseHttpDate, printBasicTime, printTime } from '../../../shared/signing/timestamp.ts';
+import { parseHttpDate } from '../../../shared/http/dates.ts';
+import { parseBasicTime, printBasicTime, printTime } from '../../../shared/signing/timestamp.ts';
 
 const time = Date.UTC(2013, 4, 24, 1, 2, 3);
 
@@ -28,8 +30,24 @@ describe('timestamps', () => {
     '20130229T000000Z',
     '00130524T000000Z',
     ' 20130524T010203Z',
+    '20130524T010203Z ',
+    '20130524t010203z',
   ])('are not %j', (text) => {
     expect(parseBasicTime(text)).toBeUndefined();
+  });
+
+  it('read as they were printed, by the second', () => {
+    const dates = fc.date({
+      min: new Date('0100-01-01T00:00:00Z'),
+      max: new Date('9999-12-31T23:59:59Z'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(dates, (date) => {
+        const second = Math.floor(date.getTime() / 1000) * 1000;
+        expect(parseBasicTime(printBasicTime(date.getTime()))).toBe(second);
+      }),
+    );
   });
 
   it.each(['Fri, 24 May 2013 01:02:03 GMT', 'Fri, 24 May 2013 01:02:03 +0000', '24 May 2013 01:02:03 GMT'])(
@@ -45,6 +63,8 @@ describe('timestamps', () => {
     '2013-05-24',
     'Fri, 24 May 2013 01:02:03',
     'Fri, 99 May 2013 01:02:03 GMT',
+    // A day that there is not is no other day.
+    'Fri, 31 Feb 2013 01:02:03 GMT',
     'Fri, 24 Moy 2013 01:02:03 GMT',
     '1369357323',
   ])('find no date in %j', (text) => {

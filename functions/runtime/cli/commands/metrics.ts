@@ -6,6 +6,7 @@ import { family, verb } from '../command.ts';
 import { graph } from '../graph.ts';
 import type { Report } from '../report.ts';
 import { sizeText } from '../sizes.ts';
+import { minute } from '../../../../shared/ports/durations.ts';
 
 interface ShowOptions {
   readonly metric: Metric;
@@ -18,7 +19,6 @@ interface ShowOptions {
   readonly period?: number;
 }
 
-const minute = 60 * 1000;
 const units = { m: minute, h: 60 * minute, d: 24 * 60 * minute, w: 7 * 24 * 60 * minute } as const;
 
 /** `stillage metrics` */

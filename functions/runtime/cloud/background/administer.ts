@@ -1,11 +1,11 @@
 import { readManagedSecret } from '../../../../shared/adapters/cloud/secrets-manager.ts';
+import { everyActionKind } from '../../../../shared/metadata/monitoring/alarm-definition.ts';
 import { AesSecrets } from '../../../../shared/adapters/system/aes-secrets.ts';
 import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
 import { administer, type AdministrationRequest } from '../../../admin/administer.ts';
 import { administrationDeps } from '../../compose/administration.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
 import { backgroundHandler } from './background-handler.ts';
-import { actionKinds } from './monitoring.ts';
 
 /** Does what operators ask of the deployment, for whoever IAM lets invoke it. Its answer may hold the secret of a new key. */
 export const handler = backgroundHandler(
@@ -16,7 +16,7 @@ export const handler = backgroundHandler(
     const deps = administrationDeps({
       ...cloud,
       secrets: new AesSecrets(keys.sealing),
-      actionKinds,
+      actionKinds: everyActionKind,
       settings: {
         limits: { ...defaultLimits, ...(JSON.parse(cloud.setting('STILLAGE_LIMITS')) as Partial<Limits>) },
         endpoint,

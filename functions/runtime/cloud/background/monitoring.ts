@@ -1,14 +1,12 @@
 import { readManagedSecret } from '../../../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../../../shared/adapters/system/aes-secrets.ts';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
+import { everyActionKind } from '../../../../shared/metadata/monitoring/alarm-definition.ts';
 import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/monitoring/monitoring.ts';
 import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
 import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
 import type { CloudDeps } from './adapters.ts';
-
-/** Alarms can do everything in the cloud. */
-export const actionKinds = new Set(['log', 'webhook', 'topic'] as const);
 
 /** What monitoring works with, and what it looks at. */
 export interface MonitoringDeps extends CloudDeps {
@@ -25,7 +23,7 @@ export async function monitoringDeps(deps: CloudDeps): Promise<MonitoringDeps> {
   const secrets = new AesSecrets(keys.sealing);
   return {
     ...deps,
-    monitoring: composeMonitoring({ ...deps, buckets, secrets, actionKinds }),
+    monitoring: composeMonitoring({ ...deps, buckets, secrets, actionKinds: everyActionKind }),
     buckets,
     usage: new Usage(deps),
     telemetry: deps.log,

@@ -3,6 +3,7 @@ import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../../../shared/metadata/removal/release.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
+import { day } from '../../../../shared/ports/durations.ts';
 import type { CloudDeps } from './adapters.ts';
 
 interface ReleaseDeps {
@@ -10,8 +11,6 @@ interface ReleaseDeps {
   readonly release: Release;
   readonly uploads: Uploads;
 }
-
-const day = 24 * 60 * 60 * 1000;
 
 /** The release of content, and the uploads it tidies up, over the adapters of the cloud. */
 export function releaseDeps(deps: CloudDeps): ReleaseDeps {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareUtf8, sortKeyRange, successor } from '../../../../shared/adapters/cloud/sort-key-range.ts';
+import { sortKeyRange, successor } from '../../../../shared/adapters/cloud/sort-key-range.ts';
 import type { QueryOptions } from '../../../../shared/ports/key-value-table.ts';
 
 /** Characters at the borders of UTF-8's and UTF-16's lengths. */
@@ -111,16 +111,5 @@ describe('successor', () => {
     ['', undefined],
   ])('of %j is %j', (prefix, expected) => {
     expect(successor(prefix)).toBe(expected);
-  });
-});
-
-describe('compareUtf8', () => {
-  it('orders as the bytes do', () => {
-    fc.assert(
-      fc.property(text, text, (a, b) => {
-        expect(Math.sign(compareUtf8(a, b))).toBe(inOrder(a, b));
-      }),
-      { numRuns: 1000 },
-    );
   });
 });

@@ -17,7 +17,7 @@ import {
   mayMatchBetween,
   type LifecycleRule,
 } from '../../../../shared/metadata/lifecycle/lifecycle-rules.ts';
-import { compareUtf8 } from '../../../../shared/metadata/utf8-order.ts';
+import { compareUtf8 } from '../../../../shared/ports/utf8-order.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { runs } from '../../../support/runs.ts';
 
