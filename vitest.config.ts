@@ -1,13 +1,46 @@
 import { defineConfig } from 'vitest/config';
+import { workers } from './test/support/shared-services.ts';
+
+const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+
+/** Files of pure functions: nothing of theirs needs a process of its own. */
+const unit = ['test/unit/**/*.test.ts', 'test/architecture/**/*.test.ts'];
+
+/** Files that talk to a service, which most share: test/support/service-under-test.ts. */
+const service = ['test/api/**/*.test.ts', 'test/wire/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/build-once.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // Two cores: most suites wait for a server of their own.
-    maxWorkers: 3,
+    maxWorkers: workers,
     coverage: { provider: 'v8', include: ['shared/**', 'functions/**', 'infra/**'] },
+    projects: [
+      {
+        test: {
+          ...timeouts,
+          name: 'unit',
+          include: unit,
+          globalSetup: ['test/support/build-once.ts'],
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...timeouts,
+          name: 'service',
+          include: service,
+          globalSetup: ['test/support/shared-services.ts'],
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...timeouts,
+          name: 'isolated',
+          include: ['test/**/*.test.ts'],
+          exclude: [...unit, ...service],
+          globalSetup: ['test/support/build-once.ts'],
+        },
+      },
+    ],
   },
 });

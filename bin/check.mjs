@@ -1,4 +1,4 @@
-// `npm run check`: types, lint, format and the fast tests, side by side where that is faster.
+// `npm run check`: types, lint, format, dead code and the fast tests, side by side where that is faster.
 import { spawn } from 'node:child_process';
 
 /** What takes seconds each, and is left to `npm test`. */
@@ -12,6 +12,7 @@ const steps = [
   ],
   ['lint', 'eslint', ['.', '--cache', '--cache-location', 'node_modules/.cache/eslint', '--max-warnings', '0']],
   ['format', 'prettier', ['--check', '--log-level', 'warn', '--cache', '.']],
+  ['dead code', 'knip', ['--no-progress']],
   [
     'fast tests',
     'vitest',

@@ -17,7 +17,7 @@ import { serviceUnderTest, takesSettings } from '../support/service-under-test.t
 import { pathOf, uriEncode } from '../support/signer.ts';
 import { multipartTag, partOf, TestUpload } from '../support/uploads.ts';
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 
 function copy(
   bucket: string,

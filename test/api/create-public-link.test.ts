@@ -7,7 +7,7 @@ import { PublicLinkClient } from '../support/public-links.ts';
 import { isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
 import { pathOf } from '../support/signer.ts';
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 const links = new PublicLinkClient(service);
 const day = 24 * 60 * 60 * 1000;
 

@@ -15,7 +15,7 @@ import { expectError, s3Error } from '../support/expect-error.ts';
 import { md5Tag, put } from '../support/objects.ts';
 import { isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 
 /** The three parameters of SSE-C, as the SDK names them. */
 function customer(key: Buffer) {

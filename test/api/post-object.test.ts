@@ -34,7 +34,7 @@ import { RawConnection, requestBytes, type RawResponse } from '../support/raw-cl
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { anonymous, chunked, chunkedAndSigned, neutralWords, signed } from '../support/signer.ts';
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 const MiB = 1024 * 1024;
 
 interface Posting {

@@ -14,7 +14,7 @@ import { serviceUnderTest } from '../support/service-under-test.ts';
 import { pathOf } from '../support/signer.ts';
 import { multipartTag, partOf, TestUpload } from '../support/uploads.ts';
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 
 /** Without a client token, which the SDK would make up. */
 async function rename(

@@ -6,7 +6,7 @@ import { s3Error } from '../support/expect-error.ts';
 import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
 
 /** What the commands of administration change is seen by the service, which runs meanwhile. */
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 180_000 });

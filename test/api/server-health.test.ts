@@ -9,7 +9,7 @@ const path = '/_stillage/health';
 /** A busy machine may take a while to write and read a line. */
 const patience = { timeout: 10_000 };
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 const ask = (method = 'GET'): Promise<RawResponse> => service.sendUnsigned({ method, path });
 
 describe('the health of the service', () => {

@@ -16,7 +16,7 @@ import { anonymous, chunked, chunkedAndSigned, presigned, signed, type Unsigned 
 /** A busy machine may take a while to write and read a line. */
 const patience = { timeout: 30_000 };
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 let bucket: string;
 beforeAll(async () => {
   if (isInspectable) bucket = await service.lastingBucket();

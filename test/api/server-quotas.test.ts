@@ -16,7 +16,7 @@ import { s3Error } from '../support/expect-error.ts';
 import { signedV4 } from '../support/form.ts';
 import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 180_000 });
 

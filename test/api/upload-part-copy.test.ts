@@ -14,7 +14,7 @@ import { serviceUnderTest, takesSettings } from '../support/service-under-test.t
 import { pathOf, queryOf } from '../support/signer.ts';
 import { leastPart, multipartTag, partOf, TestUpload } from '../support/uploads.ts';
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 
 /** Copies from `bucket/source` into part 1 unless said. */
 function copyPart(

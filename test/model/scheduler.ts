@@ -301,21 +301,3 @@ async function judge(build: () => World, path: readonly number[], last: Play | u
   for (const index of path) await again.take(again.choices()[index]!);
   return again.world.check();
 }
-
-/**
- * Plays one schedule that chance chooses.
- * @param below gives a random whole number below its argument
- */
-export async function wander(world: World, below: (end: number) => number): Promise<Failure | undefined> {
-  const play = new Play(world);
-  for (;;) {
-    const wrong = world.wrong();
-    if (wrong !== undefined) return { what: wrong, trace: play.trace };
-    if (play.ended) break;
-    const choices = play.choices();
-    if (choices.length === 0) return { what: 'nobody can go on', trace: play.trace };
-    await play.take(choices[below(choices.length)]!);
-  }
-  const what = await world.check();
-  return what === undefined ? undefined : { what, trace: play.trace };
-}

@@ -1,7 +1,6 @@
 import { afterAll, expect } from 'vitest';
-import { SeededRandomness } from './actor.ts';
 import { prepare, type Scenario } from './scenario.ts';
-import { explore, wander, type Failure } from './scheduler.ts';
+import { explore, type Failure } from './scheduler.ts';
 
 /** Whether to look at what takes minutes, too. */
 export const isLong = process.env['STILLAGE_LONG'] !== undefined;
@@ -30,18 +29,6 @@ export async function expectToBreak(scenario: Scenario, how: RegExp, limit = 200
   looked.states += states;
   looked.plays += plays;
   expect(failure?.what, failure && told(failure)).toMatch(how);
-}
-
-/** So many schedules, chosen by chance from a seed, are right. A failure names the seed. */
-export async function expectToHoldAtRandom(scenario: Scenario, seed: string, plays: number): Promise<void> {
-  const build = await prepare(scenario);
-  for (let play = 0; play < plays; play += 1) {
-    const randomness = new SeededRandomness(`${seed} ${play}`);
-    const failure = await wander(build(), (end) => randomness.below(end));
-    looked.plays += 1;
-    if (failure) expect.fail(`play ${play} of seed ${seed}: ${told(failure)}`);
-  }
-  looked.scenarios += 1;
 }
 
 function told({ what, trace }: Failure): string {

@@ -1,6 +1,8 @@
 import { build } from '../../bin/build.mjs';
 
-/** The programs are built once before the tests, which start them as a user does. */
-export default async function setup(): Promise<void> {
-  await build('stillage', 'byte-lane', 'cloud-scrub');
+const builds = globalThis as { stillageBuild?: Promise<void> };
+
+/** The programs are built once before the tests, which start them as a user does: once for all projects of vitest.config.ts. */
+export default function setup(): Promise<void> {
+  return (builds.stillageBuild ??= build('stillage', 'byte-lane', 'cloud-scrub'));
 }

@@ -31,6 +31,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Runs the service under another program: `['strace', '-f', …]`. */
   readonly under?: readonly string[];
+  /** True: no other file uses it, so that its process, its log and what it keeps can be looked at. */
+  readonly alone?: true;
 }
 
 /** A service started as a user starts it, in a process of its own. */

@@ -7,18 +7,19 @@ import {
   type S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { onData, type Place } from './administration.ts';
 import { bucketName, sdk } from './clients.ts';
 import { deployed, deployedLog, isCloud, usualDomains, type Deployed } from './deployed.ts';
 import { keptInCloud, keptOnDisk } from './kept-bytes.ts';
 import { exchange, type RawResponse } from './raw-client.ts';
 import { alice, bob, startService, type Service, type ServiceOptions } from './server.ts';
+import type { SharedService } from './shared-services.ts';
 import { anonymous, presigned, signed, type Key, type Presigning, type Signing, type Unsigned } from './signer.ts';
 
 /**
- * The service that a file of tests talks to: one that is started for it, a deployment in the cloud (`npm run test:cloud`), or one
- * that runs already.
+ * The service that a file of tests talks to: one that the files of a worker share, one that is started for it, a deployment in the
+ * cloud (`npm run test:cloud`), or one that runs already.
  *
  * - `STILLAGE_TEST_ENDPOINT`: its URL. It must know the two keys of {@link alice} and {@link bob}, of two projects that are
  *   strangers to one another;
@@ -34,7 +35,10 @@ export interface ServiceUnderTest {
   readonly websiteDomain: string;
   /** The value of the Host header. */
   readonly host: string;
-  /** The process, if it was started here. */
+  /**
+   * The process, if it was started here.
+   * @throws Error where files share it
+   */
   readonly started: Service | undefined;
   /** What it has written to its log so far; of a deployment, what all of it has. Not of a service that ran already. */
   log(): Promise<string>;
@@ -80,27 +84,37 @@ export const isAdministered = !isGiven;
 /** Whether what it logs and keeps can be looked at. */
 export const isInspectable = !isGiven;
 
-/** To be called once, at the top of a file. */
+/**
+ * To be called once, at the top of a file.
+ * @param options of a service started for this file; without any, it shares one with others
+ */
 export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
   const [first, second] = keys();
   const clients = new Map<Key, S3Client>();
   let started: Service | undefined;
   let endpoint: string | undefined;
   let cloud: Deployed | undefined;
+  let shared: SharedService | undefined;
   const begun = new Date(Math.floor(Date.now() / 1000) * 1000);
 
   beforeAll(async () => {
     if (isCloud) endpoint = (cloud = await deployed(options)).url;
     else if (isGiven) endpoint = process.env['STILLAGE_TEST_ENDPOINT']!.replace(/\/$/, '');
+    else if (options === undefined && (shared = sharedService())) endpoint = shared.url;
     else endpoint = (started = await startService(options)).url;
   });
   const lasting: string[] = [];
   afterAll(async () => {
-    if (isExternal) for (const name of lasting) await removeBucket(client(first), name);
+    if (isExternal || shared) for (const name of lasting) await removeBucket(client(first), name);
     for (const client of clients.values()) client.destroy();
     await started?.stop();
   });
 
+  const ownProcess = (): Service | undefined => {
+    if (shared)
+      throw new Error('Other files use this service, too: ask for one with `serviceUnderTest({ alone: true })`.');
+    return started;
+  };
   const url = (): string => {
     if (endpoint === undefined) throw new Error('The service runs from beforeAll on.');
     return endpoint;
@@ -130,16 +144,16 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
       return host();
     },
     get started() {
-      return started;
+      return ownProcess();
     },
     log: async () => {
       if (cloud) return deployedLog(cloud.url);
-      const { stdout, stderr } = started!.output;
+      const { stdout, stderr } = ownProcess()!.output;
       return stdout + stderr;
     },
-    kept: () => (cloud ? keptInCloud(cloud.kept, begun) : keptOnDisk(started!.data)),
+    kept: () => (cloud ? keptInCloud(cloud.kept, begun) : keptOnDisk(ownProcess()!.data)),
     get place() {
-      return cloud?.place ?? onData(started!.data);
+      return cloud?.place ?? onData((shared ?? started!).data);
     },
     alice: first,
     bob: second,
@@ -171,6 +185,12 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
     sendPresigned: (request, presigning) => exchange(url(), presigned(host(), request, { key: first, ...presigning })),
     sendUnsigned: (request) => exchange(url(), anonymous(host(), request)),
   };
+}
+
+/** The one of this worker; none in a project of vitest.config.ts whose files share nothing. */
+function sharedService(): SharedService | undefined {
+  const services = inject('sharedServices');
+  return services?.[(Number(process.env['VITEST_POOL_ID']) - 1) % services.length];
 }
 
 function keys(): readonly [Key, Key] {

@@ -9,7 +9,7 @@ import { pathOf, signed } from '../support/signer.ts';
 
 /** The largest of what one request may ask for: it is answered, and other requests are answered meanwhile. */
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 const KiB = 1024;
 
 /** A key of 1,024 bytes, of two bytes each but for the number in front. */

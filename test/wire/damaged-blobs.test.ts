@@ -15,7 +15,7 @@ import { leastPart, TestUpload } from '../support/uploads.ts';
 
 /** What a client gets, and whoever shares its connection, where a disk does not hold what was written to it. */
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 
 /** The files of the blobs that were written for a key. */
 async function filesOf(key: string): Promise<string[]> {

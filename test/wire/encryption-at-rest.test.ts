@@ -11,7 +11,7 @@ import { TestUpload, leastPart } from '../support/uploads.ts';
 
 /** What of an encrypted object is found where the service keeps it, and what comes of a disk that somebody has changed. */
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 const prefix = 'x-amz-server-side-encryption-customer-';
 
 /** The headers of SSE-C, and the same as the SDK names it. */
@@ -120,7 +120,7 @@ describe.runIf(!isExternal)('ciphertext that somebody has changed', () => {
   const content = randomBytes(size);
 
   /** Of its own, so that its one large blob can be told from others. */
-  const damaged = serviceUnderTest();
+  const damaged = serviceUnderTest({ alone: true });
   let path: string;
   let file: string;
   let whole: Buffer;

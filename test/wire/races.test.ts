@@ -17,7 +17,7 @@ import { TestUpload } from '../support/uploads.ts';
 
 /** What many clients do at once comes out as if they had done it one after another. */
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 
 // Before the service stops: nothing was lost, and nothing is left of what lost.
 afterAll(async () => {
