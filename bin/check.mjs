@@ -12,7 +12,6 @@ const steps = [
   ],
   ['lint', 'eslint', ['.', '--cache', '--cache-location', 'node_modules/.cache/eslint', '--max-warnings', '0']],
   ['format', 'prettier', ['--check', '--log-level', 'warn', '--cache', '.']],
-  ['dead code', 'knip', ['--no-progress']],
   [
     'fast tests',
     'vitest',
