@@ -1,4 +1,4 @@
-// `npm run check`: types, lint, format, dead code and the fast tests, side by side where that is faster.
+// `npm run check`: types, lint, format and the fast tests, side by side where that is faster.
 import { spawn } from 'node:child_process';
 
 /** What takes seconds each, and is left to `npm test`. */
