@@ -29,8 +29,8 @@ function importsOf(file: string): Import[] {
 
 const imports = ['shared', 'functions', 'infra'].flatMap(sourceFiles).flatMap(importsOf);
 
-/** The room a file lies in: the longest of these that it begins with. */
-const deps = [
+/** The folder a file lies in: the longest of these that it begins with. */
+const folders = [
   'shared/errors',
   'shared/ports',
   'shared/http',
@@ -53,37 +53,24 @@ const deps = [
   'functions',
   'infra',
 ] as const;
-type Room = (typeof deps)[number];
+type Folder = (typeof folders)[number];
 
-const isOutermost = (room: Room): boolean => /^(shared\/adapters|functions\/runtime|infra)/.test(room);
-const roomOf = (file: string): Room => deps.find((room) => file.startsWith(`${room}/`))!;
+const isOutermost = (folder: Folder): boolean => /^(shared\/adapters|functions\/runtime|infra)/.test(folder);
+const folderOf = (file: string): Folder => folders.find((folder) => file.startsWith(`${folder}/`))!;
 
 /** What every folder of the runtime may import. */
-const belowRuntime = [
-  'shared/errors',
-  'shared/ports',
-  'shared/http',
-  'shared/xml',
-  'shared/checksums',
-  'shared/encryption',
-  'shared/signing',
-  'shared/access',
-  'shared/metadata',
-  'shared/protocol',
-  'shared/adapters',
-  'functions',
-  'functions/edge',
-  'functions/runtime',
-] as const satisfies readonly Room[];
+const belowRuntime = folders.filter(
+  (folder) => folder.startsWith('shared/') || ['functions', 'functions/edge', 'functions/runtime'].includes(folder),
+);
 /** What both deployments are made of. */
 const shared = [
   'functions/runtime/compose',
   'functions/runtime/http',
   'functions/runtime/telemetry',
-] as const satisfies readonly Room[];
+] as const satisfies readonly Folder[];
 
-/** Who may import whom. A room may always import itself. */
-const allowed: Readonly<Record<Room, readonly Room[]>> = {
+/** Who may import whom. A folder may always import itself. */
+const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'shared/errors': [],
   'shared/ports': [],
   'shared/http': ['shared/errors'],
@@ -150,9 +137,9 @@ describe('who may import whom', () => {
   it('is held by every import', () => {
     const broken = imports
       .filter(({ isPackage }) => !isPackage)
-      .filter(({ target }) => deps.some((room) => target.startsWith(`${room}/`)))
+      .filter(({ target }) => folders.some((folder) => target.startsWith(`${folder}/`)))
       .filter(({ file, target }) => {
-        const [from, to] = [roomOf(file), roomOf(target)];
+        const [from, to] = [folderOf(file), folderOf(target)];
         return from !== to && !allowed[from].includes(to);
       })
       .map(({ file, target }) => `${file} imports ${target}`);
@@ -172,10 +159,10 @@ describe('who may import whom', () => {
     expect(circlesOf(imports)).toEqual([]);
   });
 
-  it('goes one way between the parts of a room', () => {
+  it('goes one way between the parts of a folder', () => {
     const partOf = (file: string): string => {
-      const [, room, part] = file.split('/');
-      return `${room}/${part}`;
+      const [, folder, part] = file.split('/');
+      return `${folder}/${part}`;
     };
     const isInPart = (file: string): boolean => /^shared\/(metadata|protocol)\/[^/]+\//.test(file);
     const between = imports
@@ -201,7 +188,7 @@ describe('who may import whom', () => {
     const outside = /^(node:(fs|net|http|https|tls|child_process|dns|worker_threads)|lmdb|@aws-sdk\/)/;
     const broken = imports
       .filter(({ isPackage, target }) => isPackage && outside.test(target))
-      .filter(({ file }) => !isOutermost(roomOf(file)));
+      .filter(({ file }) => !isOutermost(folderOf(file)));
     expect(broken).toEqual([]);
   });
 });
@@ -229,8 +216,8 @@ describe('an authorisation', () => {
     [...new Set(imports.filter((each) => each.target === target).map(({ file }) => file))].sort();
 
   it('of a request is made by authorisation alone', () => {
-    const room = 'shared/protocol/authorisation';
-    expect(importersOf(`${room}/request-authorisation.ts`)).toEqual([`${room}/request-authoriser.ts`]);
+    const folder = 'shared/protocol/authorisation';
+    expect(importersOf(`${folder}/request-authorisation.ts`)).toEqual([`${folder}/request-authoriser.ts`]);
   });
 
   it('of the service itself is made where no request is answered', () => {
@@ -260,7 +247,7 @@ describe('what is not a parameter', () => {
   it('environment, clock and randomness are read only in runtime and adapters', () => {
     const broken = ['shared', 'functions']
       .flatMap(sourceFiles)
-      .filter((file) => !isOutermost(roomOf(file)))
+      .filter((file) => !isOutermost(folderOf(file)))
       .filter((file) => ambient.test(readFileSync(join(root, file), 'utf8')));
     expect(broken).toEqual([]);
   });

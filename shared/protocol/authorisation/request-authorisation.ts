@@ -38,8 +38,8 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   readonly versionId: string | undefined;
   readonly #asked: Asked;
   #bucket: Bucket | undefined;
-  /** Those to the bucket that the answers depended on. */
-  #rights: string | undefined;
+  /** The bucket that the answers were given on. */
+  #answeredOn: Bucket | undefined;
   #caller: Caller;
   /** The versions that decided, by the key and version id under which they were looked for. */
   #versions = new Map<string, Version | undefined>();
@@ -95,7 +95,7 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     const { caller, unchanged } = await this.#presentCaller();
     const isOther =
       caller !== this.#caller ||
-      rightsOf(bucket) !== this.#rights ||
+      !hasSameRights(bucket, this.#answeredOn) ||
       (shown !== undefined && this.dependsOnVersion && !isSame(shown.version, this.#seen));
     if (isOther) await this.#ask({ caller, bucket }, shown);
     return unchanged;
@@ -124,7 +124,7 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     }
     this.#caller = caller;
     this.#bucket = bucket;
-    this.#rights = bucket && rightsOf(bucket);
+    this.#answeredOn = bucket;
     this.#versions = versions;
   }
 
@@ -142,9 +142,11 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   }
 }
 
-/** What rights depend on of a bucket's record: its owner, its ACL and its policy. Its quota or its rules do not matter. */
-function rightsOf({ project, documents: { acl, policy } }: Bucket): string {
-  return JSON.stringify([project, acl, policy]);
+/** Rights depend on a bucket's owner, its ACL and its policy, but not on its quota or its other settings. */
+function hasSameRights({ project, documents }: Bucket, other: Bucket | undefined): boolean {
+  return (
+    project === other?.project && documents.acl === other.documents.acl && documents.policy === other.documents.policy
+  );
 }
 
 /** Rights depend on a version's owner and ACL, and may on its tags: on nothing that a new write token would not tell of. */
