@@ -12,7 +12,12 @@ interface Answer {
 
 let host: ChildProcess | undefined;
 let asked = 0;
-const waiting = new Map<number, { resolve(run: Run): void; reject(error: Error): void }>();
+const waiting = new Map<number, Waiting>();
+
+interface Waiting {
+  readonly resolve: (run: Run) => void;
+  readonly reject: (error: Error) => void;
+}
 
 /**
  * Runs `stillage` with these arguments in a process that has loaded it already, after the commands that were asked for before. For
