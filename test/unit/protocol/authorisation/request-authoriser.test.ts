@@ -50,7 +50,7 @@ describe('authorisation reads', () => {
       await done(service, request, by);
       return service.table.calls.get + service.table.calls.getTogether - before;
     };
-    // The bucket, and the head of the object.
+    // The bucket, and the current version of the object.
     expect(await readsOf({ path: '/bucket/key' })).toBe(2);
     expect(await readsOf({ method: 'HEAD', path: '/bucket/key' }, colleague)).toBe(2);
     // The bucket alone.
