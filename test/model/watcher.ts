@@ -127,7 +127,8 @@ export class Watcher {
     const currentVersion = this.#table.truth(currentVersionKey(bucketId, key));
     const chain = this.chainOf(bucketId, key);
     const older = currentVersion ? chain.slice(1) : chain;
-    if (!currentVersion && older.length > 0) return this.#complain(`I1: ${key} has noncurrent versions without a current one`);
+    if (!currentVersion && older.length > 0)
+      return this.#complain(`I1: ${key} has noncurrent versions without a current one`);
     if (currentVersion) this.#lookAtChain(key, currentVersionOf(currentVersion), older);
     for (const version of chain) this.#lookAtVersion(bucketId, key, version, by);
     const present = new Set(chain.map(({ instance }) => instance));
@@ -138,13 +139,16 @@ export class Watcher {
 
   #lookAtChain(key: string, currentVersion: CurrentVersion, older: readonly Version[]): void {
     if (currentVersion.olderCount !== older.length) {
-      this.#complain(`I2: the current version of ${key} counts ${currentVersion.olderCount} older versions of ${older.length}`);
+      this.#complain(
+        `I2: the current version of ${key} counts ${currentVersion.olderCount} older versions of ${older.length}`,
+      );
     }
     const bytes = older.reduce((sum, { size }) => sum + size, 0);
     if (currentVersion.olderBytes !== bytes)
       this.#complain(`I2: the current version of ${key} counts ${currentVersion.olderBytes} bytes of ${bytes}`);
     const markers = older.filter(({ marker }) => marker).length;
-    if (currentVersion.olderMarkers !== markers) this.#complain(`I2: the current version of ${key} counts its markers wrong`);
+    if (currentVersion.olderMarkers !== markers)
+      this.#complain(`I2: the current version of ${key} counts its markers wrong`);
     if (older.some(({ instance }) => instance >= currentVersion.instance)) {
       this.#complain(`I2: a version of ${key} is noncurrent and younger than the current one`);
     }
@@ -186,7 +190,8 @@ export class Watcher {
     const movesOlder = ofKey.some(
       (change) => change !== currentVersion && ('delete' in change || before(change.key)?.['i'] !== change.put['i']),
     );
-    if (movesOlder && !currentVersion) this.#complain(`I4: the noncurrent versions of ${key} changed without the current one`);
+    if (movesOlder && !currentVersion)
+      this.#complain(`I4: the noncurrent versions of ${key} changed without the current one`);
     if (currentVersion?.expect === undefined && currentVersion)
       this.#complain(`I4: the current version of ${key} was written without a condition`);
   }

@@ -61,11 +61,7 @@ export class ContentReferences {
     return (version) => this.#extras(source, version, Infinity);
   }
 
-  async #extras(
-    { bucketId, key, version: source }: Source,
-    copy: Version,
-    mostAllowed: number,
-  ): Promise<CommitExtras> {
+  async #extras({ bucketId, key, version: source }: Source, copy: Version, mostAllowed: number): Promise<CommitExtras> {
     if (source.content === undefined) return { changes: [], conditions: [] };
     const chain = new VersionChain({ table: this.#table, token: () => '', now: () => 0 }, bucketId, key);
     const found = await chain.findInstance(source.instance);

@@ -133,7 +133,7 @@ class Restated {
     const currentVersion = this.#waitingCurrent;
     const instance = version['i'] as string;
     if (this.#currentAsRead?.['i'] === instance) {
-      this.#problems.add('the head is in the history, too');
+      this.#problems.add('the current version is among the noncurrent ones, too');
       if (this.#last !== undefined && currentVersion !== undefined) {
         this.#waitingCurrent = undefined;
         return this.#place({ version, isCurrent: false });
@@ -181,7 +181,7 @@ class Restated {
     this.#counts.nm += version['m'] === 1 ? 1 : 0;
     this.#counts.nb += numberOf(version['s']);
     if (isCurrent) {
-      this.#problems.add('the head is older than its history');
+      this.#problems.add('the current version is older than a noncurrent one');
       this.#changes.push({
         key: this.#noncurrentKey(version),
         put: { ...stated, t: this.#changedAt },
@@ -195,7 +195,7 @@ class Restated {
   #crown(stated: Attributes, version: Attributes, isCurrent: boolean): void {
     this.#newest = stated;
     if (isCurrent) return;
-    if (this.#currentAsRead === undefined) this.#problems.add('there is no head');
+    if (this.#currentAsRead === undefined) this.#problems.add('there is no current version');
     this.#changes.push({ key: this.#noncurrentKey(version), delete: true, expect: tokenIs(version) });
   }
 
