@@ -246,7 +246,7 @@ export type Listed = Pick<Version, 'marker' | 'size' | 'md5' | 'partCount' | 'ow
 /** The attributes of a current version that {@link decodeListed} looks at. */
 export const listedAttributes: ReadonlySet<string> = new Set(['i', 'm', 's', 'e', 'p', 'o', 'w', 'c']);
 
-/** A part of {@link decodeHead}. */
+/** A part of {@link decodeCurrentVersion}. */
 export function decodeListed(item: Attributes): Listed {
   const content = item['c'] as string | undefined;
   return {
