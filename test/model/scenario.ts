@@ -234,12 +234,7 @@ class ScenarioWorld implements World {
     const id = this.table.truth(itemKey.bucket(bucketName))?.['id'];
     if (id !== this.#seed.bucketId) {
       this.time.now += 11 * minute;
-      const adapters = directAdapters(
-        new DirectTable(this.table, 'the bucket purge'),
-        this.#blobs,
-        'purge',
-        this.time,
-      );
+      const adapters = directAdapters(new DirectTable(this.table, 'the bucket purge'), this.#blobs, 'purge', this.time);
       const manifests = new Manifests(adapters);
       await new BucketPurge({
         ...adapters,

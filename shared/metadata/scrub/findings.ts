@@ -44,7 +44,10 @@ export const findingKinds = {
     mending: 'it is put among the removed buckets, and so swept soon',
   },
   'overdue-garbage': { means: 'released content that was not freed long after its time', mending: 'it is freed' },
-  'overdue-grave': { means: 'a tombstone of a removed bucket that was not purged long after its time', mending: 'the bucket is purged' },
+  'overdue-grave': {
+    means: 'a tombstone of a removed bucket that was not purged long after its time',
+    mending: 'the bucket is purged',
+  },
   usage: { means: 'counters of a bucket that differ from what it holds', mending: 'they are set to what was counted' },
 } as const satisfies Record<string, { readonly loss?: true; readonly means: string; readonly mending?: string }>;
 

@@ -128,7 +128,9 @@ describe('what was judged is what is served', () => {
   ] as const)('by %s, though a private object takes its place', async (_, request, expected) => {
     const service = await started();
     await done(service, putKey('open', open));
-    afterCurrentVersionIsRead(service, () => done(service, putKey('secret', { headers: { 'x-amz-tagging': 'secret=tag' } })));
+    afterCurrentVersionIsRead(service, () =>
+      done(service, putKey('secret', { headers: { 'x-amz-tagging': 'secret=tag' } })),
+    );
     const answer = await service.send(request, undefined);
     expect(answer.status).toBe(200);
     expect(answer.text).toContain(expected);
