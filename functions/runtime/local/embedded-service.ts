@@ -23,6 +23,7 @@ import { composeServices } from '../compose/services.ts';
 import { requestIds } from '../http/request-ids.ts';
 import { MeteredTelemetry } from '../telemetry/metered-telemetry.ts';
 import { FeedRunner } from './feed-runner.ts';
+import { ensureInitialState } from './initial-buckets.ts';
 import { scheduleLifecycle } from './lifecycle-schedule.ts';
 import { managedKey } from './managed-key.ts';
 import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
@@ -43,8 +44,8 @@ export interface EmbeddedDeps extends Stores {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly telemetry: Telemetry;
-  /** What must exist before the first request. */
-  readonly declared?: readonly ProjectDeclaration[];
+  /** Projects, users and keys that exist before the first request. */
+  readonly declared?: readonly ProjectDeclaration[] | undefined;
 }
 
 /** A service without a listener: what answers requests, and what it does on a schedule. */
@@ -62,11 +63,13 @@ export interface EmbeddedService {
   abandon(): Promise<void>;
 }
 
-/** Composes a service of one machine above its stores, and starts its schedules. */
+/**
+ * Composes a service of one machine above its stores, creates what is to exist from the beginning, and starts its schedules.
+ * @throws OperatorError
+ */
 export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartOptions): Promise<EmbeddedService> {
   const { secrets, table, blobs, clock, randomness, telemetry } = deps;
   const accounts = new Accounts({ table, secrets, clock });
-  for (const project of deps.declared ?? []) await accounts.ensure(project);
 
   const limits = { ...defaultLimits, ...options.limit };
   const settings = {
@@ -77,6 +80,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     regions: options.allowRegion,
     limits,
     tokenKey: await tokenKey(table, randomness),
+    ephemeral: options.ephemeral,
   };
   const services = composeServices(
     {
@@ -92,6 +96,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     { projects: accounts, settings },
   );
   const { usage, uploads } = services;
+  await ensureInitialState({ accounts, buckets: services.buckets }, { ...options, declared: deps.declared });
   const { manifests } = services.contents;
   const release = new Release({ table, blobs, clock, randomness, manifests, uploads });
   const bucketPurge = new BucketPurge({ table, uploads, clock, randomness });

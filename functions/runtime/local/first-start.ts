@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { Accounts } from '../../../shared/access/accounts.ts';
 import { randomKeyId, randomSecret } from '../../../shared/access/key-administration.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
+import { mainProjectOf } from './initial-key.ts';
 
 /** What a person needs to use the key that the first start made. */
 export interface FirstKey {
@@ -26,12 +26,7 @@ export async function ensureFirstKey(
   if ((await table.get(initialised)) !== undefined) return;
   if (!areDeclared) {
     const key = { accessKeyId: randomKeyId(randomness), secretAccessKey: randomSecret(randomness) };
-    await accounts.ensure({
-      project: 'main@local',
-      id: randomUUID(),
-      displayName: 'main',
-      users: [{ name: 'admin', keys: [key] }],
-    });
+    await accounts.ensure(await mainProjectOf(accounts, [key]));
     show(key);
   }
   await table.write([{ key: initialised, put: { done: true } }]);

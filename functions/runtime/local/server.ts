@@ -5,8 +5,10 @@ import { Log } from '../telemetry/log.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
+import { ephemeralNotice, ephemeralStores } from './ephemeral-stores.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
 import { startListener } from './listener.ts';
+import { writeReadyFile } from './ready-file.ts';
 import { readTls, type StartOptions } from './settings.ts';
 
 /** A running service. */
@@ -30,19 +32,26 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
 
   const log = new Log(process.stdout);
   const randomness = new CryptoRandomness();
-  const stores = await openData(options.data);
+  const stores = options.ephemeral ? ephemeralStores(randomness) : await openData(options.data);
   const service = await composeEmbeddedService(
-    { ...stores, clock: new SystemClock(), randomness, telemetry: log, ...(declared && { declared }) },
+    { ...stores, clock: new SystemClock(), randomness, telemetry: log, declared },
     options,
   );
   const { accounts, pipeline } = service;
   const listener = await startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options);
   const { url } = listener;
-  await ensureFirstKey({ ...stores, accounts, randomness }, declared !== undefined, (key) => {
-    process.stderr.write(clientSettings(key, url, options.region));
-  });
+  await ensureFirstKey(
+    { ...stores, accounts, randomness },
+    declared !== undefined || options.key !== undefined,
+    (key) => {
+      process.stderr.write(clientSettings(key, url, options.region));
+    },
+  );
+
+  const removeReadyFile = options.readyFile === undefined ? undefined : await writeReadyFile(options.readyFile, url);
 
   const close = async (): Promise<void> => {
+    await removeReadyFile?.();
     await listener.close(stopTime);
     await service.close();
     log.note('stopped');
@@ -58,6 +67,10 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     }
   });
 
+  if (options.ephemeral) {
+    log.note(ephemeralNotice);
+    process.stderr.write(`${ephemeralNotice}\n`);
+  }
   process.stderr.write(`Stillage is listening on ${url}\n`);
   return { url, stop, stopped };
 }

@@ -3,11 +3,27 @@ import { createSecureContext } from 'node:tls';
 import type { Limits } from '../../../shared/protocol/limits.ts';
 import { OperatorError } from '../operator-error.ts';
 
+/** An access key that is to exist once the service has started. */
+export interface InitialKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
 /** What `stillage start` was asked to do. */
 export interface StartOptions {
   readonly port: number;
   readonly host: string;
   readonly data: string;
+  /** Whether everything is kept in memory, and gone when the service ends. */
+  readonly ephemeral: boolean;
+  /** Buckets that exist once the service has started. */
+  readonly buckets: readonly string[];
+  /** Whether the access key of AWS's environment variables is created. */
+  readonly awsCredentials: boolean;
+  /** An access key that exists once the service has started. It is no option of the command line, which everybody can read. */
+  readonly key?: InitialKey;
+  /** The file that the endpoint is written to, once the service answers. */
+  readonly readyFile?: string;
   readonly domain: string;
   readonly websiteDomain: string;
   readonly region: string;
@@ -39,6 +55,9 @@ export const defaultOptions = {
   port: 9000,
   host: '127.0.0.1',
   data: './data',
+  ephemeral: false,
+  buckets: [],
+  awsCredentials: false,
   domain: 'localhost',
   websiteDomain: 'website.localhost',
   region: 'us-east-1',
