@@ -1,5 +1,5 @@
-import type { Administration } from '../../shared/access/administration.ts';
-import type { KeyAdministration } from '../../shared/access/key-administration.ts';
+import type { Administration } from '../../shared/metadata/accounts/administration.ts';
+import type { KeyAdministration } from '../../shared/metadata/accounts/key-administration.ts';
 import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import type { Monitoring } from '../../shared/metadata/monitoring/monitoring.ts';
 import type { Objects } from '../../shared/metadata/objects/objects.ts';

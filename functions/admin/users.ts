@@ -1,4 +1,4 @@
-import { parsePrivilege } from '../../shared/access/administration.ts';
+import { parsePrivilege } from '../../shared/metadata/accounts/administration.ts';
 import { command } from './command.ts';
 
 const which = { user: 'text' } as const;

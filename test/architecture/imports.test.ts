@@ -39,6 +39,7 @@ const folders = [
   'shared/encryption',
   'shared/signing',
   'shared/access',
+  'shared/metadata/accounts',
   'shared/metadata',
   'shared/protocol',
   'shared/adapters',
@@ -79,6 +80,8 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'shared/encryption': ['shared/errors', 'shared/ports'],
   'shared/signing': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums'],
   'shared/access': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums'],
+  // The one part of the metadata that knows of users and their privileges.
+  'shared/metadata/accounts': ['shared/ports', 'shared/access', 'shared/metadata'],
   'shared/metadata': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums', 'shared/encryption'],
   'shared/protocol': [
     'shared/errors',
@@ -101,6 +104,7 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
     'shared/encryption',
     'shared/signing',
     'shared/access',
+    'shared/metadata/accounts',
     'shared/metadata',
     'shared/protocol',
   ],

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { Accounts } from '../../../shared/access/accounts.ts';
+import { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
