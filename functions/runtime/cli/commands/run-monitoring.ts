@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
-import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
-import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
+import { collectMetrics } from '../../../../shared/metadata/monitoring/collect-metrics.ts';
+import { evaluateAlarms } from '../../../../shared/metadata/monitoring/evaluate-alarms.ts';
 import { Log } from '../../telemetry/log.ts';
 import { FeedRunner } from '../../local/feed-runner.ts';
 import { feedFollowers } from '../../compose/feed-followers.ts';

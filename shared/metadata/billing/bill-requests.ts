@@ -1,6 +1,6 @@
-import { hourLength, type RequestHours } from '../../shared/metadata/billing/request-hours.ts';
-import type { Clock } from '../../shared/ports/clock.ts';
-import type { RequestLog } from '../../shared/ports/request-log.ts';
+import { hourLength, type RequestHours } from './request-hours.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { RequestLog } from '../../ports/request-log.ts';
 
 export interface BillRequestsDeps {
   readonly requestLog: RequestLog;
