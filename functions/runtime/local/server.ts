@@ -4,11 +4,9 @@ import { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
-import { ExactQuotas } from '../../../shared/metadata/quotas/exact-quotas.ts';
 import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
-import type { Amount } from '../../../shared/metadata/amount.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
 import { minute } from '../../../shared/ports/durations.ts';
@@ -27,6 +25,7 @@ import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { answerClientErrors } from '../http/client-errors.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import { openData } from './data-directory.ts';
+import { exactCounters } from './exact-counters.ts';
 import { FeedRunner } from './feed-runner.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
 import { scheduleLifecycle } from './lifecycle-schedule.ts';
@@ -86,9 +85,10 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
       mutex: new KeyedMutex(),
       actionKinds: localActionKinds,
     },
-    { projects: accounts, settings },
+    // The feed begins to run below, before the first request.
+    { projects: accounts, settings, counters: (usage) => exactCounters(usage, { drain: () => feed.drain() }, limits) },
   );
-  const { usage, uploads } = services;
+  const { uploads } = services;
   const release = new Release({
     table,
     blobs,
@@ -105,19 +105,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     options.lifecycleDaySeconds,
     log,
   );
-  // Twice, because the first drain tidies up uploads that have ended, and the second one counts that.
-  const held = async (bucketId: string): Promise<Amount> => {
-    await feed.drain();
-    await feed.drain();
-    return usage.held(bucketId);
-  };
-  const quotas = new ExactQuotas(held, { bytes: limits.bucketBytes, objects: limits.bucketObjects });
-  // On one machine the counters are exact: what is still in the feed is counted first.
-  const exactUsage = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
-  const monitoring = scheduleMonitoring(
-    { ...services, usage: exactUsage, telemetry: log, region: options.region },
-    options,
-  );
+  const monitoring = scheduleMonitoring({ ...services, telemetry: log, region: options.region }, options);
   const gravedigger = repeat(minute, () => graves.sweep(), log, 'sweeping removed buckets failed');
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(meterTime, () => meter.flush(), log, 'writing down the requests for the bill failed');
@@ -126,7 +114,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const requestId = requestIds(randomness);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
   const pipeline = new Pipeline({
-    services: { ...services, usage: exactUsage, quotas },
+    services,
     operations,
     accessKeys: accounts,
     telemetry: new MeteredTelemetry(log, meter),
