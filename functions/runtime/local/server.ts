@@ -9,7 +9,7 @@ import { itemKey } from '../../../shared/metadata/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
-import { minute } from '../../../shared/ports/durations.ts';
+import { minute, second } from '../../../shared/ports/durations.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
@@ -46,9 +46,9 @@ export interface LocalServer {
 }
 
 /** How long counted requests lie in memory alone: a crash loses those, and no more. */
-const meterTime = 5000;
+const meterTime = 5 * second;
 /** After so long a stop cuts what still runs. */
-const stopTime = 30_000;
+const stopTime = 30 * second;
 
 /** The composition root of the service on one machine: embedded table and blob store, streaming server, feed and schedules. */
 export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
@@ -144,7 +144,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     : createHttpServer(serverOptions, listener);
   // Node would leave out what comes after a thousand fields, and say nothing. maxHeaderSize bounds them.
   server.maxHeadersCount = 0;
-  server.keepAliveTimeout = 65_000;
+  server.keepAliveTimeout = 65 * second;
   server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry: log, requestId, hostId });
   const closeServer = closing(server);
