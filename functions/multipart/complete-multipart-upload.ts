@@ -132,7 +132,7 @@ async function complete(
     reservation = await quotas.reserve(bucket, { bytes: 0, objects: 1 });
     const version = await objects.put(authorisation, versionOf(upload, size, result(''), manifest), {
       guard: writeGuard(conditions),
-      extras: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
+      extras: (placed) => uploads.completion(bucket, upload, manifest, result(versionIdOf(placed))),
     });
     const expiration = expirations(key, version, upload.objectAttributes.tags);
     return { ...result(versionIdOf(version)), expiration, encryption };

@@ -3,8 +3,8 @@ import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import type { Guard, NewVersion } from '../../shared/metadata/objects/new-version.ts';
 import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
-import { overItself, SharedTooOften } from '../../shared/metadata/objects/sharing.ts';
-import { etagOf, versionIdOf, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
+import { overItself, TooManyReferences } from '../../shared/metadata/objects/content-references.ts';
+import { etagOf, versionIdOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
 import {
   findSource,
   parseCopyRequest,
@@ -73,7 +73,7 @@ export const copyObject = defineOperation({
   act: async (input, context) => {
     const { copy, key, upload, conditions, checksumAlgorithm } = input;
     const [encryption, sourceCustomer] = [input.encryption(), input.sourceCustomer()];
-    const { authorisation, bucket, objects, sharing, caller, quotas, settings, view } = context;
+    const { authorisation, bucket, objects, contentReferences, caller, quotas, settings, view } = context;
     const from = await view.bucket(copy.source.bucket);
     const owner = projectOf(caller, bucket);
     const grants = await grantsOfUpload(upload.acl, owner, bucket, context);
@@ -112,7 +112,7 @@ export const copyObject = defineOperation({
       const share = (): Promise<Version> =>
         objects.put(authorisation, fresh, {
           guard,
-          extras: sharing.from({ bucketId: from.id, key: copy.source.key, version: source }),
+          extras: contentReferences.from({ bucketId: from.id, key: copy.source.key, version: source }),
         });
       const copyAll = (): Promise<Version> =>
         copyBytes(context, { checksumAlgorithm, encryption, sourceCustomer }, source, fresh, guard);
@@ -121,7 +121,7 @@ export const copyObject = defineOperation({
         const version = mustReadBytes(source, encryption, checksumAlgorithm)
           ? await copyAll()
           : await share().catch((error: unknown) => {
-              if (error instanceof SharedTooOften) return copyAll();
+              if (error instanceof TooManyReferences) return copyAll();
               throw error;
             });
         return { version, source, from, expiration: expirations(key, version, fresh.objectAttributes.tags) };
@@ -176,7 +176,7 @@ async function copyBytes(
   source: Version,
   fresh: NewVersion,
   guard: Guard | undefined,
-): Promise<Head> {
+): Promise<CurrentVersion> {
   const bytes = (await contents.read(source, undefined, sourceCustomer?.key)) ?? noBytes();
   const payload = measuredBytes(bytes, source.size, checksumAlgorithm ?? source.checksum?.algorithm ?? 'CRC64NVME');
   const { record, blobs } = contents.encryption(wantedKey(encryption));

@@ -194,7 +194,7 @@ export class Pipeline {
       objects: services.objects,
       uploads,
       contents: services.contents,
-      sharing: services.sharing,
+      contentReferences: services.contentReferences,
       usage: services.usage,
       quotas: services.quotas,
       monitoring: services.monitoring,

@@ -3,7 +3,7 @@ import type { Database } from 'lmdb';
 import { BlobDamaged, BlobMissing } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { isSmallBlobRef, smallBlobRef, timeOf } from './blob-ref.ts';
-import type { Committed, Frame } from './group-commit.ts';
+import type { Committed, CommitParticipant } from './group-commit.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 
 /** No larger than this. A value of some pages costs no more to write than the pages of the tree that it changes. */
@@ -24,7 +24,7 @@ const textStart = 3;
  * with whatever refers to them, or before. A blob that nothing came to refer to costs no write at all. References
  * rise with time, so what is written together lies together.
  */
-export class SmallBlobs implements Frame {
+export class SmallBlobs implements CommitParticipant {
   readonly #environment: LmdbEnvironment;
   readonly #blobs: Database<Buffer, BlobRef>;
   /** What is not known to be durable yet. */
@@ -36,7 +36,7 @@ export class SmallBlobs implements Frame {
   constructor(environment: LmdbEnvironment) {
     this.#environment = environment;
     this.#blobs = environment.database('blobs', { encoding: 'binary' });
-    environment.frame(this);
+    environment.enlist(this);
   }
 
   /** Takes the bytes, which may be changed afterwards. They are durable at the latest with the next write to the environment. */

@@ -54,7 +54,7 @@ export class Notifications {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly #secrets: Secrets;
-  readonly #history: AlarmHistory;
+  readonly #versionsOf: AlarmHistory;
 
   constructor(deps: {
     table: KeyValueTable;
@@ -67,7 +67,7 @@ export class Notifications {
     this.#clock = deps.clock;
     this.#randomness = deps.randomness;
     this.#secrets = deps.secrets;
-    this.#history = deps.history;
+    this.#versionsOf = deps.history;
   }
 
   /**
@@ -107,7 +107,7 @@ export class Notifications {
     });
     for (const { target, delivery } of await Promise.all(deliveries)) {
       const rest: readonly string[] = taken.targets.filter((one) => one !== target);
-      const note = this.#history.note(bucketId, alarmId, {
+      const note = this.#versionsOf.note(bucketId, alarmId, {
         at: this.#clock.now(),
         type: 'Action',
         summary: summaryOf(target, delivery),

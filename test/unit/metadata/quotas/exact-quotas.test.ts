@@ -77,7 +77,7 @@ it('what is being written takes room already', async () => {
   await held.put(40);
 });
 
-it('work that turns out larger claims more, and is refused where that does not fit', async () => {
+it('work that turns out larger reserves more, and is refused where that does not fit', async () => {
   const held = new Held();
   const write = async (bytes: number): Promise<void> => {
     const reservation = await held.quotas.reserve(bucket(), { bytes: 0, objects: 1 });
