@@ -4,6 +4,7 @@ import { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
+import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
 import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
@@ -105,7 +106,11 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     options.lifecycleDaySeconds,
     log,
   );
-  const monitoring = scheduleMonitoring({ ...services, telemetry: log, region: options.region }, options);
+  const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });
+  const monitoring = scheduleMonitoring(
+    { ...services, notifications, telemetry: log, region: options.region },
+    options,
+  );
   const purgeSchedule = repeat(minute, () => bucketPurge.sweep(), log, 'sweeping removed buckets failed');
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(meterTime, () => meter.flush(), log, 'writing down the requests for the bill failed');

@@ -4,6 +4,7 @@ import type { Alarm } from './alarm.ts';
 import { inParallel } from './in-parallel.ts';
 import type { MonitoredBucket } from './monitored-buckets.ts';
 import type { Monitoring } from './monitoring.ts';
+import type { Notifications } from './notifications.ts';
 import { beginningOf, samples, samplingTime } from './resolutions.ts';
 import type { Point } from './statistics.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -12,6 +13,7 @@ import type { Telemetry } from '../../ports/telemetry.ts';
 
 export interface EvaluationDeps {
   readonly monitoring: Monitoring;
+  readonly notifications: Notifications;
   readonly buckets: Buckets;
   readonly notifier: Notifier;
   readonly clock: Clock;
@@ -42,12 +44,12 @@ export async function evaluateAlarms(
   deps: EvaluationDeps,
   progress: (soFar: Evaluated) => void = () => undefined,
 ): Promise<Evaluated> {
-  const { monitoring, notifier, telemetry } = deps;
+  const { monitoring, notifications, notifier, telemetry } = deps;
   let done: Evaluated = {
     alarms: 0,
     changed: 0,
     failed: 0,
-    deliveries: await monitoring.notifications.deliver(notifier),
+    deliveries: await notifications.deliver(notifier),
   };
   await inParallel(monitoring.buckets.all(), width, async (entry) => {
     try {
@@ -60,7 +62,7 @@ export async function evaluateAlarms(
     progress(done);
   });
   if (done.changed > 0) {
-    done = { ...done, deliveries: done.deliveries + (await monitoring.notifications.deliver(notifier)) };
+    done = { ...done, deliveries: done.deliveries + (await notifications.deliver(notifier)) };
   }
   return done;
 }

@@ -3,7 +3,7 @@ import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
 /** An item, or a part of one, that is not what its writers write. Ends a request in a 500; the message goes to the log. */
 export class DamagedItem extends Error {
   constructor(place: string, expected: string) {
-    super(`an item is damaged: ${place} is not ${expected}`);
+    super(`an item is damaged: ${place} is not a ${expected}`);
     this.name = 'DamagedItem';
   }
 }
@@ -27,57 +27,65 @@ export class StoredReader {
   }
 
   text(name: string): string {
-    return this.optionalText(name) ?? this.#refuse(name, 'a string');
+    return this.#required(name, 'string');
   }
 
   optionalText(name: string): string | undefined {
-    const value = this.#attributes[name];
-    return value === undefined || typeof value === 'string' ? value : this.#refuse(name, 'a string');
+    return this.#optional(name, 'string');
   }
 
   number(name: string): number {
-    return this.optionalNumber(name) ?? this.#refuse(name, 'a number');
+    return this.#required(name, 'number');
   }
 
   optionalNumber(name: string): number | undefined {
-    const value = this.#attributes[name];
-    return value === undefined || typeof value === 'number' ? value : this.#refuse(name, 'a number');
+    return this.#optional(name, 'number');
   }
 
   boolean(name: string): boolean {
-    const value = this.#attributes[name];
-    return typeof value === 'boolean' ? value : this.#refuse(name, 'a boolean');
+    return this.#required(name, 'boolean');
   }
 
   /** One of some strings. */
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
     const value = this.#attributes[name];
-    return choices.find((choice) => choice === value) ?? this.#refuse(name, `one of ${choices.join(', ')}`);
+    return choices.find((choice) => choice === value) ?? this.#refuse(name, choices.join(' or '));
   }
 
   map(name: string): StoredReader {
-    return this.optionalMap(name) ?? this.#refuse(name, 'a map');
+    return this.optionalMap(name) ?? this.#refuse(name, 'map');
   }
 
   optionalMap(name: string): StoredReader | undefined {
     const value = this.#attributes[name];
-    if (value === undefined) return undefined;
-    return new StoredReader(asMap(value) ?? this.#refuse(name, 'a map'), `${this.#place} ${name}`);
+    return value === undefined ? undefined : this.#inner(name, value);
   }
 
   /** A list of maps. */
   maps(name: string): readonly StoredReader[] {
-    return this.optionalMaps(name) ?? this.#refuse(name, 'a list of maps');
+    return this.optionalMaps(name) ?? this.#refuse(name, 'list');
   }
 
   optionalMaps(name: string): readonly StoredReader[] | undefined {
     const value = this.#attributes[name];
     if (value === undefined) return undefined;
-    if (!Array.isArray(value)) return this.#refuse(name, 'a list of maps');
-    return (value as readonly Attribute[]).map((one, at) => {
-      const place = `${this.#place} ${name}[${at}]`;
-      return new StoredReader(asMap(one) ?? this.#refuse(name, 'a list of maps'), place);
-    });
+    if (!Array.isArray(value)) return this.#refuse(name, 'list');
+    return (value as readonly Attribute[]).map((one, at) => this.#inner(`${name}[${at}]`, one));
+  }
+
+  #inner(name: string, value: Attribute): StoredReader {
+    // Neither a list, a set nor bytes.
+    const isMap = Object.prototype.toString.call(value) === '[object Object]';
+    return isMap ? new StoredReader(value as Attributes, `${this.#place} ${name}`) : this.#refuse(name, 'map');
+  }
+
+  #optional<Name extends keyof Types>(name: string, type: Name): Types[Name] | undefined {
+    return this.has(name) ? this.#required(name, type) : undefined;
+  }
+
+  #required<Name extends keyof Types>(name: string, type: Name): Types[Name] {
+    const value = this.#attributes[name];
+    return typeof value === type ? (value as Types[Name]) : this.#refuse(name, type);
   }
 
   #refuse(name: string, expected: string): never {
@@ -85,8 +93,8 @@ export class StoredReader {
   }
 }
 
-function asMap(value: Attribute): Attributes | undefined {
-  const isMap =
-    typeof value === 'object' && !Array.isArray(value) && !(value instanceof Uint8Array) && !(value instanceof Set);
-  return isMap ? (value as Attributes) : undefined;
+interface Types {
+  readonly string: string;
+  readonly number: number;
+  readonly boolean: boolean;
 }

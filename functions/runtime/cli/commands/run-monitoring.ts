@@ -65,12 +65,15 @@ async function evaluate(
   deps: Deps,
   { region, alarmWebhookAllow }: { readonly region: string; readonly alarmWebhookAllow: readonly string[] },
 ): Promise<Report> {
-  const { monitoring, buckets } = monitoringDeps(deps);
+  const { monitoring, notifications, buckets } = monitoringDeps(deps);
   const telemetry = new Log(process.stderr);
   const notifier = localNotifier(telemetry, alarmWebhookAllow);
   const tell = sparingly(({ alarms }: { readonly alarms: number }) => `${count(alarms, 'alarm')} so far`);
   try {
-    const done = await evaluateAlarms({ monitoring, buckets, notifier, clock: deps.clock, telemetry, region }, tell);
+    const done = await evaluateAlarms(
+      { monitoring, notifications, buckets, notifier, clock: deps.clock, telemetry, region },
+      tell,
+    );
     return recordReport(done, [
       ['evaluated', count(done.alarms, 'alarm')],
       ['changed', count(done.changed, 'alarm')],

@@ -33,7 +33,7 @@ describe('the document of lifecycle rules', () => {
   it.each<[string, Attributes]>([
     ['rules', {}],
     ['rules', { rules: 'none' }],
-    ['rules', { rules: ['a rule'] }],
+    ['rules[0]', { rules: ['a rule'] }],
     ['rules[0] id', { rules: [{ ...rule, id: 1 }] }],
     ['rules[0] status', { rules: [{ ...rule, status: 'enabled' }] }],
     ['rules[0] scope form', { rules: [{ ...rule, scope: {} }] }],

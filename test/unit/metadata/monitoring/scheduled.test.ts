@@ -10,6 +10,7 @@ import { readAlarmDefinition, type AlarmFields } from '../../../../shared/metada
 import type { Alarm } from '../../../../shared/metadata/monitoring/alarm.ts';
 import { monitoringPartition } from '../../../../shared/metadata/monitoring/items.ts';
 import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/monitoring/monitoring.ts';
+import { Notifications } from '../../../../shared/metadata/monitoring/notifications.ts';
 import { samples, samplingTime } from '../../../../shared/metadata/monitoring/resolutions.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
@@ -24,6 +25,7 @@ const day = 24 * 60 * minute;
 let table: MemoryTable;
 let clock: SetClock;
 let monitoring: Monitoring;
+let notifications: Notifications;
 let buckets: Buckets;
 let bucketPurge: BucketPurge;
 let bucket: Bucket;
@@ -39,6 +41,7 @@ beforeEach(async () => {
   const deps = { table, clock, randomness: new CountedBytes(), blobs: {} as BlobStore };
   buckets = new Buckets(deps);
   monitoring = composeMonitoring({ ...deps, ...alarmAdapters, buckets });
+  notifications = new Notifications({ ...deps, ...alarmAdapters, history: monitoring.history });
   bucketPurge = new BucketPurge({
     ...deps,
     uploads: new Uploads({ ...deps, buckets: new Buckets(deps), manifests: new Manifests(deps) }),
@@ -65,6 +68,7 @@ const telemetry: Telemetry = {
 
 const deps = () => ({
   monitoring,
+  notifications,
   buckets,
   clock,
   telemetry,
