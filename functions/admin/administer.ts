@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import type * as z from 'zod/mini';
 import { AccountRefusal } from '../../shared/access/account-names.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { Refusal, type AdministrationCommand, type AdministrationDeps } from './command.ts';
@@ -11,7 +11,7 @@ export type AdministrationRequest = { readonly command: string } & Readonly<Reco
 export type AdministrationAnswer =
   { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: string };
 
-const commands: Readonly<Record<string, AdministrationCommand<z.ZodRawShape, unknown>>> = administrationCommands;
+const commands: Readonly<Record<string, AdministrationCommand<z.core.$ZodShape, unknown>>> = administrationCommands;
 
 /** Does what a command says. A refusal is an answer; only what nobody foresaw is thrown. */
 export async function administer(
@@ -24,17 +24,10 @@ export async function administer(
     if (found === undefined) {
       throw new Refusal(`there is no command ${JSON.stringify(command)}; there is ${Object.keys(commands).join(', ')}`);
     }
-    return { ok: true, result: (await found.run(deps, given)) ?? null };
+    return { ok: true, result: (await found.run(command, deps, given)) ?? null };
   } catch (error) {
-    if (error instanceof z.ZodError) return { ok: false, error: argumentRefusal(request.command, error) };
     if (error instanceof AccountRefusal || error instanceof Refusal) return { ok: false, error: error.message };
     if (error instanceof S3Error) return { ok: false, error: `${error.code}: ${error.message}` };
     throw error;
   }
-}
-
-/** The first argument that is missing, unknown or of another kind, in one line. */
-function argumentRefusal(command: string, { issues: [issue] }: z.ZodError): string {
-  if (issue?.code === 'unrecognized_keys') return `${command} does not take ${issue.keys.join(', ')}`;
-  return `${command}: ${String(issue?.path[0])} must be ${issue?.message}`;
 }

@@ -1,6 +1,6 @@
 import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { argument, command } from './command.ts';
+import { argument, command, optional } from './command.ts';
 
 /** Of each bucket of a page two items are read. */
 const page = 200;
@@ -8,7 +8,7 @@ const page = 200;
 export const bucketCommands = {
   /** A page of the buckets of a project, with what they hold. */
   'bucket list': command(
-    { project: argument.text, after: argument.text.optional() },
+    { project: argument.text, after: optional(argument.text) },
     async ({ accounts, buckets, usage }, { project, after }) => {
       const { id, email } = await accounts.project(project);
       const found = await buckets.ownedBy(id, { limit: page, ...(after !== undefined && { after }) });

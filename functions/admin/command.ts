@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Administration } from '../../shared/metadata/accounts/administration.ts';
 import type { KeyAdministration } from '../../shared/metadata/accounts/key-administration.ts';
 import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
@@ -36,9 +36,10 @@ export interface AdministrationDeps {
 }
 
 const text = z.string('a text');
-const texts = z.array(z.string('a list of texts'), 'a list of texts').readonly();
+const texts = z.readonly(z.array(z.string('a list of texts'), 'a list of texts'));
+const word = 'a text, and not an empty one';
 const wholeNumber = 'a whole number, not below 0';
-const number = z.int(wholeNumber).min(0, wholeNumber);
+const number = z.int(wholeNumber).check(z.minimum(0, wholeNumber));
 const choice = `${wholeNumber}, or "default"`;
 const fields = 'names with texts or lists of texts';
 
@@ -46,33 +47,48 @@ const fields = 'names with texts or lists of texts';
 export const argument = {
   text,
   /** For what DynamoDB would refuse: an empty sort key. */
-  word: z.string('a text, and not an empty one').min(1, 'a text, and not an empty one'),
+  word: z.string(word).check(z.minLength(1, word)),
   texts,
   number,
   flag: z.boolean('true or false'),
   /** An amount, or the deployment's. */
   choice: z.union([z.literal('default'), number], choice),
   /** The fields of a request's document. */
-  fields: z.record(z.string(), z.union([z.string(), texts], fields).optional(), fields).readonly(),
+  fields: z.readonly(z.record(z.string(), z.optional(z.union([z.string(), texts], fields)), fields)),
 } as const;
 
+/** An argument that may be left out. */
+export const optional = z.optional;
+
 /** A command: what it takes, and what it does with it. */
-export interface AdministrationCommand<Takes extends z.ZodRawShape, Result> {
-  readonly takes: z.ZodObject<Takes, z.core.$strict>;
+export interface AdministrationCommand<Takes extends z.core.$ZodShape, Result> {
+  readonly takes: z.ZodMiniObject<Takes, z.core.$strict>;
   /**
    * Checks what it is given, and does its work. The result is one that JSON can carry.
-   * @throws z.ZodError, of what it is given; AccountRefusal, Refusal, S3Error: why it cannot be done
+   * @param name its own, for refusals
+   * @throws AccountRefusal, Refusal, S3Error: why it cannot be done
    */
-  run(deps: AdministrationDeps, given: unknown): Promise<Result>;
+  run(name: string, deps: AdministrationDeps, given: unknown): Promise<Result>;
 }
 
 /** Declares a command. */
-export function command<const Takes extends z.ZodRawShape, Result>(
+export function command<const Takes extends z.core.$ZodShape, Result>(
   takes: Takes,
-  act: (deps: AdministrationDeps, given: z.output<z.ZodObject<Takes, z.core.$strict>>) => Promise<Result>,
+  act: (deps: AdministrationDeps, given: z.output<z.ZodMiniObject<Takes, z.core.$strict>>) => Promise<Result>,
 ): AdministrationCommand<Takes, Result> {
   const schema = z.strictObject(takes);
-  return { takes: schema, run: async (deps, given) => act(deps, schema.parse(given)) };
+  const run = async (name: string, deps: AdministrationDeps, given: unknown): Promise<Result> => {
+    const { success, data, error } = schema.safeParse(given);
+    if (success) return act(deps, data);
+    throw new Refusal(refusalOf(name, error.issues[0]!));
+  };
+  return { takes: schema, run };
+}
+
+/** The first argument that is missing, unknown or of another kind, in one line. */
+function refusalOf(name: string, issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `${name} does not take ${issue.keys.join(', ')}`;
+  return `${name}: ${String(issue.path[0])} must be ${issue.message}`;
 }
 
 /** What an operator asked for cannot be done: one line that says why, and what to do. */

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { alarmCommands } from './alarms.ts';
 import { bucketCommands } from './buckets.ts';
 import { customerCommands } from './customers.ts';

@@ -1,4 +1,4 @@
-import { argument, command, present } from './command.ts';
+import { argument, command, optional, present } from './command.ts';
 
 const which = { key: argument.text } as const;
 
@@ -6,16 +6,16 @@ export const keyCommands = {
   'key create': command(
     {
       user: argument.text,
-      id: argument.text.optional(),
-      random: argument.flag.optional(),
-      secret: argument.text.optional(),
+      id: optional(argument.text),
+      random: optional(argument.flag),
+      secret: optional(argument.text),
     },
     ({ keys }, { user, ...given }) => keys.createKey(user, present(given)),
   ),
   'key list': command({ of: argument.text }, ({ keys }, { of }) => keys.keys(of)),
   'key show': command(which, ({ keys }, { key }) => keys.key(key)),
   'key rotate': command(
-    { ...which, overlapSeconds: argument.number.optional() },
+    { ...which, overlapSeconds: optional(argument.number) },
     ({ keys }, { key, overlapSeconds: seconds }) =>
       keys.rotateKey(key, seconds === undefined ? undefined : seconds * 1000),
   ),

@@ -4,14 +4,14 @@ import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import type { PublicLink } from '../../shared/metadata/objects/public-links.ts';
 import { publicLinkUrl } from '../../shared/protocol/public-link.ts';
-import { argument, command, Refusal, type AdministrationDeps } from './command.ts';
+import { argument, command, optional, Refusal, type AdministrationDeps } from './command.ts';
 
 const object = { bucket: argument.text, key: argument.word } as const;
 const page = 1000;
 
 export const linkCommands = {
   'link create': command(
-    { ...object, versionId: argument.text.optional(), expiresSeconds: argument.number.optional() },
+    { ...object, versionId: optional(argument.text), expiresSeconds: optional(argument.number) },
     async ({ buckets, objects, publicLinks, settings }, { key, versionId, expiresSeconds, ...given }) => {
       if (versionId !== undefined) checkVersionId(versionId);
       const lifetime = lifetimeOf(expiresSeconds, settings.limits.publicLinkLifetime);

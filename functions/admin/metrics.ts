@@ -6,7 +6,7 @@ import {
   statistics,
   type Point,
 } from '../../shared/metadata/monitoring/statistics.ts';
-import { argument, command, Refusal } from './command.ts';
+import { argument, command, optional, Refusal } from './command.ts';
 
 const maxDatapoints = 1440;
 /** As wide as a graph is drawn unless a period was asked for. */
@@ -21,9 +21,9 @@ export const metricsCommands = {
       ...{ bucket: argument.text, metric: argument.text, statistic: argument.text },
       ...{
         last: argument.number,
-        start: argument.number.optional(),
-        end: argument.number.optional(),
-        period: argument.number.optional(),
+        start: optional(argument.number),
+        end: optional(argument.number),
+        period: optional(argument.number),
       },
     },
     async ({ buckets, monitoring, usage, clock }, { last, ...given }) => {

@@ -1,14 +1,14 @@
 import { bucketCountOf, ownsNoBucket } from '../../shared/metadata/buckets/bucket-count.ts';
-import { argument, command, present } from './command.ts';
+import { argument, command, optional, present } from './command.ts';
 
 const which = { project: argument.text } as const;
 
 export const projectCommands = {
   'project create': command(
-    { ...which, id: argument.text.optional(), displayName: argument.text.optional() },
+    { ...which, id: optional(argument.text), displayName: optional(argument.text) },
     ({ accounts }, { project, ...given }) => accounts.createProject(project, present(given)),
   ),
-  'project list': command({ customer: argument.text.optional() }, async ({ accounts }, { customer }) => {
+  'project list': command({ customer: optional(argument.text) }, async ({ accounts }, { customer }) => {
     if (customer !== undefined) await accounts.customer(customer);
     return accounts.projects(customer);
   }),

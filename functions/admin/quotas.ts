@@ -2,7 +2,7 @@ import { asService } from '../../shared/metadata/objects/service-authorisation.t
 import { bucketCountOf } from '../../shared/metadata/buckets/bucket-count.ts';
 import { quotaOf } from '../../shared/metadata/quotas/quotas.ts';
 import { limitTable } from '../../shared/protocol/limits.ts';
-import { argument, command, present, Refusal } from './command.ts';
+import { argument, command, optional, present, Refusal } from './command.ts';
 
 /** More than this no project can be given. */
 export const maxBuckets = limitTable.bucketsPerProject.most;
@@ -34,7 +34,7 @@ export const quotaCommands = {
   ),
   /** What is left out stays as it was. */
   'quota set bucket': command(
-    { bucket: argument.text, bytes: argument.choice.optional(), objects: argument.choice.optional() },
+    { bucket: argument.text, bytes: optional(argument.choice), objects: optional(argument.choice) },
     async ({ buckets }, { bucket, ...asked }) => {
       const found = await buckets.load(bucket);
       const { quota = {} } = found;

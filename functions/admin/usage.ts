@@ -1,11 +1,11 @@
 import { daysOf, monthOf } from '../../shared/metadata/billing/days.ts';
 import { projectUsage } from '../../shared/metadata/billing/project-usage.ts';
-import { argument, command, Refusal } from './command.ts';
+import { argument, command, optional, Refusal } from './command.ts';
 
 export const usageCommands = {
   /** @param month `2026-11`; the present one unless said */
   usage: command(
-    { project: argument.text, month: argument.text.optional() },
+    { project: argument.text, month: optional(argument.text) },
     async ({ accounts, table, clock }, { project, month }) => {
       const { id, email } = await accounts.project(project);
       const now = clock.now();

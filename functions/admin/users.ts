@@ -1,11 +1,11 @@
 import { parsePrivilege } from '../../shared/metadata/accounts/administration.ts';
-import { argument, command } from './command.ts';
+import { argument, command, optional } from './command.ts';
 
 const which = { user: argument.text } as const;
 const privilegeOfUser = { user: argument.text, privilege: argument.text } as const;
 
 export const userCommands = {
-  'user create': command({ ...which, without: argument.texts.optional() }, ({ accounts }, { user, without = [] }) =>
+  'user create': command({ ...which, without: optional(argument.texts) }, ({ accounts }, { user, without = [] }) =>
     accounts.createUser(user, without.map(parsePrivilege)),
   ),
   'user list': command({ project: argument.text }, ({ accounts }, { project }) => accounts.users(project)),
