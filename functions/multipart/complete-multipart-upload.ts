@@ -7,10 +7,11 @@ import { noSuchUpload, versionOf, type CompletedUpload, type Part } from '../../
 import { CompletedMeanwhile, PartsReleased } from '../../shared/metadata/uploads/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
-import { encryptionFields } from '../../shared/protocol/objects/encryption.ts';
+import { checkNotBlocked, encryptionFields } from '../../shared/protocol/objects/encryption.ts';
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
 import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/objects/object-checksum.ts';
 import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
+import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import { defineOperation, type Context, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { checkInitiator, requireUploadId } from '../../shared/protocol/objects/part.ts';
 import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
@@ -102,6 +103,7 @@ async function complete(
   const { encryption } = upload;
   if (upload.state === 'completed' && upload.result) return { ...upload.result, encryption };
   if (upload.state !== 'open') throw noSuchUpload(uploadId);
+  checkNotBlocked(bucket, encryption?.kind);
 
   const expirations = await readExpirations(context, bucket);
   let parts: readonly Part[];
@@ -128,10 +130,14 @@ async function complete(
     const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });
     // The bytes are there already, as those of the parts.
     const version = await quotas.within(bucket, { bytes: 0, objects: 1 }, () =>
-      objects.put(authorisation, versionOf(upload, size, result(''), manifest), {
-        guard: writeGuard(conditions),
-        extras: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
-      }),
+      objects.put(
+        authorisation,
+        { ...versionOf(upload, size, result(''), manifest), owner: ownerIn(bucket, upload.owner) },
+        {
+          guard: writeGuard(conditions),
+          extras: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
+        },
+      ),
     );
     const expiration = expirations(key, version, upload.objectAttributes.tags);
     return { ...result(versionIdOf(version)), expiration, encryption };
