@@ -135,7 +135,7 @@ async function complete(
         { ...versionOf(upload, size, result(''), manifest), owner: ownerIn(bucket, upload.owner) },
         {
           guard: writeGuard(conditions),
-          extras: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
+          extras: (placed) => uploads.completion(bucket, upload, manifest, result(versionIdOf(placed))),
         },
       ),
     );

@@ -22,7 +22,7 @@ export class Log implements Telemetry {
   }
 
   request(record: RequestRecord): void {
-    this.#line('info', 'request', { ...record });
+    this.#line('info', 'request', record as unknown as LogFields);
   }
 
   problem(message: string, error?: unknown, fields: LogFields = {}): void {
@@ -49,6 +49,8 @@ export class Log implements Telemetry {
 /** What ends a line, moves the cursor, or turns the direction of the text around: control and format characters, and U+2028 and U+2029. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
+const beyondAscii = /[^\x20-\x7e]/;
+
 /** Text that a client may have chosen, on one line and as it reads. */
 export function printable(text: string): string {
   return text.replace(unprintable, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
@@ -56,7 +58,8 @@ export function printable(text: string): string {
 
 function asJson(level: string, message: string, fields: LogFields): string {
   const line = JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
-  return line.replace(unprintable, asJsonEscape) + '\n';
+  // Nearly every line is all ASCII, which is found out many times as fast.
+  return (beyondAscii.test(line) ? line.replace(unprintable, asJsonEscape) : line) + '\n';
 }
 
 /** JSON.stringify has escaped the others below U+0020 already. */

@@ -1,6 +1,6 @@
 import type { Projects } from '../../access/identity.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { ListedHead } from '../../metadata/listings/object-listing.ts';
+import type { ListedCurrentVersion } from '../../metadata/listings/object-listing.ts';
 import type { ListedRow } from '../../metadata/listings/version-listing.ts';
 import { etagOf, versionIdOf, type Listed } from '../../metadata/objects/versions.ts';
 import type { ListedObject, ListedVersion } from '../../xml/listings.ts';
@@ -15,13 +15,13 @@ interface Deps {
 
 /** The rows of a listing of objects as its document shows them. */
 export async function listedObjects(
-  rows: readonly ListedHead[],
+  rows: readonly ListedCurrentVersion[],
   deps: Deps,
   showOwner: boolean,
 ): Promise<readonly ListedObject[]> {
-  const owners = rows.map(({ head }) => head.owner);
+  const owners = rows.map(({ currentVersion }) => currentVersion.owner);
   const owner = showOwner ? await shownOwners(owners, deps) : undefined;
-  return rows.map(({ key, head }) => listed(key, head, owner));
+  return rows.map(({ key, currentVersion }) => listed(key, currentVersion, owner));
 }
 
 /** The rows of a listing of versions as its document shows them. */
