@@ -1,15 +1,14 @@
-import { Accounts, type ProjectDeclaration } from '../../../shared/access/accounts.ts';
-import type { Amount } from '../../../shared/metadata/amount.ts';
+import { Accounts, type ProjectDeclaration } from '../../../shared/metadata/accounts/accounts.ts';
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
-import { ExactQuotas } from '../../../shared/metadata/quotas/exact-quotas.ts';
+import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
 import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
-import { minute } from '../../../shared/ports/durations.ts';
+import { minute, second } from '../../../shared/ports/durations.ts';
 import type { ChangeFeed, KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
@@ -22,6 +21,7 @@ import { feedFollowers } from '../compose/feed-followers.ts';
 import { composeServices } from '../compose/services.ts';
 import { requestIds } from '../http/request-ids.ts';
 import { MeteredTelemetry } from '../telemetry/metered-telemetry.ts';
+import { exactCounters } from './exact-counters.ts';
 import { FeedRunner } from './feed-runner.ts';
 import { ensureInitialState } from './initial-buckets.ts';
 import { scheduleLifecycle } from './lifecycle-schedule.ts';
@@ -31,7 +31,7 @@ import { repeat } from './schedule.ts';
 import type { StartOptions } from './settings.ts';
 
 /** How long counted requests lie in memory alone: a crash loses those, and no more. */
-const meterTime = 5000;
+const meterTime = 5 * second;
 
 /** Where a service keeps everything: the adapters of a data directory, or those of memory. */
 export interface Stores {
@@ -93,9 +93,10 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       mutex: new KeyedMutex(),
       actionKinds: localActionKinds,
     },
-    { projects: accounts, settings },
+    // The feed begins to run below, before the first request.
+    { projects: accounts, settings, counters: (usage) => exactCounters(usage, { drain: () => feed.drain() }, limits) },
   );
-  const { usage, uploads } = services;
+  const { uploads } = services;
   await ensureInitialState({ accounts, buckets: services.buckets }, { ...options, declared: deps.declared });
   const { manifests } = services.contents;
   const release = new Release({ table, blobs, clock, randomness, manifests, uploads });
@@ -104,16 +105,8 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   const sweeper = repeat(minute, () => release.sweep(), telemetry, 'freeing released content failed');
   const passes = new LifecyclePasses({ table, clock, randomness });
   const lifecycle = scheduleLifecycle({ ...services, passes }, options.lifecycleDaySeconds, telemetry);
-  // Twice, because the first drain tidies up uploads that have ended, and the second one counts that.
-  const held = async (bucketId: string): Promise<Amount> => {
-    await feed.drain();
-    await feed.drain();
-    return usage.held(bucketId);
-  };
-  const quotas = new ExactQuotas(held, { bytes: limits.bucketBytes, objects: limits.bucketObjects });
-  // On one machine the counters are exact: what is still in the feed is counted first.
-  const exactUsage = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
-  const monitoring = scheduleMonitoring({ ...services, usage: exactUsage, telemetry, region: options.region }, options);
+  const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });
+  const monitoring = scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options);
   const purgeSchedule = repeat(minute, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed');
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(
@@ -127,7 +120,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   const requestId = requestIds(randomness);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
   const pipeline = new Pipeline({
-    services: { ...services, usage: exactUsage, quotas },
+    services,
     operations,
     accessKeys: accounts,
     telemetry: new MeteredTelemetry(telemetry, meter),

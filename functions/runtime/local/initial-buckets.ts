@@ -1,4 +1,4 @@
-import type { Accounts, ProjectDeclaration } from '../../../shared/access/accounts.ts';
+import type { Accounts, ProjectDeclaration } from '../../../shared/metadata/accounts/accounts.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { checkBucketName } from '../../../shared/http/bucket-name.ts';
 import type { Buckets } from '../../../shared/metadata/buckets/buckets.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Accounts, ProjectDeclaration } from '../../../shared/access/accounts.ts';
+import type { Accounts, ProjectDeclaration } from '../../../shared/metadata/accounts/accounts.ts';
 import { OperatorError } from '../operator-error.ts';
 import { accessKeySchema } from './accounts-file.ts';
 import type { InitialKey } from './settings.ts';

@@ -1,4 +1,4 @@
-import { randomKeyId, randomSecret } from '../../../shared/access/key-administration.ts';
+import { randomKeyId, randomSecret } from '../../../shared/metadata/accounts/key-administration.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { Handler } from '../http/node-http.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
