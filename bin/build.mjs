@@ -39,9 +39,7 @@ export async function build(...names) {
 }
 
 /** What programs import, by the name after `stillage/`. */
-export const modules = ['index', 'jest', 's3rver', 'testcontainers', 'vitest'].filter((name) => {
-  return statSync(join(root, moduleSource(name)), { throwIfNoEntry: false });
-});
+export const modules = ['index', 'jest', 'jest-teardown', 's3rver', 'vitest'];
 
 function moduleSource(name) {
   return `functions/runtime/package/${name}.ts`;
@@ -61,7 +59,7 @@ export async function buildPackage() {
     platform: 'node',
     target: 'node20',
     mainFields: ['module', 'main'],
-    external: ['lmdb', 'testcontainers', 'vitest', '@aws-sdk/*'],
+    external: ['lmdb', '@aws-sdk/*'],
     logLevel: 'warning',
   };
   const entryPoints = modules.map((name) => ({ in: moduleSource(name), out: name }));

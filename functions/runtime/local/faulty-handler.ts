@@ -44,7 +44,7 @@ export class FaultyHandler implements Handler {
       case 'half-body':
         return halved(await handler.handle(request));
       case 'late':
-        await sleep(fault!.delay);
+        await sleep(fault.delay);
         return handler.handle(request);
     }
   }
@@ -109,7 +109,5 @@ async function* firstBytes(body: NonNullable<ResponseMessage['body']>, count: nu
     left -= chunk.length;
     if (left <= 0) break;
   }
-  // Time for what was written to be sent.
-  await sleep(20);
   throw new ConnectionCut();
 }

@@ -1,5 +1,6 @@
 import { randomKeyId, randomSecret } from '../../../shared/metadata/accounts/key-administration.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
+import type { RequestMessage, ResponseMessage } from '../../../shared/http/message.ts';
 import type { Handler } from '../http/node-http.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { readAccountsFile } from '../local/accounts-file.ts';
@@ -62,7 +63,19 @@ const stopTime = 2000;
  * Starts the service in this process. It writes nothing to standard output or standard error, and handles no signals.
  * @throws TypeError for wrong options; Error of one line if a port is taken or a directory cannot be used
  */
-export async function startStillage(given: StillageOptions = {}): Promise<Stillage> {
+export function startStillage(options: StillageOptions = {}): Promise<Stillage> {
+  return startObserved(options);
+}
+
+/**
+ * As {@link startStillage}.
+ * @param observe is called with every request and its response, once the response begins
+ * @internal
+ */
+export async function startObserved(
+  given: StillageOptions,
+  observe?: (request: RequestMessage, response: ResponseMessage) => void,
+): Promise<Stillage> {
   const randomness = new CryptoRandomness();
   const read = readOptions(given);
   const declared = read.accounts === undefined ? undefined : await readAccountsFile(read.accounts);
@@ -81,7 +94,13 @@ export async function startStillage(given: StillageOptions = {}): Promise<Stilla
     composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared }, options);
   let service = await compose(options.ephemeral ? ephemeralStores(randomness) : await openDirectory(options.data));
   const { limits, requestId, hostId } = service;
-  const current: Handler = { handle: (request) => service.pipeline.handle(request) };
+  const current: Handler = {
+    handle: async (request) => {
+      const response = await service.pipeline.handle(request);
+      observe?.(request, response);
+      return response;
+    },
+  };
   const hostNames = { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() };
   const handler = options.ephemeral
     ? new FaultyHandler({ handler: current, faults, hostNames, requestId, hostId, now: () => clock.now() })

@@ -76,7 +76,7 @@ function readValue(option: Option, value: unknown): unknown {
     return texts.reduce<unknown>((previous, text) => parseArg(text, previous), start);
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new TypeError(`startStillage: ${name}: ${error.message}`);
+    throw new TypeError(`startStillage: ${name}: ${error.message}`, { cause: error });
   }
 }
 
@@ -86,6 +86,6 @@ function asTypeError<Value>(read: () => Value): Value {
     return read();
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    throw new TypeError(`startStillage: ${error.message}`);
+    throw new TypeError(`startStillage: ${error.message}`, { cause: error });
   }
 }
