@@ -109,5 +109,7 @@ async function* firstBytes(body: NonNullable<ResponseMessage['body']>, count: nu
     left -= chunk.length;
     if (left <= 0) break;
   }
+  // The transport writes in the next turn of the event loop what it was handed in this one.
+  await new Promise((resolve) => setImmediate(resolve));
   throw new ConnectionCut();
 }

@@ -69,13 +69,13 @@ export const defaultOptions = {
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
 } as const satisfies Partial<StartOptions>;
 
-/** A certificate and its private key, in PEM. */
+/** A certificate and its private key, in PEM. @internal */
 export interface Tls {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-/** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError */
+/** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError @internal */
 export async function readTls({ tlsCert, tlsKey }: StartOptions): Promise<Tls | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined)

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { randomKeyId, randomSecret } from '../../../shared/metadata/accounts/key-administration.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { RequestMessage, ResponseMessage } from '../../../shared/http/message.ts';
