@@ -72,6 +72,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     allUsersGroupUri: options.allUsersGroupUri,
     publicUrl: options.publicUrl,
     regions: options.allowRegion,
+    lifecycleDaySeconds: options.lifecycleDaySeconds,
     limits,
     tokenKey: await tokenKey(table, randomness),
   };
