@@ -20,7 +20,11 @@ export function awsCommand({ endpoint }: Target, ...words: readonly string[]): s
 /** A curl command that signs with the keys of the environment. Redirects nothing to disk, and holds no secret. */
 export function curlCommand(target: Target, request: S3Request): string {
   const path = encodePath(
-    request.bucket === undefined ? '/' : request.key === undefined ? `/${request.bucket}` : `/${request.bucket}/${request.key}`,
+    request.bucket === undefined
+      ? '/'
+      : request.key === undefined
+        ? `/${request.bucket}`
+        : `/${request.bucket}/${request.key}`,
   );
   const query = encodeQuery(request.query ?? {});
   const headers = Object.entries(request.headers ?? {}).flatMap(([name, value]) => ['-H', quote(`${name}: ${value}`)]);

@@ -2,7 +2,14 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-const formats = new Map<string, { readonly relative: Intl.RelativeTimeFormat; readonly short: Intl.DateTimeFormat; readonly long: Intl.DateTimeFormat }>();
+const formats = new Map<
+  string,
+  {
+    readonly relative: Intl.RelativeTimeFormat;
+    readonly short: Intl.DateTimeFormat;
+    readonly long: Intl.DateTimeFormat;
+  }
+>();
 
 function formatsOf(language: string) {
   const known = formats.get(language);

@@ -73,7 +73,5 @@ export function numbered(key: string, number: number): string {
   const dot = base.lastIndexOf('.');
   const folder = folderOf(key);
   if (key.endsWith('/')) return `${folder}${base} (${number})/`;
-  return dot > 0
-    ? `${folder}${base.slice(0, dot)} (${number})${base.slice(dot)}`
-    : `${folder}${base} (${number})`;
+  return dot > 0 ? `${folder}${base.slice(0, dot)} (${number})${base.slice(dot)}` : `${folder}${base} (${number})`;
 }

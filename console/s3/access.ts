@@ -58,7 +58,10 @@ function granteeOf(xml: Xml | undefined): Grantee {
 }
 
 export async function putAcl(client: S3Client, resource: Resource, acl: Acl): Promise<void> {
-  const grants = acl.grants.map(({ grantee, permission }): Tree => ['Grant', [granteeTree(grantee), ['Permission', permission]]]);
+  const grants = acl.grants.map(({ grantee, permission }): Tree => [
+    'Grant',
+    [granteeTree(grantee), ['Permission', permission]],
+  ]);
   const body = writeXml([
     'AccessControlPolicy',
     [

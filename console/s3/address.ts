@@ -16,7 +16,8 @@ export function uriEncode(text: string): string {
 export const encodePath = (path: string): string => path.split('/').map(uriEncode).join('/');
 
 /** Whether a browser cannot be made to send this key in a path, since it resolves `.` and `..` before sending. */
-export const isUnreachable = (key: string): boolean => key.split('/').some((segment) => segment === '.' || segment === '..');
+export const isUnreachable = (key: string): boolean =>
+  key.split('/').some((segment) => segment === '.' || segment === '..');
 
 /** Encodes a query as signatures need it: sorted by name, with `=` always. */
 export function encodeQuery(query: Query): string {

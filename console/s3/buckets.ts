@@ -83,7 +83,8 @@ export async function optionally<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (isFailure(error) && (error.status === 404 || error.status === 501) && error.code !== 'NoSuchBucket') return undefined;
+    if (isFailure(error) && (error.status === 404 || error.status === 501) && error.code !== 'NoSuchBucket')
+      return undefined;
     throw error;
   }
 }

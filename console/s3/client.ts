@@ -78,7 +78,10 @@ export class S3Client {
     const path = pathOf(request);
     const payloadHash = request.body === undefined ? emptyHash : await sha256Hex(request.body);
     for (let attempt = 1; ; attempt++) {
-      const headers = { ...(request.body === undefined ? {} : { 'content-type': 'application/xml' }), ...request.headers };
+      const headers = {
+        ...(request.body === undefined ? {} : { 'content-type': 'application/xml' }),
+        ...request.headers,
+      };
       const unsigned = { method: request.method, path, query: request.query ?? {}, headers, payloadHash };
       const signed = await signRequest(this.signer, unsigned, this.now());
       const started = performance.now();
@@ -143,7 +146,12 @@ export class S3Client {
     seconds: number,
   ): Promise<string> {
     const path = pathOf(request);
-    return presign(this.signer, { method: request.method, path, ...(request.query && { query: request.query }) }, seconds, this.now());
+    return presign(
+      this.signer,
+      { method: request.method, path, ...(request.query && { query: request.query }) },
+      seconds,
+      this.now(),
+    );
   }
 
   private now(): Date {

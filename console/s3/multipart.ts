@@ -63,7 +63,13 @@ export async function completeMultipartUpload(
 ): Promise<void> {
   const list = [...parts]
     .sort((a, b) => a.number - b.number)
-    .map(({ number, etag }): Tree => ['Part', [['PartNumber', number], ['ETag', `"${etag}"`]]]);
+    .map(({ number, etag }): Tree => [
+      'Part',
+      [
+        ['PartNumber', number],
+        ['ETag', `"${etag}"`],
+      ],
+    ]);
   const response = await client.send({
     method: 'POST',
     bucket,

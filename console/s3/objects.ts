@@ -139,9 +139,10 @@ export async function deleteObjects(
   doomed: readonly Doomed[],
   signal?: AbortSignal,
 ): Promise<Deletion> {
-  const objects = doomed.map(
-    ({ key, versionId }): Tree => ['Object', [['Key', key], versionId === undefined ? undefined : ['VersionId', versionId]]],
-  );
+  const objects = doomed.map(({ key, versionId }): Tree => [
+    'Object',
+    [['Key', key], versionId === undefined ? undefined : ['VersionId', versionId]],
+  ]);
   const body = writeXml(['Delete', objects]);
   const xml = await client.document({ method: 'POST', bucket, query: { delete: '' }, body, signal });
   const markers = xml
@@ -185,7 +186,11 @@ async function copyByParts(
   client: S3Client,
   from: Place,
   to: Place,
-  { size, ifAbsent, signal }: { readonly size: number; readonly ifAbsent?: boolean; readonly signal?: AbortSignal | undefined },
+  {
+    size,
+    ifAbsent,
+    signal,
+  }: { readonly size: number; readonly ifAbsent?: boolean; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
   const head = await headObject(client, from.bucket, from.key, from.versionId);
   const { bucket, key } = to;
@@ -217,7 +222,13 @@ async function copyByParts(
         headers: { 'x-amz-copy-source': sourceOf(from), 'x-amz-copy-source-range': `bytes=${start}-${end}` },
         signal,
       });
-      parts.push(['Part', [['PartNumber', number], ['ETag', copied.textOf('ETag')]]]);
+      parts.push([
+        'Part',
+        [
+          ['PartNumber', number],
+          ['ETag', copied.textOf('ETag')],
+        ],
+      ]);
     }
     const body = writeXml(['CompleteMultipartUpload', parts]);
     await client.document({
@@ -292,6 +303,12 @@ export async function putTags(
   tags: readonly Tag[],
 ): Promise<void> {
   const query = { tagging: '', versionId };
-  const set = tags.map((tag): Tree => ['Tag', [['Key', tag.key], ['Value', tag.value]]]);
+  const set = tags.map((tag): Tree => [
+    'Tag',
+    [
+      ['Key', tag.key],
+      ['Value', tag.value],
+    ],
+  ]);
   await client.send({ method: 'PUT', bucket, key, query, body: writeXml(['Tagging', [['TagSet', set]]]) });
 }

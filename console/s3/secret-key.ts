@@ -40,7 +40,10 @@ export async function deriveSigningKey(secret: SecretKey, date: string, region: 
   let key = secret;
   for (const step of [date, region, 's3', 'aws4_request']) {
     const bytes = await mac(key, step);
-    key = secret.kind === 'webcrypto' ? await importBytes(bytes) : { kind: 'session', mac: (data) => hmacSha256(bytes, data) };
+    key =
+      secret.kind === 'webcrypto'
+        ? await importBytes(bytes)
+        : { kind: 'session', mac: (data) => hmacSha256(bytes, data) };
   }
   return key;
 }

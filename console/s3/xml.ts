@@ -34,29 +34,52 @@ export class Xml {
   }
 }
 
-const token = /<(\/?)([^\s/>!?]+)([^>]*)>|<[!?][^>]*>|([^<]+)/g;
-const attribute = /([\w:.-]+)="([^"]*)"/g;
-
 /** Reads a document and returns its root. @throws Error if it has none. */
 export function parseXml(source: string): Xml {
   const document = new Xml('', {});
   const path = [document];
-  for (const [, closing, name, rest, text] of source.matchAll(token)) {
+  for (let at = 0; at < source.length; ) {
     const parent = path[path.length - 1]!;
-    if (text !== undefined) {
-      parent.text += unescapeXml(text);
-    } else if (closing === '/') {
-      if (path.length > 1) path.pop();
-    } else if (name !== undefined) {
-      const pairs = [...rest!.matchAll(attribute)].map(([, key, value]) => [key!, unescapeXml(value!)] as const);
-      const element = new Xml(name, Object.fromEntries(pairs));
-      parent.children.push(element);
-      if (!rest!.endsWith('/')) path.push(element);
+    if (source[at] !== '<') {
+      const end = endOf(source, '<', at);
+      parent.text += unescapeXml(source.slice(at, end));
+      at = end;
+      continue;
     }
+    const end = endOf(source, '>', at);
+    const tag = source.slice(at + 1, end);
+    at = end + 1;
+    if (tag.startsWith('?') || tag.startsWith('!')) continue;
+    if (tag.startsWith('/')) {
+      if (path.length > 1) path.pop();
+      continue;
+    }
+    const isEmpty = tag.endsWith('/');
+    const element = elementOf(isEmpty ? tag.slice(0, -1) : tag);
+    parent.children.push(element);
+    if (!isEmpty) path.push(element);
   }
   const root = document.children[0];
   if (root === undefined) throw new Error('The service sent no XML.');
   return root;
+}
+
+function endOf(source: string, char: string, from: number): number {
+  const end = source.indexOf(char, from);
+  return end < 0 ? source.length : end;
+}
+
+/** Reads `name a="1" b="2"`. */
+function elementOf(tag: string): Xml {
+  const [head = '', ...values] = tag.split('"');
+  const [name = '', first = ''] = head.split(' ', 2);
+  const attributes: Record<string, string> = {};
+  let next = first;
+  for (let index = 0; index < values.length; index += 2) {
+    if (next.endsWith('=')) attributes[next.slice(0, -1)] = unescapeXml(values[index] ?? '');
+    next = (values[index + 1] ?? '').trim();
+  }
+  return new Xml(name, attributes);
 }
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
@@ -71,7 +94,11 @@ function unescapeXml(text: string): string {
 }
 
 /** A document to send: an element's name, and its text or its children. `undefined` children are left out. */
-export type Tree = readonly [name: string, content: string | number | boolean | readonly (Tree | undefined)[], attributes?: string];
+export type Tree = readonly [
+  name: string,
+  content: string | number | boolean | readonly (Tree | undefined)[],
+  attributes?: string,
+];
 
 const namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
@@ -89,5 +116,5 @@ function element([name, content, attributes = '']: Tree): string {
 
 /** Escapes text; control characters as references, as the service reads them. */
 export function escapeXml(text: string): string {
-  return text.replace(/[&<>"'\u0000-\u001f]/g, (char) => `&#${char.charCodeAt(0)};`);
+  return text.replace(/[&<>"'\p{Cc}]/gu, (char) => `&#${char.charCodeAt(0)};`);
 }

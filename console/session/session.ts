@@ -113,7 +113,8 @@ channel?.addEventListener('message', () => void signOut('elsewhere'));
 /** Signs out whoever does nothing for too long. Call once. */
 export function watchIdleness(): void {
   const touch = (): void => void (used = Date.now());
-  for (const event of ['pointerdown', 'keydown', 'wheel', 'touchstart']) addEventListener(event, touch, { passive: true });
+  for (const event of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
+    addEventListener(event, touch, { passive: true });
   const check = async (): Promise<void> => {
     const current = session.value;
     if (current === undefined) return;

@@ -33,5 +33,6 @@ export const read = (store: StoreName, key: string): Promise<unknown> => run(sto
 export const readAll = (store: StoreName): Promise<unknown> => run(store, 'readonly', (it) => it.getAll());
 export const write = (store: StoreName, key: string, value: unknown): Promise<unknown> =>
   run(store, 'readwrite', (it) => it.put(value, key));
-export const remove = (store: StoreName, key: string): Promise<unknown> => run(store, 'readwrite', (it) => it.delete(key));
+export const remove = (store: StoreName, key: string): Promise<unknown> =>
+  run(store, 'readwrite', (it) => it.delete(key));
 export const clear = (store: StoreName): Promise<unknown> => run(store, 'readwrite', (it) => it.clear());

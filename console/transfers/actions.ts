@@ -1,13 +1,7 @@
 import { getAcl, putAcl, withPublicRead } from '../s3/access.ts';
 import type { S3Client } from '../s3/client.ts';
 import { everyObject, listVersions, type Entry, type ObjectEntry } from '../s3/listing.ts';
-import {
-  copyObject,
-  deleteObjects,
-  DeletionFailed,
-  renameObject,
-  type Doomed,
-} from '../s3/objects.ts';
+import { copyObject, deleteObjects, DeletionFailed, renameObject, type Doomed } from '../s3/objects.ts';
 import { Conflicts, type Ask } from './conflicts.ts';
 import type { Job } from './job.ts';
 import { start } from './queue.ts';
@@ -127,9 +121,14 @@ export function startDelete(
 
 function startUndelete(client: S3Client, deletion: Job<Batch>, markers: readonly Doomed[], title: string): void {
   deletion.undo.value = undefined;
-  startVersionDelete(client, deletion.spec.bucket, async function* () {
-    yield markers;
-  }, { kind: 'undelete', title });
+  startVersionDelete(
+    client,
+    deletion.spec.bucket,
+    async function* () {
+      yield markers;
+    },
+    { kind: 'undelete', title },
+  );
 }
 
 /** Deletes versions for good; of delete markers, what they hid comes back. */
@@ -170,7 +169,9 @@ export async function* everyVersion(client: S3Client, bucket: string, signal?: A
 
 function* batches(all: readonly Doomed[]): Generator<readonly Batch[]> {
   for (let start = 0; start < all.length; start += 1_000) {
-    const doomed = all.slice(start, start + 1_000).map(({ key, versionId }) => ({ key, ...(versionId !== undefined && { versionId }) }));
+    const doomed = all
+      .slice(start, start + 1_000)
+      .map(({ key, versionId }) => ({ key, ...(versionId !== undefined && { versionId }) }));
     yield [{ doomed }];
   }
 }

@@ -129,7 +129,16 @@ async function activeWorker(): Promise<ServiceWorker | undefined> {
 /** The one script that may be made a worker. */
 function workerUrl(): string {
   const url = '/download.js';
-  const types = (globalThis as { trustedTypes?: { createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): unknown } } }).trustedTypes;
+  const types = (
+    globalThis as {
+      trustedTypes?: {
+        createPolicy(
+          name: string,
+          rules: { createScriptURL(url: string): string },
+        ): { createScriptURL(url: string): unknown };
+      };
+    }
+  ).trustedTypes;
   policy ??= types?.createPolicy('console', { createScriptURL: () => url });
   return (policy?.createScriptURL(url) ?? url) as string;
 }

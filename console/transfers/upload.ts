@@ -162,10 +162,12 @@ async function uploadParts(
     for (let number = missing.shift(); number !== undefined; number = missing.shift()) {
       const part = number;
       const body = file.slice((part - 1) * partSize, part * partSize);
-      const etag = await withSlot(() => sendPart(client, begun, part, body, work.signal, (bytes) => {
-        sent.set(part, bytes);
-        report();
-      }));
+      const etag = await withSlot(() =>
+        sendPart(client, begun, part, body, work.signal, (bytes) => {
+          sent.set(part, bytes);
+          report();
+        }),
+      );
       parts.set(part, { number: part, size: body.size, etag });
       sent.set(part, body.size);
       report();

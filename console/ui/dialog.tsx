@@ -105,14 +105,22 @@ export function Field({
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly error?: string | undefined;
-  readonly children: (ids: { readonly id: string; readonly 'aria-describedby'?: string; readonly 'aria-invalid'?: boolean }) => ComponentChildren;
+  readonly children: (ids: {
+    readonly id: string;
+    readonly 'aria-describedby'?: string;
+    readonly 'aria-invalid'?: boolean;
+  }) => ComponentChildren;
 }) {
   const id = useId();
   const described = hint !== undefined || error !== undefined;
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children({ id, ...(described && { 'aria-describedby': `${id}-hint` }), ...(error !== undefined && { 'aria-invalid': true }) })}
+      {children({
+        id,
+        ...(described && { 'aria-describedby': `${id}-hint` }),
+        ...(error !== undefined && { 'aria-invalid': true }),
+      })}
       {described && (
         <p id={`${id}-hint`} class={error === undefined ? 'hint' : 'hint bad'}>
           {error ?? hint}

@@ -14,7 +14,9 @@ export interface MenuItem {
 /** Items in groups, with a line between them. */
 export type Menu = readonly (readonly MenuItem[])[];
 
-const open = signal<{ readonly menu: Menu; readonly label: string; readonly x: number; readonly y: number } | undefined>(undefined);
+const open = signal<
+  { readonly menu: Menu; readonly label: string; readonly x: number; readonly y: number } | undefined
+>(undefined);
 
 /** Opens a menu at a point. */
 export function openMenu(menu: Menu, label: string, at: { readonly x: number; readonly y: number }): void {
@@ -43,7 +45,11 @@ export function MenuHost() {
     box.style.top = `${Math.max(4, Math.min(present.y, innerHeight - height - 4))}px`;
     buttons(box)[0]?.focus();
     return () => {
-      if (before instanceof HTMLElement && (document.activeElement === null || document.activeElement === document.body)) before.focus();
+      if (
+        before instanceof HTMLElement &&
+        (document.activeElement === null || document.activeElement === document.body)
+      )
+        before.focus();
     };
   }, [present]);
   if (present === undefined) return null;
@@ -82,7 +88,9 @@ export function MenuHost() {
   );
 }
 
-const buttons = (box: Element): HTMLButtonElement[] => [...box.querySelectorAll<HTMLButtonElement>('button:not(:disabled)')];
+const buttons = (box: Element): HTMLButtonElement[] => [
+  ...box.querySelectorAll<HTMLButtonElement>('button:not(:disabled)'),
+];
 
 function onKey(event: KeyboardEvent, box: Element): void {
   const all = buttons(box);

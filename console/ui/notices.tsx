@@ -16,7 +16,10 @@ let count = 0;
 const shownFor = 8_000;
 
 /** Says something at the edge of the page; with an action, such as undo, that can be taken for as long as it is there. */
-export function notify(text: string, options: { readonly error?: unknown; readonly action?: Notice['action'] } = {}): void {
+export function notify(
+  text: string,
+  options: { readonly error?: unknown; readonly action?: Notice['action'] } = {},
+): void {
   const id = ++count;
   const notice: Notice = { id, text, error: options.error, ...(options.action && { action: options.action }) };
   notices.value = [...notices.value.slice(-2), notice];
@@ -54,7 +57,12 @@ export function NoticeHost() {
               {notice.action.label}
             </button>
           )}
-          <button type="button" class="quiet square" aria-label={t.value.common.close} onClick={() => dismiss(notice.id)}>
+          <button
+            type="button"
+            class="quiet square"
+            aria-label={t.value.common.close}
+            onClick={() => dismiss(notice.id)}
+          >
             <Icon name="close" />
           </button>
         </div>
