@@ -26,6 +26,7 @@ import { composeServices } from '../compose/services.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { answerClientErrors } from '../http/client-errors.ts';
 import { readAccountsFile } from './accounts-file.ts';
+import { checkConsoleOrigins, startConsole, type RunningConsole } from './console/console-server.ts';
 import { openData } from './data-directory.ts';
 import { FeedRunner } from './feed-runner.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
@@ -34,6 +35,7 @@ import { closing, listen } from '../http/listening.ts';
 import { managedKey } from './managed-key.ts';
 import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
 import { repeat } from './schedule.ts';
+import { OperatorError } from '../operator-error.ts';
 import { readTls, type StartOptions } from './settings.ts';
 
 /** A running service. */
@@ -50,11 +52,14 @@ export interface LocalServer {
 const meterTime = 5000;
 /** After so long a stop cuts what still runs. */
 const stopTime = 30_000;
+/** The same for the files of the console. */
+const consoleStopTime = 2000;
 
 /** The composition root of the service on one machine: embedded table and blob store, streaming server, feed and schedules. */
 export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
   const tls = await readTls(options);
   const proxies = new TrustedProxies(options.trustProxy);
+  checkConsoleOrigins(options);
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
 
   const log = new Log(process.stdout);
@@ -124,6 +129,8 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const linkSweeper = repeat(minute, () => services.publicLinks.sweep(), log, 'sweeping public links failed');
 
   const requestId = requestIds(randomness);
+  // Those of a console that is served here come once it is.
+  const consoleOrigins = new Set(options.consoleOrigin);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
   const pipeline = new Pipeline({
     services: { ...services, usage: exactUsage, quotas },
@@ -132,6 +139,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     telemetry: new MeteredTelemetry(log, meter),
     hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
     signing: { version2: options.signatureV2, ...(options.strictRegion && { strictRegion: options.region }) },
+    consoleOrigins,
     requestId,
     hostId,
   });
@@ -158,15 +166,17 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   server.maxHeadersCount = 0;
   server.keepAliveTimeout = 65_000;
   server.on('checkContinue', listener).on('checkExpectation', listener);
-  answerClientErrors(server, { telemetry: log, requestId, hostId });
+  answerClientErrors(server, { telemetry: log, requestId, hostId, consoleOrigins });
   const closeServer = closing(server);
   const url = await listen(server, options, tls !== undefined);
   await ensureFirstKey({ table, accounts, randomness }, declared !== undefined, (key) => {
     process.stderr.write(clientSettings(key, url, options.region));
   });
+  const console = await consoleOrNone(options, { url, tls, telemetry: log });
+  for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
 
   const close = async (): Promise<void> => {
-    await closeServer(stopTime);
+    await Promise.all([closeServer(stopTime), console?.close(consoleStopTime)]);
     const schedules = [monitoring, lifecycle, sweeper, gravedigger, linkSweeper, meterReader];
     await Promise.all(schedules.map((schedule) => schedule.stop()));
     await meter.flush();
@@ -185,8 +195,24 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     }
   });
 
-  process.stderr.write(`Stillage is listening on ${url}\n`);
+  const hint = console ? `The console is at ${console.url}: sign in there with an access key\n` : '';
+  process.stderr.write(`Stillage is listening on ${url}\n${hint}`);
   return { url, stop, stopped };
+}
+
+/** The console, if there is to be one. Where it cannot be served, one line says why, and the service runs without it. */
+async function consoleOrNone(
+  options: StartOptions,
+  service: Parameters<typeof startConsole>[1],
+): Promise<RunningConsole | undefined> {
+  if (options.consolePort === 0) return undefined;
+  try {
+    return await startConsole(options, service);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    process.stderr.write(`There is no console: ${error.message}\n`);
+    return undefined;
+  }
 }
 
 /** The key that binds continuation tokens to this deployment: made once. */
