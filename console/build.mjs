@@ -1,7 +1,9 @@
 // Builds the console into dist/console: `node console/build.mjs`.
-import { mkdir, readFile, rm, writeFile, cp } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const root = join(here, '..');
@@ -54,6 +56,19 @@ export async function buildConsole() {
   await writeFile(join(out, 'index.html'), html);
   await cp(join(here, 'favicon.svg'), join(out, 'favicon.svg'));
   await cp(join(here, 'preview/index.html'), join(out, 'preview/index.html'));
+  await compress();
+}
+
+/** Compresses every file beside itself: what is built once is not compressed at every request. */
+async function compress() {
+  const entries = await readdir(out, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const write = async (path) => {
+    const content = await readFile(path);
+    await writeFile(`${path}.br`, await promisify(brotliCompress)(content));
+    await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }));
+  };
+  await Promise.all(files.map(write));
 }
 
 /** The names of the page's script and style, and of the chunks its script imports at once. */

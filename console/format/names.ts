@@ -12,9 +12,10 @@ export function folderOf(key: string): string {
 
 /** Shows what cannot be seen: control characters as symbols, and marks that turn the direction of text. */
 export function visibleName(name: string): string {
-  return name
-    .replace(/[\u0000-\u001f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)))
-    .replace(/[\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '\ufffd');
+  return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (char) => {
+    const code = char.codePointAt(0)!;
+    return code < 32 ? String.fromCodePoint(0x2400 + code) : '\ufffd';
+  });
 }
 
 export type Kind = 'folder' | 'image' | 'audio' | 'video' | 'text' | 'archive' | 'document' | 'code' | 'file';

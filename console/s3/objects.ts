@@ -52,7 +52,7 @@ export async function headObject(
     headers: { 'x-amz-checksum-mode': 'ENABLED' },
     signal,
   });
-  const all = [...headers];
+  const all: readonly (readonly [string, string])[] = [...headers];
   const below = (prefix: string): Record<string, string> =>
     Object.fromEntries(
       all.filter(([name]) => name.startsWith(prefix)).map(([name, value]) => [name.slice(prefix.length), value]),
@@ -68,7 +68,7 @@ export async function headObject(
     storageClass: headers.get('x-amz-storage-class') ?? 'STANDARD',
     encryption: own ? 'SSE-C' : (headers.get('x-amz-server-side-encryption') ?? ''),
     headers: Object.fromEntries(
-      standardHeaders.map((name) => [name, headers.get(name) ?? '']).filter(([, value]) => value !== ''),
+      standardHeaders.map((name) => [name, headers.get(name) ?? ''] as const).filter(([, value]) => value !== ''),
     ),
     metadata: below(metaPrefix),
     checksums,

@@ -83,7 +83,7 @@ export function safePath(key: string): string {
   return key
     .replaceAll('\\', '/')
     .split('/')
-    .map((segment) => (segment === '..' || segment === '.' ? '_' : segment.replace(/[\u0000-\u001f:*?"<>|]/g, '_')))
+    .map((segment) => (segment === '..' || segment === '.' ? '_' : segment.replace(/[\p{Cc}:*?"<>|]/gu, '_')))
     .filter((segment, index, all) => segment !== '' || index === all.length - 1)
     .join('/');
 }

@@ -57,7 +57,7 @@ export function NewFolderDialog({
 }) {
   const [name, setName] = useState('');
   const texts = t.value.objects;
-  const bare = name.replace(/\/+$/, '');
+  const bare = name.endsWith('/') ? name.slice(0, -1) : name;
   const command = awsCommand(
     config.value!,
     's3api',

@@ -117,7 +117,7 @@ function FilterField({ filter, onFilter }: Pick<Props, 'filter' | 'onFilter'>) {
           const { value } = event.currentTarget;
           setText(value);
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => onFilter(value), typingPause) as unknown as number;
+          timer.current = setTimeout(() => onFilter(value), typingPause);
         }}
       />
     </div>

@@ -62,9 +62,10 @@ function Frame({ bytes, isCut }: { readonly bytes: ArrayBuffer; readonly isCut: 
   useEffect(() => {
     const show = (event: MessageEvent): void => {
       // The frame's origin is opaque: it is known by its window.
-      if (event.source !== frame.current?.contentWindow || event.data !== 'ready') return;
+      const inside = frame.current?.contentWindow;
+      if (!inside || event.source !== inside || event.data !== 'ready') return;
       const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
-      frame.current!.contentWindow!.postMessage({ bytes, isCut, isDark, none }, '*');
+      inside.postMessage({ bytes, isCut, isDark, none }, '*');
     };
     addEventListener('message', show);
     return () => removeEventListener('message', show);
