@@ -35,7 +35,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         >
           <Icon name="menu" />
         </button>
-        <a class="brand" href="/" aria-label={t.value.shell.allBuckets}>
+        <a class="brand" href="/" title={t.value.shell.allBuckets}>
           <Mark />
           <span>Stillage</span>
         </a>
@@ -79,8 +79,7 @@ function TopLink({
       class="button quiet"
       href={`/${page}`}
       aria-current={route.value.page === page ? 'page' : undefined}
-      aria-label={count > 0 ? t.value.transfers.count(count) : name}
-      title={name}
+      title={count > 0 ? t.value.transfers.count(count) : name}
     >
       <Icon name={icon} />
       <span class="label">{name}</span>

@@ -38,7 +38,7 @@ export class Xml {
 export function parseXml(source: string): Xml {
   const document = new Xml('', {});
   const path = [document];
-  for (let at = 0; at < source.length; ) {
+  for (let at = 0; at < source.length;) {
     const parent = path[path.length - 1]!;
     if (source[at] !== '<') {
       const end = endOf(source, '<', at);

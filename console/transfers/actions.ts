@@ -28,9 +28,12 @@ export async function* objectsOf(
 async function* moves(
   objects: AsyncIterable<readonly ObjectEntry[]>,
   rename: (key: string) => string,
+  isWithinBucket: boolean,
 ): AsyncGenerator<readonly Move[]> {
   for await (const page of objects) {
-    yield page.map(({ key, size }) => ({ from: key, to: rename(key), size })).filter(({ from, to }) => from !== to);
+    const all = page.map(({ key, size }) => ({ from: key, to: rename(key), size }));
+    // What is there already needs nothing.
+    yield isWithinBucket ? all.filter(({ from, to }) => from !== to) : all;
   }
 }
 
@@ -59,7 +62,8 @@ export function startMove(
     unit: 'objects',
     concurrency,
     // Names that the job itself makes must not be listed and moved again: it begins when all are known.
-    items: (signal) => moves(snapshot(objectsOf(client, from.bucket, from.entries, signal)), to.rename),
+    items: (signal) =>
+      moves(snapshot(objectsOf(client, from.bucket, from.entries, signal)), to.rename, from.bucket === to.bucket),
     name: (item) => item.from,
     amount: () => 1,
     work: (item, { signal }) =>

@@ -59,7 +59,14 @@ export function startArchive(
           for (const { key, size, modified } of page) {
             const path = safePath(key.slice(prefix.length));
             if (path === '' || path.endsWith('/')) continue;
-            const response = await getObject(client, bucket, key, { signal: work.signal });
+            let response: Response;
+            try {
+              response = await getObject(client, bucket, key, { signal: work.signal });
+            } catch (error) {
+              if (work.signal.aborted) throw error;
+              work.fail(key, error);
+              continue;
+            }
             const body = response.body!.pipeThrough(
               new TransformStream<Uint8Array, Uint8Array>({
                 transform: (chunk, controller) => {

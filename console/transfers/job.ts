@@ -17,6 +17,8 @@ export interface Work {
   readonly signal: AbortSignal;
   /** How much of the item is done so far, in the job's unit. */
   readonly progress: (amount: number) => void;
+  /** Reports a part of the item that failed, where the rest goes on. */
+  readonly fail: (name: string, error: unknown) => void;
 }
 
 export interface JobSpec<T> {
@@ -95,7 +97,7 @@ export class Job<T = unknown> {
   /** Tries again what failed. */
   retry(): void {
     if (this.isActive.value) return;
-    const items = this.failures.value.map(({ item }) => item);
+    const items = [...new Set(this.failures.value.map(({ item }) => item))];
     const whole = this.error.value !== undefined;
     this.failures.value = [];
     this.error.value = undefined;
@@ -143,7 +145,11 @@ export class Job<T = unknown> {
       if (this.state.value === 'stopped') return;
       const { signal } = this.phase;
       try {
-        await this.spec.work(item, { signal, progress: (amount) => this.progress(item, amount) });
+        await this.spec.work(item, {
+          signal,
+          progress: (amount) => this.progress(item, amount),
+          fail: (name, error) => this.fail({ item, name, error }),
+        });
         this.settle(item);
         this.settled.value += this.spec.amount(item);
         this.finished.value += 1;
@@ -155,10 +161,14 @@ export class Job<T = unknown> {
           this.waitForNetwork();
           continue;
         }
-        this.failures.value = [...this.failures.value, { item, name: this.spec.name(item), error }];
+        this.fail({ item, name: this.spec.name(item), error });
         return;
       }
     }
+  }
+
+  private fail(failure: ItemFailure<T>): void {
+    this.failures.value = [...this.failures.value, failure];
   }
 
   private waitForNetwork(): void {

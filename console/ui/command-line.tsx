@@ -20,7 +20,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   return (
     <button
       type="button"
-      class={label === undefined ? 'quiet square' : ''}
+      class={label === undefined ? 'quiet square' : 'quiet small'}
       aria-label={name}
       title={name}
       onClick={() => {

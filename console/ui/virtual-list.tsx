@@ -65,7 +65,7 @@ export function VirtualList({ count, rowHeight, row, reveal, onShown }: Props) {
     );
   }
   return (
-    <div ref={box} role="presentation" class="virtual" tabIndex={-1}>
+    <div ref={box} role="presentation" class="virtual">
       <div role="presentation" class="virtual-space" style={{ height: `${height}px` }}>
         {rows}
       </div>

@@ -7,6 +7,9 @@ import { Empty } from '../../ui/notices.tsx';
 
 const shown = 200;
 
+/** That something was never set is no fault. */
+const toneOf = (status: number): string => (status === 404 ? 'muted' : status >= 200 && status < 300 ? '' : 'bad');
+
 /** The requests of this session: what was asked, what was answered, and how to ask it from a shell. */
 export function ActivityPage() {
   const texts = t.value.activity;
@@ -16,7 +19,7 @@ export function ActivityPage() {
       <div class="page-head">
         <h1>{texts.title}</h1>
       </div>
-      <p class="muted">{texts.hint}</p>
+      <p class="muted page-hint">{texts.hint}</p>
       {activity.value.length === 0 ? (
         <Empty title={texts.none} />
       ) : (
@@ -28,7 +31,7 @@ export function ActivityPage() {
               <th>{texts.target}</th>
               <th class="fit">{texts.status}</th>
               <th class="fit number">{texts.ms}</th>
-              <th class="hide-narrow">{texts.id}</th>
+              <th class="fit hide-narrow">{texts.id}</th>
               <th class="fit">
                 <span class="visually-hidden">{t.value.common.copy}</span>
               </th>
@@ -43,12 +46,14 @@ export function ActivityPage() {
                   {visibleName(record.target)}
                 </td>
                 <td class="fit mono">
-                  <span class={record.status >= 200 && record.status < 300 ? '' : 'bad'}>
+                  <span class={toneOf(record.status)}>
                     {record.status || '–'} {record.code}
                   </span>
                 </td>
                 <td class="fit number mono">{record.ms}</td>
-                <td class="mono hide-narrow muted">{record.requestId}</td>
+                <td class="fit mono hide-narrow muted" title={record.requestId}>
+                  {record.requestId.slice(0, 16)}
+                </td>
                 <td class="fit">
                   <span class="row">
                     <CopyButton text={commandOf(target, record.request)} label={texts.copyCli} />

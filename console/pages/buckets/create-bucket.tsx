@@ -7,7 +7,7 @@ import { go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
-import { ErrorBox, notify } from '../../ui/notices.tsx';
+import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
 /** Creates a bucket, and goes to it. */
 export async function createBucketDialog(): Promise<void> {
@@ -42,13 +42,17 @@ function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => voi
     setError(undefined);
     try {
       await createBucket(client, name, region === target.region ? '' : region);
-      if (versions) await putVersioning(client, name, 'Enabled');
-      if (encrypt) await putEncryption(client, name, true);
-      onCreated(name);
     } catch (failure) {
       setError(failure);
       setBusy(false);
+      return;
     }
+    // It is there now, whatever becomes of its settings.
+    await attempt(async () => {
+      if (versions) await putVersioning(client, name, 'Enabled');
+      if (encrypt) await putEncryption(client, name, true);
+    });
+    onCreated(name);
   };
 
   const command = awsCommand(target, 's3', 'mb', `s3://${name || 'my-bucket'}`, '--region', region);

@@ -35,6 +35,7 @@ export function PathBar({ bucket, prefix, search, onSearch, onDrop }: Props) {
   const crumbs = crumbsOf(bucket, prefix);
   return (
     <div class="path-bar">
+      <h1 class="visually-hidden">{visibleName(prefix === '' ? bucket : `${bucket}/${prefix}`)}</h1>
       {isTyping ? (
         <PathField bucket={bucket} prefix={prefix} onDone={() => setIsTyping(false)} />
       ) : (
