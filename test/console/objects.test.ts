@@ -313,7 +313,11 @@ describe('uploading', () => {
       if (request.method() === 'PUT' && request.url().includes('partNumber=')) parts.push(request.url());
     });
     await page.getByText('Begun before and not finished').waitFor();
-    await page.setInputFiles('#resume-file', path);
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      page.getByRole('button', { name: 'Choose file' }).click(),
+    ]);
+    await chooser.setFiles(path);
     await page.getByText('done').waitFor({ timeout: 30_000 });
     expect(parts).toHaveLength(3);
     const stored = await under.sdk().send(new GetObjectCommand({ Bucket: bucket, Key: 'large.bin' }));
