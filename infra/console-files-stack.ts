@@ -1,4 +1,5 @@
 import { Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { BucketDeployment, type BucketDeploymentProps, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import type { Construct } from 'constructs';
 import { readFileSync } from 'node:fs';
@@ -19,12 +20,12 @@ export interface ConsoleFilesStackProps extends StackProps {
 
 /** The files of the console, and what it is told of the deployment. Files of an earlier one stay for pages that are open. */
 export class ConsoleFilesStack extends Stack {
-  readonly #console: ConsoleStack;
+  readonly #bucket: IBucket;
 
   constructor(scope: Construct, id: string, { console, directory, ...props }: ConsoleFilesStackProps) {
     const { config, endpointOrigin, ...stackProps } = props;
     super(scope, id, stackProps);
-    this.#console = console;
+    this.#bucket = this.#bucketOf(console);
     // CloudFront compresses them itself.
     const files = Source.asset(directory, { exclude: ['**/*.br', '**/*.gz'] });
     const index = consoleIndex.slice(1);
@@ -34,7 +35,36 @@ export class ConsoleFilesStack extends Stack {
     // The page comes last, when what it loads is there.
     const page = pageFor(endpointOrigin, readFileSync(join(directory, index), 'utf8'));
     this.#deploy('Page', Source.data(index, page), consoleIndex).node.addDependency(first, others, told);
-    Validations.of(this).acknowledge(...acknowledged);
+  }
+
+  /** By exports with names of their own, which what is acknowledged can say. */
+  #bucketOf(console: ConsoleStack): IBucket {
+    this.addStackDependency(console);
+    const exported = { arn: `${console.stackName}-files-arn`, name: `${console.stackName}-files-name` };
+    this.#acknowledge(`${exported.arn}/*`);
+    return Bucket.fromBucketAttributes(this, 'Files', {
+      bucketArn: console.exportValue(console.bucket.bucketArn, { name: exported.arn }),
+      bucketName: console.exportValue(console.bucket.bucketName, { name: exported.name }),
+    });
+  }
+
+  /** The function that copies the files is the CDK's own. @param files what it may write */
+  #acknowledge(files: string): void {
+    const assets = `arn:aws:s3:::cdk-hnb659fds-assets-${this.account}-${this.region}/*`;
+    const actions = ['GetBucket*', 'GetObject*', 'List*', 'Abort*', 'DeleteObject*'];
+    const granted = [...actions.map((action) => `Action::s3:${action}`), `Resource::${assets}`, `Resource::${files}`];
+    Validations.of(this).acknowledge(
+      {
+        id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
+        reason: "The function that copies the files is the CDK's own, and writes its log.",
+      },
+      { id: 'AwsSolutions-L1', reason: "The function that copies the files is the CDK's own, and so is its runtime." },
+      ...granted.map((what) => ({
+        id: `AwsSolutions-IAM5[${what}]`,
+        reason:
+          "The function that copies the files is the CDK's own. It reads assets and writes to the console's bucket.",
+      })),
+    );
   }
 
   /** @param path of one of the files; undefined: browsers keep none of them */
@@ -46,7 +76,7 @@ export class ConsoleFilesStack extends Stack {
   ): BucketDeployment {
     return new BucketDeployment(this, id, {
       sources: [source],
-      destinationBucket: this.#console.bucket,
+      destinationBucket: this.#bucket,
       cacheControl: [CacheControl.fromString(path === undefined ? 'no-store' : cacheControl(path))],
       prune: false,
       // The bucket cannot go with files in it.
@@ -68,12 +98,3 @@ export function pageFor(endpoint: string, html: string): string {
   const at = head.index + head[0].length;
   return `${html.slice(0, at)}<meta http-equiv="Content-Security-Policy" content="${policy}">${html.slice(at)}`;
 }
-
-const acknowledged = [
-  { id: 'AwsSolutions-IAM4', reason: "The function that copies the files is the CDK's own: it may write its log." },
-  {
-    id: 'AwsSolutions-IAM5',
-    reason: "The function that copies the files is the CDK's own: it may write to this bucket.",
-  },
-  { id: 'AwsSolutions-L1', reason: 'The CDK chooses the runtime of its own function.' },
-];
