@@ -10,7 +10,7 @@ import {
   FunctionCode,
   FunctionEventType,
   FunctionRuntime,
-  HeadersReferrerPolicy,
+  type HeadersReferrerPolicy,
   HttpVersion,
   ResponseHeadersPolicy,
   SecurityPolicyProtocol,
