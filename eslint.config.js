@@ -44,7 +44,7 @@ export default tseslint.config(
     rules: { 'stillage/linear-patterns': 'error' },
   },
   {
-    files: ['bin/**', 'console/*.mjs', '*.js', '*.mjs'],
+    files: ['bin/**', 'console/*.mjs', 'test/**/*.mjs', '*.js', '*.mjs'],
     languageOptions: {
       globals: {
         process: 'readonly',

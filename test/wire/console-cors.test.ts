@@ -136,7 +136,7 @@ describe('what the console asks for', () => {
     for (const [target, headers, status] of [
       ['/bucket/%zz', {}, 400],
       ['/bucket/%ff', {}, 400],
-      [`/${'k'.repeat(20_000)}`, {}, 400],
+      [`/bucket/${'k'.repeat(1100)}`, {}, 400],
       ['/', { authorization }, 400],
       ['/', { authorization: 'Bearer x' }, 400],
       ['/', { 'x-padding': 'x'.repeat(9000) }, 400],

@@ -5,7 +5,7 @@
  */
 
 /** Where the files lie that are loaded into sandboxed frames. */
-const previewFolder = '/preview/';
+export const previewFolder = '/preview/';
 /** Where files have names that change with their content. */
 const hashedFolder = '/assets/';
 
@@ -70,8 +70,12 @@ export const commonHeaders = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 } as const;
 
+type SecurityHeaders = Readonly<
+  Record<keyof typeof commonHeaders | 'Content-Security-Policy' | 'Cross-Origin-Resource-Policy', string>
+>;
+
 /** Returns the headers that protect a file of the console. */
-export function securityHeaders(path: string, sources: ConsoleSources): Readonly<Record<string, string>> {
+export function securityHeaders(path: string, sources: ConsoleSources): SecurityHeaders {
   const isPreview = path.startsWith(previewFolder);
   const directives = isPreview ? previewPolicy(sources) : pagePolicy(sources);
   return {
