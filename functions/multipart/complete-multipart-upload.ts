@@ -6,6 +6,7 @@ import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
 import { noSuchUpload, versionOf, type CompletedUpload, type Part } from '../../shared/metadata/uploads/upload.ts';
 import { CompletedMeanwhile, PartsReleased } from '../../shared/metadata/uploads/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import type { Reservation } from '../../shared/metadata/quotas/quotas.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { checkNotBlocked, encryptionFields } from '../../shared/protocol/objects/encryption.ts';
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
@@ -126,25 +127,24 @@ async function complete(
   const manifest = await contents.manifests.create(
     parts.map(({ number, blob = '', size, checksum }) => ({ number, blob, size, checksum: checksum?.value })),
   );
+  let reservation: Reservation | undefined;
   try {
     const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });
     // The bytes are there already, as those of the parts.
-    const version = await quotas.within(bucket, { bytes: 0, objects: 1 }, () =>
-      objects.put(
-        authorisation,
-        { ...versionOf(upload, size, result(''), manifest), owner: ownerIn(bucket, upload.owner) },
-        {
-          guard: writeGuard(conditions),
-          extras: (placed) => uploads.completion(bucket, upload, manifest, result(versionIdOf(placed))),
-        },
-      ),
-    );
+    reservation = await quotas.reserve(bucket, { bytes: 0, objects: 1 });
+    const completed = { ...versionOf(upload, size, result(''), manifest), owner: ownerIn(bucket, upload.owner) };
+    const version = await objects.put(authorisation, completed, {
+      guard: writeGuard(conditions),
+      extras: (placed) => uploads.completion(bucket, upload, manifest, result(versionIdOf(placed))),
+    });
     const expiration = expirations(key, version, upload.objectAttributes.tags);
     return { ...result(versionIdOf(version)), expiration, encryption };
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) await contents.manifests.remove(manifest);
     if (error instanceof CompletedMeanwhile) return { ...error.result, encryption };
     throw error;
+  } finally {
+    reservation?.release();
   }
 }
 

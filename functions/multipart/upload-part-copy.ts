@@ -63,13 +63,16 @@ export const uploadPartCopy = defineOperation({
         message: 'The specified copy source is larger than the maximum allowable size for a copy source.',
       });
     }
-    return quotas.within(bucket, { bytes: length, objects: 0 }, async () => {
+    const reservation = await quotas.reserve(bucket, { bytes: length, objects: 0 });
+    try {
       const bytes = (await contents.read(source, range, sourceCustomer?.key)) ?? noBytes();
       const payload = measuredBytes(bytes, length, upload.checksum?.algorithm ?? 'CRC64NVME');
       const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
       const part = await addPart(stored, { uploads, authorisation, upload, number });
       return { part, upload, source, from };
-    });
+    } finally {
+      reservation.release();
+    }
   },
 
   render: ({ part, upload, source, from }, { customer }, { settings }) => ({

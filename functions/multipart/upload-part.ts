@@ -47,10 +47,11 @@ export const uploadPart = defineOperation({
     checkNotBlocked(bucket, upload.encryption?.kind);
     checkCustomerKey(upload.encryption, customer);
     const blobs = contents.writer(upload.encryption, customer?.key);
-    return quotas.within(bucket, { bytes: payload.length ?? 0, objects: 0 }, async (reserve) => {
+    const reservation = await quotas.reserve(bucket, { bytes: payload.length ?? 0, objects: 0 });
+    try {
       const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
       try {
-        if (payload.length === undefined) await reserve({ bytes: stored.size, objects: 0 });
+        if (payload.length === undefined) await reservation.add({ bytes: stored.size, objects: 0 });
         checkPartChecksum(upload.checksum?.algorithm, stored.checksum);
         await uploads.findOpen(bucket, key, uploadId);
       } catch (error) {
@@ -59,7 +60,9 @@ export const uploadPart = defineOperation({
       }
       const part = await addPart(stored, { uploads, authorisation, upload, number });
       return { ...part, encryption: upload.encryption };
-    });
+    } finally {
+      reservation.release();
+    }
   },
 
   render: ({ md5, checksum, encryption }, { customer }) => ({

@@ -112,22 +112,26 @@ export const copyObject = defineOperation({
           ...grants,
         },
       };
+      const share = (): Promise<Version> =>
+        objects.put(authorisation, fresh, {
+          guard,
+          extras: contentReferences.from({ bucketId: from.id, key: copy.source.key, version: source }),
+        });
+      const copyAll = (): Promise<Version> =>
+        copyBytes(context, { checksumAlgorithm, encryption, sourceCustomer }, source, fresh, guard);
+      const reservation = await quotas.reserve(bucket, growth);
       try {
-        if (mustReadBytes(source, encryption, checksumAlgorithm)) throw new TooManyReferences();
-        const extras = contentReferences.from({ bucketId: from.id, key: copy.source.key, version: source });
-        const version = await quotas.within(bucket, growth, () => objects.put(authorisation, fresh, { guard, extras }));
-        return { version, source, from, expiration: expirations(key, version, fresh.objectAttributes.tags) };
-      } catch (error) {
-        if (error instanceof SourceGone) continue;
-        if (!(error instanceof TooManyReferences)) throw error;
-      }
-      try {
-        const version = await quotas.within(bucket, growth, () =>
-          copyBytes(context, { checksumAlgorithm, encryption, sourceCustomer }, source, fresh, guard),
-        );
+        const version = mustReadBytes(source, encryption, checksumAlgorithm)
+          ? await copyAll()
+          : await share().catch((error: unknown) => {
+              if (error instanceof TooManyReferences) return copyAll();
+              throw error;
+            });
         return { version, source, from, expiration: expirations(key, version, fresh.objectAttributes.tags) };
       } catch (error) {
         if (!(error instanceof SourceGone)) throw error;
+      } finally {
+        reservation.release();
       }
     }
     throw new S3Error('SlowDown');

@@ -20,11 +20,12 @@ export function refuseUnsupported(fields: Fields): void {
   for (const name of fields.names()) {
     if (!name.startsWith('x-amz-')) continue;
     const row = headers.find(({ prefix }) => name.startsWith(prefix));
-    if (row && !row.harmless?.has(fields.get(name)!.toLowerCase())) throw unsupported(name);
+    if (row && !row.harmless?.has(fields.get(name)!.toLowerCase())) throw unsupportedHeader(name);
   }
 }
 
-function unsupported(header: string): S3Error {
+/** 501 that names a header. */
+export function unsupportedHeader(header: string): S3Error {
   return new S3Error('NotImplemented', {
     message: 'A header you provided implies functionality that is not implemented.',
     details: { Header: header },

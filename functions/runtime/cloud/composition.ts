@@ -1,4 +1,4 @@
-import { Accounts } from '../../../shared/access/accounts.ts';
+import { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { DynamoDbTable } from '../../../shared/adapters/cloud/dynamodb-table.ts';
 import { readManagedSecret, readNewestValues } from '../../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
@@ -76,6 +76,7 @@ export async function startCloudService(
     telemetry: new ChargedTelemetry(log),
     hostNames: { domain, websiteDomain },
     signing: { version2: settings.signatureV2, ...(settings.strictRegion && { strictRegion: region }) },
+    consoleOrigins: settings.consoleOrigins,
     requestId,
     hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
   });

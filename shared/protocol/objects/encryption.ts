@@ -4,6 +4,7 @@ import { isKeyOf, type EncryptionRecord } from '../../encryption/customer-key.ts
 import type { Fields } from '../../http/message.ts';
 import type { BucketSettings } from '../../metadata/buckets/bucket-settings.ts';
 import type { WantedKey } from '../../metadata/objects/contents.ts';
+import { unsupportedHeader } from '../unsupported.ts';
 
 /*
  * Server-side encryption with a customer's key (SSE-C) and with the service's (SSE-S3, `AES256`).
@@ -80,10 +81,7 @@ function parseManaged(fields: Fields): boolean {
   const value = fields.get(managedField);
   if (value === undefined || value === 'AES256') return value !== undefined;
   if (value.startsWith('aws:kms')) {
-    throw new S3Error('NotImplemented', {
-      message: 'A header you provided implies functionality that is not implemented.',
-      details: { Header: managedField },
-    });
+    throw unsupportedHeader(managedField);
   }
   throw invalidArgument(managedField, value, 'The encryption method specified is not supported');
 }

@@ -3,7 +3,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Preconditions } from '../../http/preconditions.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
-import type { Reserve } from '../../metadata/quotas/quotas.ts';
+import type { Reservation } from '../../metadata/quotas/quotas.ts';
 import { versionIdOf, type Version } from '../../metadata/objects/versions.ts';
 import {
   customerOf,
@@ -53,15 +53,19 @@ interface Deps extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'proj
 export async function storeObject(upload: Upload, deps: Deps): Promise<StoredObject> {
   const { bucket, payload, quotas } = deps;
   const wanted = encryptionIn(bucket, upload.encryption());
-  const growth = { bytes: payload.length ?? 0, objects: 1 };
-  return quotas.within(bucket, growth, (reserve) => storeWithin(upload, wanted, deps, reserve));
+  const reservation = await quotas.reserve(bucket, { bytes: payload.length ?? 0, objects: 1 });
+  try {
+    return await storeReserved(upload, wanted, deps, reservation);
+  } finally {
+    reservation.release();
+  }
 }
 
-async function storeWithin(
+async function storeReserved(
   upload: Upload,
   wanted: WantedEncryption,
   deps: Deps,
-  reserve: Reserve,
+  reservation: Reservation,
 ): Promise<StoredObject> {
   const { authorisation, bucket, contents, objects, payload, caller, settings } = deps;
   const { expectedEtag, conditions } = upload;
@@ -71,7 +75,7 @@ async function storeWithin(
   const { record, blobs } = contents.encryption(wantedKey(wanted));
   const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
   try {
-    if (payload.length === undefined) await reserve({ bytes: stored.size, objects: 0 });
+    if (payload.length === undefined) await reservation.add({ bytes: stored.size, objects: 0 });
     if (expectedEtag !== undefined && expectedEtag !== stored.md5.toString('hex')) {
       throw new S3Error('UnprocessableEntity');
     }
