@@ -52,7 +52,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     name: 'CountUsage',
     file: file('count-usage'),
     does: 'follows the change feed: usage counters, and flags of buckets that are full',
-    needs: { table: [...read, ...put] },
+    needs: { table: [...read, ...put, ...remove] },
     // The stream itself forgets after a day: a counter waits for whatever it can still get.
     trigger: { by: 'changes', prefixes: ['head/', 'upload/'], patienceHours: 24 },
     timeoutMinutes: 2,

@@ -118,6 +118,17 @@ describe('the change feed', () => {
     expect(await held(Bucket)).toEqual({ bytes: 7, objects: 1 });
   });
 
+  it('has shards that are closed, whose counters do not stay', async () => {
+    deployment!.mappings.get('CountUsage')!.rotate(3 * day);
+    await client().send(new PutObjectCommand({ Bucket, Key: 'later', Body: '12' }));
+    await deployment!.follow();
+    expect(await deployment!.counterRows()).toEqual([['base', expect.stringContaining('-1-') as string]]);
+    expect(await held(Bucket)).toEqual({ bytes: 9, objects: 2 });
+    await client().send(new DeleteObjectCommand({ Bucket, Key: 'later' }));
+    await deployment!.follow();
+    expect(await held(Bucket)).toEqual({ bytes: 7, objects: 1 });
+  });
+
   it('is not followed where the shard is not told', async () => {
     await expect(deployment!.invoke('CountUsage', { Records: [] })).rejects.toThrow(
       'the shard of a batch is not known',
@@ -144,7 +155,7 @@ describe('the change feed', () => {
   });
 
   it('has replaced and removed content freed after the days of the setting, and not before', async () => {
-    expect(await deployment!.blobs()).toBe(3);
+    expect(await deployment!.blobs()).toBe(4);
     expect(await deployment!.invoke('SweepReleased', {}, grace - hour)).toEqual({ freed: 0 });
     expect(await deployment!.invoke('SweepReleased', {}, grace + hour)).toEqual({
       freed: expect.any(Number) as number,
