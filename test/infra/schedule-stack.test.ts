@@ -94,6 +94,7 @@ describe('a follower of the feed', () => {
     const statements = statementsOf('CountUsage');
     expect([...statements.keys()].toSorted()).toEqual(['DeadLetters', 'Feed', 'Feeds', 'Log', 'Table', 'Trace']);
     expect([statements.get('Table')!.Action].flat().toSorted()).toEqual([
+      'dynamodb:DeleteItem',
       'dynamodb:GetItem',
       'dynamodb:PutItem',
       'dynamodb:Query',
