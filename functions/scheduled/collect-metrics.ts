@@ -1,5 +1,5 @@
 import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { inParallel } from '../../shared/metadata/monitoring/in-parallel.ts';
+import { inParallel } from '../../shared/metadata/in-parallel.ts';
 import type { MonitoredBucket } from '../../shared/metadata/monitoring/monitored-buckets.ts';
 import type { Monitoring } from '../../shared/metadata/monitoring/monitoring.ts';
 import { samples } from '../../shared/metadata/monitoring/resolutions.ts';

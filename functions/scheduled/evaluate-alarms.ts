@@ -1,7 +1,7 @@
 import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { alarmWindow, evaluateAlarm } from '../../shared/metadata/monitoring/alarm-evaluation.ts';
 import type { Alarm } from '../../shared/metadata/monitoring/alarm.ts';
-import { inParallel } from '../../shared/metadata/monitoring/in-parallel.ts';
+import { inParallel } from '../../shared/metadata/in-parallel.ts';
 import type { MonitoredBucket } from '../../shared/metadata/monitoring/monitored-buckets.ts';
 import type { Monitoring } from '../../shared/metadata/monitoring/monitoring.ts';
 import { beginningOf, samples, samplingTime } from '../../shared/metadata/monitoring/resolutions.ts';

@@ -96,6 +96,13 @@ describe('administration', () => {
   });
 });
 
+/** Uploads a part more often than its uploads are kept. */
+async function uploadAgainAndAgain(upload: { Bucket: string; Key: string; UploadId: string }): Promise<void> {
+  for (let time = 0; time < 10; time += 1) {
+    await client().send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'part' }));
+  }
+}
+
 describe('the change feed', () => {
   const Bucket = 'first';
 
@@ -156,22 +163,26 @@ describe('the change feed', () => {
 
   it('has replaced and removed content freed after the days of the setting, and not before', async () => {
     expect(await deployment!.blobs()).toBe(4);
-    expect(await deployment!.invoke('SweepReleased', {}, grace - hour)).toEqual({ freed: 0 });
+    expect(await deployment!.invoke('SweepReleased', {}, grace - hour)).toEqual({ freed: 0, complete: true });
     expect(await deployment!.invoke('SweepReleased', {}, grace + hour)).toEqual({
       freed: expect.any(Number) as number,
+      complete: true,
     });
     expect(await deployment!.blobs()).toBe(1);
     const { Body } = await client().send(new GetObjectCommand({ Bucket, Key: 'kept' }));
     expect(await Body!.transformToString()).toBe('second!');
   });
 
-  it('has the parts of an aborted upload freed at once', async () => {
+  it('has the parts of an aborted upload freed with the next sweep', async () => {
     const upload = { Bucket, Key: 'large' };
     const { UploadId } = await client().send(new CreateMultipartUploadCommand(upload));
-    await client().send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
+    await uploadAgainAndAgain({ ...upload, UploadId: UploadId! });
     await deployment!.follow();
-    expect(await held(Bucket)).toEqual({ bytes: 11, objects: 1 });
+    // The newest eight are kept.
+    expect(await held(Bucket)).toEqual({ bytes: 7 + 8 * 4, objects: 1 });
     await client().send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
+    await deployment!.follow();
+    await deployment!.invoke('SweepReleased');
     await deployment!.follow();
     expect(await held(Bucket)).toEqual({ bytes: 7, objects: 1 });
     expect(await deployment!.blobs()).toBe(1);
@@ -196,12 +207,14 @@ describe('the change feed', () => {
     const before = await deployment!.blobs();
     const upload = { Bucket, Key: 'large' };
     const { UploadId } = await client().send(new CreateMultipartUploadCommand(upload));
-    await client().send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
-    await client().send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
+    await uploadAgainAndAgain({ ...upload, UploadId: UploadId! });
     await client().send(new DeleteObjectCommand({ Bucket, Key: 'replaced' }));
     const letter = await deployment!.mappings.get('ReleaseContent')!.giveUp();
-    expect(await deployment!.blobs()).toBe(before + 1);
+    expect(await deployment!.blobs()).toBe(before + 10);
     expect(await deployment!.invoke('ReplayChanges', letter)).toEqual({ replayed: expect.any(Number) as number });
+    await client().send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
+    await deployment!.follow();
+    await deployment!.invoke('SweepReleased');
     expect(await deployment!.blobs()).toBe(before);
     await deployment!.invoke('SweepReleased', {}, grace + hour);
     await deployment!.follow();

@@ -99,7 +99,8 @@ describe('a follower of the feed', () => {
       'dynamodb:PutItem',
       'dynamodb:Query',
     ]);
-    expect(statementsOf('ReleaseContent').get('Blobs')!.Action).toBe('s3:DeleteObject');
+    expect(statementsOf('ReleaseContent').has('Blobs')).toBe(false);
+    expect(statementsOf('SweepReleased').get('Blobs')!.Action).toBe('s3:DeleteObject');
   });
 });
 
