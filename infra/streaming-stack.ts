@@ -105,7 +105,7 @@ export class StreamingStack extends Stack {
       memoryLimitMiB: 2048,
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
     });
-    const own = functions.filter(({ serves }) => serves.some(isOfTheLane));
+    const own = functions.filter(({ serves }) => serves.some(isOnByteLane));
     const needs = needsOfAll(own);
     for (const statement of grantsOf(needs, data)) task.addToTaskRolePolicy(statement);
     acknowledgeBlobs(task.taskRole, needs, data);
@@ -262,6 +262,6 @@ export class StreamingStack extends Stack {
 
 const askForHealth = `fetch('http://127.0.0.1:${port}/_stillage/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
 
-function isOfTheLane(operation: OperationName): boolean {
+function isOnByteLane(operation: OperationName): boolean {
   return operation in byteLane || operation === 'GetHealth';
 }

@@ -130,7 +130,7 @@ async function complete(
     const version = await quotas.within(bucket, { bytes: 0, objects: 1 }, () =>
       objects.put(authorisation, versionOf(upload, size, result(''), manifest), {
         guard: writeGuard(conditions),
-        extras: (head) => uploads.completion(bucket, upload, manifest, result(versionIdOf(head))),
+        extras: (placed) => uploads.completion(bucket, upload, manifest, result(versionIdOf(placed))),
       }),
     );
     const expiration = expirations(key, version, upload.objectAttributes.tags);

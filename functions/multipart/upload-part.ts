@@ -41,10 +41,10 @@ export const uploadPart = defineOperation({
     checkInitiator(upload, caller);
     checkCustomerKey(upload.encryption, customer);
     const blobs = contents.writer(upload.encryption, customer?.key);
-    return quotas.within(bucket, { bytes: payload.length ?? 0, objects: 0 }, async (claim) => {
+    return quotas.within(bucket, { bytes: payload.length ?? 0, objects: 0 }, async (reserve) => {
       const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
       try {
-        if (payload.length === undefined) await claim({ bytes: stored.size, objects: 0 });
+        if (payload.length === undefined) await reserve({ bytes: stored.size, objects: 0 });
         checkPartChecksum(upload.checksum?.algorithm, stored.checksum);
         await uploads.findOpen(bucket, key, uploadId);
       } catch (error) {

@@ -3,8 +3,8 @@ import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import type { Guard, NewVersion } from '../../shared/metadata/objects/new-version.ts';
 import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
-import { overItself, SharedTooOften } from '../../shared/metadata/objects/sharing.ts';
-import { etagOf, versionIdOf, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
+import { overItself, TooManyReferences } from '../../shared/metadata/objects/content-references.ts';
+import { etagOf, versionIdOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
 import {
   findSource,
   parseCopyRequest,
@@ -73,7 +73,7 @@ export const copyObject = defineOperation({
   act: async (input, context) => {
     const { copy, key, upload, conditions, checksumAlgorithm } = input;
     const [encryption, sourceCustomer] = [input.encryption(), input.sourceCustomer()];
-    const { authorisation, bucket, objects, sharing, caller, quotas, settings, view } = context;
+    const { authorisation, bucket, objects, contentReferences, caller, quotas, settings, view } = context;
     const from = await view.bucket(copy.source.bucket);
     const owner = projectOf(caller, bucket);
     const grants = await grantsOfUpload(upload.acl, owner, bucket, context);
@@ -110,13 +110,13 @@ export const copyObject = defineOperation({
         },
       };
       try {
-        if (mustReadBytes(source, encryption, checksumAlgorithm)) throw new SharedTooOften();
-        const extras = sharing.from({ bucketId: from.id, key: copy.source.key, version: source });
+        if (mustReadBytes(source, encryption, checksumAlgorithm)) throw new TooManyReferences();
+        const extras = contentReferences.from({ bucketId: from.id, key: copy.source.key, version: source });
         const version = await quotas.within(bucket, growth, () => objects.put(authorisation, fresh, { guard, extras }));
         return { version, source, from, expiration: expirations(key, version, fresh.objectAttributes.tags) };
       } catch (error) {
         if (error instanceof SourceGone) continue;
-        if (!(error instanceof SharedTooOften)) throw error;
+        if (!(error instanceof TooManyReferences)) throw error;
       }
       try {
         const version = await quotas.within(bucket, growth, () =>
@@ -172,7 +172,7 @@ async function copyBytes(
   source: Version,
   fresh: NewVersion,
   guard: Guard | undefined,
-): Promise<Head> {
+): Promise<CurrentVersion> {
   const bytes = (await contents.read(source, undefined, sourceCustomer?.key)) ?? noBytes();
   const payload = measuredBytes(bytes, source.size, checksumAlgorithm ?? source.checksum?.algorithm ?? 'CRC64NVME');
   const { record, blobs } = contents.encryption(wantedKey(encryption));

@@ -152,10 +152,10 @@ async function rulesOf(
   return document && { bucket, rules: enabledRules(document) };
 }
 
-/** A worker: claims slices until none are left. */
+/** A worker: leases slices until none are left. */
 async function workThrough(deps: LifecycleDeps, options: LifecycleOptions): Promise<void> {
   while (options.stopping?.() !== true) {
-    const slice = await deps.passes.claim();
+    const slice = await deps.passes.lease();
     if (slice === undefined) return;
     if (slice === 'busy') {
       await deps.clock.sleep(pollTime);
@@ -226,7 +226,9 @@ async function workOnKeys(
   const [first, last] = [own[0], own.at(-1)];
   if (first === undefined || last === undefined) return { done: nothingDone, next: undefined };
   const here = rules.filter((rule) => mayMatchBetween(rule, first.key, last.key));
-  const done = await tallied(own, ({ key, head }) => applyToKey(objects, { bucket, key, head, rules: here }, time));
+  const done = await tallied(own, ({ key, currentVersion }) =>
+    applyToKey(objects, { bucket, key, currentVersion, rules: here }, time),
+  );
   return { done, next: more && own.length === entries.length ? last.key : undefined };
 }
 

@@ -292,7 +292,7 @@ describe('a lifecycle pass', () => {
 });
 
 describe('what is swept', () => {
-  it('are removed buckets, at last with their graves', async () => {
+  it('are removed buckets, at last with their tombstones', async () => {
     await client().send(new CreateBucketCommand({ Bucket: 'removed' }));
     await client().send(new PutObjectCommand({ Bucket: 'removed', Key: 'k', Body: 'bytes' }));
     await client().send(new CreateMultipartUploadCommand({ Bucket: 'removed', Key: 'open' }));

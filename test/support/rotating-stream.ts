@@ -44,10 +44,10 @@ export class RotatingStream {
     for (const record of feed) {
       this.#read += 1;
       if (!isFollowed(record.key)) continue;
-      const lane = this.#shardOf(record);
-      const records = shards.get(lane) ?? [];
-      records.push({ ...record, lane, position: String(10n ** 39n + BigInt(this.#read)) });
-      shards.set(lane, records);
+      const shardId = this.#shardOf(record);
+      const records = shards.get(shardId) ?? [];
+      records.push({ ...record, shardId, position: String(10n ** 39n + BigInt(this.#read)) });
+      shards.set(shardId, records);
     }
     const batches = [...shards.values()].flatMap((records) => cut(records, 100));
     this.#delivered.push(...batches.map((batch) => ({ at: batch[0]!.at, batch })));

@@ -7,7 +7,7 @@ import type { ActionKind } from '../../../shared/metadata/monitoring/alarm-defin
 import { composeMonitoring } from '../../../shared/metadata/monitoring/monitoring.ts';
 import { Objects } from '../../../shared/metadata/objects/objects.ts';
 import { PublicLinks } from '../../../shared/metadata/objects/public-links.ts';
-import { Sharing } from '../../../shared/metadata/objects/sharing.ts';
+import { ContentReferences } from '../../../shared/metadata/objects/content-references.ts';
 import type { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
 import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 import { Usage } from '../../../shared/metadata/quotas/usage.ts';
@@ -46,7 +46,7 @@ export function composeServices(
     objects: new Objects({ ...adapters, buckets }),
     uploads: new Uploads({ ...adapters, buckets, manifests }),
     contents: new Contents({ ...adapters, manifests }),
-    sharing: new Sharing(adapters),
+    contentReferences: new ContentReferences(adapters),
     usage: new Usage(adapters),
     quotas: new FlaggedQuotas(),
     monitoring: composeMonitoring({ ...adapters, buckets }),

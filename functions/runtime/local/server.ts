@@ -97,7 +97,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     manifests: services.contents.manifests,
     uploads,
   });
-  const graves = new BucketPurge({ table, uploads, clock, randomness });
+  const bucketPurge = new BucketPurge({ table, uploads, clock, randomness });
   const feed = new FeedRunner(table, feedFollowers({ table, clock, randomness, uploads }), log);
   const sweeper = repeat(minute, () => release.sweep(), log, 'freeing released content failed');
   const lifecycle = scheduleLifecycle(
@@ -118,7 +118,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     { ...services, usage: exactUsage, telemetry: log, region: options.region },
     options,
   );
-  const gravedigger = repeat(minute, () => graves.sweep(), log, 'sweeping removed buckets failed');
+  const purgeSchedule = repeat(minute, () => bucketPurge.sweep(), log, 'sweeping removed buckets failed');
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(meterTime, () => meter.flush(), log, 'writing down the requests for the bill failed');
   const linkSweeper = repeat(minute, () => services.publicLinks.sweep(), log, 'sweeping public links failed');
@@ -167,7 +167,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
 
   const close = async (): Promise<void> => {
     await closeServer(stopTime);
-    const schedules = [monitoring, lifecycle, sweeper, gravedigger, linkSweeper, meterReader];
+    const schedules = [monitoring, lifecycle, sweeper, purgeSchedule, linkSweeper, meterReader];
     await Promise.all(schedules.map((schedule) => schedule.stop()));
     await meter.flush();
     await feed.stop();

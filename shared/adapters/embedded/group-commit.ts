@@ -12,7 +12,7 @@ interface Job {
 export type Committed = () => void;
 
 /** What is done inside every transaction, before its first job and behind its last. */
-export interface Frame {
+export interface CommitParticipant {
   begin(): Committed | undefined;
   end(): void;
 }
@@ -34,7 +34,7 @@ const patience = 30_000;
  */
 export class GroupCommit {
   readonly #root: RootDatabase;
-  readonly #frames: Frame[] = [];
+  readonly #participants: CommitParticipant[] = [];
   #waiting: Job[] = [];
   #impatience: NodeJS.Timeout | undefined;
   #queued = false;
@@ -45,8 +45,8 @@ export class GroupCommit {
   }
 
   /** From now on, every transaction has this at its beginning and its end. */
-  frame(frame: Frame): void {
-    this.#frames.push(frame);
+  enlist(participant: CommitParticipant): void {
+    this.#participants.push(participant);
   }
 
   /**
@@ -80,9 +80,9 @@ export class GroupCommit {
       this.#queued = false;
       jobs = this.#waiting;
       this.#waiting = [];
-      committed = this.#frames.map((frame) => frame.begin());
+      committed = this.#participants.map((participant) => participant.begin());
       for (const job of jobs) job.act();
-      for (const frame of this.#frames) frame.end();
+      for (const participant of this.#participants) participant.end();
       done = true;
     });
     this.#last = transaction.then(

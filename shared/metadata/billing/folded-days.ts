@@ -4,16 +4,16 @@ import { dayOf } from './days.ts';
 import { billingKey, billingPartition } from './items.ts';
 import { addDays, beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay } from './storage-day.ts';
 
-/** The days of one lane, in order. */
+/** The days of one shard, in order. */
 type Days = ReadonlyMap<string, StorageDay>;
 
 const nothing: Holding = { bytes: 0, objects: 0 };
 
-/** The bill of what a bucket holds, while the days of lanes are added to those of its base. It writes nothing itself. */
+/** The bill of what a bucket holds, while the days of shards are added to those of its base. It writes nothing itself. */
 export class FoldedDays {
-  readonly #keyOf: (lane: string, day: string) => Change['key'];
-  readonly #baseLane: string;
-  readonly #lanes: ReadonlyMap<string, Days>;
+  readonly #keyOf: (shard: string, day: string) => Change['key'];
+  readonly #baseShard: string;
+  readonly #shards: ReadonlyMap<string, Days>;
   /** What the base held before the first of its days here. */
   readonly #before: Holding;
   readonly #base: Map<string, StorageDay>;
@@ -21,58 +21,58 @@ export class FoldedDays {
   readonly #folded: string[] = [];
 
   private constructor(parts: {
-    keyOf: (lane: string, day: string) => Change['key'];
-    baseLane: string;
-    lanes: ReadonlyMap<string, Days>;
+    keyOf: (shard: string, day: string) => Change['key'];
+    baseShard: string;
+    shards: ReadonlyMap<string, Days>;
     before: Holding;
     base: Days;
   }) {
     this.#keyOf = parts.keyOf;
-    this.#baseLane = parts.baseLane;
-    this.#lanes = parts.lanes;
+    this.#baseShard = parts.baseShard;
+    this.#shards = parts.shards;
     this.#before = parts.before;
     this.#base = new Map(parts.base);
   }
 
-  /** Reads the days of some lanes, and those of the base from the first of them on. */
+  /** Reads the days of some shards, and those of the base from the first of them on. */
   static async read(
     table: KeyValueTable,
     { project, bucketId }: { readonly project: string; readonly bucketId: string },
-    baseLane: string,
+    baseShard: string,
     names: readonly string[],
   ): Promise<FoldedDays> {
     const pk = billingPartition.storage(project);
-    const keyOf = (lane: string, day: string): Change['key'] => billingKey.storage(project, bucketId, lane, day);
-    const daysOf = async (lane: string, from = ''): Promise<Days> => {
+    const keyOf = (shard: string, day: string): Change['key'] => billingKey.storage(project, bucketId, shard, day);
+    const daysOf = async (shard: string, from = ''): Promise<Days> => {
       const days = new Map<string, StorageDay>();
-      const prefix = keyOf(lane, '').sk;
+      const prefix = keyOf(shard, '').sk;
       for await (const { key, attributes } of partitionItems(table, pk, { prefix, from: prefix + from })) {
         days.set(key.sk.slice(prefix.length), decodeDay(attributes));
       }
       return days;
     };
-    const lanes = new Map<string, Days>();
-    for (const lane of names) lanes.set(lane, await daysOf(lane));
-    const first = [...lanes.values()].flatMap((days) => [...days.keys()].slice(0, 1)).sort()[0];
-    if (first === undefined) return new FoldedDays({ keyOf, baseLane, lanes, before: nothing, base: new Map() });
-    const earlier = { prefix: keyOf(baseLane, '').sk, reverse: true, after: keyOf(baseLane, first).sk, limit: 1 };
+    const shards = new Map<string, Days>();
+    for (const shard of names) shards.set(shard, await daysOf(shard));
+    const first = [...shards.values()].flatMap((days) => [...days.keys()].slice(0, 1)).sort()[0];
+    if (first === undefined) return new FoldedDays({ keyOf, baseShard, shards, before: nothing, base: new Map() });
+    const earlier = { prefix: keyOf(baseShard, '').sk, reverse: true, after: keyOf(baseShard, first).sk, limit: 1 };
     const [latest] = (await table.query(pk, earlier)).items;
     const before = latest ? decodeDay(latest.attributes) : nothing;
-    return new FoldedDays({ keyOf, baseLane, lanes, before, base: await daysOf(baseLane, first) });
+    return new FoldedDays({ keyOf, baseShard, shards, before, base: await daysOf(baseShard, first) });
   }
 
-  /** How many changes there would be with one more lane. */
-  sizeWith(lane: string): number {
-    const days = [...this.#lanes.get(lane)!.keys()];
+  /** How many changes there would be with one more shard. */
+  sizeWith(shard: string): number {
+    const days = [...this.#shards.get(shard)!.keys()];
     const touched = new Set([...this.#changed, ...days, ...[...this.#base.keys()].filter((day) => day >= days[0]!)]);
     // One more, if counters were corrected.
-    return touched.size + 1 + [...this.#folded, lane].reduce((sum, one) => sum + this.#lanes.get(one)!.size, 0);
+    return touched.size + 1 + [...this.#folded, shard].reduce((sum, one) => sum + this.#shards.get(one)!.size, 0);
   }
 
-  /** Adds the days of a lane to the base. What it held last it goes on holding, through all later days. */
-  fold(lane: string): void {
-    this.#folded.push(lane);
-    const own = this.#lanes.get(lane)!;
+  /** Adds the days of a shard to the base. What it held last it goes on holding, through all later days. */
+  fold(shard: string): void {
+    this.#folded.push(shard);
+    const own = this.#shards.get(shard)!;
     const [first] = own.keys();
     if (first === undefined) return;
     let held = this.#heldBefore(first);
@@ -98,11 +98,11 @@ export class FoldedDays {
   changes(): readonly Change[] {
     return [
       ...[...this.#changed].map((day) => ({
-        key: this.#keyOf(this.#baseLane, day),
+        key: this.#keyOf(this.#baseShard, day),
         put: encodeDay(this.#base.get(day)!),
       })),
-      ...this.#folded.flatMap((lane) =>
-        [...this.#lanes.get(lane)!.keys()].map((day) => ({ key: this.#keyOf(lane, day), delete: true as const })),
+      ...this.#folded.flatMap((shard) =>
+        [...this.#shards.get(shard)!.keys()].map((day) => ({ key: this.#keyOf(shard, day), delete: true as const })),
       ),
     ];
   }

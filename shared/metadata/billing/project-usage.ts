@@ -49,9 +49,9 @@ export async function projectUsage(
   }));
 }
 
-/** What one lane tells of one bucket. */
+/** What one shard tells of one bucket. */
 interface Holder {
-  /** `<bucket id>/<lane>/` */
+  /** `<bucket id>/<shard>/` */
   readonly prefix: string;
   /** What was held before the first day that is asked for. */
   before: Holding;

@@ -20,7 +20,7 @@ import { BucketDocuments, type Revision } from './bucket-documents.ts';
 import { bucketId, sortableTime, timedId, writeToken } from '../ids.ts';
 import { itemKey, partition } from '../keys.ts';
 import { SharedReads } from '../shared-reads.ts';
-import { headPartitions } from '../shards.ts';
+import { currentVersionPartitions } from '../shards.ts';
 
 export interface OwnedBucketEntry {
   readonly name: string;
@@ -323,7 +323,7 @@ export class Buckets {
   }
 
   /**
-   * The fence: after a commit that can create a head, whether the bucket still stands. A bucket that is closing makes the
+   * The fence: after a commit that can create a current version, whether the bucket still stands. A bucket that is closing makes the
    * writer wait for the verdict, because taking it for open loses the object and taking it for gone lies about it.
    */
   async standsAfterCommit(bucket: Bucket): Promise<boolean> {
@@ -377,7 +377,7 @@ export class Buckets {
   }
 
   async #holdsObjects(bucket: Bucket): Promise<boolean> {
-    for (const shard of headPartitions(bucket.id)) {
+    for (const shard of currentVersionPartitions(bucket.id)) {
       const { items } = await this.#table.query(shard, { limit: 1 });
       if (items.length > 0) return true;
     }
@@ -400,7 +400,7 @@ export class Buckets {
           ...this.documents.unlisted(bucket),
           this.#countChange(bucket.project, count, -1),
           {
-            key: itemKey.grave(sortableTime(this.#clock.now()), bucket.id),
+            key: itemKey.tombstone(sortableTime(this.#clock.now()), bucket.id),
             put: { name: bucket.name, project: bucket.project },
           },
         ],

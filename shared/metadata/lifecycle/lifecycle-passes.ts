@@ -53,7 +53,7 @@ export class SliceLost extends Error {}
 
 /**
  * How far passes have come, in the table: so a pass survives the death of all who work on it, and those who come take up what is left.
- * A bucket is cut into slices; a worker claims one, moves its cursor page by page, and may cut off what is behind for others.
+ * A bucket is cut into slices; a worker leases one, moves its cursor page by page, and may cut off what is behind for others.
  */
 export class LifecyclePasses {
   readonly #table: KeyValueTable;
@@ -130,13 +130,13 @@ export class LifecyclePasses {
   }
 
   /** A slice that nobody works on, to be worked on by the caller. `busy`: there are slices, but others have them. */
-  async claim(): Promise<LifecycleSlice | 'busy' | undefined> {
+  async lease(): Promise<LifecycleSlice | 'busy' | undefined> {
     const { items } = await this.#table.query(partition.lifecycleSlices, { limit: slicesPerLook });
     for (const { key, attributes } of items) {
       if ((attributes['leased'] as number) > this.#clock.now()) continue;
       const slice = decodeSlice(key.sk, attributes);
-      const claimed = { ...slice, token: this.#token() };
-      if (await this.#write([this.#leased(claimed, slice)])) return claimed;
+      const leased = { ...slice, token: this.#token() };
+      if (await this.#write([this.#leased(leased, slice)])) return leased;
     }
     return items.length === 0 ? undefined : 'busy';
   }
@@ -169,7 +169,7 @@ export class LifecyclePasses {
     throw new SliceLost();
   }
 
-  /** Gives a slice back, for whoever claims it next. */
+  /** Gives a slice back, for the worker that leases it next. */
   async release(slice: LifecycleSlice): Promise<void> {
     await this.#write([{ ...putSlice({ ...slice, token: this.#token() }, 0), expect: tokenIs(slice) }]);
   }

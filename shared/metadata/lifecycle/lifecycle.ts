@@ -2,7 +2,7 @@ import { day } from '../../ports/durations.ts';
 import { applies, type LifecycleRule, type Tags } from './lifecycle-rules.ts';
 
 /**
- * What lifecycle rules say of a key and of an upload. Nothing here reads or writes: histories go in, and what is due comes out.
+ * What lifecycle rules say of a key and of an upload. Nothing here reads or writes: versions go in, and what is due comes out.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html
  */
 

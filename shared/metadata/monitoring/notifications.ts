@@ -52,7 +52,7 @@ export class Notifications {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly #secrets: Secrets;
-  readonly #history: AlarmHistory;
+  readonly #versionsOf: AlarmHistory;
 
   constructor(deps: {
     table: KeyValueTable;
@@ -65,7 +65,7 @@ export class Notifications {
     this.#clock = deps.clock;
     this.#randomness = deps.randomness;
     this.#secrets = deps.secrets;
-    this.#history = deps.history;
+    this.#versionsOf = deps.history;
   }
 
   /**
@@ -104,7 +104,7 @@ export class Notifications {
     });
     for (const { target, delivery } of await Promise.all(deliveries)) {
       const rest: readonly string[] = taken.targets.filter((one) => one !== target);
-      const note = this.#history.note(bucketId, alarmId, {
+      const note = this.#versionsOf.note(bucketId, alarmId, {
         at: this.#clock.now(),
         type: 'Action',
         summary: summaryOf(target, delivery),

@@ -4,7 +4,7 @@ import { numberOf } from '../attribute-number.ts';
 import { FoldedDays } from '../billing/folded-days.ts';
 import { writeToken } from '../ids.ts';
 import { itemKey } from '../keys.ts';
-import { baseLane, sumOfRows, usageRows } from './usage-rows.ts';
+import { baseShard, sumOfRows, usageRows } from './usage-rows.ts';
 
 /** Rows that are looked at for one transaction, and items that it has at most: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html */
 const maxRows = 40;
@@ -13,22 +13,22 @@ const maxItems = 100;
 const maxFolds = 25;
 
 /**
- * Adds the rows of lanes that can tell of nothing any more to the base row of their bucket, with their days of the bill. The shards of
+ * Adds the rows of shards that can tell of nothing any more to the base row of their bucket, with their days of the bill. The shards of
  * DynamoDB Streams are closed after some hours, and their names never return: without this each would leave a row for good.
  */
 export class UsageFold {
   readonly #table: KeyValueTable;
   readonly #randomness: Randomness;
-  readonly #laneLifetime: number;
+  readonly #shardLifetime: number;
 
   /**
-   * @param deps.laneLifetime how long after its last record a lane cannot deliver that record again, in milliseconds. What comes later
+   * @param deps.shardLifetime how long after its last record a shard cannot deliver that record again, in milliseconds. What comes later
    *   than that is new, and counted in a new row
    */
-  constructor(deps: { table: KeyValueTable; randomness: Randomness; laneLifetime: number }) {
+  constructor(deps: { table: KeyValueTable; randomness: Randomness; shardLifetime: number }) {
     this.#table = deps.table;
     this.#randomness = deps.randomness;
-    this.#laneLifetime = deps.laneLifetime;
+    this.#shardLifetime = deps.shardLifetime;
   }
 
   /** Folds what can be folded of a bucket. Whoever changes a row meanwhile comes first, and it is left for the next time. */
@@ -41,16 +41,16 @@ export class UsageFold {
 
   async #changes(bucketId: string, now: number): Promise<readonly Change[]> {
     const rows = await usageRows(this.#table, bucketId);
-    const base = rows.find(({ key }) => key.sk === baseLane);
+    const base = rows.find(({ key }) => key.sk === baseShard);
     const old = rows
-      .filter((row) => row !== base && numberOf(row.attributes['at']) + this.#laneLifetime < now)
+      .filter((row) => row !== base && numberOf(row.attributes['at']) + this.#shardLifetime < now)
       .sort((one, other) => numberOf(one.attributes['at']) - numberOf(other.attributes['at']));
     const project = base?.attributes['project'] ?? old[0]?.attributes['project'];
     // Without a project nobody was billed: the bucket is gone, and its counters are about to be removed.
     const candidates = old.filter(({ attributes }) => attributes['project'] === project).slice(0, maxRows);
     if (candidates.length === 0 || typeof project !== 'string') return [];
-    const lanes = candidates.map(({ key }) => key.sk);
-    const days = await FoldedDays.read(this.#table, { project, bucketId }, baseLane, lanes);
+    const shards = candidates.map(({ key }) => key.sk);
+    const days = await FoldedDays.read(this.#table, { project, bucketId }, baseShard, shards);
     const folded: Item[] = [];
     for (const row of candidates) {
       // Beside the days of the bill, each row and the base.
@@ -70,7 +70,7 @@ export class UsageFold {
     const unchanged = ({ attributes }: Item) =>
       ({ is: 'equal', attribute: 'r', value: attributes['r'] as string }) as const;
     return [
-      { key: itemKey.usage(bucketId, baseLane), put, expect: base ? unchanged(base) : { is: 'absent' } },
+      { key: itemKey.usage(bucketId, baseShard), put, expect: base ? unchanged(base) : { is: 'absent' } },
       ...folded.map((row) => ({ key: row.key, delete: true as const, expect: unchanged(row) })),
       ...days.changes(),
     ];

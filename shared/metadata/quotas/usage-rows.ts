@@ -3,8 +3,8 @@ import { numberOf } from '../attribute-number.ts';
 import { itemKey, partition } from '../keys.ts';
 import { partitionItems } from '../partition-items.ts';
 
-/** The lane of the row into which the rows of earlier lanes are folded. It sorts before those of a stream's shards. */
-export const baseLane = 'base';
+/** Takes the place of the shard id in the row into which those of closed shards are folded. It sorts before shard ids. */
+export const baseShard = 'base';
 
 /** Whose counters changed while they were read is read again, at most so often. */
 const maxReads = 4;
@@ -17,7 +17,7 @@ export interface Counters {
 }
 
 /**
- * Reads the rows of a bucket's counters, one for each lane. A fold moves the counts of some rows into the base by one transaction,
+ * Reads the rows of a bucket's counters, one for each shard. A fold moves the counts of some rows into the base by one transaction,
  * of which a query may see one half: a row whose counts are in the base already is left out, and if the base has changed
  * meanwhile, everything is read again.
  */
@@ -25,8 +25,8 @@ export async function usageRows(table: KeyValueTable, bucketId: string): Promise
   for (let reads = 1; ; reads += 1) {
     const rows: Item[] = [];
     for await (const row of partitionItems(table, partition.usage(bucketId))) rows.push(row);
-    const base = rows.find(({ key }) => key.sk === baseLane)?.attributes;
-    const now = await table.get(itemKey.usage(bucketId, baseLane));
+    const base = rows.find(({ key }) => key.sk === baseShard)?.attributes;
+    const now = await table.get(itemKey.usage(bucketId, baseShard));
     if (now?.['r'] !== base?.['r'] && reads < maxReads) continue;
     const folded = base?.['folded'] as ReadonlySet<string> | undefined;
     return folded === undefined ? rows : rows.filter(({ attributes }) => !folded.has(attributes['r'] as string));

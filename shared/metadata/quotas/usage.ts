@@ -6,7 +6,7 @@ import type { Step } from '../billing/storage-day.ts';
 import { StorageMeter } from '../billing/storage-meter.ts';
 import { writeToken } from '../ids.ts';
 import { itemKey, objectOf } from '../keys.ts';
-import { decodeHead } from '../objects/versions.ts';
+import { decodeCurrentVersion } from '../objects/versions.ts';
 import { UsageFold } from './usage-fold.ts';
 import { sumOfRows, usageRows } from './usage-rows.ts';
 
@@ -35,8 +35,8 @@ interface Fresh {
 }
 
 /**
- * The usage counters, kept by a follower of the change feed. One record of a head is the whole change of its key, since a
- * head knows the count and bytes of its history. A high-water mark per bucket and lane makes the counts exact however often
+ * The usage counters, kept by a follower of the change feed. One record of a current version is the whole change of its key, since a
+ * current version knows the count and bytes of the noncurrent ones. A high-water mark per bucket and shard makes the counts exact however often
  * and in whatever batches records are delivered again. So does it the days of the bill, which are written along with them.
  */
 export class Usage implements UsageCounters {
@@ -45,16 +45,16 @@ export class Usage implements UsageCounters {
   readonly #storage: StorageMeter;
   readonly #fold: UsageFold | undefined;
 
-  /** @param deps.laneLifetime where lanes come and go: {@link UsageFold}. Undefined: there is one lane for good */
-  constructor(deps: { table: KeyValueTable; randomness: Randomness; laneLifetime?: number }) {
-    const { table, randomness, laneLifetime } = deps;
+  /** @param deps.shardLifetime where shards are closed and replaced: {@link UsageFold}. Undefined: there is one for good */
+  constructor(deps: { table: KeyValueTable; randomness: Randomness; shardLifetime?: number }) {
+    const { table, randomness, shardLifetime } = deps;
     this.#table = table;
     this.#randomness = randomness;
     this.#storage = new StorageMeter(table);
-    this.#fold = laneLifetime === undefined ? undefined : new UsageFold({ table, randomness, laneLifetime });
+    this.#fold = shardLifetime === undefined ? undefined : new UsageFold({ table, randomness, shardLifetime });
   }
 
-  /** The sum over all lanes. */
+  /** The sum over all shards. */
   async of(bucketId: string): Promise<BucketUsage> {
     const { objects, bytes } = sumOfRows(await usageRows(this.#table, bucketId));
     return { objects, bytes };
@@ -68,22 +68,22 @@ export class Usage implements UsageCounters {
 
   /** Counts a batch of records, oldest first. Records it has counted before are skipped. */
   async follow(records: readonly FeedRecord[]): Promise<void> {
-    const groups = new Map<string, { bucketId: string; lane: string; records: FeedRecord[] }>();
+    const groups = new Map<string, { bucketId: string; shardId: string; records: FeedRecord[] }>();
     for (const record of records) {
       const bucketId = countedFor(record);
       if (bucketId === undefined) continue;
-      const { lane } = record;
-      const name = `${bucketId} ${lane}`;
-      const group = groups.get(name) ?? { bucketId, lane, records: [] };
+      const { shardId } = record;
+      const name = `${bucketId} ${shardId}`;
+      const group = groups.get(name) ?? { bucketId, shardId, records: [] };
       group.records.push(record);
       groups.set(name, group);
     }
-    for (const { bucketId, lane, records: own } of groups.values()) await this.#count(bucketId, lane, own);
+    for (const { bucketId, shardId, records: own } of groups.values()) await this.#count(bucketId, shardId, own);
   }
 
   /** Counts day by day, so that each write changes one day of the bill. */
-  async #count(bucketId: string, lane: string, records: readonly FeedRecord[]): Promise<void> {
-    const key = itemKey.usage(bucketId, lane);
+  async #count(bucketId: string, shardId: string, records: readonly FeedRecord[]): Promise<void> {
+    const key = itemKey.usage(bucketId, shardId);
     for (let left = records; left.length > 0;) {
       const row = await this.#table.get(key);
       const fresh = firstDay(left, row);
@@ -97,7 +97,7 @@ export class Usage implements UsageCounters {
       const billed =
         project === undefined
           ? []
-          : [await this.#storage.change({ project, bucketId, lane }, fresh.map(stepOf), before)];
+          : [await this.#storage.change({ project, bucketId, shardId }, fresh.map(stepOf), before)];
       const { outcome } = await this.#table.write([
         {
           key,
@@ -129,7 +129,7 @@ export class Usage implements UsageCounters {
     for (const { record } of fresh) {
       const image = record.new ?? record.old;
       if (image && partBucket(record) === undefined) {
-        const { owner, foreign } = decodeHead(image);
+        const { owner, foreign } = decodeCurrentVersion(image);
         if (!foreign) return owner;
       }
     }
@@ -167,7 +167,7 @@ function stepOf({ at, delta }: Fresh): Step {
 /** The bucket whose counters a record changes, if it does. */
 function countedFor(record: FeedRecord): string | undefined {
   const object = objectOf(record.key);
-  return object ? (object.isHead ? object.bucketId : undefined) : partBucket(record);
+  return object ? (object.isCurrent ? object.bucketId : undefined) : partBucket(record);
 }
 
 /** The bucket of a part that came or went. */
@@ -176,12 +176,12 @@ function partBucket({ key, old, new: present }: FeedRecord): string | undefined 
   return (present ?? old)?.['bucketId'] as string | undefined;
 }
 
-/** What a key held at the time of one image of its head. */
+/** What a key held at the time of one image of its current version. */
 export function held(image: Attributes | undefined): BucketUsage {
   if (image === undefined) return { objects: 0, bytes: 0 };
-  const head = decodeHead(image);
+  const currentVersion = decodeCurrentVersion(image);
   return {
-    objects: (head.marker ? 0 : 1) + head.olderCount - head.olderMarkers,
-    bytes: head.size + head.olderBytes,
+    objects: (currentVersion.marker ? 0 : 1) + currentVersion.olderCount - currentVersion.olderMarkers,
+    bytes: currentVersion.size + currentVersion.olderBytes,
   };
 }

@@ -81,7 +81,7 @@ export async function finishEndedUploads(uploads: Uploads, records: readonly Fee
   for (const id of records.flatMap(endedUpload)) await uploads.finish(id);
 }
 
-/** What one record of a head or a history item may have let go of. */
+/** What one record of a current or noncurrent version may have let go of. */
 function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[] {
   const object = objectOf(key);
   if (object === undefined || old === undefined) return [];

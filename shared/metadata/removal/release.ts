@@ -6,7 +6,7 @@ import { sortableTime, writeToken } from '../ids.ts';
 import { inParallel } from '../in-parallel.ts';
 import { garbagePartitions, itemKey, partition } from '../keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
-import { headKey } from '../objects/version-chain.ts';
+import { currentVersionKey } from '../objects/version-chain.ts';
 import { decodeContent } from '../objects/versions.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { uploadCode, type Place } from './release-queue.ts';
@@ -24,7 +24,7 @@ interface Unreferenced {
   readonly entry: Item;
   readonly thing: string;
   readonly blobs: readonly BlobRef[];
-  readonly hasHolders: boolean;
+  readonly hasReferences: boolean;
 }
 
 /** Entries of a page: their blobs are removed together. */
@@ -137,16 +137,16 @@ export class Release {
     }
     const { bucketId, key } = entry.attributes as Stored<Place>;
     const isDetails = thing.startsWith('d');
-    const [head, older, holders] = await this.#table.getTogether([
-      headKey(bucketId, key),
-      itemKey.history(bucketId, key, instance),
-      itemKey.holders(thing),
+    const [currentVersion, older, references] = await this.#table.getTogether([
+      currentVersionKey(bucketId, key),
+      itemKey.noncurrentVersion(bucketId, key, instance),
+      itemKey.references(thing),
     ]);
-    const present = head?.['i'] === instance ? head : older;
+    const present = currentVersion?.['i'] === instance ? currentVersion : older;
     if (present !== undefined && (!isDetails || present['d'] === thing.slice(1))) return undefined;
-    if (isDetails) return { entry, thing, blobs: [], hasHolders: false };
-    if (!(await this.#letGo(thing, instance, holders))) return undefined;
-    return { entry, thing, blobs: await this.#blobsOf(thing), hasHolders: holders !== undefined };
+    if (isDetails) return { entry, thing, blobs: [], hasReferences: false };
+    if (!(await this.#letGo(thing, instance, references))) return undefined;
+    return { entry, thing, blobs: await this.#blobsOf(thing), hasReferences: references !== undefined };
   }
 
   async #blobsOf(thing: string): Promise<readonly BlobRef[]> {
@@ -156,13 +156,13 @@ export class Release {
     return parts.map(({ blob }) => blob).filter((blob) => blob !== '');
   }
 
-  /** Takes a version off the holders of its content. @returns whether nobody holds it now */
-  async #letGo(content: string, instance: string, holders: Attributes | undefined): Promise<boolean> {
-    for (let item = holders; item !== undefined; item = await this.#table.get(itemKey.holders(content))) {
+  /** Removes the reference of a version to its content. @returns whether it was the last */
+  async #letGo(content: string, instance: string, references: Attributes | undefined): Promise<boolean> {
+    for (let item = references; item !== undefined; item = await this.#table.get(itemKey.references(content))) {
       const rest = [...((item['holders'] as ReadonlySet<string> | undefined) ?? [])].filter((one) => one !== instance);
       const put = { ...(rest.length > 0 && { holders: new Set(rest) }), r: writeToken(this.#randomness) };
       const { outcome } = await this.#table.write([
-        { key: itemKey.holders(content), put, expect: { is: 'equal', attribute: 'r', value: item['r'] as string } },
+        { key: itemKey.references(content), put, expect: { is: 'equal', attribute: 'r', value: item['r'] as string } },
       ]);
       if (outcome === 'written') return rest.length === 0;
     }
@@ -182,14 +182,14 @@ export class Release {
   }
 
   /** The items of a thing go after its blobs: they are what a repetition finds these by. */
-  async #removeItems({ thing, hasHolders }: Unreferenced): Promise<void> {
+  async #removeItems({ thing, hasReferences }: Unreferenced): Promise<void> {
     if (thing.startsWith('d')) {
       await this.#table.write([{ key: itemKey.details(thing.slice(1)), delete: true }]);
       return;
     }
     const content = decodeContent(thing);
     if (content.kind === 'manifest') await this.#manifests.remove(content.id);
-    if (hasHolders) await this.#table.write([{ key: itemKey.holders(thing), delete: true }]);
+    if (hasReferences) await this.#table.write([{ key: itemKey.references(thing), delete: true }]);
   }
 
   async #drop({ key }: Item): Promise<void> {

@@ -3,7 +3,7 @@ import { numberOf } from '../attribute-number.ts';
 import { writeToken } from '../ids.ts';
 import { followedPrefixes, itemKey, objectOf } from '../keys.ts';
 import { held } from '../quotas/usage.ts';
-import { baseLane, sumOfRows, usageRows } from '../quotas/usage-rows.ts';
+import { baseShard, sumOfRows, usageRows } from '../quotas/usage-rows.ts';
 import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
@@ -67,7 +67,7 @@ export class UsageScrub {
       const right = counters.map((counter) => [counter, numberOf(before[counter]) + counts[counter] - said[counter]]);
       const put = { ...before, ...(Object.fromEntries(right) as Counts), r: writeToken(this.#deps.randomness) };
       const { outcome } = await this.#deps.table.write([
-        { key: itemKey.usage(bucketId, baseLane), expect: { is: 'absent' }, ...(first && unchanged(first)), put },
+        { key: itemKey.usage(bucketId, baseShard), expect: { is: 'absent' }, ...(first && unchanged(first)), put },
       ]);
       return outcome === 'written';
     });

@@ -1,5 +1,5 @@
 import type { Projects } from '../../access/identity.ts';
-import type { ListedHead } from '../../metadata/listings/object-listing.ts';
+import type { ListedCurrentVersion } from '../../metadata/listings/object-listing.ts';
 import type { ListedRow } from '../../metadata/listings/version-listing.ts';
 import { etagOf, versionIdOf, type Listed } from '../../metadata/objects/versions.ts';
 import type { ListedObject, ListedVersion } from '../../xml/listings.ts';
@@ -8,17 +8,17 @@ import { ownersOf } from '../acls/owners.ts';
 
 /** The rows of a listing of objects as its document shows them. */
 export async function listedObjects(
-  rows: readonly ListedHead[],
+  rows: readonly ListedCurrentVersion[],
   projects: Projects,
   showOwner: boolean,
 ): Promise<readonly ListedObject[]> {
   const owner = showOwner
     ? await ownersOf(
-        rows.map(({ head }) => head.owner),
+        rows.map(({ currentVersion }) => currentVersion.owner),
         projects,
       )
     : undefined;
-  return rows.map(({ key, head }) => listed(key, head, owner));
+  return rows.map(({ key, currentVersion }) => listed(key, currentVersion, owner));
 }
 
 /** The rows of a listing of versions as its document shows them. */

@@ -3,7 +3,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Preconditions } from '../../http/preconditions.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
-import type { Claim } from '../../metadata/quotas/quotas.ts';
+import type { Reserve } from '../../metadata/quotas/quotas.ts';
 import { versionIdOf, type Version } from '../../metadata/objects/versions.ts';
 import { customerOf, encryptionFields, wantedKey, type Unvalidated, type WantedEncryption } from './encryption.ts';
 import { readExpirations } from './expiration-header.ts';
@@ -47,10 +47,15 @@ export async function storeObject(upload: Upload, deps: Deps): Promise<StoredObj
   const { bucket, payload, quotas } = deps;
   const wanted = upload.encryption();
   const growth = { bytes: payload.length ?? 0, objects: 1 };
-  return quotas.within(bucket, growth, (claim) => storeWithin(upload, wanted, deps, claim));
+  return quotas.within(bucket, growth, (reserve) => storeWithin(upload, wanted, deps, reserve));
 }
 
-async function storeWithin(upload: Upload, wanted: WantedEncryption, deps: Deps, claim: Claim): Promise<StoredObject> {
+async function storeWithin(
+  upload: Upload,
+  wanted: WantedEncryption,
+  deps: Deps,
+  reserve: Reserve,
+): Promise<StoredObject> {
   const { authorisation, bucket, contents, objects, payload, caller, settings } = deps;
   const { expectedEtag, conditions } = upload;
   const { key } = authorisation;
@@ -59,7 +64,7 @@ async function storeWithin(upload: Upload, wanted: WantedEncryption, deps: Deps,
   const { record, blobs } = contents.encryption(wantedKey(wanted));
   const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
   try {
-    if (payload.length === undefined) await claim({ bytes: stored.size, objects: 0 });
+    if (payload.length === undefined) await reserve({ bytes: stored.size, objects: 0 });
     if (expectedEtag !== undefined && expectedEtag !== stored.md5.toString('hex')) {
       throw new S3Error('UnprocessableEntity');
     }

@@ -106,8 +106,8 @@ export class LifecycleWorld {
     const bucket = await this.deps.buckets.load(this.name);
     const { entries } = await this.deps.objects.scan(bucket, { prefix: '', limit: 10_000 });
     const found = new Map<string, readonly Version[]>();
-    for (const { key, head } of entries) {
-      found.set(key, await this.deps.objects.versions(bucket, key, head, 10_000));
+    for (const { key, currentVersion } of entries) {
+      found.set(key, await this.deps.objects.versions(bucket, key, currentVersion, 10_000));
     }
     return found;
   }

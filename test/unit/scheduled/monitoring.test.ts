@@ -25,7 +25,7 @@ let table: MemoryTable;
 let clock: SetClock;
 let monitoring: Monitoring;
 let buckets: Buckets;
-let graves: BucketPurge;
+let bucketPurge: BucketPurge;
 let bucket: Bucket;
 /** How many objects each bucket has, by its id. */
 let objects: Map<string, number>;
@@ -39,7 +39,7 @@ beforeEach(async () => {
   const deps = { table, clock, randomness: new CountedBytes(), blobs: {} as BlobStore };
   buckets = new Buckets(deps);
   monitoring = composeMonitoring({ ...deps, ...alarmAdapters, buckets });
-  graves = new BucketPurge({
+  bucketPurge = new BucketPurge({
     ...deps,
     uploads: new Uploads({ ...deps, buckets: new Buckets(deps), manifests: new Manifests(deps) }),
   });
@@ -386,7 +386,7 @@ describe('a removed bucket', () => {
     await monitoring.buckets.turn(asService(again), 'on');
     // The name of an alarm is free as soon as its bucket is gone, and what sweeps leaves the new owner of the name alone.
     await alarm({}, again);
-    await graves.sweep();
+    await bucketPurge.sweep();
     const { samples: samplesOf, alarms, history: historyOf, alarmNames, monitored: list } = monitoringPartition;
     for (const partition of [samplesOf, alarms, historyOf]) expect(table.keysOf(partition(bucket.id))).toEqual([]);
     expect(table.keysOf(alarmNames('project'))).toEqual(['alarm']);

@@ -50,11 +50,11 @@ async function show(ask: Ask, bucket: string, options: ShowOptions): Promise<Rep
   const label = (value: number): string =>
     metric === 'BucketSizeBytes' && statistic !== 'SampleCount' ? sizeText(value) : value.toLocaleString('en');
   const minutes = found.period / minute;
-  const head = `${found.bucket}: ${metric}, ${statistic} of ${minutes} minutes; now ${label(found.current.value)}`;
+  const heading = `${found.bucket}: ${metric}, ${statistic} of ${minutes} minutes; now ${label(found.current.value)}`;
   const hint = found.isMonitored ? '' : `; turn it on: stillage monitoring enable ${found.bucket}`;
   const drawn =
     found.datapoints.length === 0 ? `no samples of this time${hint}` : graph(found.datapoints, found, label);
-  return { data: shown(found), text: `${head}\n${drawn}` };
+  return { data: shown(found), text: `${heading}\n${drawn}` };
 }
 
 /** For programs: times as they read them, and seconds. */

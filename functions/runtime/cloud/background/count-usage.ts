@@ -10,11 +10,11 @@ import { followBatches } from './stream-batches.ts';
  * A stream keeps a record for a day, and so long it is retried: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html.
  * Twice that, for a batch which is under way when its records are removed.
  */
-const laneLifetime = 2 * day;
+const shardLifetime = 2 * day;
 
 /** Follows the change feed: counts what buckets hold, and behind that flags those that are full. */
 export const handler = backgroundHandler('count-usage', ({ log, ...deps }) => {
-  const usage = new Usage({ ...deps, laneLifetime });
+  const usage = new Usage({ ...deps, shardLifetime });
   const limits = { ...defaultLimits, ...(JSON.parse(deps.setting('STILLAGE_LIMITS')) as Partial<Limits>) };
   const defaults = { bytes: limits.bucketBytes, objects: limits.bucketObjects };
   const full = new FullBuckets({ ...deps, buckets: new Buckets(deps), usage, defaults });

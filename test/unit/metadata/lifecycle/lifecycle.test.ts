@@ -199,7 +199,7 @@ describe('a delete marker that is all there is', () => {
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html#non-current-days-calculations */
 describe('a non-current version', () => {
-  // The example of the page: photo.gif is made, written over ten days later, and the version beneath expires five days after that.
+  // The example of the page: photo.gif is made, written over ten days later, and the previous version expires five days after that.
   const first = version(at('2014-01-01T10:30:00Z'), { replacedAt: at('2014-01-15T10:30:00Z') });
   const second = version(at('2014-01-15T10:30:00Z'));
   const place = (newer: number) => ({ newer, successor: second });

@@ -72,11 +72,11 @@ it('what is being written takes room already', async () => {
   await held.put(40);
 });
 
-it('work that turns out larger claims more, and is refused where that does not fit', async () => {
+it('work that turns out larger reserves more, and is refused where that does not fit', async () => {
   const held = new Held();
   const write = (bytes: number): Promise<void> =>
-    held.quotas.within(bucket(), { bytes: 0, objects: 1 }, async (claim) => {
-      await claim({ bytes, objects: 0 });
+    held.quotas.within(bucket(), { bytes: 0, objects: 1 }, async (reserve) => {
+      await reserve({ bytes, objects: 0 });
       held.add(bytes);
     });
   await write(70);

@@ -30,7 +30,7 @@ class Year {
 
   /** A process of its own each time. */
   get usage(): Usage {
-    return new Usage({ table: this.table, randomness: new CryptoRandomness(), laneLifetime: 2 * day });
+    return new Usage({ table: this.table, randomness: new CryptoRandomness(), shardLifetime: 2 * day });
   }
 
   async start(): Promise<void> {
@@ -46,7 +46,7 @@ class Year {
   }
 
   async put(key: string, size: number | undefined): Promise<void> {
-    const head = { pk: partition.heads(bucketId), sk: key };
+    const head = { pk: partition.currentVersions(bucketId), sk: key };
     const put = size === undefined ? undefined : { i: 'i'.repeat(32), r: 'r', s: size, o: 'project' };
     await this.table.write([put ? { key: head, put } : { key: head, delete: true }]);
   }
@@ -65,7 +65,7 @@ describe('the counters of a bucket, through shards that are closed every four ho
     for (let step = 0; step < 365 * 4; step += 1) {
       // 1, 2, 3 objects, then 2 and 1 again.
       await year.put(`k${step % 3}`, (step / 3) % 2 < 1 ? 10 : undefined);
-      year.objects = year.table.keysOf(partition.heads(bucketId)).length;
+      year.objects = year.table.keysOf(partition.currentVersions(bucketId)).length;
       await year.follow();
       for (const batch of year.stream.again(year.now).slice(-3)) await year.usage.follow(batch);
       if (step % 400 === 0) year.stream.split();
@@ -87,8 +87,8 @@ describe('the counters of a bucket, through shards that are closed every four ho
     const { table, usage } = new Year();
     const rows = 12_000;
     for (let at = 0; at < rows; at += 1) {
-      const lane = `shardId-${String(at).padStart(20, '0')}-${'0'.repeat(8)}`;
-      const key = itemKey.usage(bucketId, lane);
+      const shardId = `shardId-${String(at).padStart(20, '0')}-${'0'.repeat(8)}`;
+      const key = itemKey.usage(bucketId, shardId);
       await table.write([
         { key, put: { objects: 1, bytes: 7, parts: 1, at: begin, upTo: '1', project: 'project', r: 'r' } },
       ]);
@@ -104,14 +104,14 @@ describe('the counters of a bucket, through shards that are closed every four ho
     year.size = 10;
     for (let step = 0; step < 365; step += 1) {
       await year.put(`k${step % 3}`, (step / 3) % 2 < 1 ? 10 : undefined);
-      year.objects = year.table.keysOf(partition.heads(bucketId)).length;
+      year.objects = year.table.keysOf(partition.currentVersions(bucketId)).length;
       for (const batch of year.stream.next()) await former.follow(batch);
       year.pass(day);
     }
     expect(year.table.keysOf(partition.usage(bucketId)).length).toBe(365);
     for (let step = 0; step < 20; step += 1) {
       await year.put('k0', 10);
-      year.objects = year.table.keysOf(partition.heads(bucketId)).length;
+      year.objects = year.table.keysOf(partition.currentVersions(bucketId)).length;
       await year.follow();
       year.pass(6 * hour);
     }
@@ -123,8 +123,8 @@ describe('the counters of a bucket, through shards that are closed every four ho
 
   it('count what comes late of a shard that was folded', async () => {
     const { table, usage } = new Year();
-    const head = (lane: string, position: number, at: number, key: string) => ({
-      ...{ lane, position: String(position), at, key: { pk: partition.heads(bucketId), sk: key } },
+    const head = (shardId: string, position: number, at: number, key: string) => ({
+      ...{ shardId, position: String(position), at, key: { pk: partition.currentVersions(bucketId), sk: key } },
       ...{ old: undefined, new: { i: 'i'.repeat(32), r: 'r', s: 5, o: 'project' } },
     });
     await usage.follow([head('shardId-1', 1, begin, 'a')]);
@@ -177,25 +177,25 @@ describe('a fold', () => {
         const table = new MemoryTable();
         const one = new MemoryTable();
         const randomness = new CryptoRandomness();
-        const folding = new Usage({ table, randomness, laneLifetime: 2 * day });
+        const folding = new Usage({ table, randomness, shardLifetime: 2 * day });
         const plain = new Usage({ table: one, randomness });
         const sizes = new Map<string, number | undefined>();
         const told: FeedRecord[] = [];
         let at = begin;
         for (const [index, { pause, bucket, key, size }] of steps.entries()) {
           at += pause;
-          const pk = partition.heads(`${bucket}bucket`);
+          const pk = partition.currentVersions(`${bucket}bucket`);
           const head = (bytes: number | undefined) =>
             bytes === undefined ? undefined : { i: 'i'.repeat(32), r: 'r', s: bytes, o: 'project' };
           const [old, present] = [head(sizes.get(`${pk}${key}`)), head(size)];
           sizes.set(`${pk}${key}`, size);
           const record = { position: String(index + 1), at, key: { pk, sk: String(key) }, old, new: present };
           // Each key has its partition, and each partition its shard.
-          const lane = `shardId-${Math.floor(at / (4 * hour))}-${key % shards}`;
-          told.push({ ...record, lane });
+          const shardId = `shardId-${Math.floor(at / (4 * hour))}-${key % shards}`;
+          told.push({ ...record, shardId });
           const recent = told.slice(-again - 1, -1).filter((earlier) => at - earlier.at < day);
           for (const earlier of [...recent, told.at(-1)!]) await folding.follow([earlier]);
-          await plain.follow([{ ...record, lane: 'lane' }]);
+          await plain.follow([{ ...record, shardId: 'lane' }]);
         }
         for (const bucket of ['0bucket', '1bucket'])
           expect(await folding.held(bucket)).toEqual(await plain.held(bucket));
@@ -203,7 +203,7 @@ describe('a fold', () => {
           const [bill, exact] = [table, one].map((from) => projectUsage(from, 'project', daysOf(month)!, at + day));
           expect(await bill).toEqual(await exact);
         }
-        const last = table.keysOf(partition.usage('0bucket')).filter((lane) => lane !== 'base');
+        const last = table.keysOf(partition.usage('0bucket')).filter((shardId) => shardId !== 'base');
         expect(last.length).toBeLessThanOrEqual(shards * 13);
       }),
       { numRuns: 150 },
@@ -220,22 +220,22 @@ describe('a fold', () => {
       const meanwhile = { ...put, objects: 2, bytes: 9, r: 'other' };
       await table.write([{ key: itemKey.usage(bucketId, 'shardId-1'), put: meanwhile }]);
     };
-    const key = { pk: partition.heads(bucketId), sk: 'key' };
+    const key = { pk: partition.currentVersions(bucketId), sk: 'key' };
     const head = { i: 'i'.repeat(32), r: 'r', s: 5, o: 'project' };
-    await usage.follow([{ lane: 'shardId-2', position: '2', at: begin + 3 * day, key, old: undefined, new: head }]);
+    await usage.follow([{ shardId: 'shardId-2', position: '2', at: begin + 3 * day, key, old: undefined, new: head }]);
     expect(await usage.of(bucketId)).toEqual({ objects: 3, bytes: 14 });
   });
 
   it('goes on from counters that a scrub has corrected', async () => {
     const { table, usage } = new Year();
-    const key = { pk: partition.heads(bucketId), sk: 'key' };
+    const key = { pk: partition.currentVersions(bucketId), sk: 'key' };
     const head = { i: 'i'.repeat(32), r: 'r', s: 5, o: 'project' };
-    await usage.follow([{ lane: 'shardId-1', position: '1', at: begin, key, old: undefined, new: head }]);
+    await usage.follow([{ shardId: 'shardId-1', position: '1', at: begin, key, old: undefined, new: head }]);
     const row = itemKey.usage(bucketId, 'shardId-1');
     await table.write([{ key: row, put: { ...(await table.get(row))!, bytes: 7, r: 'corrected' } }]);
     const later = { ...key, sk: 'another' };
     const at = begin + 3 * day;
-    await usage.follow([{ lane: 'shardId-2', position: '2', at, key: later, old: undefined, new: head }]);
+    await usage.follow([{ shardId: 'shardId-2', position: '2', at, key: later, old: undefined, new: head }]);
     const days = await projectUsage(table, 'project', daysOf('2027-01')!, begin + 5 * day);
     expect(days.map(({ byteHours }) => byteHours).slice(0, 5)).toEqual([120, 120, 120, 12 * 24, 12 * 24]);
   });

@@ -9,9 +9,9 @@ import { Objects } from '../../../../shared/metadata/objects/objects.ts';
 import { SourceGone } from '../../../../shared/metadata/objects/outcomes.ts';
 import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../../../shared/metadata/removal/release.ts';
-import { SharedTooOften, Sharing } from '../../../../shared/metadata/objects/sharing.ts';
+import { TooManyReferences, ContentReferences } from '../../../../shared/metadata/objects/content-references.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
-import { noObjectAttributes, type Head, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, type CurrentVersion, type Version } from '../../../../shared/metadata/objects/versions.ts';
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
@@ -22,7 +22,7 @@ const hour = 3_600_000;
 let table: MemoryTable;
 let clock: SetClock;
 let objects: Objects;
-let sharing: Sharing;
+let contentReferences: ContentReferences;
 let released: ReleaseQueue;
 let release: Release;
 let manifests: Manifests;
@@ -40,7 +40,7 @@ beforeEach(async () => {
   const buckets = new Buckets(deps);
   manifests = new Manifests(deps);
   objects = new Objects({ ...deps, buckets });
-  sharing = new Sharing(deps);
+  contentReferences = new ContentReferences(deps);
   const uploads = new Uploads({ ...deps, buckets: new Buckets(deps), manifests });
   released = new ReleaseQueue({ ...deps, uploads, grace });
   release = new Release({ ...deps, manifests, uploads });
@@ -62,16 +62,16 @@ function fresh(content: NewVersion['content']): NewVersion {
   };
 }
 
-const put = (key: string, ref: string): Promise<Head> =>
+const put = (key: string, ref: string): Promise<CurrentVersion> =>
   objects.put(asService(bucket, key), fresh({ kind: 'blob', ref }));
 
 /** Copies a version as it was found. */
-function share(from: string, version: Version, to: string): Promise<Head> {
-  const extras = sharing.from({ bucketId: bucket.id, key: from, version });
+function share(from: string, version: Version, to: string): Promise<CurrentVersion> {
+  const extras = contentReferences.from({ bucketId: bucket.id, key: from, version });
   return objects.put(asService(bucket, to), fresh(version.content), { extras });
 }
 
-async function copy(from: string, to: string): Promise<Head> {
+async function copy(from: string, to: string): Promise<CurrentVersion> {
   return share(from, (await objects.find(bucket, from))!, to);
 }
 
@@ -84,8 +84,8 @@ async function sweep(): Promise<void> {
   bucket = { ...bucket, readAt: clock.now() };
 }
 
-const holdersOf = async (content: string): Promise<string[] | undefined> => {
-  const item = await table.get(itemKey.holders(content));
+const referencesOf = async (content: string): Promise<string[] | undefined> => {
+  const item = await table.get(itemKey.references(content));
   return item && [...((item['holders'] ?? []) as ReadonlySet<string>)];
 };
 
@@ -115,7 +115,7 @@ describe('shared bytes', () => {
     await put('third', 'other');
     await sweep();
     expect(removed).toEqual(['ref']);
-    expect(await holdersOf('bref')).toBeUndefined();
+    expect(await referencesOf('bref')).toBeUndefined();
     await objects.delete(asService(bucket, 'third'), 'project');
     await sweep();
     expect(removed).toEqual(['ref', 'other']);
@@ -156,29 +156,29 @@ describe('shared bytes', () => {
     expect(removed).toEqual(['ref']);
   });
 
-  it('have 64 holders at most, those given up counted until they are swept', async () => {
+  it('have 64 references at most, those given up counted until they are swept', async () => {
     await put('source', 'ref');
     for (let count = 1; count < 64; count++) await copy('source', `copy-${count}`);
-    expect(await holdersOf('bref')).toHaveLength(64);
-    await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(SharedTooOften);
+    expect(await referencesOf('bref')).toHaveLength(64);
+    await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(TooManyReferences);
     await objects.delete(asService(bucket, 'copy-1'), 'project');
-    await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(SharedTooOften);
+    await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(TooManyReferences);
     await sweep();
     await copy('source', 'one-more');
-    expect(await holdersOf('bref')).toHaveLength(64);
+    expect(await referencesOf('bref')).toHaveLength(64);
   });
 
   it('may be handed on by one more than that', async () => {
     const source = await put('source', 'ref');
     for (let count = 1; count < 64; count++) await copy('source', `copy-${count}`);
-    const extras = sharing.handedOn({ bucketId: bucket.id, key: 'source', version: source });
+    const extras = contentReferences.handedOn({ bucketId: bucket.id, key: 'source', version: source });
     await objects.put(asService(bucket, 'renamed'), fresh(source.content), { extras });
-    expect(await holdersOf('bref')).toHaveLength(65);
+    expect(await referencesOf('bref')).toHaveLength(65);
   });
 });
 
 describe('a source that changes before the copy is committed', () => {
-  /** Does this once, right before the next write of this key's head. */
+  /** Does this once, right before the next write of this key's current version. */
   function before(key: string, act: () => Promise<unknown>): void {
     table.beforeWrite = async (changes) => {
       if (!changes.some((change) => change.key.sk === key)) return;
@@ -193,7 +193,7 @@ describe('a source that changes before the copy is committed', () => {
       before('copy', act);
       await expect(copy('source', 'copy')).rejects.toBeInstanceOf(SourceGone);
       expect(await objects.find(bucket, 'copy')).toBeUndefined();
-      expect((await holdersOf('bref')) ?? []).toEqual([]);
+      expect((await referencesOf('bref')) ?? []).toEqual([]);
     }
   });
 
@@ -209,10 +209,10 @@ describe('a source that changes before the copy is committed', () => {
     await copy('source', 'copy');
     before('second', () => copy('source', 'third'));
     await copy('source', 'second');
-    expect(await holdersOf('bref')).toHaveLength(4);
+    expect(await referencesOf('bref')).toHaveLength(4);
   });
 
-  it('is copied if it moved into the history, or out of it', async () => {
+  it('is copied if it became noncurrent, or current again', async () => {
     bucket = { ...bucket, versioning: 'on' };
     await table.write([
       { key: itemKey.bucket('bucket'), put: { ...(await table.get(itemKey.bucket('bucket')))!, versioning: 'on' } },
@@ -225,7 +225,7 @@ describe('a source that changes before the copy is committed', () => {
     const newer = (await objects.find(bucket, 'source'))!;
     before('second', () => objects.deleteVersion(asService(bucket, 'source', newer.instance)));
     await share('source', source, 'second');
-    expect(await holdersOf('bref')).toHaveLength(3);
+    expect(await referencesOf('bref')).toHaveLength(3);
   });
 });
 

@@ -27,7 +27,7 @@ beforeEach(async () => {
   await service.table.write(lost.map((key) => ({ key, delete: true })));
 });
 
-describe('a request for a key whose history is damaged', () => {
+describe('a request for a key whose version chain is damaged', () => {
   it.each([
     ['GetObject of the null version', { path: '/bucket/key', query: 'versionId=null' }],
     ['DeleteObject of the null version', { method: 'DELETE', path: '/bucket/key', query: 'versionId=null' }],

@@ -57,9 +57,9 @@ class Play {
       copy: () => world.copy(bucket, key, ['a', 'b', 'c/d'][pick % 3]!),
       delete: () => world.objects.delete(asService(bucket, key), 'project'),
       'delete version': async () => {
-        const head = await world.objects.find(bucket, key);
-        if (head === undefined) return;
-        const versions = await world.objects.versions(bucket, key, head as never, 1000);
+        const currentVersion = await world.objects.find(bucket, key);
+        if (currentVersion === undefined) return;
+        const versions = await world.objects.versions(bucket, key, currentVersion as never, 1000);
         await world.objects.deleteVersion(asService(bucket, key, versionIdOf(versions[pick % versions.length]!)));
       },
       enable: async () => world.buckets.setVersioning(asService(await world.buckets.load(bucket.name)), 'on'),
