@@ -1,9 +1,10 @@
-import { Accounts } from '../../../shared/access/accounts.ts';
+import { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { DynamoDbTable } from '../../../shared/adapters/cloud/dynamodb-table.ts';
 import { readManagedSecret, readNewestValues } from '../../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { checkLayout } from '../../../shared/metadata/layout.ts';
 import { everyActionKind } from '../../../shared/metadata/monitoring/alarm-definition.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
@@ -54,6 +55,9 @@ export async function startCloudService(
   const secrets = new AesSecrets(keys.sealing);
   const accounts = new Accounts({ table, secrets, clock });
   const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri, publicUrl, regions } = settings;
+
+  const writes = [...operations.values()].some(({ needs }) => needs.table === 'write');
+  await checkLayout({ table, randomness }, writes ? 'write' : 'read');
 
   const requestId = requestIds(randomness);
   const pipeline = new Pipeline({

@@ -1,17 +1,16 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { Accounts } from '../../../shared/access/accounts.ts';
+import { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
-import { ExactQuotas } from '../../../shared/metadata/quotas/exact-quotas.ts';
+import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
 import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
-import type { Amount } from '../../../shared/metadata/amount.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
-import { minute } from '../../../shared/ports/durations.ts';
+import { minute, second } from '../../../shared/ports/durations.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
@@ -27,6 +26,7 @@ import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { answerClientErrors } from '../http/client-errors.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import { openData } from './data-directory.ts';
+import { exactCounters } from './exact-counters.ts';
 import { FeedRunner } from './feed-runner.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
 import { scheduleLifecycle } from './lifecycle-schedule.ts';
@@ -47,9 +47,9 @@ export interface LocalServer {
 }
 
 /** How long counted requests lie in memory alone: a crash loses those, and no more. */
-const meterTime = 5000;
+const meterTime = 5 * second;
 /** After so long a stop cuts what still runs. */
-const stopTime = 30_000;
+const stopTime = 30 * second;
 
 /** The composition root of the service on one machine: embedded table and blob store, streaming server, feed and schedules. */
 export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
@@ -86,9 +86,10 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
       mutex: new KeyedMutex(),
       actionKinds: localActionKinds,
     },
-    { projects: accounts, settings },
+    // The feed begins to run below, before the first request.
+    { projects: accounts, settings, counters: (usage) => exactCounters(usage, { drain: () => feed.drain() }, limits) },
   );
-  const { usage, uploads } = services;
+  const { uploads } = services;
   const release = new Release({
     table,
     blobs,
@@ -105,17 +106,9 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     options.lifecycleDaySeconds,
     log,
   );
-  // Twice, because the first drain tidies up uploads that have ended, and the second one counts that.
-  const held = async (bucketId: string): Promise<Amount> => {
-    await feed.drain();
-    await feed.drain();
-    return usage.held(bucketId);
-  };
-  const quotas = new ExactQuotas(held, { bytes: limits.bucketBytes, objects: limits.bucketObjects });
-  // On one machine the counters are exact: what is still in the feed is counted first.
-  const exactUsage = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
+  const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });
   const monitoring = scheduleMonitoring(
-    { ...services, usage: exactUsage, telemetry: log, region: options.region },
+    { ...services, notifications, telemetry: log, region: options.region },
     options,
   );
   const purgeSchedule = repeat(minute, () => bucketPurge.sweep(), log, 'sweeping removed buckets failed');
@@ -126,7 +119,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const requestId = requestIds(randomness);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
   const pipeline = new Pipeline({
-    services: { ...services, usage: exactUsage, quotas },
+    services,
     operations,
     accessKeys: accounts,
     telemetry: new MeteredTelemetry(log, meter),
@@ -156,7 +149,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     : createHttpServer(serverOptions, listener);
   // Node would leave out what comes after a thousand fields, and say nothing. maxHeaderSize bounds them.
   server.maxHeadersCount = 0;
-  server.keepAliveTimeout = 65_000;
+  server.keepAliveTimeout = 65 * second;
   server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry: log, requestId, hostId });
   const closeServer = closing(server);

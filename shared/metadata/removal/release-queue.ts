@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import { hour } from '../../ports/durations.ts';
 import type { Attributes, Change, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import { sortableTime } from '../ids.ts';
 import { inParallel } from '../in-parallel.ts';
@@ -26,7 +27,7 @@ const partsTogether = 16;
 /** An entry of this kind speaks of an upload that ended. */
 export const uploadCode = 'u';
 /** How long a part may still arrive that began before its upload ended. */
-const uploadGrace = 60 * 60 * 1000;
+const uploadGrace = hour;
 
 /** Follows the change feed, and queues what may be freed once the grace is over: {@link Release} decides. Any repetition is harmless. */
 export class ReleaseQueue {

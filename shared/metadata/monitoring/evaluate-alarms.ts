@@ -1,17 +1,19 @@
-import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { alarmWindow, evaluateAlarm } from '../../shared/metadata/monitoring/alarm-evaluation.ts';
-import type { Alarm } from '../../shared/metadata/monitoring/alarm.ts';
-import { inParallel } from '../../shared/metadata/in-parallel.ts';
-import type { MonitoredBucket } from '../../shared/metadata/monitoring/monitored-buckets.ts';
-import type { Monitoring } from '../../shared/metadata/monitoring/monitoring.ts';
-import { beginningOf, samples, samplingTime } from '../../shared/metadata/monitoring/resolutions.ts';
-import type { Point } from '../../shared/metadata/monitoring/statistics.ts';
-import type { Clock } from '../../shared/ports/clock.ts';
-import type { Notifier } from '../../shared/ports/notifier.ts';
-import type { Telemetry } from '../../shared/ports/telemetry.ts';
+import type { Buckets } from '../buckets/buckets.ts';
+import { alarmWindow, evaluateAlarm } from './alarm-evaluation.ts';
+import type { Alarm } from './alarm.ts';
+import { inParallel } from '../in-parallel.ts';
+import type { MonitoredBucket } from './monitored-buckets.ts';
+import type { Monitoring } from './monitoring.ts';
+import type { Notifications } from './notifications.ts';
+import { beginningOf, samples, samplingTime } from './resolutions.ts';
+import type { Point } from './statistics.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
 
 export interface EvaluationDeps {
   readonly monitoring: Monitoring;
+  readonly notifications: Notifications;
   readonly buckets: Buckets;
   readonly notifier: Notifier;
   readonly clock: Clock;
@@ -42,12 +44,12 @@ export async function evaluateAlarms(
   deps: EvaluationDeps,
   progress: (soFar: Evaluated) => void = () => undefined,
 ): Promise<Evaluated> {
-  const { monitoring, notifier, telemetry } = deps;
+  const { monitoring, notifications, notifier, telemetry } = deps;
   let done: Evaluated = {
     alarms: 0,
     changed: 0,
     failed: 0,
-    deliveries: await monitoring.notifications.deliver(notifier),
+    deliveries: await notifications.deliver(notifier),
   };
   await inParallel(monitoring.buckets.all(), width, async (entry) => {
     try {
@@ -60,7 +62,7 @@ export async function evaluateAlarms(
     progress(done);
   });
   if (done.changed > 0) {
-    done = { ...done, deliveries: done.deliveries + (await monitoring.notifications.deliver(notifier)) };
+    done = { ...done, deliveries: done.deliveries + (await notifications.deliver(notifier)) };
   }
   return done;
 }

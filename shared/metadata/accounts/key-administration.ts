@@ -1,7 +1,7 @@
-import type { Clock } from '../ports/clock.ts';
-import type { Attributes, KeyValueTable } from '../ports/key-value-table.ts';
-import type { Randomness } from '../ports/randomness.ts';
-import type { Secrets } from '../ports/secrets.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Secrets } from '../../ports/secrets.ts';
 import { accountKey, decodeProject, decodeStored, everyItem, removed, type KeyRecord } from './account-items.ts';
 import {
   AccountRefusal,
@@ -10,7 +10,7 @@ import {
   maxSecretLength,
   parseProjectName,
   userNameText,
-} from './account-names.ts';
+} from '../../access/account-names.ts';
 import { refuse, setSuspended, type Administration } from './administration.ts';
 
 /** A key as it is shown once, to whoever made it. */

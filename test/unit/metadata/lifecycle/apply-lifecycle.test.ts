@@ -1,18 +1,18 @@
-import { asService, byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
+import { asService, byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyLifecycle, type LifecycleOptions } from '../../../functions/scheduled/apply-lifecycle.ts';
-import type { Bucket, Versioning } from '../../../shared/metadata/buckets/bucket.ts';
+import { applyLifecycle, type LifecycleOptions } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
+import type { Bucket, Versioning } from '../../../../shared/metadata/buckets/bucket.ts';
 import {
   expiredMarkerRule,
   expiryRule,
   noncurrentRule,
   realDays,
-} from '../../../shared/metadata/lifecycle/lifecycle.ts';
-import { enabledRules, type LifecycleRule } from '../../../shared/metadata/lifecycle/lifecycle-rules.ts';
-import { currentVersionKey } from '../../../shared/metadata/objects/version-chain.ts';
-import type { Version } from '../../../shared/metadata/objects/versions.ts';
-import { runs } from '../../support/runs.ts';
+} from '../../../../shared/metadata/lifecycle/lifecycle.ts';
+import { enabledRules, type EnabledRule } from '../../../../shared/metadata/lifecycle/lifecycle-rules.ts';
+import { currentVersionKey } from '../../../../shared/metadata/objects/version-chain.ts';
+import type { Version } from '../../../../shared/metadata/objects/versions.ts';
+import { runs } from '../../../support/runs.ts';
 import { day, LifecycleWorld } from './lifecycle-deps.ts';
 
 const numbered = (count: number, prefix = 'key-') =>
@@ -430,7 +430,7 @@ describe('after a death', () => {
 
 /** What a pass should make of a key, said the simple way. */
 function settled(
-  rules: readonly LifecycleRule[],
+  rules: readonly EnabledRule[],
   key: string,
   versions: readonly Version[],
   versioning: Versioning,

@@ -1,6 +1,6 @@
-import type { Clock } from '../ports/clock.ts';
-import type { Attributes, Change, Condition, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
-import type { Randomness } from '../ports/randomness.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, Change, Condition, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
 import {
   accountKey,
   decodePrivileges,
@@ -15,8 +15,15 @@ import {
   type ProjectRecord,
   type UserRecord,
 } from './account-items.ts';
-import { AccountRefusal, checkName, emailOf, parseProjectName, parseUserName, userNameText } from './account-names.ts';
-import { privileges, type Privilege } from './identity.ts';
+import {
+  AccountRefusal,
+  checkName,
+  emailOf,
+  parseProjectName,
+  parseUserName,
+  userNameText,
+} from '../../access/account-names.ts';
+import { privileges, type Privilege } from '../../access/identity.ts';
 
 const maxAttempts = 8;
 

@@ -1,22 +1,23 @@
-import { asService, byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
+import { asService, byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { collectMetrics } from '../../../functions/scheduled/collect-metrics.ts';
-import { evaluateAlarms } from '../../../functions/scheduled/evaluate-alarms.ts';
-import type { Bucket } from '../../../shared/metadata/buckets/bucket.ts';
-import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
-import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
-import { Manifests } from '../../../shared/metadata/objects/manifests.ts';
-import { readAlarmDefinition, type AlarmFields } from '../../../shared/metadata/monitoring/alarm-definition.ts';
-import type { Alarm } from '../../../shared/metadata/monitoring/alarm.ts';
-import { monitoringPartition } from '../../../shared/metadata/monitoring/items.ts';
-import { composeMonitoring, type Monitoring } from '../../../shared/metadata/monitoring/monitoring.ts';
-import { samples, samplingTime } from '../../../shared/metadata/monitoring/resolutions.ts';
-import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
-import type { BlobStore } from '../../../shared/ports/blob-store.ts';
-import type { Delivery, Notification } from '../../../shared/ports/notifier.ts';
-import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import { alarmAdapters, CountedBytes, SetClock } from '../../support/fixed-deps.ts';
-import { MemoryTable } from '../../support/memory-table.ts';
+import { collectMetrics } from '../../../../shared/metadata/monitoring/collect-metrics.ts';
+import { evaluateAlarms } from '../../../../shared/metadata/monitoring/evaluate-alarms.ts';
+import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
+import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
+import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts';
+import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
+import { readAlarmDefinition, type AlarmFields } from '../../../../shared/metadata/monitoring/alarm-definition.ts';
+import type { Alarm } from '../../../../shared/metadata/monitoring/alarm.ts';
+import { monitoringPartition } from '../../../../shared/metadata/monitoring/items.ts';
+import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/monitoring/monitoring.ts';
+import { Notifications } from '../../../../shared/metadata/monitoring/notifications.ts';
+import { samples, samplingTime } from '../../../../shared/metadata/monitoring/resolutions.ts';
+import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
+import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
+import type { Delivery, Notification } from '../../../../shared/ports/notifier.ts';
+import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
+import { alarmAdapters, CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -24,6 +25,7 @@ const day = 24 * 60 * minute;
 let table: MemoryTable;
 let clock: SetClock;
 let monitoring: Monitoring;
+let notifications: Notifications;
 let buckets: Buckets;
 let bucketPurge: BucketPurge;
 let bucket: Bucket;
@@ -39,6 +41,7 @@ beforeEach(async () => {
   const deps = { table, clock, randomness: new CountedBytes(), blobs: {} as BlobStore };
   buckets = new Buckets(deps);
   monitoring = composeMonitoring({ ...deps, ...alarmAdapters, buckets });
+  notifications = new Notifications({ ...deps, ...alarmAdapters, history: monitoring.history });
   bucketPurge = new BucketPurge({
     ...deps,
     uploads: new Uploads({ ...deps, buckets: new Buckets(deps), manifests: new Manifests(deps) }),
@@ -65,6 +68,7 @@ const telemetry: Telemetry = {
 
 const deps = () => ({
   monitoring,
+  notifications,
   buckets,
   clock,
   telemetry,

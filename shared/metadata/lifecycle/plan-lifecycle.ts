@@ -1,6 +1,6 @@
-import { realDays } from '../../shared/metadata/lifecycle/lifecycle.ts';
-import type { LifecyclePass } from '../../shared/metadata/lifecycle/lifecycle-passes.ts';
-import { day } from '../../shared/ports/durations.ts';
+import { realDays } from './lifecycle.ts';
+import type { LifecyclePass } from './lifecycle-passes.ts';
+import { day } from '../../ports/durations.ts';
 import { applyLifecycle, type LifecycleDeps } from './apply-lifecycle.ts';
 
 /** As many functions in the cloud work on a pass at the same time: `maxConcurrency` of what starts ApplyLifecycle, too. */

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { accountKey } from '../../../shared/access/account-items.ts';
-import { AccountRefusal } from '../../../shared/access/account-names.ts';
-import { Accounts } from '../../../shared/access/accounts.ts';
-import { Administration } from '../../../shared/access/administration.ts';
-import { KeyAdministration } from '../../../shared/access/key-administration.ts';
-import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
-import { ownsNoBucket } from '../../../shared/metadata/buckets/bucket-count.ts';
-import { itemKey } from '../../../shared/metadata/keys.ts';
-import { CountedBytes, SetClock } from '../../support/fixed-deps.ts';
-import { MemoryTable } from '../../support/memory-table.ts';
+import { accountKey } from '../../../../shared/metadata/accounts/account-items.ts';
+import { AccountRefusal } from '../../../../shared/access/account-names.ts';
+import { Accounts } from '../../../../shared/metadata/accounts/accounts.ts';
+import { Administration } from '../../../../shared/metadata/accounts/administration.ts';
+import { KeyAdministration } from '../../../../shared/metadata/accounts/key-administration.ts';
+import { AesSecrets } from '../../../../shared/adapters/system/aes-secrets.ts';
+import { ownsNoBucket } from '../../../../shared/metadata/buckets/bucket-count.ts';
+import { itemKey } from '../../../../shared/metadata/keys.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
 
 const user = 'shop:ci@acme';
 let deps: { table: MemoryTable; clock: SetClock; randomness: CountedBytes; secrets: AesSecrets };

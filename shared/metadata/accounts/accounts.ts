@@ -1,9 +1,9 @@
-import type { Clock } from '../ports/clock.ts';
-import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
-import type { Secrets } from '../ports/secrets.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Secrets } from '../../ports/secrets.ts';
 import { accountKey, asRead, decodePrivileges, decodeProject, decodeUserId } from './account-items.ts';
-import { parseProjectName } from './account-names.ts';
-import type { AccessKey, AccessKeys, Project, Projects } from './identity.ts';
+import { parseProjectName } from '../../access/account-names.ts';
+import type { AccessKey, AccessKeys, Project, Projects } from '../../access/identity.ts';
 
 /** What must exist: a project, its users and their keys, as an operator declares them. */
 export interface ProjectDeclaration {

@@ -1,12 +1,12 @@
-import { asService, byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
-import { lifecycleDeps } from '../../../functions/runtime/compose/lifecycle.ts';
-import type { LifecycleDeps } from '../../../functions/scheduled/apply-lifecycle.ts';
-import type { Versioning } from '../../../shared/metadata/buckets/bucket.ts';
-import { realDays } from '../../../shared/metadata/lifecycle/lifecycle.ts';
-import { noObjectAttributes, type Version } from '../../../shared/metadata/objects/versions.ts';
-import { MemoryBlobs } from '../../model/memory-blobs.ts';
-import { CountedBytes, SetClock } from '../../support/fixed-deps.ts';
-import { MemoryTable } from '../../support/memory-table.ts';
+import { asService, byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
+import { lifecycleDeps } from '../../../../functions/runtime/compose/lifecycle.ts';
+import type { LifecycleDeps } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
+import type { Versioning } from '../../../../shared/metadata/buckets/bucket.ts';
+import { realDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
+import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { MemoryBlobs } from '../../../model/memory-blobs.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
 
 export const day = 24 * 60 * 60 * 1000;
 

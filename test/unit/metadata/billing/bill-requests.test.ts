@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { billRequests } from '../../../functions/scheduled/bill-requests.ts';
-import { projectUsage } from '../../../shared/metadata/billing/project-usage.ts';
-import { RequestHours } from '../../../shared/metadata/billing/request-hours.ts';
-import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
-import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
-import type { LoggedRequests, RequestLog } from '../../../shared/ports/request-log.ts';
-import { SetClock } from '../../support/fixed-deps.ts';
-import { MemoryTable } from '../../support/memory-table.ts';
+import { billRequests } from '../../../../shared/metadata/billing/bill-requests.ts';
+import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
+import { RequestHours } from '../../../../shared/metadata/billing/request-hours.ts';
+import { RequestMeter } from '../../../../shared/metadata/billing/request-meter.ts';
+import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
+import type { LoggedRequests, RequestLog } from '../../../../shared/ports/request-log.ts';
+import { SetClock } from '../../../support/fixed-deps.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
 
 const hour = 60 * 60 * 1000;
 const day = '2026-11-21';

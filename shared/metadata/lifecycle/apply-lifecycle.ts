@@ -1,32 +1,22 @@
-import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
-import { S3Error } from '../../shared/errors/s3-error.ts';
-import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
-import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { keyBetween } from '../../shared/metadata/key-middle.ts';
-import { abortRule, type Calendar, type Time } from '../../shared/metadata/lifecycle/lifecycle.ts';
-import {
-  addTallies,
-  applyToKey,
-  nothingDone,
-  type LifecycleTally,
-} from '../../shared/metadata/lifecycle/lifecycle-key.ts';
+import { asService } from '../objects/service-authorisation.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Bucket } from '../buckets/bucket.ts';
+import type { Buckets } from '../buckets/buckets.ts';
+import { keyBetween } from '../key-middle.ts';
+import { abortRule, type Calendar, type Time } from './lifecycle.ts';
+import { addTallies, applyToKey, nothingDone, type LifecycleTally } from './lifecycle-key.ts';
 import {
   SliceLost,
   type LifecyclePass,
   type LifecyclePasses,
   type LifecycleSlice,
   type NewSlice,
-} from '../../shared/metadata/lifecycle/lifecycle-passes.ts';
-import {
-  coveredPrefixes,
-  enabledRules,
-  mayMatchBetween,
-  type LifecycleRule,
-} from '../../shared/metadata/lifecycle/lifecycle-rules.ts';
-import type { Objects } from '../../shared/metadata/objects/objects.ts';
-import type { Uploads } from '../../shared/metadata/uploads/uploads.ts';
-import { compareUtf8 } from '../../shared/ports/utf8-order.ts';
-import type { Clock } from '../../shared/ports/clock.ts';
+} from './lifecycle-passes.ts';
+import { coveredPrefixes, enabledRules, mayMatchBetween, type EnabledRule } from './lifecycle-rules.ts';
+import type { Objects } from '../objects/objects.ts';
+import type { Uploads } from '../uploads/uploads.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 /** The deps it works in: those of the operations, and a book of how far it has come. */
 export interface LifecycleDeps {
@@ -128,7 +118,7 @@ async function planPass(
   return pass;
 }
 
-function slicesOf(bucket: string, bucketId: string, rules: readonly LifecycleRule[]): readonly NewSlice[] {
+function slicesOf(bucket: string, bucketId: string, rules: readonly EnabledRule[]): readonly NewSlice[] {
   const aborting = rules.filter(({ abortDays }) => abortDays !== undefined);
   const others = rules.filter(
     ({ days, date, expiredMarkers, noncurrent }) =>
@@ -145,7 +135,7 @@ async function rulesOf(
   buckets: Buckets,
   name: string,
   id: string,
-): Promise<{ bucket: Bucket; rules: readonly LifecycleRule[] } | undefined> {
+): Promise<{ bucket: Bucket; rules: readonly EnabledRule[] } | undefined> {
   const bucket = await buckets.find(name);
   if (bucket?.id !== id) return undefined;
   const document = await buckets.documents.of(bucket, 'lifecycle');
@@ -172,7 +162,7 @@ async function workThrough(deps: LifecycleDeps, options: LifecycleOptions): Prom
 /** What a page is worked on with. */
 interface Page {
   readonly bucket: Bucket;
-  readonly rules: readonly LifecycleRule[];
+  readonly rules: readonly EnabledRule[];
   readonly time: Time;
   /** Keys or uploads. */
   readonly limit: number;
@@ -203,7 +193,7 @@ async function workOn(deps: LifecycleDeps, slice: LifecycleSlice, options: Lifec
 async function workOnPage(
   deps: LifecycleDeps,
   slice: LifecycleSlice,
-  { bucket, rules }: { readonly bucket: Bucket; readonly rules: readonly LifecycleRule[] },
+  { bucket, rules }: { readonly bucket: Bucket; readonly rules: readonly EnabledRule[] },
   { calendar, bounds = usualBounds }: LifecycleOptions,
 ): Promise<PageOutcome | undefined> {
   const page = { bucket, rules, time: { now: deps.clock.now(), calendar }, limit: bounds.keysPerPage };

@@ -1,6 +1,7 @@
-import { hourLength, type RequestHours } from '../../shared/metadata/billing/request-hours.ts';
-import type { Clock } from '../../shared/ports/clock.ts';
-import type { RequestLog } from '../../shared/ports/request-log.ts';
+import type { RequestHours } from './request-hours.ts';
+import { day, hour as hourLength } from '../../ports/durations.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { RequestLog } from '../../ports/request-log.ts';
 
 export interface BillRequestsDeps {
   readonly requestLog: RequestLog;
@@ -20,7 +21,7 @@ export interface BilledRequests {
 /** So long after an hour its lines may still arrive. */
 const settling = hourLength;
 /** Where nothing was ever counted, it is begun so long ago. */
-const firstLook = 24 * hourLength;
+const firstLook = day;
 
 /**
  * Counts the requests of the log for the bill: every hour from the first that is not settled to the present one. Each is put whole, so

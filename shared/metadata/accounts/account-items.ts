@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Item } from '../ports/key-value-table.ts';
-import { privileges, type Privilege, type Project } from './identity.ts';
+import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Item } from '../../ports/key-value-table.ts';
+import { privileges, type Privilege, type Project } from '../../access/identity.ts';
 
 const only = '-';
 

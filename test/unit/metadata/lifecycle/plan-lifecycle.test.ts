@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isPassDue, planLifecycle } from '../../../functions/scheduled/plan-lifecycle.ts';
-import { applyLifecycle } from '../../../functions/scheduled/apply-lifecycle.ts';
+import { isPassDue, planLifecycle } from '../../../../shared/metadata/lifecycle/plan-lifecycle.ts';
+import { applyLifecycle } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import { day, LifecycleWorld } from './lifecycle-deps.ts';
 
 const never = (): boolean => false;

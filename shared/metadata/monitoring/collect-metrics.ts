@@ -1,11 +1,11 @@
-import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { inParallel } from '../../shared/metadata/in-parallel.ts';
-import type { MonitoredBucket } from '../../shared/metadata/monitoring/monitored-buckets.ts';
-import type { Monitoring } from '../../shared/metadata/monitoring/monitoring.ts';
-import { samples } from '../../shared/metadata/monitoring/resolutions.ts';
-import type { UsageCounters } from '../../shared/metadata/quotas/usage.ts';
-import type { Clock } from '../../shared/ports/clock.ts';
-import type { Telemetry } from '../../shared/ports/telemetry.ts';
+import type { Buckets } from '../buckets/buckets.ts';
+import { inParallel } from '../in-parallel.ts';
+import type { MonitoredBucket } from './monitored-buckets.ts';
+import type { Monitoring } from './monitoring.ts';
+import { samples } from './resolutions.ts';
+import type { UsageCounters } from '../quotas/usage.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
 
 export interface CollectionDeps {
   readonly monitoring: Monitoring;
