@@ -111,7 +111,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     name: 'SweepPublicLinks',
     file: file('sweep-public-links'),
     does: 'removes public links whose time is over',
-    needs: { table: ['dynamodb:Query', ...remove] },
+    needs: { table: [...read, ...remove] },
     trigger: { by: 'schedule', expression: 'rate(1 hour)' },
     timeoutMinutes: 14,
   },

@@ -1,4 +1,4 @@
-import type { Attributes, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Attributes, Expectation, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { writeToken } from './ids.ts';
 import { itemKey } from './keys.ts';
@@ -32,34 +32,47 @@ export class LayoutTooNew extends Error {
 const key = itemKey.deployment('layout');
 
 /**
- * Checks, before anything else is read or written, that this program knows the layout of a table; one that writes records its own.
+ * Checks, before anything else is read or written, that this program knows the layout of a table.
  * @param use whether the program will change anything
- * @param own the layout of the program, other than its own for tests
+ * @param own the layout that the program knows; another than its own for tests
+ * @throws LayoutTooNew
+ */
+export async function checkLayout(table: KeyValueTable, use: 'read' | 'write', own: Layout = ownLayout): Promise<void> {
+  known(await storedLayout(table), use, own);
+}
+
+/**
+ * As {@link checkLayout}, and records that the program may write its own layout from now on, if nobody has yet.
  * @throws LayoutTooNew, with nothing changed
  */
-export async function checkLayout(
+export async function claimLayout(
   { table, randomness }: { readonly table: KeyValueTable; readonly randomness: Randomness },
-  use: 'read' | 'write',
   own: Layout = ownLayout,
 ): Promise<void> {
   for (;;) {
-    const item = await table.get(key);
-    const stored = item ? decodeLayout(item) : firstLayout;
-    const needed = use === 'read' ? stored.leastReader : stored.leastWriter;
-    if (needed > own.version) throw new LayoutTooNew(needed, own.version);
-    if (use === 'read' || (item && stored.version >= own.version)) return;
+    const stored = await storedLayout(table);
+    known(stored, 'write', own);
+    if (stored.token !== undefined && stored.version >= own.version) return;
     const put = {
       version: own.version,
       leastReader: Math.max(stored.leastReader, own.leastReader),
       leastWriter: Math.max(stored.leastWriter, own.leastWriter),
       r: writeToken(randomness),
     };
-    const expect = item
-      ? ({ is: 'equal', attribute: 'r', value: item['r'] as string } as const)
-      : ({ is: 'absent' } as const);
-    const { outcome } = await table.write([{ key, put, expect }]);
-    if (outcome === 'written') return;
+    const expect: Expectation =
+      stored.token === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: stored.token };
+    if ((await table.write([{ key, put, expect }])).outcome === 'written') return;
   }
+}
+
+function known(stored: Layout, use: 'read' | 'write', own: Layout): void {
+  const needed = use === 'read' ? stored.leastReader : stored.leastWriter;
+  if (needed > own.version) throw new LayoutTooNew(needed, own.version);
+}
+
+async function storedLayout(table: KeyValueTable): Promise<Layout & { readonly token: string | undefined }> {
+  const item = await table.get(key);
+  return item ? { ...decodeLayout(item), token: item['r'] as string } : { ...firstLayout, token: undefined };
 }
 
 function decodeLayout(item: Attributes): Layout {

@@ -15,6 +15,10 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BilledRequests } from '../../shared/metadata/billing/bill-requests.ts';
 import type { NewKey } from '../../shared/metadata/accounts/key-administration.ts';
+import { operations } from '../../functions/operations.ts';
+import { startCloudService } from '../../functions/runtime/cloud/composition.ts';
+import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
+import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
 import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { synthesiseBackground } from '../infra/background-synthesis.ts';
@@ -302,6 +306,14 @@ describe('what is swept', () => {
     await deployment!.invoke('SweepRemovedBuckets', {}, 11 * 60 * 1000);
     await deployment!.invoke('SweepRemovedBuckets', {}, 25 * hour);
     await deployment!.follow();
+  });
+
+  it('is nothing while the table is in a layout of a later version', async () => {
+    await deployment!.withLayout(9, async () => {
+      await expect(deployment!.invoke('SweepPublicLinks')).rejects.toThrow('the data is in layout 9');
+      const environment = readCloudSettings(process.env);
+      await expect(startCloudService(environment, operations, S3BlobStore)).rejects.toThrow('the data is in layout 9');
+    });
   });
 
   it('are links whose time is over', async () => {

@@ -48,10 +48,9 @@ async function inCloud(
   const table = new DynamoDbTable({ tableName, telemetry: log });
   const blobs = new S3BlobStore({ bucket: blobBucket });
   const clock = new SystemClock();
-  const randomness = new CryptoRandomness();
-  const deps = scrubDeps({ table, blobs, clock, randomness });
+  const deps = scrubDeps({ table, blobs, clock, randomness: new CryptoRandomness() });
   try {
-    await checkLayout({ table, randomness }, 'write');
+    await checkLayout(table, 'write');
     return await work({ ...deps, drain: () => clock.sleep(feedLag) });
   } finally {
     await table.close();

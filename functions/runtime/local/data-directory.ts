@@ -9,7 +9,7 @@ import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { isFollowed } from '../../../shared/metadata/keys.ts';
-import { checkLayout } from '../../../shared/metadata/layout.ts';
+import { claimLayout } from '../../../shared/metadata/layout.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isKeyOf } from './managed-key.ts';
 
@@ -37,7 +37,7 @@ export async function openData(data: string): Promise<DataDirectory> {
     const environment = await LmdbEnvironment.open(join(data, 'table'), () => endProcess(data));
     const table = new LmdbTable(environment, { isFollowed });
     try {
-      await checkLayout({ table, randomness: new CryptoRandomness() }, 'write');
+      await claimLayout({ table, randomness: new CryptoRandomness() });
     } catch (error) {
       await table.close();
       throw error;

@@ -28,7 +28,7 @@ export function backgroundHandler<Event, Answer extends object | undefined>(
     const deps = composed?.deps ?? cloudDeps(process.env, blobs);
     try {
       if (composed === undefined) {
-        await checkLayout(deps, 'write');
+        await checkLayout(deps.table, 'write');
         composed = { deps, work: await compose(deps) };
       }
       const answer = await composed.work(event, () => invocation.getRemainingTimeInMillis() < reserve);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginningOf, dayLength, dayOf, daysOf } from '../../../../shared/metadata/billing/days.ts';
+import { beginningOf, dayOf, daysOf } from '../../../../shared/metadata/billing/days.ts';
 import { billingPartition } from '../../../../shared/metadata/billing/items.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
@@ -246,8 +246,8 @@ describe('the bill of a project', () => {
     const { table } = new Year();
     for (let bucket = 0; bucket < 1000; bucket += 1) {
       for (let at = 0; at < 5; at += 1) {
-        const sk = `${String(bucket).padStart(22, '0')}/base/${dayOf(begin + at * dayLength)}`;
-        const put = { bytes: 1, objects: 1, at: begin + at * dayLength, time: '0' };
+        const sk = `${String(bucket).padStart(22, '0')}/base/${dayOf(begin + at * day)}`;
+        const put = { bytes: 1, objects: 1, at: begin + at * day, time: '0' };
         await table.write([{ key: { pk: billingPartition.storage('project'), sk }, put }]);
       }
     }
