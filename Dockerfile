@@ -6,8 +6,9 @@ COPY package.json package-lock.json ./
 COPY bin ./bin
 COPY shared ./shared
 COPY functions ./functions
-# Bundles the programs, and then forgets what is needed for that alone. Programs that import the package have no use for an image.
-RUN npm ci --ignore-scripts && node bin/build.mjs stillage byte-lane cloud-scrub && npm prune --omit=dev --ignore-scripts
+COPY console ./console
+# Bundles the programs and the console, and then forgets what is needed for that alone. What programs import has no use in an image.
+RUN npm ci --ignore-scripts && node bin/build.mjs stillage byte-lane cloud-scrub console && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
 ENV NODE_ENV=production

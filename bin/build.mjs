@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole } from '../console/build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -115,11 +116,13 @@ async function declareTypes() {
   writeFileSync(join(root, 'dist/package/types-cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
-/** In a clone, where the sources are: bundles a program if one of them is newer than its bundle. */
+/** In a clone, where the sources are: bundles a program, and the console, if one of their sources is newer. */
 export async function buildIfStale(name) {
-  const sources = ['shared', 'functions', 'package.json', 'bin/build.mjs'].map((path) => join(root, path));
-  const built = modified(join(root, 'dist', `${name}.mjs`));
-  if (Math.max(...sources.map(newest)) > built) await build(name);
+  const isStale = (built, ...sources) =>
+    Math.max(...sources.map((path) => newest(join(root, path)))) > modified(join(root, 'dist', built));
+  const shared = ['package.json', 'bin/build.mjs'];
+  if (isStale(`${name}.mjs`, 'shared', 'functions', ...shared)) await build(name);
+  if (isStale('console/index.html', 'console', ...shared)) await buildConsole();
 }
 
 function newest(path) {
@@ -134,6 +137,8 @@ function modified(path) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const names = process.argv.slice(2);
-  await build(...(names.length > 0 ? names : Object.keys(programs)));
-  if (names.length === 0) await buildPackage();
+  if (names.length > 0) await build(...names.filter((name) => name in programs));
+  else await build(...Object.keys(programs));
+  if (names.length === 0 || names.includes('console')) await buildConsole();
+  if (names.length === 0 || names.includes('package')) await buildPackage();
 }

@@ -59,13 +59,16 @@ describe('the package', () => {
   it('holds what runs, and nothing else', async () => {
     const files = await filesBelow(join(project, 'node_modules/stillage'));
     const kinds = new Set(
-      files.map((file) => file.replace(/(?<=^dist\/package\/).*(?=\.(?:mjs|cjs|d\.ts|json)$)/, '*')),
+      files.map((file) =>
+        file.replace(/(?<=^dist\/package\/).*(?=\.(?:mjs|cjs|d\.ts|json)$)|(?<=^dist\/console\/).*/, '*'),
+      ),
     );
     expect([...kinds].sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
       'bin/stillage.cjs',
+      'dist/console/*',
       'dist/package/*.cjs',
       'dist/package/*.d.ts',
       'dist/package/*.json',

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import { defaultOptions } from '../local/settings.ts';
+import { consoleOriginOption } from './console-origin-option.ts';
 import { limitOption } from './limit-option.ts';
 import { publicUrlOption } from './public-url-option.ts';
 import { lifecycleDayOption, monitoringIntervalOption, webhookAllowOption } from './schedule-options.ts';
@@ -11,6 +12,9 @@ export function startOptions(): readonly Option[] {
   return [
     setting('--port <n>', 'port to listen on; 0 takes a free one', 'PORT', defaults.port).argParser(port),
     setting('--host <h>', 'address to listen on', 'HOST', defaults.host),
+    setting('--console-port <n>', 'port of the console; 0: none', 'CONSOLE_PORT', defaults.consolePort).argParser(port),
+    consoleOriginOption(),
+    setting('--console-files <dir>', 'serve this console (default: the one that was built)', 'CONSOLE_FILES'),
     setting('--data <dir>', 'directory of table, blobs and key file; created if missing', 'DATA', defaults.data),
     setting(
       '--ephemeral',

@@ -4,12 +4,14 @@ import { second } from '../../../shared/ports/durations.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { Log } from '../telemetry/log.ts';
 import { readAccountsFile } from './accounts-file.ts';
+import { checkConsoleOrigins, startConsole, type RunningConsole } from './console/console-server.ts';
 import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
 import { ephemeralNotice, ephemeralStores } from './ephemeral-stores.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
+import { OperatorError } from '../operator-error.ts';
 import { startListener } from './listener.ts';
-import { writeReadyFile } from './ready-file.ts';
+import { openReadyFile } from './ready-file.ts';
 import { readTls, type StartOptions } from './settings.ts';
 
 /** A running service. */
@@ -24,12 +26,17 @@ export interface LocalServer {
 
 /** After so long a stop cuts what still runs. */
 const stopTime = 30 * second;
+/** The same for the files of the console. */
+const consoleStopTime = 2 * second;
 
 /** The program's service on one machine: on a data directory, with the log on standard output, until a signal ends it. */
 export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
   const tls = await readTls(options);
   const proxies = new TrustedProxies(options.trustProxy);
+  checkConsoleOrigins(options);
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
+
+  const readyFile = options.readyFile === undefined ? undefined : await openReadyFile(options.readyFile);
 
   const log = new Log(process.stdout);
   const randomness = new CryptoRandomness();
@@ -38,7 +45,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     { ...stores, clock: new SystemClock(), randomness, telemetry: log, declared },
     options,
   );
-  const { accounts, pipeline } = service;
+  const { accounts, pipeline, consoleOrigins } = service;
   const listener = await startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options);
   const { url } = listener;
   await ensureFirstKey(
@@ -48,12 +55,13 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
       process.stderr.write(clientSettings(key, url, options.region));
     },
   );
-
-  const removeReadyFile = options.readyFile === undefined ? undefined : await writeReadyFile(options.readyFile, url);
+  const console = options.ephemeral ? undefined : await consoleOrNone(options, { url, tls, telemetry: log });
+  for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
+  await readyFile?.write(url);
 
   const close = async (): Promise<void> => {
-    await removeReadyFile?.();
-    await listener.close(stopTime);
+    await readyFile?.remove();
+    await Promise.all([listener.close(stopTime), console?.close(consoleStopTime)]);
     await service.close();
     log.note('stopped');
     log.flush();
@@ -72,6 +80,22 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     log.note(ephemeralNotice);
     process.stderr.write(`${ephemeralNotice}\n`);
   }
-  process.stderr.write(`Stillage is listening on ${url}\n`);
+  const hint = console ? `The console is at ${console.url}: sign in there with an access key\n` : '';
+  process.stderr.write(`Stillage is listening on ${url}\n${hint}`);
   return { url, stop, stopped };
+}
+
+/** The console, if there is to be one. Where it cannot be served, one line says why, and the service runs without it. */
+async function consoleOrNone(
+  options: StartOptions,
+  service: Parameters<typeof startConsole>[1],
+): Promise<RunningConsole | undefined> {
+  if (options.consolePort === 0) return undefined;
+  try {
+    return await startConsole(options, service);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    process.stderr.write(`There is no console: ${error.message}\n`);
+    return undefined;
+  }
 }

@@ -13,6 +13,12 @@ export interface InitialKey {
 export interface StartOptions {
   readonly port: number;
   readonly host: string;
+  /** Of the console; 0: there is none. */
+  readonly consolePort: number;
+  /** Origins of the console besides its usual ones. */
+  readonly consoleOrigin: readonly string[];
+  /** The folder of the console's files, if not the one that was built. */
+  readonly consoleFiles?: string;
   readonly data: string;
   /** Whether everything is kept in memory, and gone when the service ends. */
   readonly ephemeral: boolean;
@@ -54,6 +60,7 @@ export interface StartOptions {
 export const defaultOptions = {
   port: 9000,
   host: '127.0.0.1',
+  consolePort: 9001,
   data: './data',
   ephemeral: false,
   buckets: [],

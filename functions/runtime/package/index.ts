@@ -94,7 +94,7 @@ export async function startObserved(
   const compose = (stores: Stores): Promise<EmbeddedService> =>
     composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared }, options);
   let service = await compose(options.ephemeral ? ephemeralStores(randomness) : await openDirectory(options.data));
-  const { limits, requestId, hostId } = service;
+  const { limits, requestId, hostId, consoleOrigins } = service;
   const current: Handler = {
     handle: async (request) => {
       const response = await service.pipeline.handle(request);
@@ -106,12 +106,13 @@ export async function startObserved(
   const handler = options.ephemeral
     ? new FaultyHandler({ handler: current, faults, hostNames, requestId, hostId, now: () => clock.now() })
     : current;
-  const listener = await startListener({ handler, proxies, limits, telemetry, requestId, hostId, tls }, options).catch(
-    async (error: unknown) => {
-      await service.close();
-      throw error;
-    },
-  );
+  const listener = await startListener(
+    { handler, proxies, limits, telemetry, requestId, hostId, consoleOrigins, tls },
+    options,
+  ).catch(async (error: unknown) => {
+    await service.close();
+    throw error;
+  });
 
   const needsEphemeral = (method: string): void => {
     if (!options.ephemeral) throw new Error(`${method} is for services that were started with ephemeral: true`);

@@ -12,7 +12,9 @@ export type LogLine = Readonly<Record<string, unknown>> & {
 };
 
 /** What `startStillage` takes: every option of `stillage start`, in camel case, and some that make sense within a program only. */
-export interface StillageOptions extends Partial<Omit<StartOptions, 'key' | 'awsCredentials' | 'readyFile'>> {
+export interface StillageOptions extends Partial<
+  Omit<StartOptions, 'key' | 'awsCredentials' | 'readyFile' | 'consolePort' | 'consoleOrigin' | 'consoleFiles'>
+> {
   /** The access key to use. Default: a random one if the service is ephemeral; it must be named otherwise. */
   readonly credentials?: InitialKey;
   /** Called with every line of the log. Nothing is logged otherwise. */
@@ -27,6 +29,9 @@ export interface StillageOptions extends Partial<Omit<StartOptions, 'key' | 'aws
 const ofTheProgramOnly: ReadonlyMap<string, string> = new Map([
   ['awsCredentials', 'name the credentials'],
   ['readyFile', 'startStillage resolves once the service answers'],
+  ['consolePort', 'the console is served by the program alone'],
+  ['consoleOrigin', 'the console is served by the program alone'],
+  ['consoleFiles', 'the console is served by the program alone'],
 ]);
 
 /** Options of `startStillage` that the command line has not. */
@@ -52,7 +57,11 @@ export function readOptions(given: StillageOptions): StartOptions {
   const { credentials } = given;
   const key = credentials && asTypeError(() => checkedKey({ ...credentials }, 'credentials'));
   // The names and types are those of the command line's options, which a test compares with StartOptions.
-  return { ...(Object.fromEntries(read) as Omit<StartOptions, 'key'>), awsCredentials: false, ...(key && { key }) };
+  const ofCommandLine = Object.fromEntries(read) as Omit<
+    StartOptions,
+    'key' | 'awsCredentials' | 'consolePort' | 'consoleOrigin'
+  >;
+  return { ...ofCommandLine, awsCredentials: false, consolePort: 0, consoleOrigin: [], ...(key && { key }) };
 }
 
 /** A value as if the command line had named it. Lists are repeated options, and records are options of `name=value`. */
