@@ -1,8 +1,7 @@
 import type { Accounts, ProjectDeclaration } from '../../../shared/metadata/accounts/accounts.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
-import { checkBucketName } from '../../../shared/http/bucket-name.ts';
 import type { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
-import { byOperator } from '../../../shared/metadata/objects/service-authorisation.ts';
+import { declareBucket } from '../../admin/buckets.ts';
 import { OperatorError } from '../operator-error.ts';
 import { ensureInitialKey, mainProjectOf } from './initial-key.ts';
 import type { InitialKey } from './settings.ts';
@@ -38,8 +37,7 @@ async function ensureMainProject(accounts: Accounts): Promise<string> {
 
 async function ensureBucket(buckets: Buckets, name: string, owner: string): Promise<void> {
   try {
-    checkBucketName(name);
-    await buckets.create(byOperator, name, owner, Infinity);
+    await declareBucket(buckets, name, owner);
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
     throw new OperatorError(`--buckets: ${name}: ${error.code}: ${error.message}`);
