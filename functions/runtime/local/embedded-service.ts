@@ -43,8 +43,6 @@ export interface EmbeddedDeps extends Stores {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly telemetry: Telemetry;
-  /** Origins of the console. One that is served beside the service adds its own once it listens. */
-  readonly consoleOrigins: ReadonlySet<string>;
   /** What must exist before the first request. */
   readonly declared?: readonly ProjectDeclaration[];
 }
@@ -58,7 +56,8 @@ export interface EmbeddedService {
   /** Makes the id of a request that the pipeline does not get to see. */
   readonly requestId: () => string;
   readonly hostId: string;
-  readonly consoleOrigins: ReadonlySet<string>;
+  /** Where consoles are served whose pages may call every operation. More may be added before the first request. */
+  readonly consoleOrigins: Set<string>;
   /** Follows the change feed to its end, and closes table and blobs. To be called once no request is running. */
   close(): Promise<void>;
   /** As {@link EmbeddedService.close}, where nothing of it is wanted any more: the change feed is left as it is. */
@@ -67,7 +66,7 @@ export interface EmbeddedService {
 
 /** Composes a service of one machine above its stores, and starts its schedules. */
 export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartOptions): Promise<EmbeddedService> {
-  const { secrets, table, blobs, clock, randomness, telemetry, consoleOrigins } = deps;
+  const { secrets, table, blobs, clock, randomness, telemetry } = deps;
   const accounts = new Accounts({ table, secrets, clock });
   for (const project of deps.declared ?? []) await accounts.ensure(project);
 
@@ -116,6 +115,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   const linkSweeper = repeat(minute, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed');
 
   const requestId = requestIds(randomness);
+  const consoleOrigins = new Set(options.consoleOrigin);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
   const pipeline = new Pipeline({
     services,

@@ -36,13 +36,11 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const log = new Log(process.stdout);
   const randomness = new CryptoRandomness();
   const stores = await openData(options.data);
-  // Those of a console that is served here come once it is.
-  const consoleOrigins = new Set(options.consoleOrigin);
   const service = await composeEmbeddedService(
-    { ...stores, consoleOrigins, clock: new SystemClock(), randomness, telemetry: log, ...(declared && { declared }) },
+    { ...stores, clock: new SystemClock(), randomness, telemetry: log, ...(declared && { declared }) },
     options,
   );
-  const { accounts, pipeline } = service;
+  const { accounts, pipeline, consoleOrigins } = service;
   const listener = await startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options);
   const { url } = listener;
   await ensureFirstKey({ ...stores, accounts, randomness }, declared !== undefined, (key) => {
