@@ -269,6 +269,21 @@ describe('what is not a parameter', () => {
   });
 });
 
+describe('keys of the table', () => {
+  it('are built and read back in one folder', () => {
+    // Building one, or taking one apart: by a template or a literal, or by cutting or comparing its text.
+    const built = /\bpk: ?['`]|\bsk: ?['`]/;
+    const parsed = /\b[ps]k\.(split|slice|indexOf|lastIndexOf|startsWith|replace|substring)\(/;
+    const outside = sourceFiles('shared/metadata')
+      .filter((file) => !file.startsWith('shared/metadata/table/'))
+      .filter((file) => {
+        const source = readFileSync(join(root, file), 'utf8');
+        return built.test(source) || parsed.test(source);
+      });
+    expect(outside).toEqual([]);
+  });
+});
+
 describe('types', () => {
   it('are trusted blindly only where no type can say what holds', () => {
     const blind = ['shared', 'functions']

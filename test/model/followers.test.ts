@@ -2,7 +2,7 @@ import { asService, byOperator } from '../../shared/metadata/objects/service-aut
 import { beforeEach, describe, expect, it } from 'vitest';
 import { composeServices } from '../../functions/runtime/compose/services.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { itemKey } from '../../shared/metadata/keys.ts';
+import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
 import { Usage } from '../../shared/metadata/quotas/usage.ts';
 import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';

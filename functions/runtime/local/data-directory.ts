@@ -7,7 +7,7 @@ import { LmdbEnvironment } from '../../../shared/adapters/embedded/lmdb-environm
 import { LmdbTable } from '../../../shared/adapters/embedded/lmdb-table.ts';
 import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file.ts';
-import { isFollowed } from '../../../shared/metadata/keys.ts';
+import { isFollowed } from '../../../shared/metadata/table/keys.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isKeyOf } from './managed-key.ts';
 

@@ -6,7 +6,7 @@ import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
 import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
 import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
-import { itemKey } from '../../../shared/metadata/keys.ts';
+import { itemKey } from '../../../shared/metadata/table/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';

@@ -2,7 +2,6 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Condition, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import {
-  accountKey,
   decodePrivileges,
   decodeProjectRecord,
   decodeStored,
@@ -15,6 +14,7 @@ import {
   type ProjectRecord,
   type UserRecord,
 } from './account-items.ts';
+import { accountKey, accountKeyParts, accountPrefix } from '../table/account-keys.ts';
 import {
   AccountRefusal,
   checkName,
@@ -162,8 +162,8 @@ export class Administration {
   /** The users of a project, in the order of their names. */
   async users(project: string): Promise<readonly UserRecord[]> {
     const owner = await this.project(project);
-    const items = await everyItem(this.#table, accountKey.project(owner.id).pk, 'user/');
-    return items.map(({ key, attributes }) => userRecord(owner, key.sk.slice('user/'.length), attributes));
+    const items = await everyItem(this.#table, accountKey.project(owner.id).pk, accountPrefix.users);
+    return items.map(({ key, attributes }) => userRecord(owner, accountKeyParts.user(key), attributes));
   }
 
   async user(name: string): Promise<UserRecord> {
@@ -196,12 +196,12 @@ export class Administration {
     const key = accountKey.user(project.id, user);
     await this.repeat(async () => {
       const before = await this.#item(key, `the user ${name}`);
-      const keys = await everyItem(this.#table, key.pk, `key/${user}:`);
+      const keys = await everyItem(this.#table, key.pk, accountPrefix.keysOf(user));
       return [
         removed(key, before),
         ...keys.flatMap((one) => [
           { key: one.key, delete: true as const },
-          { key: accountKey.accessKey(one.key.sk.slice(`key/${user}:`.length)), delete: true as const },
+          { key: accountKey.accessKey(accountKeyParts.usersKey(one.key)), delete: true as const },
         ]),
       ];
     });

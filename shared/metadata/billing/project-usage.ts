@@ -1,7 +1,7 @@
 import { hour } from '../../ports/durations.ts';
 import type { Item, KeyValueTable } from '../../ports/key-value-table.ts';
-import { beginningOf } from './days.ts';
-import { billingPartition } from './items.ts';
+import { beginningOf } from '../days.ts';
+import { billingKeyParts, billingPartition, billingPrefix } from '../table/billing-keys.ts';
 import { decodeTally, noRequests, sumOf, type RequestTally } from './request-meter.ts';
 import { beginDay, byteTimeUntil, decodeDay, type Holding } from './storage-day.ts';
 
@@ -59,10 +59,9 @@ async function* countersOf(table: KeyValueTable, project: string): AsyncGenerato
     });
     const [item] = page.items;
     if (item === undefined) return;
-    const counter = item.key.sk.slice(0, item.key.sk.lastIndexOf('/') + 1);
+    const { counter } = billingKeyParts.storage(item.key);
     yield counter;
-    // Behind all of its days, which begin with digits.
-    after = `${counter}~`;
+    after = billingPrefix.afterCounter(counter);
   }
 }
 
@@ -79,7 +78,7 @@ async function holdingsOf(
   const [previous] = (await table.query(pk, options)).items;
   const items = new Map<string, Item>();
   for await (const item of itemsFrom(table, pk, { prefix: counter, from: counter + first })) {
-    const day = item.key.sk.slice(counter.length);
+    const { day } = billingKeyParts.storage(item.key);
     if (day > last) break;
     items.set(day, item);
   }
@@ -94,7 +93,7 @@ async function requestsOf(
 ): Promise<ReadonlyMap<string, RequestTally>> {
   const found = new Map<string, RequestTally>();
   for await (const { key, attributes } of itemsFrom(table, billingPartition.requests(project), { from: first })) {
-    const [day] = key.sk.split('/') as [string];
+    const day = billingKeyParts.requestsDay(key);
     if (day > last) break;
     found.set(day, sumOf(found.get(day) ?? noRequests, decodeTally(attributes)));
   }

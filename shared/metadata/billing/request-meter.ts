@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { writeToken } from '../ids.ts';
-import { dayOf } from './days.ts';
-import { billingKey } from './items.ts';
+import { billingKey } from '../table/billing-keys.ts';
+import { writeToken } from '../table/ids.ts';
+import { dayOf } from '../days.ts';
 
 /** What requests cost: those that write or list, those that read, and those that are free. */
 export const requestClasses = ['a', 'b', 'free'] as const;

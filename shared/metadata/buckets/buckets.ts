@@ -3,7 +3,10 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Condition, Expectation, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Amount } from '../amount.ts';
-import { numberOf } from '../attribute-number.ts';
+import { numberOf } from '../table/attribute-number.ts';
+import { bucketId, sortableTime, timedId, writeToken } from '../table/ids.ts';
+import { itemKey, keyParts, ownedBucketPrefix, partition } from '../table/keys.ts';
+import { currentVersionPartitions } from '../table/shards.ts';
 import {
   closingIs,
   decodeBucket,
@@ -17,10 +20,7 @@ import {
 } from './bucket.ts';
 import type { Authorisation, BucketAuthorisation } from './authorisation.ts';
 import { BucketDocuments, type Revision } from './bucket-documents.ts';
-import { bucketId, sortableTime, timedId, writeToken } from '../ids.ts';
-import { itemKey, partition } from '../keys.ts';
 import { SharedReads } from '../shared-reads.ts';
-import { currentVersionPartitions } from '../shards.ts';
 
 export interface OwnedBucketEntry {
   readonly name: string;
@@ -244,13 +244,13 @@ export class Buckets {
     options: { prefix?: string; after?: string; limit: number },
   ): Promise<{ buckets: readonly OwnedBucketEntry[]; more: boolean }> {
     const { items, more } = await this.#table.query(partition.project(project), {
-      prefix: `bucket/${options.prefix ?? ''}`,
+      prefix: ownedBucketPrefix(options.prefix ?? ''),
       limit: options.limit,
-      ...(options.after !== undefined && { after: `bucket/${options.after}` }),
+      ...(options.after !== undefined && { after: ownedBucketPrefix(options.after) }),
     });
     return {
       buckets: items.map(({ key, attributes }) => ({
-        name: key.sk.slice('bucket/'.length),
+        name: keyParts.ofProject(key)!.name!,
         created: numberOf(attributes['created']),
       })),
       more,

@@ -3,8 +3,8 @@ import { second } from '../../ports/durations.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { jitter } from '../buckets/buckets.ts';
-import { timedId, writeToken } from '../ids.ts';
-import { itemKey, partition } from '../keys.ts';
+import { timedId, writeToken } from '../table/ids.ts';
+import { itemKey, partition } from '../table/keys.ts';
 import { addTallies, nothingDone, type LifecycleTally } from './lifecycle-key.ts';
 
 /** One application of all rules to all buckets that have any. Times are milliseconds since the epoch. */

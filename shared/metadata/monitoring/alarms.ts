@@ -6,13 +6,13 @@ import type { Secrets } from '../../ports/secrets.ts';
 import type { BucketAuthorisation } from '../buckets/authorisation.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
-import { timedId, writeToken } from '../ids.ts';
+import { timedId, writeToken } from '../table/ids.ts';
+import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
 import { decodeAlarm, encodeAlarm, noSuchAlarm, secretContext, type Alarm } from './alarm.ts';
 import { callsWebhooks, type AlarmDefinition } from './alarm-definition.ts';
 import { insufficient, type Evaluation } from './alarm-evaluation.ts';
 import type { AlarmHistory } from './alarm-history.ts';
 import { alarmMessage } from './alarm-message.ts';
-import { monitoringKey, monitoringPartition } from './items.ts';
 import { decodeMonitored, isMonitored, type MonitoredBucket, type MonitoredBuckets } from './monitored-buckets.ts';
 import { notificationChange } from './notifications.ts';
 

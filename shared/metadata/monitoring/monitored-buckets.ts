@@ -4,8 +4,8 @@ import type { Attributes, Change, Condition, KeyValueTable } from '../../ports/k
 import type { Randomness } from '../../ports/randomness.ts';
 import type { BucketAuthorisation } from '../buckets/authorisation.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
-import { writeToken } from '../ids.ts';
-import { monitoringKey, monitoringPartition } from './items.ts';
+import { writeToken } from '../table/ids.ts';
+import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
 
 /** A bucket that has, or once had, monitoring. */
 export interface MonitoredBucket {

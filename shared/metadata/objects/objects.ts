@@ -11,15 +11,15 @@ import type {
 import type { Randomness } from '../../ports/randomness.ts';
 import { noSuchBucket, type Bucket } from '../buckets/bucket.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
-import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../ids.ts';
-import { itemKey } from '../keys.ts';
+import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../table/ids.ts';
+import { itemKey } from '../table/keys.ts';
+import { currentVersionPartitions } from '../table/shards.ts';
 import { deleteMarker, type CommitExtras, type Guard, type NewVersion, type PutOptions } from './new-version.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { OutcomeUnknown, SeenNoMore, SourceGone } from './outcomes.ts';
 import { presentVersion } from './present-version.ts';
 import { scanShards } from './scan.ts';
 import type { ServiceAuthorisation } from './service-authorisation.ts';
-import { currentVersionPartitions } from '../shards.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { currentVersionKey, tokenIs, unversioned, VersionChain, type ChainDeps, type Found } from './version-chain.ts';

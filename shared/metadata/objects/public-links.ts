@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Attributes, Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import { sortableTime, timedId, timeOf } from '../ids.ts';
-import { expiry } from '../expiry.ts';
+import { expiry } from '../table/expiry.ts';
+import { timedId } from '../table/ids.ts';
+import { linkKey, linkKeyParts, linkPartition } from '../table/link-keys.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { versionIdOf, type Version } from './versions.ts';
 
@@ -34,23 +35,6 @@ const tokenBytes = 32;
 const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
 const sweepPage = 100;
 const maxAttempts = 8;
-
-const linkPartition = {
-  ofKey: (bucketId: string, key: string): string => `links/${bucketId}/${key}`,
-  due: 'links-due',
-} as const;
-
-const linkKey = {
-  /** By what its token becomes: this is how a request finds it. */
-  lookup: (hash: string): ItemKey => ({ pk: `link/${hash}`, sk: '-' }),
-  /** Among the links of its key. */
-  listed: ({ bucketId, key, id }: PublicLink): ItemKey => ({ pk: linkPartition.ofKey(bucketId, key), sk: id }),
-  /** Among all links, by the time at which they end. */
-  due: ({ expires, hash }: PublicLink): ItemKey => ({
-    pk: linkPartition.due,
-    sk: `${sortableTime(expires)}/${hash}`,
-  }),
-} as const;
 
 /**
  * Public links. Each is three items that come and go together: one that its token leads to, one in the list of its key, and one in
@@ -159,7 +143,7 @@ export class PublicLinks {
     for (;;) {
       const { items, more } = await this.#table.query(linkPartition.due, { limit: sweepPage });
       for (const { key, attributes } of items) {
-        if (timeOf(key.sk.slice(0, key.sk.indexOf('/'))) > this.#clock.now()) return;
+        if (linkKeyParts.due(key) > this.#clock.now()) return;
         await this.#write(removal(decode(attributes)));
       }
       if (!more) return;

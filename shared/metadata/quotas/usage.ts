@@ -1,11 +1,12 @@
 import type { Attributes, FeedRecord, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { numberOf } from '../attribute-number.ts';
-import { dayOf } from '../billing/days.ts';
+import { numberOf } from '../table/attribute-number.ts';
+import { writeToken } from '../table/ids.ts';
+import { itemKey, keyParts, partition } from '../table/keys.ts';
+import { uploadKeyParts } from '../table/upload-keys.ts';
+import { dayOf } from '../days.ts';
 import type { Step } from '../billing/storage-day.ts';
 import { StorageMeter } from '../billing/storage-meter.ts';
-import { writeToken } from '../ids.ts';
-import { itemKey, objectOf, partition } from '../keys.ts';
 import { decodeCurrentVersion } from '../objects/versions.ts';
 
 /** What a bucket holds: versions that are not markers, and the bytes of all versions. */
@@ -159,13 +160,13 @@ function stepOf({ at, delta }: Fresh): Step {
 
 /** The bucket whose counters a record changes, if it does. */
 function countedFor(record: FeedRecord): string | undefined {
-  const object = objectOf(record.key);
+  const object = keyParts.version(record.key);
   return object ? (object.isCurrent ? object.bucketId : undefined) : partBucket(record);
 }
 
 /** The bucket of a part that came or went. */
 function partBucket({ key, old, new: present }: FeedRecord): string | undefined {
-  if (!key.pk.startsWith('upload/') || !key.sk.startsWith('p/')) return undefined;
+  if (uploadKeyParts.part(key) === undefined) return undefined;
   return (present ?? old)?.['bucketId'] as string | undefined;
 }
 

@@ -2,8 +2,8 @@ import type { BlobStore } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Item, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { sortableTime, writeToken } from '../ids.ts';
-import { garbagePartitions, itemKey, partition } from '../keys.ts';
+import { writeToken } from '../table/ids.ts';
+import { garbagePartitions, itemKey, keyParts, partition } from '../table/keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
 import { decodeContent } from '../objects/versions.ts';
@@ -41,7 +41,7 @@ export class Release {
   /** Looks at every entry that is due. @returns how many things were freed */
   async sweep(): Promise<number> {
     let freed = 0;
-    const now = sortableTime(this.#clock.now());
+    const now = this.#clock.now();
     for (let spreadNumber = 0; spreadNumber < garbagePartitions; spreadNumber += 1) {
       let after: string | undefined;
       for (let more = true; more;) {
@@ -49,7 +49,7 @@ export class Release {
           limit: 100,
           ...(after !== undefined && { after }),
         });
-        const due = page.items.filter(({ key }) => key.sk.split('/', 1)[0]! <= now);
+        const due = page.items.filter(({ key }) => keyParts.garbage(key).due <= now);
         for (const entry of due) if (await this.#settle(entry)) freed += 1;
         after = page.items.at(-1)?.key.sk;
         more = page.more && due.length === page.items.length;
@@ -60,7 +60,7 @@ export class Release {
 
   /** Decides one entry, and drops it. */
   async #settle(entry: Item): Promise<boolean> {
-    const [, thing, instance] = entry.key.sk.split('/') as [string, string, string];
+    const { thing, instance } = keyParts.garbage(entry.key);
     if (thing === uploadCode) {
       await this.#uploads.finish(instance);
       await this.#table.write([{ key: entry.key, delete: true }]);

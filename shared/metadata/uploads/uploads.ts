@@ -6,8 +6,20 @@ import type { Change, Item, KeyValueTable } from '../../ports/key-value-table.ts
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import { sortableTime, timedId, writeToken } from '../ids.ts';
-import { garbagePartitionOf, itemKey } from '../keys.ts';
+import { sortableTime, timedId, writeToken } from '../table/ids.ts';
+import { garbagePartitionOf, itemKey } from '../table/keys.ts';
+import {
+  cutKey,
+  cutOf,
+  indexStart,
+  partKey,
+  partPrefix,
+  partsPrefix,
+  stateKey,
+  uploadIndexKey,
+  uploadIndexPartition,
+  uploadPartition,
+} from '../table/upload-keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { CommitExtras } from '../objects/new-version.ts';
 import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
@@ -19,9 +31,6 @@ import {
   encodePart,
   encodeState,
   noSuchUpload,
-  partKey,
-  partPrefix,
-  stateKey,
   type CompletedUpload,
   decodeListed,
   encodeListed,
@@ -30,7 +39,6 @@ import {
   type Part,
   type Upload,
 } from './upload.ts';
-import { cutKey, cutOf, indexStart, uploadIndexKey, uploadIndexPartition, uploadPartition } from './upload-index.ts';
 
 /** The upload was completed by another request meanwhile: its result is this one's, too. */
 export class CompletedMeanwhile extends Error {
@@ -199,7 +207,7 @@ export class Uploads {
     if (id.length > maxIdLength) return parts;
     for (let after: string | undefined, more = true; more;) {
       const page = await this.#table.query(uploadPartition(id), {
-        prefix: 'p/',
+        prefix: partsPrefix,
         ...(after !== undefined && { after }),
       });
       for (const item of page.items) parts.push(decodePart(item));

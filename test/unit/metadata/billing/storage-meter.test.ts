@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { day as dayLength } from '../../../../shared/ports/durations.ts';
-import { beginningOf, daysOf } from '../../../../shared/metadata/billing/days.ts';
+import { beginningOf, daysOf } from '../../../../shared/metadata/days.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
-import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
+import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
 import type { FeedRecord } from '../../../../shared/ports/key-value-table.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
