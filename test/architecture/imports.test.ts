@@ -284,6 +284,21 @@ describe('keys of the table', () => {
   });
 });
 
+describe('optimistic writes', () => {
+  it('are repeated by one loop', () => {
+    const loops = sourceFiles('shared/metadata').filter((file) =>
+      /for \(let (?:attempt|number) = 0; .*[aA]ttempts/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(loops.sort()).toEqual([
+      // It measures until it is certain, and writes nothing.
+      'shared/metadata/quotas/exact-quotas.ts',
+      // It reads until two reads agree, and writes nothing.
+      'shared/metadata/scrub/key-versions.ts',
+      'shared/metadata/table/optimistic-write.ts',
+    ]);
+  });
+});
+
 describe('types', () => {
   it('are trusted blindly only where no type can say what holds', () => {
     const blind = ['shared', 'functions']

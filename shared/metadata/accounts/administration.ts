@@ -15,6 +15,7 @@ import {
   type UserRecord,
 } from './account-items.ts';
 import { accountKey, accountKeyParts, accountPrefix } from '../table/account-keys.ts';
+import { conflict, optimistically } from '../table/optimistic-write.ts';
 import {
   AccountRefusal,
   checkName,
@@ -24,8 +25,6 @@ import {
   userNameText,
 } from '../../access/account-names.ts';
 import { privileges, type Privilege } from '../../access/identity.ts';
-
-const maxAttempts = 8;
 
 /** A project and the item that it was read from. */
 export interface FoundProject {
@@ -243,13 +242,18 @@ export class Administration {
     conditions: readonly Condition[] = [],
     refusal = '',
   ): Promise<void> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const written = await this.#table.write(await state(), conditions);
-      if (written.outcome === 'written') return;
-      const failed = written.outcome === 'conflict' ? written.failed.map(({ key }) => nameOf(key)) : [];
-      if (conditions.some(({ key }) => failed.includes(nameOf(key)))) throw new AccountRefusal(refusal);
-    }
-    throw new AccountRefusal('the table was too busy; try again');
+    return optimistically(
+      async () => {
+        const written = await this.#table.write(await state(), conditions);
+        if (written.outcome === 'written') return;
+        const failed = written.outcome === 'conflict' ? written.failed.map(({ key }) => nameOf(key)) : [];
+        if (conditions.some(({ key }) => failed.includes(nameOf(key)))) throw new AccountRefusal(refusal);
+        return conflict;
+      },
+      () => {
+        throw new AccountRefusal('the table was too busy; try again');
+      },
+    );
   }
 
   async #customer(name: string): Promise<CustomerRecord | undefined> {

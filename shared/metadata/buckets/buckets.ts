@@ -6,6 +6,7 @@ import type { Amount } from '../amount.ts';
 import { numberOf } from '../table/attribute-number.ts';
 import { bucketId, sortableTime, timedId, writeToken } from '../table/ids.ts';
 import { itemKey, keyParts, ownedBucketPrefix, partition } from '../table/keys.ts';
+import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import {
   closingIs,
@@ -87,43 +88,47 @@ export class Buckets {
     limit: number,
     acl?: Attributes,
   ): Promise<'created' | 'owned'> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const existing = await this.find(name);
-      const caller = await authorisation.confirmCaller();
-      if (existing) {
-        if (existing.project === project) return 'owned';
-        throw new S3Error('BucketAlreadyExists', { details: { BucketName: name } });
-      }
-      const count = await this.#table.get(itemKey.bucketCount(project));
-      if (numberOf(count?.['count']) >= limit) throw new S3Error('TooManyBuckets');
-      const now = this.#clock.now();
-      const id = bucketId(1, this.#randomness);
-      const revision = timedId(now, this.#randomness);
-      const { outcome } = await this.#table.write(
-        [
-          {
-            key: itemKey.bucket(name),
-            put: {
-              id,
-              project,
-              created: now,
-              versioning: 'off',
-              r: this.#token(),
-              ...(acl && { docs: { acl: revision } }),
+    return optimistically(
+      async (attempt) => {
+        const existing = await this.find(name);
+        const caller = await authorisation.confirmCaller();
+        if (existing) {
+          if (existing.project === project) return 'owned';
+          throw new S3Error('BucketAlreadyExists', { details: { BucketName: name } });
+        }
+        const count = await this.#table.get(itemKey.bucketCount(project));
+        if (numberOf(count?.['count']) >= limit) throw new S3Error('TooManyBuckets');
+        const now = this.#clock.now();
+        const id = bucketId(1, this.#randomness);
+        const revision = timedId(now, this.#randomness);
+        const { outcome } = await this.#table.write(
+          [
+            {
+              key: itemKey.bucket(name),
+              put: {
+                id,
+                project,
+                created: now,
+                versioning: 'off',
+                r: this.#token(),
+                ...(acl && { docs: { acl: revision } }),
+              },
+              expect: { is: 'absent' },
             },
-            expect: { is: 'absent' },
-          },
-          ...(acl ? [{ key: itemKey.bucketDocument(id, 'acl', revision), put: acl }] : []),
-          { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
-          { key: itemKey.bucketName(id), put: { name, project } },
-          this.#countChange(project, count, +1),
-        ],
-        this.#free(caller),
-      );
-      if (outcome === 'written') return 'created';
-      await this.#pause(attempt);
-    }
-    throw new S3Error('SlowDown');
+            ...(acl ? [{ key: itemKey.bucketDocument(id, 'acl', revision), put: acl }] : []),
+            { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
+            { key: itemKey.bucketName(id), put: { name, project } },
+            this.#countChange(project, count, +1),
+          ],
+          this.#free(caller),
+        );
+        if (outcome === 'written') return 'created';
+        await this.#pause(attempt);
+        return conflict;
+      },
+      slowDown,
+      maxAttempts,
+    );
   }
 
   /**
@@ -132,36 +137,40 @@ export class Buckets {
    */
   async remove(authorisation: BucketAuthorisation): Promise<void> {
     const { name } = authorisation.bucket;
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const bucket = await this.#present(authorisation.bucket);
-      const closing = { token: this.#token(), until: this.#clock.now() + closingTime };
-      const caller = await authorisation.confirm(bucket);
-      const closed = await this.#table.write(
-        [this.#change({ ...bucket, closing }, tokenIs(bucket.token))],
-        this.#free(caller),
-      );
-      if (closed.outcome !== 'written') {
-        await this.#pause(attempt);
-        continue;
-      }
-      const reopen = (): Promise<unknown> =>
-        this.#table.write([this.#change({ ...bucket, closing: undefined }, closingIs(closing.token))]);
-      if (await this.#holdsObjects(bucket)) {
-        await reopen();
-        throw new S3Error('BucketNotEmpty', { details: { BucketName: name } });
-      }
-      // Nobody can change the bucket while it is closing, but the caller's key may have been revoked.
-      const confirm = async (): Promise<readonly Condition[]> => {
-        try {
-          return this.#free(await authorisation.confirmCaller());
-        } catch (error) {
-          await reopen();
-          throw error;
+    return optimistically(
+      async (attempt) => {
+        const bucket = await this.#present(authorisation.bucket);
+        const closing = { token: this.#token(), until: this.#clock.now() + closingTime };
+        const caller = await authorisation.confirm(bucket);
+        const closed = await this.#table.write(
+          [this.#change({ ...bucket, closing }, tokenIs(bucket.token))],
+          this.#free(caller),
+        );
+        if (closed.outcome !== 'written') {
+          await this.#pause(attempt);
+          return conflict;
         }
-      };
-      if (await this.#bury(bucket, closing.token, confirm)) return;
-    }
-    throw new S3Error('SlowDown');
+        const reopen = (): Promise<unknown> =>
+          this.#table.write([this.#change({ ...bucket, closing: undefined }, closingIs(closing.token))]);
+        if (await this.#holdsObjects(bucket)) {
+          await reopen();
+          throw new S3Error('BucketNotEmpty', { details: { BucketName: name } });
+        }
+        // Nobody can change the bucket while it is closing, but the caller's key may have been revoked.
+        const confirm = async (): Promise<readonly Condition[]> => {
+          try {
+            return this.#free(await authorisation.confirmCaller());
+          } catch (error) {
+            await reopen();
+            throw error;
+          }
+        };
+        if (await this.#bury(bucket, closing.token, confirm)) return;
+        return conflict;
+      },
+      slowDown,
+      maxAttempts,
+    );
   }
 
   /**
@@ -214,21 +223,25 @@ export class Buckets {
     revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>,
     confirm: (bucket: Bucket) => Promise<readonly Condition[]>,
   ): Promise<Bucket> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const bucket = await load();
-      // Before rights are confirmed: a change of its own, whose answer was lost, may have taken them away.
-      const revised = await revision(bucket, attempt);
-      if (revised === undefined) return bucket;
-      const caller = await confirm(bucket);
-      await revised.first?.();
-      const { outcome } = await this.#table.write(
-        [this.#change(revised.bucket, tokenIs(bucket.token)), ...(revised.along ?? [])],
-        this.#free(caller),
-      );
-      if (outcome === 'written') return bucket;
-      await this.#pause(attempt);
-    }
-    throw new S3Error('SlowDown');
+    return optimistically(
+      async (attempt) => {
+        const bucket = await load();
+        // Before rights are confirmed: a change of its own, whose answer was lost, may have taken them away.
+        const revised = await revision(bucket, attempt);
+        if (revised === undefined) return bucket;
+        const caller = await confirm(bucket);
+        await revised.first?.();
+        const { outcome } = await this.#table.write(
+          [this.#change(revised.bucket, tokenIs(bucket.token)), ...(revised.along ?? [])],
+          this.#free(caller),
+        );
+        if (outcome === 'written') return bucket;
+        await this.#pause(attempt);
+        return conflict;
+      },
+      slowDown,
+      maxAttempts,
+    );
   }
 
   async #settle(name: string, token: string): Promise<void> {
@@ -385,34 +398,38 @@ export class Buckets {
   }
 
   async #bury(bucket: Bucket, closingToken: string, confirm: () => Promise<readonly Condition[]>): Promise<boolean> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const count = await this.#table.get(itemKey.bucketCount(bucket.project));
-      const caller = await confirm();
-      const written = await this.#table.write(
-        [
-          {
-            key: itemKey.bucket(bucket.name),
-            delete: true,
-            expect: { is: 'all', of: [closingIs(closingToken), { is: 'equal', attribute: 'id', value: bucket.id }] },
-          },
-          { key: itemKey.ownedBucket(bucket.project, bucket.name), delete: true },
-          { key: itemKey.bucketName(bucket.id), delete: true },
-          ...this.documents.unlisted(bucket),
-          this.#countChange(bucket.project, count, -1),
-          {
-            key: itemKey.tombstone(sortableTime(this.#clock.now()), bucket.id),
-            put: { name: bucket.name, project: bucket.project },
-          },
-        ],
-        caller,
-      );
-      if (written.outcome === 'written') return true;
-      const present = await this.find(bucket.name);
-      if (present?.id !== bucket.id) return true; // our own write, whose answer was lost, or somebody else's delete
-      if (present.closing?.token !== closingToken) return false;
-      await this.#pause(attempt);
-    }
-    return false;
+    return optimistically(
+      async (attempt) => {
+        const count = await this.#table.get(itemKey.bucketCount(bucket.project));
+        const caller = await confirm();
+        const written = await this.#table.write(
+          [
+            {
+              key: itemKey.bucket(bucket.name),
+              delete: true,
+              expect: { is: 'all', of: [closingIs(closingToken), { is: 'equal', attribute: 'id', value: bucket.id }] },
+            },
+            { key: itemKey.ownedBucket(bucket.project, bucket.name), delete: true },
+            { key: itemKey.bucketName(bucket.id), delete: true },
+            ...this.documents.unlisted(bucket),
+            this.#countChange(bucket.project, count, -1),
+            {
+              key: itemKey.tombstone(sortableTime(this.#clock.now()), bucket.id),
+              put: { name: bucket.name, project: bucket.project },
+            },
+          ],
+          caller,
+        );
+        if (written.outcome === 'written') return true;
+        const present = await this.find(bucket.name);
+        if (present?.id !== bucket.id) return true; // our own write, whose answer was lost, or somebody else's delete
+        if (present.closing?.token !== closingToken) return false;
+        await this.#pause(attempt);
+        return conflict;
+      },
+      () => false,
+      maxAttempts,
+    );
   }
 
   #countChange(project: string, count: Attributes | undefined, by: number): Change {

@@ -7,6 +7,7 @@ import type { Buckets } from '../buckets/buckets.ts';
 import { expiry } from '../table/expiry.ts';
 import { timedId } from '../table/ids.ts';
 import { linkKey, linkKeyParts, linkPartition } from '../table/link-keys.ts';
+import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { versionIdOf, type Version } from './versions.ts';
 
@@ -34,7 +35,6 @@ export interface PublicLink {
 const tokenBytes = 32;
 const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
 const sweepPage = 100;
-const maxAttempts = 8;
 
 /**
  * Public links. Each is three items that come and go together: one that its token leads to, one in the list of its key, and one in
@@ -160,15 +160,15 @@ export class PublicLinks {
     changes: readonly Change[],
   ): Promise<void> {
     let { bucket } = authorisation;
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    return optimistically(async () => {
       bucket = await this.#buckets.readyFor(bucket);
       const caller = await authorisation.confirmVersion(bucket, version);
       const { outcome } = await this.#table.write(changes, this.#buckets.exactConditions(bucket, caller));
       if (outcome === 'written') return;
       if (outcome === 'unknown') throw new S3Error('ServiceUnavailable');
       bucket = this.#buckets.stale(bucket);
-    }
-    throw new S3Error('SlowDown');
+      return conflict;
+    }, slowDown);
   }
 
   /** None of these writes hangs on a condition, so each can be made again. */

@@ -3,7 +3,7 @@ import { numberOf } from '../table/attribute-number.ts';
 import { writeToken } from '../table/ids.ts';
 import { followedPrefixes, itemKey, keyParts, partition } from '../table/keys.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
-import { held } from '../quotas/usage.ts';
+import { held } from '../quotas/usage-follower.ts';
 import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
