@@ -6,7 +6,12 @@ import {
   sourceQuestion,
   sourceVersionFields,
 } from '../../shared/protocol/objects/copy-request.ts';
-import { checkCustomerKey, encryptionFields, readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import {
+  checkCustomerKey,
+  checkNotBlocked,
+  encryptionFields,
+  readCustomerKey,
+} from '../../shared/protocol/objects/encryption.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { addPart, checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
@@ -45,6 +50,7 @@ export const uploadPartCopy = defineOperation({
     const [customer, sourceCustomer] = [input.customer(), input.sourceCustomer()];
     const upload = await uploads.findOpen(bucket, key, uploadId);
     checkInitiator(upload, caller);
+    checkNotBlocked(bucket, upload.encryption?.kind);
     checkCustomerKey(upload.encryption, customer);
     const blobs = contents.writer(upload.encryption, customer?.key);
     const from = await view.bucket(copy.source.bucket);

@@ -1,4 +1,9 @@
-import { checkCustomerKey, encryptionFields, readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import {
+  checkCustomerKey,
+  checkNotBlocked,
+  encryptionFields,
+  readCustomerKey,
+} from '../../shared/protocol/objects/encryption.ts';
 import { checksumFields } from '../../shared/protocol/objects/object-headers.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import {
@@ -39,6 +44,7 @@ export const uploadPart = defineOperation({
     const customer = input.customer();
     const upload = await uploads.findOpen(bucket, key, uploadId);
     checkInitiator(upload, caller);
+    checkNotBlocked(bucket, upload.encryption?.kind);
     checkCustomerKey(upload.encryption, customer);
     const blobs = contents.writer(upload.encryption, customer?.key);
     const reservation = await quotas.reserve(bucket, { bytes: payload.length ?? 0, objects: 0 });

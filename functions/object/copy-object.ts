@@ -18,6 +18,7 @@ import {
   checkCustomerKey,
   customerOf,
   encryptionFields,
+  encryptionIn,
   readCustomerKey,
   readWantedEncryption,
   wantedKey,
@@ -28,7 +29,7 @@ import { readExpirations } from '../../shared/protocol/objects/expiration-header
 import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation, type Context } from '../../shared/protocol/operation.ts';
-import { projectOf } from '../../shared/protocol/authorisation/ownership.ts';
+import { ownerOfNew } from '../../shared/protocol/authorisation/ownership.ts';
 import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 import { parseAskedChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
@@ -73,10 +74,11 @@ export const copyObject = defineOperation({
 
   act: async (input, context) => {
     const { copy, key, upload, conditions, checksumAlgorithm } = input;
-    const [encryption, sourceCustomer] = [input.encryption(), input.sourceCustomer()];
+    const sourceCustomer = input.sourceCustomer();
     const { authorisation, bucket, objects, contentReferences, caller, quotas, settings, view } = context;
+    const encryption = encryptionIn(bucket, input.encryption());
     const from = await view.bucket(copy.source.bucket);
-    const owner = projectOf(caller, bucket);
+    const owner = ownerOfNew(caller, bucket, upload.acl);
     const grants = await grantsOfUpload(upload.acl, owner, bucket, context);
     const guard = writeGuard(conditions);
     const expirations = await readExpirations(context, bucket);
@@ -87,7 +89,7 @@ export const copyObject = defineOperation({
         await context.authoriseLook(sourceQuestion(copy.source));
       }
       const source = await findSource(copy, from, view);
-      refuseCopyOntoItself({ ...input, encryption });
+      refuseCopyOntoItself({ ...input, encryption }, source);
       checkCustomerKey(source.encryption, sourceCustomer);
       if (source.size > settings.limits.singleUploadBytes) throw tooLarge(source.size);
       const growth = { bytes: source.size, objects: 1 };
@@ -153,12 +155,9 @@ export const copyObject = defineOperation({
   }),
 });
 
-/** A customer's key on either side, encryption that the source has not, or another checksum: these need the bytes. */
+/** A customer's key on either side, encryption on one side only, or another checksum: these need the bytes. */
 function mustReadBytes(source: Version, wanted: WantedEncryption, algorithm: ChecksumAlgorithm | undefined): boolean {
-  const recrypts =
-    source.encryption?.kind === 'customer' ||
-    wanted.kind === 'customer' ||
-    (wanted.kind === 'managed' && source.encryption === undefined);
+  const recrypts = wanted.kind === 'customer' || (source.encryption?.kind ?? 'none') !== wanted.kind;
   return recrypts || (algorithm !== undefined && algorithm !== source.checksum?.algorithm);
 }
 
@@ -202,21 +201,26 @@ function redirectOf({ websiteRedirectLocation }: Headers): Headers {
   return websiteRedirectLocation === undefined ? {} : { websiteRedirectLocation };
 }
 
-function refuseCopyOntoItself(input: {
-  readonly bucket: string;
-  readonly key: string;
-  readonly copy: ReturnType<typeof parseCopyRequest>;
-  readonly upload: ReturnType<typeof readUploadHeaders>;
-  readonly metadataDirective: 'COPY' | 'REPLACE';
-  readonly encryption: WantedEncryption;
-}): void {
+/** @throws S3Error InvalidRequest. A copy that encrypts, or takes encryption away, changes something. */
+function refuseCopyOntoItself(
+  input: {
+    readonly bucket: string;
+    readonly key: string;
+    readonly copy: ReturnType<typeof parseCopyRequest>;
+    readonly upload: ReturnType<typeof readUploadHeaders>;
+    readonly metadataDirective: 'COPY' | 'REPLACE';
+    readonly encryption: WantedEncryption;
+  },
+  version: Version,
+): void {
   const { bucket, key, copy, upload, metadataDirective, encryption } = input;
   const { source } = copy;
   const isItself = source.bucket === bucket && source.key === key && source.versionId === undefined;
   const changes =
     metadataDirective === 'REPLACE' ||
     upload.headers.websiteRedirectLocation !== undefined ||
-    encryption.kind !== 'none';
+    encryption.kind !== 'none' ||
+    version.encryption !== undefined;
   if (!isItself || changes) return;
   throw new S3Error('InvalidRequest', {
     message:

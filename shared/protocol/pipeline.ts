@@ -8,6 +8,7 @@ import type { Bucket } from '../metadata/buckets/bucket.ts';
 import { EventLoopBudget } from '../ports/event-loop.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
+import { WholeBytes } from '../ports/whole-bytes.ts';
 import { errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
 import { authenticateBody, authenticateHead } from './authentication/authenticate.ts';
@@ -18,6 +19,7 @@ import type {
   SigningSettings,
 } from './authentication/authenticated.ts';
 import type { AuthenticatedRequest } from './authentication/authenticated-request.ts';
+import { isConsolePreflight, responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
 import { readWhole } from './bodies/document.ts';
 import type { Form } from './bodies/form.ts';
@@ -39,6 +41,8 @@ export interface PipelineDeps {
   readonly telemetry: Telemetry;
   readonly hostNames: HostNames;
   readonly signing: SigningSettings;
+  /** Origins of the console, which may call every operation from a browser whatever the rules of buckets. */
+  readonly consoleOrigins: ReadonlySet<string>;
   /** A fresh id for a request: `x-amz-request-id`. */
   readonly requestId: () => string;
   /** Names the answering server in `x-amz-id-2`. */
@@ -95,14 +99,19 @@ export class Pipeline {
 
   /** From the second step on, what counts is the request as it was authenticated. As it was sent, it is not seen there. */
   async #answer(request: RequestMessage, journey: Journey): Promise<Answer> {
+    const { services, consoleOrigins } = this.#deps;
+    checkHead(request, services.settings.limits);
+    if (isConsolePreflight(request, consoleOrigins)) {
+      journey.operation = 'Preflight';
+      return {};
+    }
     return this.#follow(await this.#authenticate(request, journey), journey);
   }
 
   async #authenticate(request: RequestMessage, journey: Journey): Promise<AuthenticatedHead> {
-    const { services, hostNames, operations } = this.#deps;
+    const { hostNames, operations } = this.#deps;
 
     // Address, and what route the request seems to take: enough to refuse what there is not, and for the log
-    checkHead(request, services.settings.limits);
     const target = (journey.target = resolveTarget(request.target, request.fields.get('host'), hostNames));
     const seeming = (journey.operation = findRoute(target.address, request.method, target.query, request.fields));
 
@@ -266,7 +275,7 @@ export class Pipeline {
       ['date', new Date(this.#deps.services.clock.now()).toUTCString()],
       ['server', 'Stillage'],
       ...(answer.fields ?? []),
-      ...(request.fields.has('origin') ? await this.#corsFields(request, journey) : []),
+      ...(await responseCorsFields(request, this.#deps.consoleOrigins, () => this.#corsFields(request, journey))),
     ]);
     const text = answer.xml ?? answer.html;
     if (text !== undefined) {
@@ -279,7 +288,7 @@ export class Pipeline {
       fields,
       ...(answer.xml !== undefined && status < 300 && { chunked: true }),
     };
-    const body = bodiless ? undefined : (text ?? answer.body);
+    const body = bodiless ? undefined : (text ?? (answer.body instanceof WholeBytes ? answer.body.bytes : answer.body));
     if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
       this.#log(request, journey, status, body === undefined ? 0 : Buffer.byteLength(body));
       return body === undefined ? response : { ...response, body };
@@ -300,7 +309,7 @@ export class Pipeline {
     return sendable;
   }
 
-  /** What the page of another origin may do with an answer, whatever the answer is. An answer without it is still one. */
+  /** What the rules of the bucket let the page of another origin do with an answer. An answer without it is still one. */
   async #corsFields(request: RequestMessage, journey: Journey): Promise<readonly (readonly [string, string])[]> {
     const { buckets } = this.#deps.services;
     const name = bucketNameOf(journey);

@@ -11,8 +11,6 @@ const headers: readonly { readonly prefix: string; readonly harmless?: ReadonlyS
   { prefix: 'x-amz-server-side-encryption-bucket-key-enabled', harmless: new Set(['false']) },
   { prefix: 'x-amz-object-lock-' },
   { prefix: 'x-amz-bucket-object-lock-enabled', harmless: new Set(['false']) },
-  // What uploads to a bucket are here: their writer's.
-  { prefix: 'x-amz-object-ownership', harmless: new Set(['objectwriter']) },
   { prefix: 'x-amz-write-offset-bytes' },
   { prefix: 'x-amz-mfa' },
 ];

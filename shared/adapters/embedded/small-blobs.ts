@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { Database } from 'lmdb';
 import { BlobDamaged, BlobMissing } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
+import { CryptoRandomness } from '../system/crypto-randomness.ts';
 import { isSmallBlobRef, smallBlobRef, timeOf } from './blob-ref.ts';
 import type { Committed, CommitParticipant } from './group-commit.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
@@ -27,6 +27,7 @@ const textStart = 3;
 export class SmallBlobs implements CommitParticipant {
   readonly #environment: LmdbEnvironment;
   readonly #blobs: Database<Buffer, BlobRef>;
+  readonly #randomness = new CryptoRandomness();
   /** What is not known to be durable yet. */
   readonly #waiting = new Map<BlobRef, Buffer>();
   /** Of those, what a transaction has put of which nobody knows how it ended. */
@@ -41,7 +42,7 @@ export class SmallBlobs implements CommitParticipant {
 
   /** Takes the bytes, which may be changed afterwards. They are durable at the latest with the next write to the environment. */
   async write(bytes: Uint8Array, owner: BlobOwner): Promise<BlobRef> {
-    const ref = smallBlobRef(Date.now(), randomBytes);
+    const ref = smallBlobRef(Date.now(), this.#randomness);
     const value = encode(bytes, owner);
     this.#environment.look();
     this.#waiting.set(ref, value);

@@ -302,12 +302,21 @@ export function fitsInline(key: string, version: Unplaced): boolean {
 
 /** The ETag without quotes: the MD5 in hex, and `-<parts>` for a multipart upload. */
 export function etagOf(version: Pick<Version, 'md5' | 'partCount'>): string {
-  const { buffer, byteOffset, byteLength } = version.md5 ?? noBytes;
-  const hex = Buffer.from(buffer, byteOffset, byteLength).toString('hex');
+  const hex = hexOf(version.md5 ?? noBytes);
   return version.partCount === undefined ? hex : `${hex}-${version.partCount}`;
 }
 
 const noBytes = new Uint8Array();
+
+/** The two digits of each byte. */
+const hexDigits: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Bytes in hexadecimal. For so few bytes a loop takes a third of what a buffer takes, and a listing shows a thousand of them. */
+function hexOf(bytes: Uint8Array): string {
+  let hex = '';
+  for (let at = 0; at < bytes.length; at += 1) hex += hexDigits[bytes[at]!]!;
+  return hex;
+}
 
 /** The version id shown to clients. */
 export function versionIdOf(version: Pick<Version, 'instance' | 'named'>): string {
