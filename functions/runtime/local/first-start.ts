@@ -3,7 +3,7 @@ import type { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { randomKeyId, randomSecret } from '../../../shared/metadata/accounts/key-administration.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
-import { itemKey } from '../../../shared/metadata/keys.ts';
+import { itemKey } from '../../../shared/metadata/table/keys.ts';
 
 /** What a person needs to use the key that the first start made. */
 export interface FirstKey {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginningOf, dayOf, daysOf } from '../../../../shared/metadata/billing/days.ts';
-import { billingPartition } from '../../../../shared/metadata/billing/items.ts';
+import { beginningOf, dayOf, daysOf } from '../../../../shared/metadata/days.ts';
+import { billingPartition } from '../../../../shared/metadata/table/billing-keys.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
-import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
-import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
+import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import type { FeedRecord } from '../../../../shared/ports/key-value-table.ts';
 import { day, hour } from '../../../../shared/ports/durations.ts';
@@ -29,8 +29,8 @@ class Year {
   }
 
   /** A process of its own each time. */
-  get usage(): Usage {
-    return new Usage({ table: this.table, randomness: new CryptoRandomness(), shardLifetime: 2 * day });
+  get usage(): UsageFollower {
+    return new UsageFollower({ table: this.table, randomness: new CryptoRandomness(), shardLifetime: 2 * day });
   }
 
   async start(): Promise<void> {
@@ -100,7 +100,7 @@ describe('the counters of a bucket, through shards that are closed every four ho
   it('are folded where an earlier version left a row for each shard of a year', async () => {
     const year = new Year();
     await year.start();
-    const former = new Usage({ table: year.table, randomness: new CryptoRandomness() });
+    const former = new UsageFollower({ table: year.table, randomness: new CryptoRandomness() });
     year.size = 10;
     for (let step = 0; step < 365; step += 1) {
       await year.put(`k${step % 3}`, (step / 3) % 2 < 1 ? 10 : undefined);
@@ -177,8 +177,8 @@ describe('a fold', () => {
         const table = new MemoryTable();
         const one = new MemoryTable();
         const randomness = new CryptoRandomness();
-        const folding = new Usage({ table, randomness, shardLifetime: 2 * day });
-        const plain = new Usage({ table: one, randomness });
+        const folding = new UsageFollower({ table, randomness, shardLifetime: 2 * day });
+        const plain = new UsageFollower({ table: one, randomness });
         const sizes = new Map<string, number | undefined>();
         const told: FeedRecord[] = [];
         let at = begin;
