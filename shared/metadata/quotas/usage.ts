@@ -7,7 +7,7 @@ import { StorageMeter } from '../billing/storage-meter.ts';
 import { writeToken } from '../ids.ts';
 import { itemKey, objectOf } from '../keys.ts';
 import { decodeCurrentVersion } from '../objects/versions.ts';
-import { UsageFold } from './usage-fold.ts';
+import type { UsageFold } from './usage-fold.ts';
 import { sumOfRows, usageRows } from './usage-rows.ts';
 
 /** What a bucket holds: versions that are not markers, and the bytes of all versions. */
@@ -45,13 +45,12 @@ export class Usage implements UsageCounters {
   readonly #storage: StorageMeter;
   readonly #fold: UsageFold | undefined;
 
-  /** @param deps.shardLifetime where shards are closed and replaced: {@link UsageFold}. Undefined: there is one for good */
-  constructor(deps: { table: KeyValueTable; randomness: Randomness; shardLifetime?: number }) {
-    const { table, randomness, shardLifetime } = deps;
-    this.#table = table;
-    this.#randomness = randomness;
-    this.#storage = new StorageMeter(table);
-    this.#fold = shardLifetime === undefined ? undefined : new UsageFold({ table, randomness, shardLifetime });
+  /** @param deps.fold where shards are closed and replaced. Undefined: there is one for good */
+  constructor(deps: { table: KeyValueTable; randomness: Randomness; fold?: UsageFold }) {
+    this.#table = deps.table;
+    this.#randomness = deps.randomness;
+    this.#storage = new StorageMeter(deps.table);
+    this.#fold = deps.fold;
   }
 
   /** The sum over all shards. */
