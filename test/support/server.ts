@@ -22,6 +22,9 @@ export const accounts = [
 export const alice = accounts[0].users[0].keys[0];
 export const bob = accounts[1].users[0].keys[0];
 
+/** Where the console of every service is said to be opened, whether or not there is one. */
+export const consoleOrigin = 'https://console.example.test';
+
 export interface ServiceOptions {
   /** Use, and keep, this data directory. */
   readonly data?: string;
@@ -62,7 +65,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const accountsFile = join(folder, 'accounts.json');
   await writeFile(accountsFile, JSON.stringify(accounts));
   const declared = options.accounts === false ? [] : ['--accounts', accountsFile];
-  const program = ['bin/stillage.cjs', 'start', '--port', '0', '--data', data, ...declared];
+  const console = ['--console-port', '0', '--console-origin', consoleOrigin];
+  const program = ['bin/stillage.cjs', 'start', '--port', '0', ...console, '--data', data, ...declared];
   const [command, ...args] = [...(options.under ?? []), process.execPath, ...program, ...(options.args ?? [])];
   const child = spawn(command!, args, {
     cwd: options.root ?? join(import.meta.dirname, '../..'),

@@ -79,6 +79,7 @@ export async function startCloudService(
     telemetry: new ChargedTelemetry(log),
     hostNames: { domain, websiteDomain },
     signing: { version2: settings.signatureV2, ...(settings.strictRegion && { strictRegion: region }) },
+    consoleOrigins: settings.consoleOrigins,
     requestId,
     hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
   });
