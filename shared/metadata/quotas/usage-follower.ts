@@ -8,7 +8,7 @@ import { dayOf } from '../days.ts';
 import type { Step } from '../billing/storage-day.ts';
 import { StorageMeter } from '../billing/storage-meter.ts';
 import { decodeCurrentVersion } from '../objects/versions.ts';
-import { UsageFold } from './usage-fold.ts';
+import type { UsageFold } from './usage-fold.ts';
 import { Usage, type BucketUsage } from './usage.ts';
 
 /** How a record changes its bucket's usage. */
@@ -35,14 +35,13 @@ export class UsageFollower extends Usage {
   readonly #storage: StorageMeter;
   readonly #fold: UsageFold | undefined;
 
-  /** @param deps.shardLifetime where shards are closed and replaced: {@link UsageFold}. Undefined: there is one for good */
-  constructor(deps: { table: KeyValueTable; randomness: Randomness; shardLifetime?: number }) {
+  /** @param deps.fold where shards are closed and replaced. Undefined: there is one for good */
+  constructor(deps: { table: KeyValueTable; randomness: Randomness; fold?: UsageFold }) {
     super(deps);
-    const { table, randomness, shardLifetime } = deps;
-    this.#table = table;
-    this.#randomness = randomness;
-    this.#storage = new StorageMeter(table);
-    this.#fold = shardLifetime === undefined ? undefined : new UsageFold({ table, randomness, shardLifetime });
+    this.#table = deps.table;
+    this.#randomness = deps.randomness;
+    this.#storage = new StorageMeter(deps.table);
+    this.#fold = deps.fold;
   }
 
   /** Counts a batch of records, oldest first. Records it has counted before are skipped. */

@@ -5,11 +5,18 @@ import { billingPartition } from '../../../../shared/metadata/table/billing-keys
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';
+import { UsageFold } from '../../../../shared/metadata/quotas/usage-fold.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import type { FeedRecord } from '../../../../shared/ports/key-value-table.ts';
 import { day, hour } from '../../../../shared/ports/durations.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 import { RotatingStream } from '../../../support/rotating-stream.ts';
+
+/** Counters as the cloud keeps them. */
+function folding(table: MemoryTable): UsageFollower {
+  const deps = { table, randomness: new CryptoRandomness() };
+  return new UsageFollower({ ...deps, fold: new UsageFold({ ...deps, shardLifetime: 2 * day }) });
+}
 
 const begin = beginningOf('2027-01-01');
 const bucketId = '0bucket';
@@ -30,7 +37,7 @@ class Year {
 
   /** A process of its own each time. */
   get usage(): UsageFollower {
-    return new UsageFollower({ table: this.table, randomness: new CryptoRandomness(), shardLifetime: 2 * day });
+    return folding(this.table);
   }
 
   async start(): Promise<void> {
@@ -177,7 +184,7 @@ describe('a fold', () => {
         const table = new MemoryTable();
         const one = new MemoryTable();
         const randomness = new CryptoRandomness();
-        const folding = new UsageFollower({ table, randomness, shardLifetime: 2 * day });
+        const folded = folding(table);
         const plain = new UsageFollower({ table: one, randomness });
         const sizes = new Map<string, number | undefined>();
         const told: FeedRecord[] = [];
@@ -194,11 +201,11 @@ describe('a fold', () => {
           const shardId = `shardId-${Math.floor(at / (4 * hour))}-${key % shards}`;
           told.push({ ...record, shardId });
           const recent = told.slice(-again - 1, -1).filter((earlier) => at - earlier.at < day);
-          for (const earlier of [...recent, told.at(-1)!]) await folding.follow([earlier]);
+          for (const earlier of [...recent, told.at(-1)!]) await folded.follow([earlier]);
           await plain.follow([{ ...record, shardId: 'lane' }]);
         }
         for (const bucket of ['0bucket', '1bucket'])
-          expect(await folding.held(bucket)).toEqual(await plain.held(bucket));
+          expect(await folded.held(bucket)).toEqual(await plain.held(bucket));
         for (const month of ['2027-01', '2027-02', '2027-03']) {
           const [bill, exact] = [table, one].map((from) => projectUsage(from, 'project', daysOf(month)!, at + day));
           expect(await bill).toEqual(await exact);
