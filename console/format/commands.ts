@@ -38,6 +38,8 @@ export function curlCommand(target: Target, request: S3Request): string {
     quote(`aws:amz:${target.region}:s3`),
     '--user',
     '"$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"',
+    // curl adds it by itself only since version 8.
+    ...['-H', quote('x-amz-content-sha256: UNSIGNED-PAYLOAD')],
     ...headers,
     ...body,
     quote(`${target.endpoint}${path}${query === '' ? '' : `?${query}`}`),

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { listBuckets } from '../s3/buckets.ts';
 import { S3Client, type RequestRecord } from '../s3/client.ts';
-import { isFailure, type S3Failure } from '../s3/failure.ts';
+import { isFailure } from '../s3/failure.ts';
 import { importSecret, type SecretKey } from '../s3/secret-key.ts';
 import type { Config } from './config.ts';
 import { clear, read, write } from './store.ts';
@@ -72,6 +72,7 @@ export async function resume(): Promise<void> {
 /** Forgets the key, here and in the other tabs. */
 export async function signOut(why: SignedOut): Promise<void> {
   const was = session.value;
+  if (was !== undefined) retired.add(was.client);
   session.value = undefined;
   signedOut.value = why;
   activity.value = [];
@@ -91,15 +92,21 @@ function start(begun: Session): void {
   session.value = begun;
 }
 
+/** Clients of who signed out: what is still answered to them is nobody's. */
+const retired = new WeakSet<S3Client>();
+
 function clientOf(accessKeyId: string, secret: SecretKey): S3Client {
   const { endpoint, region } = config.value!;
   const signer = { endpoint, region, credentials: { accessKeyId, secret } };
-  return new S3Client(signer, {
-    record: (record) => (activity.value = [record, ...activity.value].slice(0, maxRecords)),
-    rejected: (failure: S3Failure) => {
-      if (session.value?.accessKeyId === accessKeyId && failure.code !== '') void signOut('rejected');
+  const client: S3Client = new S3Client(signer, {
+    record: (record) => {
+      if (!retired.has(client)) activity.value = [record, ...activity.value].slice(0, maxRecords);
+    },
+    rejected: () => {
+      if (session.value?.client === client) void signOut('rejected');
     },
   });
+  return client;
 }
 
 async function keepKey(accessKeyId: string, key: CryptoKey): Promise<void> {

@@ -74,7 +74,9 @@ describe('a folder of a million keys', () => {
       await list.evaluate((element) => (element.scrollTop = element.scrollHeight));
       await eventually(() => page.locator('.item .name').last().textContent()).not.toBe('');
     }
-    await eventually(async () => Number((await page.locator('.status-bar').innerText()).replace(/\D/g, ''))).toBeGreaterThan(10_000);
+    await eventually(async () =>
+      Number((await page.locator('.status-bar').innerText()).replace(/\D/g, '')),
+    ).toBeGreaterThan(10_000);
     expect(await page.locator('.item').count()).toBeLessThan(80);
     await list.evaluate((element) => (element.scrollTop = 0));
     await row(page, 'key-0000003').click();
@@ -103,7 +105,11 @@ describe('the connection', () => {
     const bucket = await makeBucket(under, []);
     const page = await under.signedIn(test, `/b/${bucket}/`);
     await page.route(`${under.service.url}/**`, (route) => route.abort('connectionrefused'));
-    await page.setInputFiles('#upload-files', { name: 'late.txt', mimeType: 'text/plain', buffer: Buffer.from('late') });
+    await page.setInputFiles('#upload-files', {
+      name: 'late.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('late'),
+    });
     await page.getByRole('link', { name: 'Transfers' }).click();
     await page.getByText('waiting for the connection').waitFor();
     await page.getByRole('link', { name: 'Stillage' }).click();
@@ -118,7 +124,11 @@ describe('the connection', () => {
     await page.route(`${under.service.url}/**`, (route) =>
       route.fulfill({
         status: 403,
-        headers: { 'access-control-allow-origin': under.origin, 'access-control-allow-headers': '*', 'access-control-expose-headers': '*' },
+        headers: {
+          'access-control-allow-origin': under.origin,
+          'access-control-allow-headers': '*',
+          'access-control-expose-headers': '*',
+        },
         body: '<Error><Code>InvalidAccessKeyId</Code><Message>no</Message></Error>',
       }),
     );

@@ -4,11 +4,10 @@ import { second } from '../../../shared/ports/durations.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { Log } from '../telemetry/log.ts';
 import { readAccountsFile } from './accounts-file.ts';
-import { checkConsoleOrigins, startConsole, type RunningConsole } from './console/console-server.ts';
+import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
 import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
 import { clientSettings, ensureFirstKey, firstProject, whereKeysAre } from './first-start.ts';
-import { OperatorError } from '../operator-error.ts';
 import { startListener } from './listener.ts';
 import { readTls, type StartOptions } from './settings.ts';
 
@@ -71,19 +70,4 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const hint = console ? `The console is at ${console.url}: sign in there with an access key\n` : '';
   process.stderr.write(`Stillage is listening on ${url}\n${hint}`);
   return { url, stop, stopped };
-}
-
-/** The console, if there is to be one. Where it cannot be served, one line says why, and the service runs without it. */
-async function consoleOrNone(
-  options: StartOptions,
-  service: Parameters<typeof startConsole>[1],
-): Promise<RunningConsole | undefined> {
-  if (options.consolePort === 0) return undefined;
-  try {
-    return await startConsole(options, service);
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    process.stderr.write(`There is no console: ${error.message}\n`);
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import type { Buckets } from '../buckets/buckets.ts';
 import { alarmWindow, evaluateAlarm } from './alarm-evaluation.ts';
 import type { Alarm } from './alarm.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 import type { MonitoredBucket } from './monitored-buckets.ts';
 import type { Monitoring } from './monitoring.ts';
 import type { Notifications } from './notifications.ts';
