@@ -55,7 +55,10 @@ export async function openData(data: string): Promise<DataDirectory> {
 
 /** Opens a data directory that a service has been started on. @throws OperatorError */
 export async function openExistingData(data: string): Promise<DataDirectory> {
-  await access(join(data, 'table', 'data.mdb')).catch(() => {
+  await access(join(data, 'table', 'data.mdb')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') {
+      throw new OperatorError(`--data: cannot use ${data}: ${error.message}`);
+    }
     throw new OperatorError(
       `--data: there is no table in ${data}; name the directory of the service, or start one on it first`,
     );
