@@ -1,3 +1,5 @@
+import { checkBucketName } from '../../shared/http/bucket-name.ts';
+import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { argument, command, optional } from './command.ts';

@@ -1,133 +1,83 @@
-import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runProgram } from '../support/program.ts';
-import { startService, type Service, type ServiceOptions } from '../support/server.ts';
+import { Command } from 'commander';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readFlags } from '../../functions/runtime/cli/flags.ts';
+import { setting } from '../../functions/runtime/cli/setting.ts';
+import { parseSize } from '../../functions/runtime/cli/sizes.ts';
 
-let folder: string;
-const running: Service[] = [];
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'start-'));
-});
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((service) => service.stop()));
-  await rm(folder, { recursive: true });
-});
+const root = join(import.meta.dirname, '../..');
+const stillage = join(root, 'bin/stillage.cjs');
 
-async function start(options: ServiceOptions): Promise<Service> {
-  const service = await startService({ data: join(folder, 'data'), accounts: false, ...options });
-  running.push(service);
-  return service;
+function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): { status: number | null; stderr: string } {
+  const options = { cwd: root, encoding: 'utf8', timeout: 60_000, env: { ...process.env, ...env } } as const;
+  const { status, stderr } = spawnSync(process.execPath, args, options);
+  return { status, stderr };
 }
 
-const key = { STILLAGE_ACCESS_KEY: 'TESTER', STILLAGE_SECRET_KEY: 'the secret of the tester' };
-
-async function bucketsOf({ url }: Service, accessKeyId = 'TESTER'): Promise<unknown> {
-  const credentials = { accessKeyId, secretAccessKey: key.STILLAGE_SECRET_KEY };
-  const client = new S3Client({ endpoint: url, region: 'us-east-1', forcePathStyle: true, credentials });
-  const { Buckets: buckets } = await client.send(new ListBucketsCommand({}));
-  client.destroy();
-  return buckets?.map(({ Name }) => Name);
-}
-
-describe('the environment of a start', () => {
-  it('names a key and buckets, which are created if they are missing', async () => {
-    const first = await start({ env: { ...key, STILLAGE_BUCKETS: 'photos, backups' } });
-    expect(await bucketsOf(first)).toEqual(['backups', 'photos']);
-    // No other key was made.
-    expect(first.output.stderr).not.toContain('AWS_SECRET_ACCESS_KEY');
-    await first.stop();
-    const second = await start({ env: { ...key, STILLAGE_BUCKETS: 'photos,logs' } });
-    expect(await bucketsOf(second)).toEqual(['backups', 'logs', 'photos']);
+describe('the program', () => {
+  it.each(['18.20.8', '16.0.0', '20.18.3'])('says that Node.js %s is too old, before anything is loaded', (version) => {
+    const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require(${JSON.stringify(stillage)})`;
+    const { status, stderr } = run(['-e', script]);
+    expect(status).toBe(1);
+    expect(stderr.trim()).toBe(`stillage: this is Node.js ${version}; 20.19 or newer is needed: https://nodejs.org`);
   });
 
-  it('may name the key as AWS does, if that is asked for', async () => {
-    const env = { AWS_ACCESS_KEY_ID: 'OFAWS', AWS_SECRET_ACCESS_KEY: key.STILLAGE_SECRET_KEY };
-    const service = await start({ env, args: ['--aws-credentials', '--buckets', 'photos'] });
-    expect(await bucketsOf(service, 'OFAWS')).toEqual(['photos']);
+  it('gives up where no directory can be made', () => {
+    const { status, stderr } = run([stillage, 'start', '--port', '0', '--data', '/proc/x/y']);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^stillage: --data: cannot use \/proc\/x\/y: ENOENT.*\n$/),
+    ]);
   });
 
-  it('has buckets made for the key of the first start, too', async () => {
-    const service = await start({ env: { STILLAGE_BUCKETS: 'photos' } });
-    const [, accessKeyId = ''] = /AWS_ACCESS_KEY_ID=(\S+)/.exec(service.output.stderr) ?? [];
-    const [, secretAccessKey = ''] = /AWS_SECRET_ACCESS_KEY=(\S+)/.exec(service.output.stderr) ?? [];
-    const client = new S3Client({
-      endpoint: service.url,
-      region: 'us-east-1',
-      forcePathStyle: true,
-      credentials: { accessKeyId, secretAccessKey },
+  it('does not call a directory empty that it cannot look into', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stillage-test-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const loop = join(folder, 'loop');
+    symlinkSync(loop, loop);
+    const { status, stderr } = run([stillage, 'key', 'list', 'main@local', '--data', loop]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^stillage: --data: cannot use .*ELOOP.*\n$/)]);
+  });
+
+  it.each(['maybe', '2'])('takes %s for no truth value', (value) => {
+    const { status, stderr } = run([stillage, 'start', '--port', '0'], { STILLAGE_STRICT_REGION: value });
+    expect([status, stderr]).toEqual([1, `stillage: STILLAGE_STRICT_REGION must be true or false, not "${value}"\n`]);
+  });
+});
+
+describe('the variable of an option without a value', () => {
+  const parsed = (environment: Readonly<Record<string, string>>): unknown => {
+    const before = { ...process.env };
+    onTestFinished(() => {
+      process.env = before;
     });
-    const { Buckets: buckets } = await client.send(new ListBucketsCommand({}));
-    client.destroy();
-    expect(buckets?.map(({ Name }) => Name)).toEqual(['photos']);
+    Object.assign(process.env, environment);
+    const command = new Command()
+      .addOption(setting('--strict-region', '', 'STRICT_REGION', false))
+      .addOption(setting('--no-signature-v2', '', 'NO_SIGNATURE_V2', true));
+    readFlags(command, process.env);
+    return command.parse([], { from: 'user' }).opts();
+  };
+
+  it.each(['true', '1', 'yes', 'on', 'TRUE'])('sets it: %s', (value) => {
+    const environment = { STILLAGE_STRICT_REGION: value, STILLAGE_NO_SIGNATURE_V2: value };
+    expect(parsed(environment)).toEqual({ strictRegion: true, signatureV2: false });
   });
 
-  it('is refused in a line if the directory knows the key with another secret', async () => {
-    const first = await start({ env: key });
-    await first.stop();
-    const args = ['start', '--port', '0', '--data', join(folder, 'data')];
-    const { code, stderr } = await runProgram(args, { env: { ...key, STILLAGE_SECRET_KEY: 'another' } });
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(/^stillage: .*knows the access key TESTER with another secret.*\n$/) as string,
-    });
-  });
-
-  it.each<[Record<string, string>, RegExp]>([
-    [{ STILLAGE_ACCESS_KEY: 'TESTER' }, /^stillage: STILLAGE_ACCESS_KEY needs STILLAGE_SECRET_KEY as well.*\n$/],
-    [{ STILLAGE_SECRET_KEY: 'secret' }, /^stillage: STILLAGE_SECRET_KEY needs STILLAGE_ACCESS_KEY as well.*\n$/],
-    [{ ...key, STILLAGE_ACCESS_KEY: 'a b' }, /^stillage: STILLAGE_ACCESS_KEY: accessKeyId: must be printable.*\n$/],
-    [{ STILLAGE_BUCKETS: 'No_Bucket' }, /^stillage: --buckets: No_Bucket: InvalidBucketName: .*\n$/],
-    [{ STILLAGE_AWS_CREDENTIALS: 'true', AWS_ACCESS_KEY_ID: '' }, /^stillage: --aws-credentials: set AWS_.*\n$/],
-  ])('is refused in a line: %j', async (env, line) => {
-    const { code, stderr } = await runProgram(['start', '--port', '0', '--ephemeral'], { env });
-    expect(stderr).toMatch(line);
-    expect(code).toBe(1);
+  it.each(['false', '0', 'no', 'off', 'False'])('does not: %s', (value) => {
+    const environment = { STILLAGE_STRICT_REGION: value, STILLAGE_NO_SIGNATURE_V2: value };
+    expect(parsed(environment)).toEqual({ strictRegion: false, signatureV2: true });
   });
 });
 
-describe('--ephemeral', () => {
-  it('keeps nothing, and says so in the log, on standard error and in the health', async () => {
-    const service = await start({ args: ['--ephemeral', '--buckets', 'photos'], env: key });
-    expect(await (await fetch(`${service.url}/_stillage/health`)).json()).toMatchObject({ ephemeral: true });
-    expect(await bucketsOf(service)).toEqual(['photos']);
-    expect(await readdir(folder)).toEqual([]);
-    await service.stop();
-    expect(service.output.stderr).toContain('EPHEMERAL: everything is kept in memory');
-    expect(service.output.stdout).toContain('EPHEMERAL: everything is kept in memory');
-  });
-
-  it('is never the default', async () => {
-    const service = await start({});
-    expect(await (await fetch(`${service.url}/_stillage/health`)).json()).not.toHaveProperty('ephemeral');
-    expect(service.output.stderr).not.toContain('EPHEMERAL');
-  });
-});
-
-describe('--ready-file', () => {
-  it('has the endpoint once the service answers, and goes with it', async () => {
-    const ready = join(folder, 'ready');
-    const service = await start({ args: ['--ready-file', ready, '--ephemeral'] });
-    expect(await readFile(ready, 'utf8')).toBe(`${service.url}\n`);
-    await service.stop();
-    expect(await readdir(folder)).toEqual([]);
-  });
-
-  it('is refused in a line if it cannot be written', async () => {
-    const args = ['start', '--port', '0', '--ephemeral', '--ready-file', join(folder, 'missing/ready')];
-    const { code, stderr } = await runProgram(args);
-    expect(stderr).toMatch(/^stillage: --ready-file: cannot write .*\n$/m);
-    expect(code).toBe(1);
-  });
-});
-
-describe('the program without a command', () => {
-  it('starts the service', async () => {
-    const { code, stderr } = await runProgram([], { env: { STILLAGE_EPHEMERAL: 'true', STILLAGE_BUCKETS: 'No' } });
-    expect(stderr).toMatch(/^stillage: --buckets: No: /);
-    expect(code).toBe(1);
-    expect((await runProgram(['--port', '70000'])).stderr).toMatch(/A port is a number/);
-  });
+it('sizes are binary or decimal, as their units say', () => {
+  const read = ['512MiB', '500MB', '10 TiB', '1GB', '2kB', '2KB', '17', 'default'].map(parseSize);
+  expect(read).toEqual([512 * 2 ** 20, 500e6, 10 * 2 ** 40, 1e9, 2000, 2000, 17, 'default']);
+  for (const text of ['5mb', '5 Mb', '5M', 'MB', '-1MB']) expect(() => parseSize(text)).toThrow('A size is');
 });

@@ -3,7 +3,7 @@ import { S3Error } from '../../../shared/errors/s3-error.ts';
 import type { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
 import { declareBucket } from '../../admin/buckets.ts';
 import { OperatorError } from '../operator-error.ts';
-import { ensureInitialKey, mainProjectOf } from './initial-key.ts';
+import { ensureInitialKey, firstProjectOf } from './initial-key.ts';
 import type { InitialKey } from './settings.ts';
 
 /** What is to exist before the first request is answered. */
@@ -30,7 +30,7 @@ export async function ensureInitialState(
 }
 
 async function ensureMainProject(accounts: Accounts): Promise<string> {
-  const project = await mainProjectOf(accounts, []);
+  const project = await firstProjectOf(accounts, []);
   await accounts.ensure(project);
   return project.id;
 }

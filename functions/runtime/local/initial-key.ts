@@ -5,7 +5,7 @@ import { accessKeySchema } from './accounts-file.ts';
 import type { InitialKey } from './settings.ts';
 
 /** The project of those who declare none. */
-export const mainProject = 'main@local';
+export const firstProject = 'main@local';
 const mainUser = 'admin';
 
 /**
@@ -45,10 +45,10 @@ export function checkedKey(key: InitialKey, name: string): InitialKey {
 }
 
 /** The declaration of the project of those who declare none, which may be there already. */
-export async function mainProjectOf(accounts: Accounts, keys: readonly InitialKey[]): Promise<ProjectDeclaration> {
-  const existing = await accounts.byEmail(mainProject);
+export async function firstProjectOf(accounts: Accounts, keys: readonly InitialKey[]): Promise<ProjectDeclaration> {
+  const existing = await accounts.byEmail(firstProject);
   const users = keys.length === 0 ? [] : [{ name: mainUser, keys }];
-  return { project: mainProject, id: existing?.id ?? randomUUID(), displayName: 'main', users };
+  return { project: firstProject, id: existing?.id ?? randomUUID(), displayName: 'main', users };
 }
 
 /**
@@ -59,7 +59,7 @@ export async function mainProjectOf(accounts: Accounts, keys: readonly InitialKe
 export async function ensureInitialKey(accounts: Accounts, key: InitialKey): Promise<string> {
   const { accessKeyId, secretAccessKey } = key;
   if ((await accounts.find(accessKeyId, 'read')) === undefined) {
-    await accounts.ensure(await mainProjectOf(accounts, [key]));
+    await accounts.ensure(await firstProjectOf(accounts, [key]));
   }
   const found = await accounts.find(accessKeyId, 'read');
   if (found === undefined) throw new OperatorError(`the access key ${accessKeyId} has ended; choose another one`);

@@ -4,12 +4,12 @@ import { second } from '../../../shared/ports/durations.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { Log } from '../telemetry/log.ts';
 import { readAccountsFile } from './accounts-file.ts';
-import { checkConsoleOrigins, startConsole, type RunningConsole } from './console/console-server.ts';
+import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
 import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
 import { ephemeralNotice, ephemeralStores } from './ephemeral-stores.ts';
-import { clientSettings, ensureFirstKey } from './first-start.ts';
-import { OperatorError } from '../operator-error.ts';
+import { clientSettings, ensureFirstKey, whereKeysAre } from './first-start.ts';
+import { firstProject } from './initial-key.ts';
 import { startListener } from './listener.ts';
 import { openReadyFile } from './ready-file.ts';
 import { readTls, type StartOptions } from './settings.ts';
@@ -48,13 +48,11 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const { accounts, pipeline, consoleOrigins } = service;
   const listener = await startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options);
   const { url } = listener;
-  await ensureFirstKey(
-    { ...stores, accounts, randomness },
-    declared !== undefined || options.key !== undefined,
-    (key) => {
-      process.stderr.write(clientSettings(key, url, options.region));
-    },
-  );
+  const hasKeys = declared !== undefined || options.key !== undefined;
+  const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {
+    process.stderr.write(clientSettings(key, url, options.region));
+  });
+  if (!isFirst && !hasKeys && (await accounts.byEmail(firstProject))) process.stderr.write(whereKeysAre(options.data));
   const console = options.ephemeral ? undefined : await consoleOrNone(options, { url, tls, telemetry: log });
   for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
   await readyFile?.write(url);
@@ -83,19 +81,4 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const hint = console ? `The console is at ${console.url}: sign in there with an access key\n` : '';
   process.stderr.write(`Stillage is listening on ${url}\n${hint}`);
   return { url, stop, stopped };
-}
-
-/** The console, if there is to be one. Where it cannot be served, one line says why, and the service runs without it. */
-async function consoleOrNone(
-  options: StartOptions,
-  service: Parameters<typeof startConsole>[1],
-): Promise<RunningConsole | undefined> {
-  if (options.consolePort === 0) return undefined;
-  try {
-    return await startConsole(options, service);
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    process.stderr.write(`There is no console: ${error.message}\n`);
-    return undefined;
-  }
 }
