@@ -3,7 +3,7 @@ import { randomKeyId, randomSecret } from '../../../shared/metadata/accounts/key
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/metadata/table/keys.ts';
-import { firstProjectOf } from './initial-key.ts';
+import { firstProject, firstProjectOf } from './initial-key.ts';
 
 /** What a person needs to use the key that the first start made. */
 export interface FirstKey {
