@@ -11,6 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { type ApplicationLoadBalancer, HttpCodeElb, HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { Data } from './grants.ts';
@@ -41,7 +42,7 @@ export class OperationsStack extends Stack {
     super(scope, id, props);
     const { stage } = settings;
     const { tableName } = data.table;
-    const topic = new Topic(this, 'Alarms', { displayName: `Stillage ${stage}`, enforceSSL: true });
+    const topic = this.#topic(stage);
     new CfnOutput(this, 'AlarmTopic', {
       value: topic.topicArn,
       description: 'Subscribe to it: docs/cloud-operations.md',
@@ -69,6 +70,24 @@ export class OperationsStack extends Stack {
     });
     dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 }));
     for (const row of rows({ stage, tableName, schedule, balancer })) dashboard.addWidgets(...row);
+  }
+
+  /**
+   * The topic of the alarms. A policy that denies plain HTTP replaces the default one of SNS, which lets the account's alarms publish: so
+   * that is said here as well. https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
+   */
+  #topic(stage: string): Topic {
+    const topic = new Topic(this, 'Alarms', { displayName: `Stillage ${stage}`, enforceSSL: true });
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'Alarms',
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
+      }),
+    );
+    return topic;
   }
 }
 
