@@ -326,7 +326,7 @@ describe('what did not come through the distribution', () => {
       const { status, body } = await call('/ListObjectsV2', headers);
       expect({ status, isXml: body.includes('<Code>AccessDenied</Code>') }).toEqual({ status: 403, isXml: true });
     }
-    expect((await call('/NoSuchFunction', kept)).status).toBe(501);
+    expect((await call('/NoSuchFunction', kept)).status).toBe(503);
     expect((await call('/ListObjectsV2', kept, 's3.example.com')).status).toBe(403);
   });
 
