@@ -92,7 +92,8 @@ export class EdgeStack extends Stack {
           viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,
           functionAssociations,
         },
-        origins.control,
+        // The API refuses the Host of a viewer, which this distribution forwards: the router sends it nothing from here.
+        undefined,
       );
     }
     this.endpoint = `https://${domain ?? this.distribution.domainName}`;

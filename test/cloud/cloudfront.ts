@@ -89,9 +89,13 @@ export class CloudFront {
     else await this.#toControlLane(message, routed.uri, headers, response);
   }
 
-  /** All viewer headers except Host, what the router made of them, and what the distribution adds itself. */
+  /**
+   * All viewer headers, what the router made of them, and what the distribution adds itself. Whether the viewer's Host is among them, or
+   * the origin's own name, the policy says:
+   * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-origin-request-policies.html
+   */
   #forwarded(fields: Headers, { headers, origin = '' }: RoutedRequest): Headers {
-    const { origins, ofCloudFront } = this.#distributionOf(fields);
+    const { origins, ofCloudFront, keepsHost } = this.#distributionOf(fields);
     const own = origins.get(origin);
     if (own === undefined) throw new Error(`there is no origin ${origin}`);
     const replaced = new Set([...own.map(([name]) => name), 'host', 'expect', 'connection', 'via', 'x-forwarded-for']);
@@ -102,11 +106,16 @@ export class CloudFront {
         ([name]) => !replaced.has(name) && (!received.has(name) || name.startsWith('x-stillage-')),
       ),
       ...own,
+      ['host', keepsHost ? (headers['host'] ?? '') : this.#hostOf(origin)],
       ...ofCloudFront.map((name) => [name, knownOfRequests[name] ?? ''] as const),
       ['via', '1.1 edge.cloudfront.net (CloudFront)'],
       ['x-amz-cf-id', randomUUID()],
       ['x-forwarded-for', '203.0.113.7'],
     ];
+  }
+
+  #hostOf(origin: string): string {
+    return origin === 'control' ? this.#lanes.control.host : 'internal-byte-lane.us-east-1.elb.amazonaws.com';
   }
 
   /** That with the most particular name for the host, or else the first, which is reached by its own name as well. */
@@ -120,11 +129,10 @@ export class CloudFront {
   async #toControlLane(message: IncomingMessage, target: string, headers: Headers, response: ServerResponse) {
     const chunks: Buffer[] = [];
     for await (const chunk of message) chunks.push(chunk as Buffer);
-    const { host, call } = this.#lanes.control;
-    const answer = await call({
+    const answer = await this.#lanes.control.call({
       method: message.method!,
       target,
-      headers: [...headers, ['host', host]],
+      headers,
       body: Buffer.concat(chunks),
       sourceIp: edgeAddress,
     });
@@ -136,7 +144,6 @@ export class CloudFront {
   async #toByteLane(message: IncomingMessage, path: string, headers: Headers, response: ServerResponse) {
     const { method } = message;
     const forwarded = send({ host: '127.0.0.1', port: this.#lanes.bytePort, method, path, setHost: false });
-    forwarded.setHeader('host', 'internal-byte-lane.us-east-1.elb.amazonaws.com');
     for (const [name, value] of headers) forwarded.appendHeader(name, value);
     const answered = new Promise<IncomingMessage>((resolve, reject) =>
       forwarded.on('response', resolve).on('error', reject),
@@ -171,10 +178,15 @@ interface Distribution {
   readonly origins: ReadonlyMap<string, Headers>;
   /** The headers of CloudFront's own that origins ask for. */
   readonly ofCloudFront: readonly string[];
+  /** Whether origins get the viewer's Host. */
+  readonly keepsHost: boolean;
 }
 
 /** https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/adding-cloudfront-headers.html */
 const knownOfRequests: Readonly<Record<string, string>> = { 'CloudFront-Forwarded-Proto': 'http' };
+
+/** https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-origin-request-policies.html */
+const allViewerExceptHostHeader = 'b689b0a8-53d0-40ab-baf2-68738e2966ac';
 
 interface Configuration {
   readonly Aliases?: readonly string[];
@@ -200,6 +212,7 @@ function distributions(edge: Template, values: Values): readonly Distribution[] 
       ),
       // A policy of AWS itself asks for none.
       ofCloudFront: typeof policy === 'string' ? [] : headersOf(policies.get(policy.Ref)!),
+      keepsHost: policy !== allViewerExceptHostHeader,
     };
   });
 }

@@ -246,6 +246,16 @@ describe('a client of S3 at the endpoint', () => {
     expect({ status: answer.status, text: answer.body.toString() }).toEqual({ status: 200, text: '<h1>Here</h1>' });
   });
 
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
+    'has a website that can only be looked at: %s',
+    async (method) => {
+      const sent = anonymous(`${Bucket}.${websiteDomain}`, { method, path: '/' });
+      const answer = await exchange(deployment!.url, sent);
+      expect(answer.status).toBe(405);
+      expect(answer.body.toString()).toContain('<li>Code: MethodNotAllowed</li>');
+    },
+  );
+
   it('is answered by stubs, and told what is not there', async () => {
     expect((await client!.send(new GetBucketRequestPaymentCommand({ Bucket }))).Payer).toBe('BucketOwner');
     const encryption = client!.send(new GetBucketEncryptionCommand({ Bucket }));

@@ -70,7 +70,7 @@ describe('the edge stack', () => {
 
   it('caches nothing, not even errors, and changes nothing', () => {
     for (const [, config] of distributions(named.edge)) {
-      for (const behaviour of [config.DefaultCacheBehavior, ...config.CacheBehaviors!]) {
+      for (const behaviour of [config.DefaultCacheBehavior, ...(config.CacheBehaviors ?? [])]) {
         expect(behaviour).toMatchObject({ CachePolicyId: cachingDisabled, Compress: false });
         expect([...(behaviour['AllowedMethods'] as string[])].toSorted()).toEqual([
           'DELETE',
@@ -88,10 +88,12 @@ describe('the edge stack', () => {
     }
   });
 
-  it('has an origin for each lane, which the distribution proves itself to by a secret that is in no template', () => {
+  it('has an origin for each lane, and websites only for that of their pages, which the distribution proves itself to by a secret that is in no template', () => {
     for (const { edge } of [plain, named]) {
-      for (const [, { Origins }] of distributions(edge)) {
-        expect(Origins.map(({ Id }) => Id).toSorted()).toEqual(['byte', 'control']);
+      for (const [id, { Origins }] of distributions(edge)) {
+        expect(Origins.map(({ Id }) => Id).toSorted()).toEqual(
+          id.startsWith('Websites') ? ['byte'] : ['byte', 'control'],
+        );
         for (const { OriginCustomHeaders } of Origins) {
           expect(OriginCustomHeaders).toHaveLength(1);
           expect(OriginCustomHeaders[0]!.HeaderName).toBe('x-stillage-edge');
@@ -109,7 +111,7 @@ describe('the edge stack', () => {
     const proofs = distributions(edge).flatMap(([, { Origins }]) =>
       Origins.flatMap(({ OriginCustomHeaders }) => OriginCustomHeaders.map(({ HeaderValue }) => HeaderValue)),
     );
-    expect(proofs).toHaveLength(4);
+    expect(proofs).toHaveLength(3);
     for (const proof of proofs) {
       expect(JSON.stringify(proof)).toMatch(
         new RegExp(`resolve:secretsmanager:.*EdgeSecret.*:SecretString:::${edgeSecretVersion}\\}\\}`),
