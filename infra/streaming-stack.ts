@@ -27,8 +27,7 @@ import {
 import { ApplicationLoadBalancer, ApplicationProtocol } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { byteLane } from '../shared/protocol/lanes.ts';
-import type { OperationName } from '../shared/protocol/routes.ts';
+import { byteLaneOperations } from '../shared/protocol/lanes.ts';
 import { environmentOf } from './environment.ts';
 import { acknowledgeBlobs, type Data, grantsOf, scrubGrants } from './grants.ts';
 import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
@@ -105,7 +104,7 @@ export class StreamingStack extends Stack {
       memoryLimitMiB: 2048,
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
     });
-    const own = functions.filter(({ serves }) => serves.some(isOfTheLane));
+    const own = functions.filter(({ serves }) => serves.some((operation) => byteLaneOperations.has(operation)));
     const needs = needsOfAll(own);
     for (const statement of grantsOf(needs, data)) task.addToTaskRolePolicy(statement);
     acknowledgeBlobs(task.taskRole, needs, data);
@@ -125,7 +124,7 @@ export class StreamingStack extends Stack {
       // Requests that are running when a task is stopped may end: functions/runtime/cloud/byte-lane.ts waits a little less.
       stopTimeout: Duration.seconds(120),
       healthCheck: {
-        command: ['CMD', 'node', '-e', askForHealth],
+        command: ['CMD', 'node', '-e', askWhetherAlive],
         interval: Duration.seconds(30),
         timeout: Duration.seconds(10),
         retries: 5,
@@ -229,8 +228,9 @@ export class StreamingStack extends Stack {
       protocol: ApplicationProtocol.HTTP,
       targets: [service],
       deregistrationDelay: Duration.seconds(120),
+      // Not whether table and blobs answer: while they do not, every server would be stopped, and none would come up again.
       healthCheck: {
-        path: '/_stillage/health',
+        path: '/_stillage/live',
         interval: Duration.seconds(15),
         timeout: Duration.seconds(10),
         unhealthyThresholdCount: 5,
@@ -260,8 +260,4 @@ export class StreamingStack extends Stack {
   }
 }
 
-const askForHealth = `fetch('http://127.0.0.1:${port}/_stillage/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
-
-function isOfTheLane(operation: OperationName): boolean {
-  return operation in byteLane || operation === 'GetHealth';
-}
+const askWhetherAlive = `fetch('http://127.0.0.1:${port}/_stillage/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;

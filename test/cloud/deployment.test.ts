@@ -53,6 +53,7 @@ import { alice, bob } from '../support/server.ts';
 import { anonymous, signed } from '../support/signer.ts';
 import { CloudAccount } from './cloud-account.ts';
 import { apiHost, type DeploymentUnderTest } from './deployment-under-test.ts';
+import { healthChecks } from './health-checks.ts';
 
 // Through engines in Python, every write takes its time.
 vi.setConfig({ testTimeout: 300_000 });
@@ -246,15 +247,12 @@ describe('a client of S3 at the endpoint', () => {
     expect({ status: answer.status, text: answer.body.toString() }).toEqual({ status: 200, text: '<h1>Here</h1>' });
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
-    'has a website that can only be looked at: %s',
-    async (method) => {
-      const sent = anonymous(`${Bucket}.${websiteDomain}`, { method, path: '/' });
-      const answer = await exchange(deployment!.url, sent);
-      expect(answer.status).toBe(405);
-      expect(answer.body.toString()).toContain('<li>Code: MethodNotAllowed</li>');
-    },
-  );
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH'])('has a website that can only be looked at: %s', async (method) => {
+    const sent = anonymous(`${Bucket}.${websiteDomain}`, { method, path: '/' });
+    const answer = await exchange(deployment!.url, sent);
+    expect(answer.status).toBe(405);
+    expect(answer.body.toString()).toContain('<li>Code: MethodNotAllowed</li>');
+  });
 
   it('is answered by stubs, and told what is not there', async () => {
     expect((await client!.send(new GetBucketRequestPaymentCommand({ Bucket }))).Payer).toBe('BucketOwner');
@@ -392,6 +390,20 @@ describe('behind the distribution', () => {
     expect(deployment!.calls.actions.size).toBeGreaterThan(20);
     expect(deployment!.calls.denied).toEqual([]);
     expect(deployment!.calls.unused().filter((grant) => !(grant in unusedWithReason))).toEqual([]);
+  });
+
+  it('a server of the byte lane stays in use while the table and the blobs do not answer', async () => {
+    const { byteLaneUrl, calls, synthesis } = deployment!;
+    const { loadBalancer, container } = healthChecks(synthesis.streaming!.toJSON());
+    calls.isOut = true;
+    try {
+      expect((await fetch(`${byteLaneUrl}/_stillage/health`)).status).toBeGreaterThanOrEqual(500);
+      // A server that either of them takes for unhealthy is stopped, and another one started in its place, which fares no better.
+      for (const path of [loadBalancer, container]) expect((await fetch(byteLaneUrl + path)).status).toBe(200);
+    } finally {
+      calls.isOut = false;
+    }
+    expect((await fetch(`${byteLaneUrl}/_stillage/health`)).status).toBe(200);
   });
 
   it('a server of the byte lane that is told to stop ends what it has begun', async () => {

@@ -39,7 +39,7 @@ describe('the streaming stack', () => {
       ReadonlyRootFilesystem: true,
       PortMappings: [{ ContainerPort: 9000 }],
     });
-    expect(JSON.stringify(container()['HealthCheck'])).toContain('http://127.0.0.1:9000/_stillage/health');
+    expect(JSON.stringify(container()['HealthCheck'])).toContain('http://127.0.0.1:9000/_stillage/live');
   });
 
   it('tells the server all that its composition root asks for', () => {
@@ -106,7 +106,7 @@ describe('the streaming stack', () => {
 
   it('takes servers out of use before it stops them, and starts as many as there is work for', () => {
     streaming.hasResourceProperties('AWS::ElasticLoadBalancingV2::TargetGroup', {
-      HealthCheckPath: '/_stillage/health',
+      HealthCheckPath: '/_stillage/live',
       TargetGroupAttributes: Match.arrayWith([{ Key: 'deregistration_delay.timeout_seconds', Value: '120' }]),
     });
     streaming.hasResourceProperties('AWS::ApplicationAutoScaling::ScalableTarget', { MinCapacity: 2, MaxCapacity: 20 });
