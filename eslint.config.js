@@ -44,7 +44,7 @@ export default tseslint.config(
     rules: { 'stillage/linear-patterns': 'error' },
   },
   {
-    files: ['bin/**', '*.js', '*.mjs'],
+    files: ['bin/**', 'test/**/*.mjs', '*.js', '*.mjs'],
     languageOptions: {
       globals: {
         process: 'readonly',

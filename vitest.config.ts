@@ -9,6 +9,9 @@ const unit = ['test/unit/**/*.test.ts', 'test/architecture/**/*.test.ts'];
 /** Files that talk to a service, which most share: test/support/service-under-test.ts. */
 const service = ['test/api/**/*.test.ts', 'test/wire/**/*.test.ts'];
 
+/** Files that search schedules and inputs, and have a short form: test/support/runs.ts. */
+const searches = ['test/model/**/*.test.ts', 'test/stalls/**/*.test.ts'];
+
 export default defineConfig({
   test: {
     maxWorkers: workers,
@@ -35,9 +38,16 @@ export default defineConfig({
       {
         test: {
           ...timeouts,
+          name: 'searches',
+          include: searches,
+        },
+      },
+      {
+        test: {
+          ...timeouts,
           name: 'isolated',
           include: ['test/**/*.test.ts'],
-          exclude: [...unit, ...service],
+          exclude: [...unit, ...service, ...searches],
           globalSetup: ['test/support/build-once.ts'],
         },
       },

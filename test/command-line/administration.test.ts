@@ -7,7 +7,7 @@ import { run } from '../support/programs.ts';
 import { startService } from '../support/server.ts';
 import { atEachPlace } from './places.ts';
 
-// Each command is a process of its own.
+// Commands wait for one another, and those in the cloud for a function.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let folder: string;

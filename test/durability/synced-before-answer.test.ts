@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { textOf } from '../support/expect-error.ts';
 import { PooledClient, type PooledResponse } from '../support/pooled-client.ts';
 import { startService } from '../support/server.ts';
@@ -19,6 +19,7 @@ import {
   type SystemCall,
 } from '../support/system-calls.ts';
 
+const maxRuns = 3;
 const blobFile = /\/blobs\/[0-9a-f]{2}\/[^/]{30}$/;
 const tableFile = /\/table\/data\.mdb$/;
 
@@ -62,6 +63,51 @@ async function makeChanges(client: PooledClient): Promise<Change[]> {
   return changes;
 }
 
+interface Traced {
+  readonly data: string;
+  readonly changes: readonly Change[];
+  readonly calls: readonly SystemCall[];
+}
+
+async function traceChanges(): Promise<Traced> {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-traced-'));
+  const output = join(folder, 'trace');
+  const data = join(folder, 'new', 'data');
+  const service = await startService({ data, env: tracedEnvironment, under: tracingTo(output) });
+  const client = new PooledClient(service);
+  const changes = await makeChanges(client);
+  client.close();
+  expect(await service.stop()).toBe(0);
+  const calls = await readTrace(output);
+  await rm(folder, { recursive: true });
+  return { data, changes, calls };
+}
+
+/**
+ * The changes, made while no job of the service's own was writing. One that commits to the table just as an answer is sent (the
+ * request counts do, every five seconds) cannot be told from the change by its system calls, so they are made again. A change that is
+ * always answered too early is found all the same: it disturbs every run.
+ */
+async function undisturbed(context: TestContext): Promise<Traced> {
+  for (let run = 1; ; run++) {
+    const traced = await traceChanges();
+    const disturbed = traced.changes.filter(
+      (change) => unsyncedBefore(traced.calls, expectationOf(change, traced.data)).length > 0,
+    );
+    if (disturbed.length === 0 || run === maxRuns) return traced;
+    await context.annotate(`run ${run}: something was written as the answer to ${disturbed[0]!.name} was sent`);
+  }
+}
+
+function answered(requestId: string): (call: SystemCall) => boolean {
+  return ({ name, args }) =>
+    /^(?:write|send)/.test(name) && /^\d+<(?:socket|TCP)/.test(args) && args.includes(requestId);
+}
+
+function expectationOf({ written, requestId }: Change, data: string): SyncExpectation {
+  return { within: data, except: /\/lock\.mdb$/, written, acknowledgement: answered(requestId) };
+}
+
 /**
  * A kill cannot show what a loss of power does: what was written survives it in the system's memory, synced or not. So the
  * service's system calls are followed instead.
@@ -71,25 +117,8 @@ describe('the service, watched by strace', () => {
     const reason = await whyNoTracing();
     if (reason !== undefined) context.skip(reason);
 
-    const folder = await mkdtemp(join(tmpdir(), 'stillage-traced-'));
-    const output = join(folder, 'trace');
-    const data = join(folder, 'new', 'data');
-    const service = await startService({ data, env: tracedEnvironment, under: tracingTo(output) });
-    const client = new PooledClient(service);
-    const changes = await makeChanges(client);
-    client.close();
-    expect(await service.stop()).toBe(0);
-    const calls = await readTrace(output);
-    await rm(folder, { recursive: true });
-
-    const answered =
-      (requestId: string) =>
-      (call: SystemCall): boolean =>
-        /^(?:write|send)/.test(call.name) && /^\d+<(?:socket|TCP)/.test(call.args) && call.args.includes(requestId);
-    const expectation = (change: Change): SyncExpectation => {
-      const { written } = change;
-      return { within: data, except: /\/lock\.mdb$/, written, acknowledgement: answered(change.requestId) };
-    };
+    const { data, changes, calls } = await undisturbed(context);
+    const expectation = (change: Change): SyncExpectation => expectationOf(change, data);
 
     let before = 0;
     for (const change of changes) {

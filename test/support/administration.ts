@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { runProgram, type Run } from './program.ts';
+import type { Run } from './program.ts';
+import { runWarm } from './warm-program.ts';
 
 /** Where commands of administration are carried out. */
 export interface Place {
@@ -16,7 +17,7 @@ export function onData(data: string): Place {
 /** Runs a command somewhere: a data directory, if it is only a path. */
 export function runAt(place: Place | string, args: readonly string[]): Promise<Run> {
   const { args: where, env } = typeof place === 'string' ? onData(place) : place;
-  return runProgram([...args, ...where], { env });
+  return runWarm([...args, ...where], env);
 }
 
 /** Runs a command, which must succeed, and reads what it prints with `--json`. */
