@@ -1,6 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import { z } from 'zod';
+import { defaultZones, zoneCount, zonePrefix, zonesWithoutVpcOrigins } from './zones.ts';
 import { isLimit, limitFault, type Limits } from '../shared/protocol/limits.ts';
 
 /** From the command line (`-c name=value`) everything comes as text. */
@@ -34,6 +35,13 @@ function limitProblem(name: string, value: number): string | undefined {
   return limitFault(name, value);
 }
 
+/** A list of words; on the command line, with commas between them. */
+const words = (form: RegExp, message: string) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(',').filter((word) => word !== '') : value),
+    z.array(z.string().regex(form, message)),
+  );
+
 const fields = z.object({
   /** Names the deployment: several can live in one account. */
   stage: z.string().regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short lower-case word'),
@@ -53,10 +61,16 @@ const fields = z.object({
         'must be the ARN of a certificate in us-east-1',
       ),
   ),
+  /** The certificate of the same names for the load balancer of the byte lane: in the region of the deployment, as its load balancers want it. */
+  originCertificate: optional(
+    z.string().regex(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of a certificate'),
+  ),
   /** The hosted zone of Route 53 that gets the names. Without it, whoever keeps the DNS enters them. */
   hostedZone: optional(z.string().regex(/^Z[A-Z0-9]+$/, 'must be the id of a hosted zone')),
   /** What carries the bodies of objects: a service on Fargate, or the functions of the operations within their limits. */
   byteLane: z.enum(['fargate', 'functions']),
+  /** The ids of the zones of the byte lane. Without any, the first two of the region that can have one. */
+  zones: words(/^[a-z]{3,6}\d-az\d$/, 'must be ids of zones, such as use1-az1'),
   byteLaneMinimumTasks: wholeNumber,
   byteLaneMaximumTasks: wholeNumber,
   /** The stream of a table that was restored, and takes the place of the one that the data stack made. */
@@ -93,11 +107,10 @@ const fields = z.object({
   strictRegion: yesOrNo,
   /** Whether signatures of version 2 are taken, which do not cover the body. */
   signatureV2: yesOrNo,
-  /** Regions besides its own that buckets may be asked for in; none: any. On the command line, with commas between them. */
-  regions: z.preprocess(
-    (value) => (typeof value === 'string' ? value.split(',').filter((region) => region !== '') : value),
-    z.array(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions')),
-  ),
+  /** Whether keys of customers (SSE-C) are taken: without a domain they reach the byte lane unencrypted, inside the provider's network. */
+  customerKeys: yesOrNo,
+  /** Regions besides its own that buckets may be asked for in; none: any. */
+  regions: words(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions'),
   xmlNamespace: z.url(),
   allUsersGroupUri: z.url(),
   logRetentionDays: wholeNumber.refine(
@@ -120,9 +133,65 @@ const settings = fields.superRefine((given, context) => {
   const [, , , region, account] = given.restoredTable?.split(':') ?? [];
   if (given.restoredTable && (region !== given.region || account !== given.account))
     wrong('restoredTable', `is not in account ${given.account} and region ${given.region}, where the deployment is`);
+  const zones = zonesProblem(given);
+  if (zones !== undefined) wrong('zones', zones);
+  const byteLaneCertificate = originCertificateOf(given);
+  if (given.byteLane === 'fargate' && given.domain) {
+    if (byteLaneCertificate === undefined) {
+      wrong(
+        'originCertificate',
+        `a byte lane with a domain needs one, in ${given.region}: requests travel to it by TLS`,
+      );
+    } else if (byteLaneCertificate.split(':')[3] !== given.region) {
+      wrong('originCertificate', `is not in ${given.region}, where the load balancer is`);
+    }
+  }
   if (given.byteLaneMinimumTasks > given.byteLaneMaximumTasks)
     wrong('byteLaneMinimumTasks', 'is more than the maximum');
 });
+
+function zonesProblem({
+  zones,
+  region,
+}: {
+  readonly zones: readonly string[];
+  readonly region: string;
+}): string | undefined {
+  if (zones.length === 0) return undefined;
+  if (new Set(zones).size !== zoneCount || zones.length !== zoneCount) return `must be ${zoneCount} different zones`;
+  if (!zones.every((id) => id.startsWith(`${zonePrefix(region)}-`))) return `must be zones of ${region}`;
+  const unfit = zones.filter((id) => zonesWithoutVpcOrigins.has(id));
+  return unfit.length > 0 ? `CloudFront has no VPC origins in ${unfit.join(', ')}` : undefined;
+}
+
+/** The ids of the zones of the byte lane. */
+export function zonesOf({ zones, region }: Pick<Settings, 'zones' | 'region'>): readonly string[] {
+  return zones.length > 0 ? zones : defaultZones(region);
+}
+
+/** The certificate of the byte lane's load balancer. That of the distribution serves both where both have to be in us-east-1. */
+export function originCertificateOf({
+  domain,
+  region,
+  certificate,
+  originCertificate,
+}: Pick<Settings, 'domain' | 'region' | 'certificate' | 'originCertificate'>): string | undefined {
+  if (domain === undefined) return undefined;
+  return originCertificate ?? (region === 'us-east-1' ? certificate : undefined);
+}
+
+/** What the distribution finds at the load balancer of the byte lane. */
+export interface ByteLaneEntry {
+  readonly port: 80 | 443;
+  /** Undefined: plain HTTP, as there is no name that a certificate could be for. */
+  readonly certificate: string | undefined;
+}
+
+/** How the distribution reaches the byte lane: by TLS where there is a domain, and so a certificate. */
+export function byteLaneEntry(settings: Parameters<typeof originCertificateOf>[0]): ByteLaneEntry {
+  const certificate = originCertificateOf(settings);
+  return { port: certificate === undefined ? 80 : 443, certificate };
+}
 
 function parseJson(text: string): unknown {
   try {

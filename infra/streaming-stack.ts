@@ -1,11 +1,12 @@
-import { CfnOutput, Duration, Fn, RemovalPolicy, Size, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { CfnOutput, Duration, RemovalPolicy, Size, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
+  type CfnSubnet,
   FlowLogDestination,
   FlowLogTrafficType,
   GatewayVpcEndpointAwsService,
   type IVpc,
   IpAddresses,
-  Peer,
   Port,
   SecurityGroup,
   SubnetType,
@@ -32,7 +33,8 @@ import { environmentOf } from './environment.ts';
 import { acknowledgeBlobs, type Data, grantsOf, scrubGrants } from './grants.ts';
 import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
 import { byteLaneLogName } from './request-logs.ts';
-import type { Settings } from './settings.ts';
+import { OriginFacingList } from './origin-facing-list.ts';
+import { byteLaneEntry, type Settings, zonesOf } from './settings.ts';
 
 export interface StreamingStackProps extends StackProps {
   readonly settings: Settings;
@@ -42,9 +44,8 @@ export interface StreamingStackProps extends StackProps {
   readonly imageDirectory: string;
 }
 
-/** What a server listens on, and the load balancer too: only the distribution reaches it, inside the network of the cloud. */
+/** What a server listens on. */
 const port = 9000;
-const balancerPort = 80;
 const addresses = '10.72.0.0/16';
 
 /**
@@ -66,9 +67,9 @@ export class StreamingStack extends Stack {
     this.#scrub(data, imageDirectory, vpc, service);
   }
 
-  /** Two zones, by position: their names would have to be looked up. */
+  /** The ids of two zones: which zone a name means differs from account to account. {@link placeByZoneId} says them as ids. */
   override get availabilityZones(): string[] {
-    return [0, 1].map((index) => Fn.select(index, Fn.getAzs()));
+    return [...zonesOf(this.#settings)];
   }
 
   /**
@@ -90,6 +91,8 @@ export class StreamingStack extends Stack {
         Table: { service: GatewayVpcEndpointAwsService.DYNAMODB },
       },
     });
+    for (const subnet of [...vpc.publicSubnets, ...vpc.isolatedSubnets])
+      placeByZoneId(subnet.node.defaultChild as CfnSubnet);
     vpc.addFlowLog('Refused', {
       destination: FlowLogDestination.toCloudWatchLogs(this.#logGroup('RefusedLog')),
       trafficType: FlowLogTrafficType.REJECT,
@@ -206,8 +209,11 @@ export class StreamingStack extends Stack {
       description: 'Stillage: the load balancer of the byte lane',
       allowAllOutbound: false,
     });
-    // The distribution arrives from network interfaces inside. Whoever else gets here lacks its secret.
-    securityGroup.addIngressRule(Peer.ipv4(addresses), Port.tcp(balancerPort), 'the distribution');
+    // Traffic of a VPC origin matches this list, and no rule for the addresses of the network that it arrives in.
+    // https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html
+    const distribution = new OriginFacingList(this, 'Distribution', { logGroup: this.#logGroup('DistributionLog') });
+    const { port: balancerPort, certificate } = byteLaneEntry(this.#settings);
+    securityGroup.addIngressRule(distribution.peer, Port.tcp(balancerPort), 'the distribution');
     const balancer = new ApplicationLoadBalancer(this, 'Balancer', {
       vpc,
       internetFacing: false,
@@ -218,10 +224,15 @@ export class StreamingStack extends Stack {
       // It takes an underscore for invalid, which names of metadata have.
       dropInvalidHeaderFields: false,
     });
-    const listener = balancer.addListener('Http', {
+    const listener = balancer.addListener(certificate === undefined ? 'Http' : 'Https', {
       port: balancerPort,
-      protocol: ApplicationProtocol.HTTP,
       open: false,
+      ...(certificate === undefined
+        ? { protocol: ApplicationProtocol.HTTP }
+        : {
+            protocol: ApplicationProtocol.HTTPS,
+            certificates: [Certificate.fromCertificateArn(this, 'Certificate', certificate)],
+          }),
     });
     listener.addTargets('Servers', {
       port,
@@ -261,3 +272,9 @@ export class StreamingStack extends Stack {
 }
 
 const askWhetherAlive = `fetch('http://127.0.0.1:${port}/_stillage/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
+
+/** https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-subnet.html */
+function placeByZoneId(subnet: CfnSubnet): void {
+  subnet.availabilityZoneId = subnet.availabilityZone;
+  subnet.availabilityZone = undefined;
+}

@@ -28,6 +28,7 @@ import { refusal, split, toEvent, toResponse, type ApiRequest, type ApiResponse 
 import { RoleGate } from './role-gate.ts';
 import { deployedFunctions, deployedTask, type Grantee } from './template-grants.ts';
 import { TemplateValues } from './template-values.ts';
+import { VpcOriginPath } from './vpc-origin.ts';
 import { WorkOnCall } from './work-on-call.ts';
 
 const stage = 'prod';
@@ -244,7 +245,11 @@ export class DeploymentUnderTest {
       });
     }
     const control = { host: apiHost, call: (request: ApiRequest) => this.callApi(request) };
-    const lanes = { control, bytePort: this.#byteLane?.port };
+    const byte = this.#byteLane && {
+      port: this.#byteLane.port,
+      path: new VpcOriginPath(streaming!, edge),
+    };
+    const lanes = { control, byte };
     this.#distribution = await CloudFront.start(edge, await this.#valuesOfEdge(), lanes);
   }
 

@@ -44,6 +44,13 @@ describe('the settings of a deployment', () => {
     ['domain', 'localhost'],
     ['certificate', 'arn:aws:acm:eu-west-1:000000000000:certificate/1'],
     ['hostedZone', 'example.com'],
+    ['originCertificate', 'arn:aws:iam::000000000000:server-certificate/x'],
+    ['zones', 'us-east-1a,us-east-1b'],
+    ['zones', 'use1-az1'],
+    ['zones', 'use1-az1,use1-az1'],
+    ['zones', 'use1-az2,use1-az3'],
+    ['zones', 'euw1-az1,euw1-az2'],
+    ['customerKeys', 'no'],
     ['byteLane', 'none'],
     ['byteLaneMinimumTasks', '0'],
     ['byteLaneMinimumTasks', '21'],
@@ -80,6 +87,16 @@ describe('the settings of a deployment', () => {
     ['a domain without a certificate', { domain: 's3.example.com' }, 'certificate'],
     ['websites without a domain', { websiteDomain: 'website.example.com' }, 'websiteDomain'],
     ['websites without a byte lane', { ...withDomain, byteLane: 'functions' }, 'websiteDomain'],
+    [
+      'a domain elsewhere without a certificate for the load balancer',
+      { ...withDomain, region: 'eu-central-1' },
+      'originCertificate',
+    ],
+    [
+      'a certificate for the load balancer of another region',
+      { ...withDomain, region: 'eu-central-1', originCertificate: withDomain.certificate },
+      'originCertificate',
+    ],
     ['a zone without a domain', { hostedZone: 'Z012345' }, 'hostedZone'],
   ])('refuse %s', (_, given, name) => {
     expect(() => settings(given)).toThrow(new RegExp(`cdk.json.*${name}: `));

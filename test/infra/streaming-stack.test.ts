@@ -90,10 +90,14 @@ describe('the streaming stack', () => {
     expect(JSON.stringify(groups.map(([, { Properties }]) => Properties['SecurityGroupIngress'] ?? []))).not.toContain(
       '0.0.0.0/0',
     );
-    const [, ingress] = resources(streaming, 'AWS::EC2::SecurityGroupIngress')[0]!;
-    expect(resources(streaming, 'AWS::EC2::SecurityGroupIngress')).toHaveLength(1);
-    expect(ingress.Properties).toMatchObject({ FromPort: 9000, ToPort: 9000 });
-    expect(JSON.stringify(ingress.Properties['SourceSecurityGroupId'])).toContain('BalancerAccess');
+    const rules = resources(streaming, 'AWS::EC2::SecurityGroupIngress').map(([, { Properties }]) => Properties);
+    const [fromBalancer, fromDistribution] = [9000, 80].map((port) => rules.find(({ FromPort }) => FromPort === port)!);
+    expect(rules).toHaveLength(2);
+    expect(JSON.stringify(fromBalancer!['SourceSecurityGroupId'])).toContain('BalancerAccess');
+    // Whether that is what CloudFront sends: test/infra/vpc-origin.test.ts.
+    expect(Object.keys(fromDistribution!).filter((name) => /^(Source|Cidr)/.test(name))).toEqual([
+      'SourcePrefixListId',
+    ]);
   });
 
   it('reaches table and blobs by gateway endpoints, and pays for no address translation', () => {
