@@ -41,7 +41,9 @@ export function router(
     const operation = operationOf(routes, on, request, rawQuery);
     // All that a website is asked for goes where its pages are: its distribution forwards the viewer's Host, which API Gateway refuses.
     const wanted = own(routes.byteLane, on === 'website' ? websitePages : operation);
-    selectOrigin(wanted && (wanted.length === 0 || wanted.some((name) => request.headers[name])) ? 'byte' : 'control');
+    const has = (name: string): boolean => request.headers[name] !== undefined;
+    const isOfByteLane = wanted && (wanted.length === 0 || wanted.some(has)) && !routes.withheld.some(has);
+    selectOrigin(isOfByteLane ? 'byte' : 'control');
     keepOriginals(request, rawQuery, event.viewer.ip);
     // What API Gateway would decode, collapse or refuse stays out of its sight.
     request.uri = '/' + operation;

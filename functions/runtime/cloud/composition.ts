@@ -55,7 +55,7 @@ export async function startCloudService(
   const blobs = Blobs ? new Blobs({ bucket: settings.blobBucket }) : new NoBlobs();
   const secrets = new AesSecrets(keys.sealing);
   const accounts = new Accounts({ table, secrets, clock });
-  const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri, publicUrl, regions } = settings;
+  const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri, publicUrl, regions, customerKeys } = settings;
 
   const requestId = requestIds(randomness);
   const services = composeServices(
@@ -66,7 +66,7 @@ export async function startCloudService(
         region,
         xmlNamespace,
         allUsersGroupUri,
-        ...{ publicUrl, regions },
+        ...{ publicUrl, regions, customerKeys },
         limits: { ...defaultLimits, ...settings.limits },
         tokenKey: keys.tokens,
       },

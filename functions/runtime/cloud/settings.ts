@@ -22,6 +22,8 @@ export interface CloudSettings {
   readonly strictRegion: boolean;
   /** Whether signatures of version 2 are taken. */
   readonly signatureV2: boolean;
+  /** Whether keys of customers (SSE-C) are taken. */
+  readonly customerKeys: boolean;
   /** Regions besides its own that a bucket may be asked for in; undefined: any. */
   readonly regions: readonly string[] | undefined;
   /** What differs from the default limits. */
@@ -49,6 +51,7 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     publicUrl: environment['STILLAGE_PUBLIC_URL'],
     strictRegion: environment['STILLAGE_STRICT_REGION'] === 'true',
     signatureV2: environment['STILLAGE_SIGNATURE_V2'] !== 'false',
+    customerKeys: environment['STILLAGE_CUSTOMER_KEYS'] !== 'false',
     regions: environment['STILLAGE_REGIONS']?.split(','),
     limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
   };

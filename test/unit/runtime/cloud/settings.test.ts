@@ -30,6 +30,7 @@ describe('the settings of a process in the cloud', () => {
       publicUrl: undefined,
       strictRegion: false,
       signatureV2: true,
+      customerKeys: true,
       regions: undefined,
     });
     const { limits } = readCloudSettings({ ...environment, STILLAGE_LIMITS: '{"bucketBytes":1000}' });
@@ -37,10 +38,11 @@ describe('the settings of a process in the cloud', () => {
     expect(readCloudSettings({ ...environment, STILLAGE_TABLE_TIMEOUT: '5000' }).tableTimeout).toBe(5000);
     const others = {
       ...{ STILLAGE_PUBLIC_URL: 'https://links.example.com', STILLAGE_STRICT_REGION: 'true' },
+      STILLAGE_CUSTOMER_KEYS: 'false',
       ...{ STILLAGE_SIGNATURE_V2: 'false', STILLAGE_REGIONS: 'eu,mars-north-1' },
     };
     expect(readCloudSettings({ ...environment, ...others })).toMatchObject({
-      ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false },
+      ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false, customerKeys: false },
       regions: ['eu', 'mars-north-1'],
     });
   });
