@@ -1,6 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import { z } from 'zod';
+import { memoryOfCpu, type Preset, presets, type Sizes } from './presets.ts';
 import { defaultZones, zoneCount, zonePrefix, zonesWithoutVpcOrigins } from './zones.ts';
 import { isLimit, limitFault, type Limits } from '../shared/protocol/limits.ts';
 
@@ -43,6 +44,8 @@ const words = (form: RegExp, message: string) =>
   );
 
 const fields = z.object({
+  /** Where the sizes come from that are not set. */
+  preset: z.enum(Object.keys(presets) as [Preset, ...Preset[]]),
   /** Names the deployment: several can live in one account. */
   stage: z.string().regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short lower-case word'),
   account: z.string().regex(/^\d{12}$/, 'must be the 12 digits of an account'),
@@ -69,6 +72,9 @@ const fields = z.object({
   hostedZone: optional(z.string().regex(/^Z[A-Z0-9]+$/, 'must be the id of a hosted zone')),
   /** What carries the bodies of objects: a service on Fargate, or the functions of the operations within their limits. */
   byteLane: z.enum(['fargate', 'functions']),
+  /** Of one server of the byte lane, in units of a 1,024th of a processor, and in MiB. */
+  byteLaneCpu: wholeNumber,
+  byteLaneMemory: wholeNumber,
   /** The ids of the zones of the byte lane. Without any, the first two of the region that can have one. */
   zones: words(/^[a-z]{3,6}\d-az\d$/, 'must be ids of zones, such as use1-az1'),
   byteLaneMinimumTasks: wholeNumber,
@@ -133,6 +139,8 @@ const settings = fields.superRefine((given, context) => {
   const [, , , region, account] = given.restoredTable?.split(':') ?? [];
   if (given.restoredTable && (region !== given.region || account !== given.account))
     wrong('restoredTable', `is not in account ${given.account} and region ${given.region}, where the deployment is`);
+  if (!memoryOfCpu[given.byteLaneCpu]?.includes(given.byteLaneMemory))
+    wrong('byteLaneMemory', `Fargate has no servers of ${given.byteLaneCpu} units and ${given.byteLaneMemory} MiB`);
   const zones = zonesProblem(given);
   if (zones !== undefined) wrong('zones', zones);
   const byteLaneCertificate = originCertificateOf(given);
@@ -162,6 +170,13 @@ function zonesProblem({
   if (!zones.every((id) => id.startsWith(`${zonePrefix(region)}-`))) return `must be zones of ${region}`;
   const unfit = zones.filter((id) => zonesWithoutVpcOrigins.has(id));
   return unfit.length > 0 ? `CloudFront has no VPC origins in ${unfit.join(', ')}` : undefined;
+}
+
+/** The sizes of the preset, where they are not set themselves. */
+function sizesOf(context: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const sizes: Sizes = presets[context['preset'] as Preset] ?? presets.standard;
+  const isSet = (name: string): boolean => context[name] !== undefined && context[name] !== '';
+  return Object.fromEntries(Object.entries(sizes).filter(([name]) => !isSet(name)));
 }
 
 /** The ids of the zones of the byte lane. */
@@ -212,7 +227,7 @@ export function readSettings(node: Node): Settings {
   const context = Object.fromEntries(
     Object.keys(fields.shape).map((name) => [name, node.tryGetContext(name) as unknown]),
   );
-  const parsed = settings.safeParse(context);
+  const parsed = settings.safeParse({ ...context, ...sizesOf(context) });
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw new SettingsError(`the settings in cdk.json, or given by -c, do not hold: ${issues.join('; ')}`);

@@ -12,6 +12,7 @@ import {
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import {
   Cluster,
@@ -26,9 +27,10 @@ import {
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
 import { ApplicationLoadBalancer, ApplicationProtocol } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { byteLaneOperations } from '../shared/protocol/lanes.ts';
+import { measureNamespace } from './background-function.ts';
 import { environmentOf } from './environment.ts';
 import { acknowledgeBlobs, type Data, grantsOf, scrubGrants } from './grants.ts';
 import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
@@ -55,11 +57,14 @@ const addresses = '10.72.0.0/16';
 export class StreamingStack extends Stack {
   readonly balancer: ApplicationLoadBalancer;
   readonly #settings: Settings;
+  /** With a line for each request, and one a minute for the memory of uploads. */
+  readonly #log: LogGroup;
 
   constructor(scope: Construct, id: string, props: StreamingStackProps) {
     const { settings, data, functions, imageDirectory, ...stackProps } = props;
     super(scope, id, stackProps);
     this.#settings = settings;
+    this.#log = this.#logGroup('Log', byteLaneLogName(settings.stage));
     const vpc = this.#network();
     const service = this.#service(vpc, this.#task(data, functions, imageDirectory));
     this.balancer = this.#balancer(vpc, service);
@@ -103,8 +108,8 @@ export class StreamingStack extends Stack {
 
   #task(data: Data, functions: readonly FunctionDescription[], imageDirectory: string): FargateTaskDefinition {
     const task = new FargateTaskDefinition(this, 'Task', {
-      cpu: 1024,
-      memoryLimitMiB: 2048,
+      cpu: this.#settings.byteLaneCpu,
+      memoryLimitMiB: this.#settings.byteLaneMemory,
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
     });
     const own = functions.filter(({ serves }) => serves.some((operation) => byteLaneOperations.has(operation)));
@@ -114,11 +119,15 @@ export class StreamingStack extends Stack {
     task.addContainer('Server', {
       image: ContainerImage.fromAsset(imageDirectory, { platform: Platform.LINUX_ARM64 }),
       command: ['bin/byte-lane.mjs'],
-      environment: { ...environmentOf(this.#settings, data), PORT: String(port) },
+      environment: {
+        ...environmentOf(this.#settings, data),
+        PORT: String(port),
+        STILLAGE_UPLOAD_MEMORY: String(uploadMemory(this.#settings)),
+      },
       portMappings: [{ containerPort: port }],
       logging: LogDrivers.awsLogs({
         streamPrefix: 'byte-lane',
-        logGroup: this.#logGroup('Log', byteLaneLogName(this.#settings.stage)),
+        logGroup: this.#log,
         // Where the log cannot be reached, requests go on, and their lines wait: some minutes of them.
         mode: AwsLogDriverMode.NON_BLOCKING,
         maxBufferSize: Size.mebibytes(25),
@@ -254,12 +263,24 @@ export class StreamingStack extends Stack {
     return balancer;
   }
 
-  /** Hashing and encryption take the processor, so that is what there must be enough of. */
+  /** Hashing and encryption take the processor, and uploads memory: there must be enough of both. */
   #scale(service: FargateService): void {
-    const { byteLaneMinimumTasks: minCapacity, byteLaneMaximumTasks: maxCapacity } = this.#settings;
-    service
-      .autoScaleTaskCount({ minCapacity, maxCapacity })
-      .scaleOnCpuUtilization('Processor', { targetUtilizationPercent: 60, scaleInCooldown: Duration.minutes(5) });
+    const { byteLaneMinimumTasks: minCapacity, byteLaneMaximumTasks: maxCapacity, stage } = this.#settings;
+    const tasks = service.autoScaleTaskCount({ minCapacity, maxCapacity });
+    const scaleInCooldown = Duration.minutes(5);
+    tasks.scaleOnCpuUtilization('Processor', { targetUtilizationPercent: 60, scaleInCooldown });
+    const memory = new MetricFilter(this, 'UploadMemory', {
+      logGroup: this.#log,
+      filterPattern: FilterPattern.literal('{ $.uploadMemoryPercent = * }'),
+      metricNamespace: measureNamespace(stage, 'ByteLane'),
+      metricName: 'uploadMemoryPercent',
+      metricValue: '$.uploadMemoryPercent',
+    });
+    tasks.scaleToTrackCustomMetric('Memory', {
+      metric: memory.metric({ statistic: Stats.AVERAGE, period: Duration.minutes(1) }),
+      targetValue: 60,
+      scaleInCooldown,
+    });
   }
 
   #logGroup(id: string, logGroupName?: string): LogGroup {
@@ -269,6 +290,11 @@ export class StreamingStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
     });
   }
+}
+
+/** The bytes of memory that uploads may take in a server: what else is in it needs as much. */
+function uploadMemory({ byteLaneMemory }: Settings): number {
+  return (byteLaneMemory / 2) * 1024 * 1024;
 }
 
 const askWhetherAlive = `fetch('http://127.0.0.1:${port}/_stillage/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;

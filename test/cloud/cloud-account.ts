@@ -77,7 +77,7 @@ export class CloudAccount {
    */
   async deploy(context: Context, pace: Pace = {}, former?: DeploymentUnderTest): Promise<DeploymentUnderTest> {
     const names = hostNamesOf({ domain: context['domain'], websiteDomain: context['websiteDomain'] });
-    const hasByteLane = context['byteLane'] !== 'functions';
+    const hasByteLane = context['byteLane'] !== 'functions' && context['preset'] !== 'small';
     const customerKeys = context['customerKeys'] !== 'false';
     const router = await routerCode({ ...names, functions: this.#functions, otherwise, hasByteLane, customerKeys });
     const synthesis = await synthesise(this.#functions, { context, router });

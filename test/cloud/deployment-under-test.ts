@@ -157,6 +157,11 @@ export class DeploymentUnderTest {
     return `http://127.0.0.1:${this.#byteLane!.port}`;
   }
 
+  /** What a server of the byte lane is told. */
+  get serverEnvironment(): Readonly<Record<string, string>> {
+    return this.#values.serverEnvironment(this.synthesis.streaming!);
+  }
+
   /** What a function, or the byte lane, has logged of requests. */
   async requests(name: string): Promise<Record<string, unknown>[]> {
     const log = name === 'byte-lane' ? this.#byteLane!.log : (await this.#functions.get(name))?.log;

@@ -5,6 +5,7 @@ import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteBucketCommand,
+  DeleteObjectCommand,
   DeleteObjectsCommand,
   GetBucketAclCommand,
   GetBucketEncryptionCommand,
@@ -37,7 +38,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
-import { request as startRequest, type IncomingMessage } from 'node:http';
+import { request as startRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -390,6 +391,36 @@ describe('behind the distribution', () => {
     expect(deployment!.calls.actions.size).toBeGreaterThan(20);
     expect(deployment!.calls.denied).toEqual([]);
     expect(deployment!.calls.unused().filter((grant) => !(grant in unusedWithReason))).toEqual([]);
+  });
+
+  it('a server of the byte lane begins no more uploads than it has memory for, and says so before it reads them', async () => {
+    const memory = Number(deployment!.serverEnvironment['STILLAGE_UPLOAD_MEMORY']);
+    const perUpload = 3 * 8 * MiB;
+    const fitting = Math.floor(memory / perUpload);
+    const begin = (Key: string): { putting: ClientRequest; answer: Promise<number | undefined> } => {
+      const host = new URL(deployment!.url).host;
+      const unsigned = {
+        method: 'PUT',
+        path: `/${Bucket}/${Key}`,
+        headers: { 'content-length': String(100 * MiB) },
+      };
+      const { method, target, headers } = signed(host, unsigned, { key: alice, payloadHash: 'UNSIGNED-PAYLOAD' });
+      const putting = startRequest(deployment!.url, { method, path: target, headers: headers.flat() });
+      const answer = once(putting, 'response').then(
+        ([response]) => (response as IncomingMessage).resume().statusCode,
+        () => undefined,
+      );
+      putting.write('begun');
+      return { putting, answer };
+    };
+    const uploads = Array.from({ length: fitting + 1 }, (_, index) => begin(`large-${index}`));
+    // One more than fit: the first answer is that of the one that is refused, as the others wait for their bytes.
+    expect(await Promise.race(uploads.map(({ answer }) => answer))).toBe(503);
+    for (const { putting } of uploads) putting.destroy();
+    expect((await Promise.all(uploads.map(({ answer }) => answer))).filter(Boolean)).toEqual([503]);
+    // Their memory is free again.
+    await client!.send(new PutObjectCommand({ Bucket, Key: 'after', Body: bytes }));
+    await client!.send(new DeleteObjectCommand({ Bucket, Key: 'after' }));
   });
 
   it('a server of the byte lane stays in use while the table and the blobs do not answer', async () => {

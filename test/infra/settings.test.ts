@@ -52,6 +52,8 @@ describe('the settings of a deployment', () => {
     ['zones', 'euw1-az1,euw1-az2'],
     ['customerKeys', 'no'],
     ['byteLane', 'none'],
+    ['preset', 'large'],
+    ['byteLaneMemory', '1024'],
     ['byteLaneMinimumTasks', '0'],
     ['byteLaneMinimumTasks', '21'],
     ['restoredTable', 'stillage-restored'],
@@ -100,6 +102,15 @@ describe('the settings of a deployment', () => {
     ['a zone without a domain', { hostedZone: 'Z012345' }, 'hostedZone'],
   ])('refuse %s', (_, given, name) => {
     expect(() => settings(given)).toThrow(new RegExp(`cdk.json.*${name}: `));
+  });
+
+  it('take their sizes from a preset, but for those that are set', () => {
+    expect(settings({ preset: 'small' })).toMatchObject({ byteLane: 'functions' });
+    expect(settings({ preset: 'single' })).toMatchObject({
+      ...{ byteLane: 'fargate', byteLaneMinimumTasks: 1, byteLaneMaximumTasks: 2 },
+      ...{ byteLaneCpu: 512, byteLaneMemory: 1024 },
+    });
+    expect(settings({ preset: 'single', byteLaneMaximumTasks: '5' })).toMatchObject({ byteLaneMaximumTasks: 5 });
   });
 
   it('say what is wrong with a limit', () => {

@@ -114,6 +114,21 @@ describe('the streaming stack', () => {
       TargetGroupAttributes: Match.arrayWith([{ Key: 'deregistration_delay.timeout_seconds', Value: '120' }]),
     });
     streaming.hasResourceProperties('AWS::ApplicationAutoScaling::ScalableTarget', { MinCapacity: 2, MaxCapacity: 20 });
+    const followed = resources(streaming, 'AWS::ApplicationAutoScaling::ScalingPolicy').map(
+      ([, { Properties }]) => Properties['TargetTrackingScalingPolicyConfiguration'],
+    );
+    expect(followed).toMatchObject([
+      { PredefinedMetricSpecification: { PredefinedMetricType: 'ECSServiceAverageCPUUtilization' }, TargetValue: 60 },
+      {
+        CustomizedMetricSpecification: {
+          MetricName: 'uploadMemoryPercent',
+          Namespace: 'Stillage/prod/ByteLane',
+          Statistic: 'Average',
+        },
+        TargetValue: 60,
+      },
+    ]);
+    streaming.hasResourceProperties('AWS::Logs::MetricFilter', { FilterPattern: '{ $.uploadMemoryPercent = * }' });
     streaming.hasResourceProperties('AWS::ECS::Service', {
       DesiredCount: 2,
       DeploymentConfiguration: {

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
 import { byteLaneOperations } from '../../../shared/protocol/lanes.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
@@ -13,6 +12,7 @@ import { closing } from '../http/listening.ts';
 import { nodeHttpListener, type Handler } from '../http/node-http.ts';
 import { onlyOperations } from './only-operations.ts';
 import { originalsOf, refusalOfOthers } from './through-router.ts';
+import { UploadBudget } from './upload-budget.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 
 /**
@@ -22,12 +22,14 @@ import { TrustedProxies } from '../http/trusted-proxies.ts';
 export async function startByteLane(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const settings = readCloudSettings(environment);
   const limits = { ...defaultLimits, ...settings.limits };
+  const uploads = new UploadBudget(settings.uploadMemory);
   const service = await startCloudService(
     settings,
     onlyOperations({ name: 'the byte lane', operations: [...served()] }),
-    S3BlobStore,
+    uploads.blobs,
   );
   const { log, requestId } = service;
+  const endReports = uploads.report(log);
   const listener = nodeHttpListener(throughRouter(service), {
     // The router says who the client is.
     proxies: new TrustedProxies([]),
@@ -58,6 +60,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   log.flush();
 
   await new Promise((resolve) => process.once('SIGTERM', resolve));
+  endReports();
   await close(stopTime);
   await service.close();
   log.note('stopped');

@@ -26,9 +26,14 @@ export interface CloudSettings {
   readonly customerKeys: boolean;
   /** Regions besides its own that a bucket may be asked for in; undefined: any. */
   readonly regions: readonly string[] | undefined;
+  /** How many bytes of memory uploads may take in a server of the byte lane. */
+  readonly uploadMemory: number;
   /** What differs from the default limits. */
   readonly limits: Partial<Limits>;
 }
+
+/** Half of the 2 GiB that a server has if nothing else is said. */
+const defaultUploadMemory = 1024 * 1024 * 1024;
 
 /** @throws Error that names what is missing */
 export function readCloudSettings(environment: Readonly<Record<string, string | undefined>>): CloudSettings {
@@ -53,6 +58,7 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     signatureV2: environment['STILLAGE_SIGNATURE_V2'] !== 'false',
     customerKeys: environment['STILLAGE_CUSTOMER_KEYS'] !== 'false',
     regions: environment['STILLAGE_REGIONS']?.split(','),
+    uploadMemory: Number(environment['STILLAGE_UPLOAD_MEMORY']) || defaultUploadMemory,
     limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
   };
 }

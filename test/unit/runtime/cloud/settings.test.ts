@@ -31,6 +31,7 @@ describe('the settings of a process in the cloud', () => {
       strictRegion: false,
       signatureV2: true,
       customerKeys: true,
+      uploadMemory: 2 ** 30,
       regions: undefined,
     });
     const { limits } = readCloudSettings({ ...environment, STILLAGE_LIMITS: '{"bucketBytes":1000}' });
@@ -39,10 +40,11 @@ describe('the settings of a process in the cloud', () => {
     const others = {
       ...{ STILLAGE_PUBLIC_URL: 'https://links.example.com', STILLAGE_STRICT_REGION: 'true' },
       STILLAGE_CUSTOMER_KEYS: 'false',
+      STILLAGE_UPLOAD_MEMORY: '1000',
       ...{ STILLAGE_SIGNATURE_V2: 'false', STILLAGE_REGIONS: 'eu,mars-north-1' },
     };
     expect(readCloudSettings({ ...environment, ...others })).toMatchObject({
-      ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false, customerKeys: false },
+      ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false, customerKeys: false, uploadMemory: 1000 },
       regions: ['eu', 'mars-north-1'],
     });
   });
