@@ -59,12 +59,18 @@ export class Deployment extends Construct {
     });
     this.schedule = new ScheduleStack(this, 'schedule', {
       ...stack('schedule', 'the change feed, schedules and administration'),
-      ...{ data: this.data, endpoint: this.edge.endpoint },
+      ...{ data: this.data, endpoint: this.edge.endpoint, distributions: this.edge.distributionIds },
       functions: background,
     });
     this.operations = new OperationsStack(this, 'operations', {
       ...stack('operations', 'dashboard and alarms'),
-      ...{ data: this.data, schedule: this.schedule, balancer: this.streaming?.balancer },
+      ...{ data: this.data, schedule: this.schedule },
+      byteLane: this.streaming && {
+        balancer: this.streaming.balancer,
+        servers: this.streaming.servers,
+        minimumTasks: settings.byteLaneMinimumTasks,
+        maximumTasks: settings.byteLaneMaximumTasks,
+      },
     });
     Tags.of(this).add('stillage:stage', settings.stage, { excludeResourceTypes: untagged });
   }

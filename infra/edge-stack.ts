@@ -56,6 +56,7 @@ export class EdgeStack extends Stack {
   readonly websites: Distribution | undefined;
   /** What clients are configured with. */
   readonly endpoint: string;
+  readonly distributionIds: readonly string[];
   readonly #settings: Settings;
 
   constructor(scope: Construct, id: string, props: EdgeStackProps) {
@@ -96,6 +97,9 @@ export class EdgeStack extends Stack {
         undefined,
       );
     }
+    this.distributionIds = [this.distribution, ...(this.websites ? [this.websites] : [])].map(
+      ({ distributionId }) => distributionId,
+    );
     this.endpoint = `https://${domain ?? this.distribution.domainName}`;
     new CfnOutput(this, 'Endpoint', { value: this.endpoint });
   }

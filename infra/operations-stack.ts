@@ -10,7 +10,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { type ApplicationLoadBalancer, HttpCodeElb, HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { HttpCodeElb, HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
@@ -21,6 +21,7 @@ import {
   lambdaMetric,
   operatorAlarms,
   tableMetric,
+  type WatchedByteLane,
   type WatchedDeployment,
 } from './operator-alarms.ts';
 import type { ScheduleStack } from './schedule-stack.ts';
@@ -30,15 +31,15 @@ export interface OperationsStackProps extends StackProps {
   readonly settings: Settings;
   readonly data: Data;
   readonly schedule: ScheduleStack;
-  /** Before the byte lane, if there is one. */
-  readonly balancer: ApplicationLoadBalancer | undefined;
+  /** If there is one. */
+  readonly byteLane: WatchedByteLane | undefined;
 }
 
 const five = Duration.minutes(5);
 
 /** What an operator looks at, and what calls them: a dashboard, alarms, and the topic of the alarms. */
 export class OperationsStack extends Stack {
-  constructor(scope: Construct, id: string, { settings, data, schedule, balancer, ...props }: OperationsStackProps) {
+  constructor(scope: Construct, id: string, { settings, data, schedule, byteLane, ...props }: OperationsStackProps) {
     super(scope, id, props);
     const { stage } = settings;
     const { tableName } = data.table;
@@ -48,14 +49,15 @@ export class OperationsStack extends Stack {
       description: 'Subscribe to it: docs/cloud-operations.md',
     });
     const action = new SnsAction(topic);
-    const alarms = operatorAlarms({ stage, tableName, schedule, balancer }).map(
-      ({ name, means, metric, above, periods, orSilence }) => {
+    const alarms = operatorAlarms({ stage, tableName, schedule, byteLane }).map(
+      ({ name, means, metric, above, below, periods, orSilence }) => {
         const alarm = new Alarm(this, name, {
           alarmName: `stillage-${stage}-${name}`,
           alarmDescription: means,
           metric,
-          threshold: above,
-          comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+          threshold: below ?? above ?? 0,
+          comparisonOperator:
+            below === undefined ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
           evaluationPeriods: periods,
           treatMissingData: orSilence ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
         });
@@ -69,7 +71,7 @@ export class OperationsStack extends Stack {
       defaultInterval: Duration.hours(12),
     });
     dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 }));
-    for (const row of rows({ stage, tableName, schedule, balancer })) dashboard.addWidgets(...row);
+    for (const row of rows({ stage, tableName, schedule, byteLane })) dashboard.addWidgets(...row);
   }
 
   /**
@@ -91,7 +93,7 @@ export class OperationsStack extends Stack {
   }
 }
 
-function rows({ stage, tableName, schedule, balancer }: WatchedDeployment): GraphWidget[][] {
+function rows({ stage, tableName, schedule, byteLane }: WatchedDeployment): GraphWidget[][] {
   const { functions, deadLetters, lifecycleQueue } = schedule;
   const every = [...functions];
   const followers = every.filter(([name]) => name === 'CountUsage' || name === 'ReleaseContent');
@@ -138,15 +140,15 @@ function rows({ stage, tableName, schedule, balancer }: WatchedDeployment): Grap
       ),
       graph('Bill of requests: behind, s', [billLag(stage)]),
     ],
-    ...(balancer
+    ...(byteLane
       ? [
           [
-            graph('Byte lane: requests', [balancer.metrics.requestCount({ period: five })]),
+            graph('Byte lane: requests', [byteLane.balancer.metrics.requestCount({ period: five })]),
             graph('Byte lane: errors', [
-              balancer.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: five }),
-              balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period: five }),
+              byteLane.balancer.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: five }),
+              byteLane.balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period: five }),
             ]),
-            graph('Byte lane: bytes', [balancer.metrics.processedBytes({ period: five })]),
+            graph('Byte lane: bytes', [byteLane.balancer.metrics.processedBytes({ period: five })]),
           ],
         ]
       : []),

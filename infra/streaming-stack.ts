@@ -12,9 +12,10 @@ import {
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
-import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import {
+  AlarmBehavior,
   Cluster,
   ContainerImage,
   ContainerInsights,
@@ -26,7 +27,12 @@ import {
   LogDrivers,
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
-import { ApplicationLoadBalancer, ApplicationProtocol } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import {
+  ApplicationLoadBalancer,
+  ApplicationProtocol,
+  type ApplicationTargetGroup,
+  HttpCodeTarget,
+} from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { byteLaneOperations } from '../shared/protocol/lanes.ts';
@@ -56,6 +62,8 @@ const addresses = '10.72.0.0/16';
  */
 export class StreamingStack extends Stack {
   readonly balancer: ApplicationLoadBalancer;
+  /** The servers behind it. */
+  readonly servers: ApplicationTargetGroup;
   readonly #settings: Settings;
   /** With a line for each request, and one a minute for the memory of uploads. */
   readonly #log: LogGroup;
@@ -67,7 +75,8 @@ export class StreamingStack extends Stack {
     this.#log = this.#logGroup('Log', byteLaneLogName(settings.stage));
     const vpc = this.#network();
     const service = this.#service(vpc, this.#task(data, functions, imageDirectory));
-    this.balancer = this.#balancer(vpc, service);
+    ({ balancer: this.balancer, servers: this.servers } = this.#balancer(vpc, service));
+    this.#rollBackOnErrors(service);
     this.#scale(service);
     this.#scrub(data, imageDirectory, vpc, service);
   }
@@ -212,7 +221,10 @@ export class StreamingStack extends Stack {
     });
   }
 
-  #balancer(vpc: IVpc, service: FargateService): ApplicationLoadBalancer {
+  #balancer(
+    vpc: IVpc,
+    service: FargateService,
+  ): { readonly balancer: ApplicationLoadBalancer; readonly servers: ApplicationTargetGroup } {
     const securityGroup = new SecurityGroup(this, 'BalancerAccess', {
       vpc,
       description: 'Stillage: the load balancer of the byte lane',
@@ -243,7 +255,7 @@ export class StreamingStack extends Stack {
             certificates: [Certificate.fromCertificateArn(this, 'Certificate', certificate)],
           }),
     });
-    listener.addTargets('Servers', {
+    const servers = listener.addTargets('Servers', {
       port,
       protocol: ApplicationProtocol.HTTP,
       targets: [service],
@@ -260,7 +272,25 @@ export class StreamingStack extends Stack {
       id: 'AwsSolutions-ELB2',
       reason: 'Servers log each request; a log of the load balancer would hold presigned URLs.',
     });
-    return balancer;
+    return { balancer, servers };
+  }
+
+  /**
+   * A deployment whose servers answer errors is rolled back, and not only one whose servers do not start. The alarm is told to nobody:
+   * those of the operations stack are.
+   * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/deployment-alarm-failure.html
+   */
+  #rollBackOnErrors(service: FargateService): void {
+    const alarm = new Alarm(this, 'DeploymentErrors', {
+      alarmName: `stillage-${this.#settings.stage}-byte-lane-deployment`,
+      alarmDescription: 'Stillage: rolls a deployment of the byte lane back',
+      metric: this.servers.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: Duration.minutes(1) }),
+      threshold: 20,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 2,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+    service.enableDeploymentAlarms([alarm.alarmName], { behavior: AlarmBehavior.ROLLBACK_ON_ALARM });
   }
 
   /** Hashing and encryption take the processor, and uploads memory: there must be enough of both. */

@@ -40,7 +40,7 @@ let count = 0;
 
 /** What the resources of a deployment's templates are called: no two deployments share any. */
 function freshNames(): Readonly<
-  Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret' | 'Lifecycle' | 'Distribution', string>
+  Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret' | 'Lifecycle' | 'Distribution' | 'Websites', string>
 > {
   const own = `stillage-${(count += 1)}`;
   return {
@@ -50,6 +50,7 @@ function freshNames(): Readonly<
     EdgeSecret: `${own}-edge`,
     Lifecycle: `${own}-Lifecycle`,
     Distribution: `${own}.cloudfront.net`,
+    Websites: `${own}-websites.cloudfront.net`,
   };
 }
 type Names = ReturnType<typeof freshNames>;

@@ -133,6 +133,8 @@ describe('the streaming stack', () => {
       DesiredCount: 2,
       DeploymentConfiguration: {
         DeploymentCircuitBreaker: { Enable: true, Rollback: true },
+        // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/deployment-alarm-failure.html
+        Alarms: { AlarmNames: [{ Ref: Match.stringLikeRegexp('^DeploymentErrors') }], Enable: true, Rollback: true },
         MinimumHealthyPercent: 100,
       },
     });
