@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 
 /** What takes seconds each, and is left to `npm test`. */
-const slow = ['authorisation-matrix', 'edge/router', 'apply-lifecycle', 'scrub/histories', 'metadata/listing'];
+const slow = ['authorisation-matrix', 'edge/router', 'apply-lifecycle', 'scrub/version-chains', 'metadata/listing'];
 
 const steps = [
   [

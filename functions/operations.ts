@@ -3,6 +3,12 @@ import type { OperationName } from '../shared/protocol/routes.ts';
 import { deleteAlarm, getAlarm, putAlarm } from './bucket/alarm.ts';
 import { getBucketAcl, putBucketAcl } from './bucket/bucket-acl.ts';
 import { deleteBucketCors, getBucketCors, putBucketCors } from './bucket/bucket-cors.ts';
+import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './bucket/bucket-encryption.ts';
+import {
+  deleteBucketOwnershipControls,
+  getBucketOwnershipControls,
+  putBucketOwnershipControls,
+} from './bucket/bucket-ownership-controls.ts';
 import { deleteBucketPolicy, getBucketPolicy, putBucketPolicy } from './bucket/bucket-policy.ts';
 import {
   deleteBucketLifecycle,
@@ -27,6 +33,7 @@ import { listObjectVersions } from './bucket/list-object-versions.ts';
 import { listObjectsV2 } from './bucket/list-objects-v2.ts';
 import { listObjects } from './bucket/list-objects.ts';
 import { preflight } from './bucket/preflight.ts';
+import { deletePublicAccessBlock, getPublicAccessBlock, putPublicAccessBlock } from './bucket/public-access-block.ts';
 import { stubs } from './bucket/stubs.ts';
 import { abortMultipartUpload } from './multipart/abort-multipart-upload.ts';
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
@@ -62,7 +69,10 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       deleteAlarm,
       deleteBucket,
       deleteBucketCors,
+      deleteBucketEncryption,
+      deleteBucketOwnershipControls,
       deleteBucketPolicy,
+      deletePublicAccessBlock,
       deleteBucketLifecycle,
       deleteBucketTagging,
       deleteBucketWebsite,
@@ -77,7 +87,10 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       getAlarmHistory,
       getBucketLocation,
       getBucketMonitoring,
+      getBucketEncryption,
+      getBucketOwnershipControls,
       getBucketPolicy,
+      getPublicAccessBlock,
       getBucketPolicyStatus,
       getBucketTagging,
       getBucketVersioning,
@@ -103,7 +116,10 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       postObject,
       preflight,
       putBucketCors,
+      putBucketEncryption,
+      putBucketOwnershipControls,
       putBucketPolicy,
+      putPublicAccessBlock,
       putBucketLifecycleConfiguration,
       putBucketAcl,
       putAlarm,

@@ -10,7 +10,7 @@ export interface Unfollowed {
 }
 
 /**
- * Hands a batch of one lane to its followers, one follower after the other. Should one fail, the batch is gone through again
+ * Hands a batch of one shard to its followers, one follower after the other. Should one fail, the batch is gone through again
  * record by record, so that one bad record holds up what comes behind it, and nothing that stands before.
  */
 export async function followChanges(

@@ -10,7 +10,7 @@ import {
 } from '../../shared/http/preconditions.ts';
 import type { Guard } from '../../shared/metadata/objects/new-version.ts';
 import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
-import { etagOf, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
+import { etagOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
 const sourceField = 'x-amz-rename-source';
@@ -45,7 +45,7 @@ export const renameObject = defineOperation({
   ],
 
   act: async ({ key, source: from, sourceConditions, conditions, token }, context) => {
-    const { authorisation, bucket, objects, quotas, sharing, view } = context;
+    const { authorisation, bucket, objects, quotas, contentReferences, view } = context;
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (attempt > 0) {
         view.forget();
@@ -58,28 +58,30 @@ export const renameObject = defineOperation({
         throw new S3Error('NoSuchKey', { details: { Key: from } });
       }
       judge(sourceConditions, source);
-      const share = sharing.handedOn({ bucketId: bucket.id, key: from, version: source });
+      const share = contentReferences.handedOn({ bucketId: bucket.id, key: from, version: source });
       const { marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified } = source;
       const renamed = {
         ...{ marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified },
         objectAttributes: await view.objectAttributes(source),
         renameToken: token,
       };
+      // Where versions are kept, the former name keeps its own.
+      const grows = bucket.versioning !== 'off';
+      const reservation = grows ? await quotas.reserve(bucket, { bytes: size, objects: 1 }) : undefined;
       try {
-        const commit = (): Promise<Head> =>
-          objects.put(authorisation, renamed, {
-            guard: targetGuard(conditions),
-            rightsCount: 'at the commit',
-            extras: async (version: Head, before, present) => {
-              const { changes, conditions: held } = await share(version, before, present);
-              return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
-            },
-          });
-        // Where versions are kept, the former name keeps its own.
-        await (bucket.versioning === 'off' ? commit() : quotas.within(bucket, { bytes: size, objects: 1 }, commit));
+        await objects.put(authorisation, renamed, {
+          guard: targetGuard(conditions),
+          rightsCount: 'at the commit',
+          extras: async (version: CurrentVersion, before, present) => {
+            const { changes, conditions: held } = await share(version, before, present);
+            return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
+          },
+        });
         return;
       } catch (error) {
         if (!(error instanceof SourceGone)) throw error;
+      } finally {
+        reservation?.release();
       }
     }
     throw new S3Error('SlowDown');

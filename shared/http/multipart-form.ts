@@ -74,7 +74,7 @@ class FormReader {
     const fields: [string, string][] = [];
     await this.#through(this.#delimiter);
     while (await this.#hasAnother()) {
-      const { name, fileName } = parsePartHead(await this.#through(emptyLine));
+      const { name, fileName } = parsePartHeaders(await this.#through(emptyLine));
       if (isFile(name)) return { fields, fileName, file: this.#file(), close: () => this.close() };
       fields.push([name, (await this.#through(this.#delimiter)).toString('latin1')]);
     }
@@ -113,7 +113,7 @@ class FormReader {
   /** Reads what comes after the file. S3 ignores it, but it must be the rest of a form. */
   async #readRest(): Promise<void> {
     while (await this.#hasAnother()) {
-      if (isFile(parsePartHead(await this.#through(emptyLine)).name)) throw notOneFile();
+      if (isFile(parsePartHeaders(await this.#through(emptyLine)).name)) throw notOneFile();
       await this.#through(this.#delimiter);
     }
     do {
@@ -183,9 +183,9 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const controls = /[\x00-\x08\x0a-\x1f\x7f]/;
 
-function parsePartHead(head: Buffer): { readonly name: string; readonly fileName: string | undefined } {
+function parsePartHeaders(bytes: Buffer): { readonly name: string; readonly fileName: string | undefined } {
   const headers = new Map<string, string>();
-  for (const line of head.toString('latin1').split('\r\n')) {
+  for (const line of bytes.toString('latin1').split('\r\n')) {
     const [name = '', ...rest] = line.split(':');
     if (rest.length === 0 || !token.test(name) || controls.test(line) || headers.has(name.toLowerCase())) {
       throw malformed('A part of the form has a head that is not well-formed.');

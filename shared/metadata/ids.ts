@@ -23,10 +23,12 @@ export interface Sequence {
   readonly counter: number;
 }
 
-/** The sequence that follows the key's present one: the clock's time, or later than the head's if the clock stands behind. */
-export function nextSequence(now: number, head: Sequence | undefined): Sequence {
-  if (head === undefined || now > head.ms) return { ms: now, counter: 0 };
-  return head.counter + 1 < counterLimit ? { ms: head.ms, counter: head.counter + 1 } : { ms: head.ms + 1, counter: 0 };
+/** The sequence that follows the key's previous one: the clock's time, or later than the previous if the clock is behind it. */
+export function nextSequence(now: number, previous: Sequence | undefined): Sequence {
+  if (previous === undefined || now > previous.ms) return { ms: now, counter: 0 };
+  return previous.counter + 1 < counterLimit
+    ? { ms: previous.ms, counter: previous.counter + 1 }
+    : { ms: previous.ms + 1, counter: 0 };
 }
 
 /** The sequence an instance id begins with. */
@@ -52,7 +54,7 @@ export function writeToken(randomness: Randomness): string {
   return random(12, randomness);
 }
 
-/** How many partitions a bucket's heads lie in, by the first character of its id. */
+/** How many partitions a bucket's current versions lie in, by the first character of its id. */
 const shardCodes = { '0': 1, '1': 4, '2': 16 } as const;
 
 export type ShardCount = (typeof shardCodes)[keyof typeof shardCodes];

@@ -26,10 +26,25 @@ function attributeBytes(value: Attribute): number {
 
 /** One byte for each two significant digits, and one more (a further one for a negative number). */
 function numberBytes(value: number): number {
-  const digits = Math.abs(value)
+  const magnitude = Math.abs(value);
+  const digits = Number.isSafeInteger(magnitude) ? digitsOfInteger(magnitude) : digitsOfFraction(magnitude);
+  return Math.ceil(digits / 2) + 1 + (value < 0 ? 1 : 0);
+}
+
+/** Most numbers are integers, and each put counts those of a whole item: text is too slow for that. */
+function digitsOfInteger(value: number): number {
+  if (value === 0) return 0;
+  let rest = value;
+  while (rest % 10 === 0) rest /= 10;
+  let digits = 1;
+  for (let limit = 10; rest >= limit; limit *= 10) digits += 1;
+  return digits;
+}
+
+function digitsOfFraction(value: number): number {
+  return value
     .toExponential()
     .split('e', 1)[0]!
     .replace('.', '')
     .replace(/(?<!0)0+$/, '').length;
-  return Math.ceil(digits / 2) + 1 + (value < 0 ? 1 : 0);
 }

@@ -21,14 +21,14 @@ export const itemKey = {
   /** What the bucket of an id is called. */
   bucketName: (bucketId: string): ItemKey => ({ pk: `bucket-id/${bucketId}`, sk: only }),
   /** A removed bucket whose remains are to be swept. */
-  grave: (time: string, bucketId: string): ItemKey => ({ pk: partition.graves, sk: `${time}/${bucketId}` }),
-  history: (bucketId: string, key: string, instance: string): ItemKey => ({
-    pk: partition.history(bucketId, key),
+  tombstone: (time: string, bucketId: string): ItemKey => ({ pk: partition.tombstones, sk: `${time}/${bucketId}` }),
+  noncurrentVersion: (bucketId: string, key: string, instance: string): ItemKey => ({
+    pk: partition.noncurrentVersions(bucketId, key),
     sk: instance,
   }),
   details: (id: string): ItemKey => ({ pk: `details/${id}`, sk: only }),
-  holders: (content: string): ItemKey => ({ pk: `content/${content}`, sk: 'refs' }),
-  usage: (bucketId: string, lane: string): ItemKey => ({ pk: partition.usage(bucketId), sk: lane }),
+  references: (content: string): ItemKey => ({ pk: `content/${content}`, sk: 'refs' }),
+  usage: (bucketId: string, shardId: string): ItemKey => ({ pk: partition.usage(bucketId), sk: shardId }),
   garbage: (spread: number, due: string, content: string, instance: string): ItemKey => ({
     pk: partition.garbage(spread),
     sk: `${due}/${content}/${instance}`,
@@ -44,22 +44,23 @@ export const itemKey = {
 
 export const partition = {
   project: (id: string): string => `project/${id}`,
-  graves: 'graves',
+  tombstones: 'graves',
   lifecycleSlices: 'lifecycle-slices',
   bucketsWith: (kind: string): string => `buckets-with/${kind}`,
   documents: (bucketId: string): string => `doc/${bucketId}`,
-  /** Where the heads of a bucket lie: see shards.ts. */
-  heads: (bucketId: string, shard?: number): string => `head/${bucketId}${shard === undefined ? '' : `/${shard}`}`,
-  history: (bucketId: string, key: string): string => `old/${bucketId}/${key}`,
+  /** Where the current versions of a bucket lie: see shards.ts. */
+  currentVersions: (bucketId: string, shard?: number): string =>
+    `head/${bucketId}${shard === undefined ? '' : `/${shard}`}`,
+  noncurrentVersions: (bucketId: string, key: string): string => `old/${bucketId}/${key}`,
   usage: (bucketId: string): string => `usage/${bucketId}`,
   garbage: (spread: number): string => `garbage/${spread}`,
 } as const;
 
-/** The bucket and the key that a head or a history item belongs to; undefined for any other item. */
-export function objectOf({ pk, sk }: ItemKey): { bucketId: string; key: string; isHead: boolean } | undefined {
+/** The bucket and the key that the item of a current or a noncurrent version belongs to; undefined for any other item. */
+export function objectOf({ pk, sk }: ItemKey): { bucketId: string; key: string; isCurrent: boolean } | undefined {
   const [kind, bucketId] = pk.split('/', 2) as [string, string];
-  if (kind === 'head') return { bucketId, key: sk, isHead: true };
-  if (kind === 'old') return { bucketId, key: pk.slice(`old/${bucketId}/`.length), isHead: false };
+  if (kind === 'head') return { bucketId, key: sk, isCurrent: true };
+  if (kind === 'old') return { bucketId, key: pk.slice(`old/${bucketId}/`.length), isCurrent: false };
   return undefined;
 }
 

@@ -110,8 +110,8 @@ export interface ScanOptions {
 
 /** One change of one item, as the feed tells it. */
 export interface FeedRecord {
-  /** Positions rise within a lane. Embedded: one lane. DynamoDB: the shard id. */
-  readonly lane: string;
+  /** Positions rise within a shard. Embedded: there is one. DynamoDB: the shard id. */
+  readonly shardId: string;
   /** A decimal number of up to 40 digits: compare as BigInt. */
   readonly position: string;
   /** When it was committed, in milliseconds since the epoch, perhaps only to the second. The same whenever the record comes. */

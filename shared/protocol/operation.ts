@@ -12,7 +12,7 @@ import type { Objects } from '../metadata/objects/objects.ts';
 import type { PublicLinks } from '../metadata/objects/public-links.ts';
 import type { ObjectAttributes } from '../metadata/objects/versions.ts';
 import type { Quotas } from '../metadata/quotas/quotas.ts';
-import type { Sharing } from '../metadata/objects/sharing.ts';
+import type { ContentReferences } from '../metadata/objects/content-references.ts';
 import type { Uploads } from '../metadata/uploads/uploads.ts';
 import type { UsageCounters } from '../metadata/quotas/usage.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
@@ -77,7 +77,7 @@ export interface Services {
   readonly objects: Objects;
   readonly uploads: Uploads;
   readonly contents: Contents;
-  readonly sharing: Sharing;
+  readonly contentReferences: ContentReferences;
   readonly usage: UsageCounters;
   readonly quotas: Quotas;
   readonly monitoring: Monitoring;

@@ -8,6 +8,7 @@ import type { Bucket } from '../metadata/buckets/bucket.ts';
 import { EventLoopBudget } from '../ports/event-loop.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
+import { WholeBytes } from '../ports/whole-bytes.ts';
 import { errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
 import { authenticateBody, authenticateHead } from './authentication/authenticate.ts';
@@ -194,7 +195,7 @@ export class Pipeline {
       objects: services.objects,
       uploads,
       contents: services.contents,
-      sharing: services.sharing,
+      contentReferences: services.contentReferences,
       usage: services.usage,
       quotas: services.quotas,
       monitoring: services.monitoring,
@@ -279,7 +280,7 @@ export class Pipeline {
       fields,
       ...(answer.xml !== undefined && status < 300 && { chunked: true }),
     };
-    const body = bodiless ? undefined : (text ?? answer.body);
+    const body = bodiless ? undefined : (text ?? (answer.body instanceof WholeBytes ? answer.body.bytes : answer.body));
     if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
       this.#log(request, journey, status, body === undefined ? 0 : Buffer.byteLength(body));
       return body === undefined ? response : { ...response, body };

@@ -13,8 +13,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { BilledRequests } from '../../functions/scheduled/bill-requests.ts';
-import type { NewKey } from '../../shared/access/key-administration.ts';
+import type { BilledRequests } from '../../shared/metadata/billing/bill-requests.ts';
+import type { NewKey } from '../../shared/metadata/accounts/key-administration.ts';
 import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { synthesiseBackground } from '../infra/background-synthesis.ts';
@@ -268,7 +268,7 @@ describe('a lifecycle pass', () => {
 });
 
 describe('what is swept', () => {
-  it('are removed buckets, at last with their graves', async () => {
+  it('are removed buckets, at last with their tombstones', async () => {
     await client().send(new CreateBucketCommand({ Bucket: 'removed' }));
     await client().send(new PutObjectCommand({ Bucket: 'removed', Key: 'k', Body: 'bytes' }));
     await client().send(new CreateMultipartUploadCommand({ Bucket: 'removed', Key: 'open' }));

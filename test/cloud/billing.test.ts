@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { BilledRequests } from '../../functions/scheduled/bill-requests.ts';
+import type { BilledRequests } from '../../shared/metadata/billing/bill-requests.ts';
 import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { bundleFunctions } from '../../infra/bundle.ts';

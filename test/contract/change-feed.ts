@@ -54,7 +54,7 @@ export function describeChangeFeed(name: string, contract: ChangeFeedContract): 
         { key, old: { n: 1, bytes: new Uint8Array([1, 2]), set: new Set(['a']) }, new: { n: 2 } },
         { key, old: { n: 2 }, new: undefined },
       ]);
-      expect(new Set(records.map(({ lane }) => lane)).size).toBe(1);
+      expect(new Set(records.map(({ shardId }) => shardId)).size).toBe(1);
       expect(feed.newest()).toBe(records.at(-1)!.position);
     });
 

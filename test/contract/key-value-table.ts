@@ -203,10 +203,10 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
         }
         expect(await names(pk)).toEqual([...long].sort(compareBytes));
 
-        const history = { pk: `${pk}/${'~'.repeat(1099 - Buffer.byteLength(pk))}`, sk: 'v'.repeat(32) };
-        await put(history, { n: 1 });
-        expect(await table.get(history)).toEqual({ n: 1 });
-        expect(await names(history.pk)).toEqual([history.sk]);
+        const longest = { pk: `${pk}/${'~'.repeat(1099 - Buffer.byteLength(pk))}`, sk: 'v'.repeat(32) };
+        await put(longest, { n: 1 });
+        expect(await table.get(longest)).toEqual({ n: 1 });
+        expect(await names(longest.pk)).toEqual([longest.sk]);
       });
     });
 

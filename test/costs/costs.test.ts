@@ -50,7 +50,7 @@ describe('the budget', () => {
   it('of ListObjectsV2 is the bucket, and the pages that the bytes of a thousand keys need', () => {
     const { reads, readUnits } = costOf('ListObjectsV2', '1,000 keys');
     expect(reads).toBeLessThanOrEqual(3);
-    // 1,000 heads of at most 256 bytes are 63 units of 4 KB.
+    // 1,000 current versions of at most 256 bytes are 63 units of 4 KB.
     expect(readUnits).toBeLessThanOrEqual(64);
   });
 

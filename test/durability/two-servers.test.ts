@@ -27,10 +27,10 @@ describe('two services on one data directory', () => {
     for (let turn = 0; turn < 50; turn += 1) {
       const [writer, reader] = turn % 2 === 0 ? [one, other] : [other, one];
       const path = `/${bucket}/${turn}`;
-      const claim = () => ({ method: 'PUT', path, body: 'content', headers: { 'if-none-match': '*' } });
-      const claims = await Promise.all([writer.send(claim()), reader.send(claim())]);
-      expect(claims.map(({ status }) => status).sort()[0]).toBe(200);
-      expect(claims.map(({ status }) => status).sort()[1]).toBeGreaterThanOrEqual(409);
+      const create = () => ({ method: 'PUT', path, body: 'content', headers: { 'if-none-match': '*' } });
+      const created = await Promise.all([writer.send(create()), reader.send(create())]);
+      expect(created.map(({ status }) => status).sort()[0]).toBe(200);
+      expect(created.map(({ status }) => status).sort()[1]).toBeGreaterThanOrEqual(409);
       expect((await writer.send({ method: 'PUT', path, body: `turn ${turn}` })).status).toBe(200);
       expect((await reader.send({ path })).text).toBe(`turn ${turn}`);
       const { headers } = await reader.send({ method: 'HEAD', path: `/${bucket}` });

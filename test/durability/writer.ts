@@ -38,7 +38,7 @@ export class Writer {
   async #change(): Promise<void> {
     const dice = Math.random();
     if (dice < 0.6) await this.#put(this.#someKey(), anySize());
-    else if (dice < 0.75) await this.#claim();
+    else if (dice < 0.75) await this.#createIfAbsent();
     else if (dice < 0.9) await this.#upload(this.#someKey(), [anySize() + 1, anySize()]);
     else await this.#delete(this.#someKey());
   }
@@ -56,7 +56,7 @@ export class Writer {
   }
 
   /** Several writers try to be the first of a key. */
-  async #claim(): Promise<void> {
+  async #createIfAbsent(): Promise<void> {
     count += 1;
     const key = `claims/${Math.floor(count / 4)}`;
     const content = this.#fresh(100);

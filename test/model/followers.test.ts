@@ -75,8 +75,8 @@ describe('H 11: records that come again are not counted again', () => {
   async function objectsCounted(table: KeyValueTable): Promise<number> {
     const id = await bucketOf(servicesOver(memory), ['one', 'two']);
     const usage = new Usage({ table, randomness: new CountedBytes() });
-    const heads = memory.feed.filter(({ key }) => key.pk.startsWith('head/'));
-    const batches: readonly (readonly FeedRecord[])[] = [heads.slice(0, 3), heads.slice(1)];
+    const currentVersions = memory.feed.filter(({ key }) => key.pk.startsWith('head/'));
+    const batches: readonly (readonly FeedRecord[])[] = [currentVersions.slice(0, 3), currentVersions.slice(1)];
     for (const batch of batches) await usage.follow(batch);
     return (await usage.of(id)).objects;
   }

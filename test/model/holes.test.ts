@@ -50,7 +50,7 @@ describe('H 1: writes compare the write token, not the version', () => {
 });
 
 describe('H 3: that a version is missing is concluded from reads of one instant', () => {
-  // Between the two reads the version moves from the history to the head.
+  // Between the two reads the version moves from noncurrent to current.
   hole('GET during a promotion', without.aSecondLook, lost, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { g: getVersion('k', 'v1'), d: removeVersion('k', 'v2') },
@@ -59,14 +59,14 @@ describe('H 3: that a version is missing is concluded from reads of one instant'
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { e: removeVersion('k', 'v1'), d: removeVersion('k', 'v2') },
   });
-  // The new head is shown, the version it pushed down is not.
+  // The new current version is shown, the version it pushed down is not.
   hole('GET during a PUT that is half visible', without.readsOfOneInstant, lost, {
     ...{ versioning: 'on', keys: { k: ['v1'] }, apart: true },
     actors: { p: put('k'), g: getVersion('k', 'v1') },
   });
 });
 
-describe('H 4: each version names the one beneath', () => {
+describe('H 4: each version names the previous one', () => {
   // DELETE of what a half visible PUT put finds the version below the one that it should promote.
   hole('DELETE of the newest during its PUT', without.namesOfTheNext, /I2|not linearizable/, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] }, apart: true },
@@ -74,7 +74,7 @@ describe('H 4: each version names the one beneath', () => {
   });
 });
 
-describe('H 5: whoever has made a head looks at the bucket again, and waits for the verdict', () => {
+describe('H 5: whoever has made a current version looks at the bucket again, and waits for the verdict', () => {
   const scenario: Scenario = { versioning: 'off', keys: { k: [] }, actors: { x: removeBucket, p: put('k') } };
   // PUT commits between the look of DeleteBucket and its delete.
   hole('no look', without.lookAfterCommit, lost, scenario);
@@ -118,7 +118,7 @@ describe('H 6: a new versioning state settles before anybody commits under it', 
   });
 });
 
-/** Reads the head, and commits on its token: nothing but time keeps it from committing late. */
+/** Reads the current version, and commits on its token: nothing but time keeps it from committing late. */
 const putIfAbsentOrNot = { do: 'put', key: 'k', only: { match: 'null0' } } as const;
 
 describe('H 7: bytes that are shared have holders, and go only when the last is gone', () => {
@@ -128,12 +128,12 @@ describe('H 7: bytes that are shared have holders, and go only when the last is 
     ...two,
     actors: { c: copy('k', 'j'), d: remove('k'), r: release },
   });
-  hole('a copy that does not hold', without.holders, noBytes, {
+  hole('a copy that does not hold', without.references, noBytes, {
     ...two,
     actors: { c: copy('k', 'j'), d: remove('k') },
   });
-  hole('a copy onto itself that does not hold', without.holders, noBytes, { ...one, actors: { c: copy('k', 'k') } });
-  // The record shows that the version left its item: for the history, or back to the head.
+  hole('a copy onto itself that does not hold', without.references, noBytes, { ...one, actors: { c: copy('k', 'k') } });
+  // The record shows that the version left its item: for noncurrent, or back to current.
   hole('release by the record alone', without.lookBeforeRelease, noBytes, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { d: removeVersion('k', 'v2') },
@@ -176,12 +176,12 @@ describe('H 9: a conflict is never caused by the very write, and what may have h
 
 describe('H 10: a listing shows only what was there at one moment', () => {
   // An overwritten version is shown twice.
-  hole('PUT between head and history', without.orderOfHistory, lost, {
+  hole('PUT between current and noncurrent versions', without.orderOfVersions, lost, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { l: listVersions, p: put('k') },
   });
   // The version that was promoted is not shown at all.
-  hole('DELETE of the newest between head and history', without.chainCheck, lost, {
+  hole('DELETE of the newest between current and noncurrent versions', without.chainCheck, lost, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { l: listVersions, d: removeVersion('k', 'v2') },
   });

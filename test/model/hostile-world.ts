@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { operations } from '../../functions/operations.ts';
 import { composeServices } from '../../functions/runtime/compose/services.ts';
-import { accountKey } from '../../shared/access/account-items.ts';
-import { Accounts } from '../../shared/access/accounts.ts';
+import { accountKey } from '../../shared/metadata/accounts/account-items.ts';
+import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
 import type { Acl } from '../../shared/access/acl.ts';
 import { loadDigest } from '../../shared/checksums/running-digest.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import { noObjectAttributes, type Head } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, type CurrentVersion } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, Change, ItemKey, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { aclDocument, grantsOf } from '../../shared/protocol/acls/acl-document.ts';
 import { policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';
@@ -137,7 +137,7 @@ async function plant({ setting, versioned }: Meddling): Promise<Seed> {
   const acl =
     setting === 'granted' || setting === 'object' ? [fullControl(owner), fullControl('alt')] : [fullControl(owner)];
   for (const key of ['j', 'k', 'hidden']) await putObject(services, key, owner, 'old', acl);
-  let marker: Head | undefined;
+  let marker: CurrentVersion | undefined;
   if (versioned) {
     await buckets.setVersioning(await load(), 'on');
     marker = await objects.delete(asService(await buckets.load('photos'), 'hidden'), owner);
@@ -188,7 +188,13 @@ async function plantUpload({ buckets, uploads }: Services, blobs: MemoryBlobs, i
   return id;
 }
 
-async function putObject(services: Services, key: string, owner: string, text: string, acl: Acl): Promise<Head> {
+async function putObject(
+  services: Services,
+  key: string,
+  owner: string,
+  text: string,
+  acl: Acl,
+): Promise<CurrentVersion> {
   const { buckets, objects, blobs } = services;
   const bucket = await buckets.load('photos');
   const { ref, size } = await blobs.write(bytesOf(text), { bucketId: bucket.id, key });
@@ -421,8 +427,8 @@ class HostileWorld implements World {
     });
     // What is set of an object is committed right behind a look at its bucket.
     const sets = /^(Put|Delete)Object(Acl|Tagging)$/.test(this.#scenario.operation);
-    const heads = [...this.#watched.lastSeen].filter(([name]) => sets && name.startsWith('head/'));
-    const since = Math.max(0, ...heads.map(([, { at }]) => at));
+    const currentVersions = [...this.#watched.lastSeen].filter(([name]) => sets && name.startsWith('head/'));
+    const since = Math.max(0, ...currentVersions.map(([, { at }]) => at));
     return looks.every(({ item, afterBody, at, before }) => afterBody && item === before && at > since);
   }
 }

@@ -4,10 +4,10 @@ import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { partition } from '../../shared/metadata/keys.ts';
 import type { CommitExtrasFor } from '../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
-import { Sharing, type Source } from '../../shared/metadata/objects/sharing.ts';
+import { ContentReferences, type Source } from '../../shared/metadata/objects/content-references.ts';
 import type { Part, Upload } from '../../shared/metadata/uploads/upload.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
-import { decodeVersion, type Head, type Version } from '../../shared/metadata/objects/versions.ts';
+import { decodeVersion, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
 import type {
   Attributes,
   Change,
@@ -122,7 +122,7 @@ export class MixesKinds extends Behind {
   }
 }
 
-/** `<bucket id>/<key>` for the history of a key, `<bucket id>/uploads` for the open uploads of a bucket. */
+/** `<bucket id>/<key>` for the noncurrent versions of a key, `<bucket id>/uploads` for the open uploads of a bucket. */
 function mixed({ pk, sk }: ItemKey): ItemKey {
   const [kind, bucketId, ...rest] = pk.split('/');
   if (kind === 'old') return { pk: `${bucketId}/${rest.join('/')}`, sk };
@@ -145,7 +145,7 @@ class LooksOnce extends Behind {
   }
 }
 
-/** Takes the newest version of the history for the next one below. */
+/** Takes the newest noncurrent version for the previous one. */
 class TakesTheNewest extends Behind {
   override async get(key: ItemKey): Promise<Attributes | undefined> {
     if (!key.pk.startsWith('old/')) return super.get(key);
@@ -168,8 +168,8 @@ class ReplacesBlindly extends Behind {
 /** Takes every version whose record says that it left its item for gone. */
 class TrustsRecords extends Behind {
   override async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
-    const [, , holders] = await super.getTogether(keys);
-    return [undefined, undefined, holders];
+    const [, , references] = await super.getTogether(keys);
+    return [undefined, undefined, references];
   }
 }
 
@@ -253,14 +253,14 @@ class TakesClosingForGone extends Buckets {
   }
 }
 
-class CopiesWithoutLooking extends Sharing {
+class CopiesWithoutLooking extends ContentReferences {
   override from(source: Source): CommitExtrasFor {
     const given = super.from(source);
     return async (...about) => ({ ...(await given(...about)), conditions: [] });
   }
 }
 
-class CopiesWithoutHolding extends Sharing {
+class CopiesWithoutReferences extends ContentReferences {
   override from(source: Source): CommitExtrasFor {
     const given = super.from(source);
     return async (...about) => ({ ...(await given(...about)), changes: [] });
@@ -294,22 +294,25 @@ class RemovesLateParts extends Uploads {
   }
 }
 
-/** Shows what head and history say, though they were read apart. */
+/** Shows the current and the noncurrent versions, though they were read apart. */
 class ListsWithoutChecking extends Objects {
   readonly #table: KeyValueTable;
-  readonly #belowHead: boolean;
+  readonly #belowCurrent: boolean;
 
-  constructor(adapters: Adapters, buckets: Buckets, belowHead: boolean) {
+  constructor(adapters: Adapters, buckets: Buckets, belowCurrent: boolean) {
     super({ ...adapters, buckets });
     this.#table = adapters.table;
-    this.#belowHead = belowHead;
+    this.#belowCurrent = belowCurrent;
   }
 
-  override async versions(bucket: Bucket, key: string, head: Head): Promise<readonly Version[]> {
-    if (head.olderCount === 0) return [head];
-    const after = this.#belowHead ? { after: head.instance } : {};
-    const { items } = await this.#table.query(partition.history(bucket.id, key), { ...after, reverse: true });
-    return [head, ...items.map(({ attributes }) => decodeVersion(attributes))];
+  override async versions(bucket: Bucket, key: string, currentVersion: CurrentVersion): Promise<readonly Version[]> {
+    if (currentVersion.olderCount === 0) return [currentVersion];
+    const after = this.#belowCurrent ? { after: currentVersion.instance } : {};
+    const { items } = await this.#table.query(partition.noncurrentVersions(bucket.id, key), {
+      ...after,
+      reverse: true,
+    });
+    return [currentVersion, ...items.map(({ attributes }) => decodeVersion(attributes))];
   }
 }
 
@@ -346,8 +349,12 @@ export const without = {
     },
   },
   refusalOfNames: withTable(ReplacesBlindly),
-  lookAtTheSource: { services: (services, adapters) => ({ ...services, sharing: new CopiesWithoutLooking(adapters) }) },
-  holders: { services: (services, adapters) => ({ ...services, sharing: new CopiesWithoutHolding(adapters) }) },
+  lookAtTheSource: {
+    services: (services, adapters) => ({ ...services, contentReferences: new CopiesWithoutLooking(adapters) }),
+  },
+  references: {
+    services: (services, adapters) => ({ ...services, contentReferences: new CopiesWithoutReferences(adapters) }),
+  },
   lookBeforeRelease: { releaseTable: (table) => new TrustsRecords(table) },
   instantOfRelease: { releaseTable: (table) => new ReadsApart(table) },
   partsOfTheirOwn: {
@@ -365,7 +372,7 @@ export const without = {
   },
   onceOnly: withTable(SendsAgain),
   theUnknown: withTable(TakesSilenceForNo),
-  orderOfHistory: {
+  orderOfVersions: {
     services: (services, adapters) => ({
       ...services,
       objects: new ListsWithoutChecking(adapters, services.buckets, false),

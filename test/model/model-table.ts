@@ -103,7 +103,7 @@ export class ModelTable {
       if (late.has(key)) this.#hidden.set(nameOf(key), { key, old, left: mostStaleReads });
       this.#set(key, old, present);
       if (old === undefined && present === undefined) continue;
-      const record = { lane: 'lane', position: String(this.log.length + 1), at: 0, key, old, new: present };
+      const record = { shardId: 'shard-1', position: String(this.log.length + 1), at: 0, key, old, new: present };
       this.log.push(record);
       const images = chained(hashOfValue(old), hashOfValue(present));
       this.#logHash = added(this.#logHash, chained(hashOf(nameOf(key)), images));

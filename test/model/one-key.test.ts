@@ -62,7 +62,7 @@ describe.each(beginnings)('versioning $versioning, versions $versions', ({ versi
 });
 
 /** Scenarios of three, each with an atomic table and with one that shows the items of a transaction apart. */
-const histories: Readonly<Record<string, Scenario>> = {
+const versionScenarios: Readonly<Record<string, Scenario>> = {
   'DELETE of the newest, PUT, GET of an older': {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { d: removeVersion('k', 'v2'), p: put('k'), g: getVersion('k', 'v1') },
@@ -110,7 +110,7 @@ const large = [
   'DELETE of the newest, PUT, and a',
 ];
 
-describe.each(Object.entries(histories))('%s', (title, scenario) => {
+describe.each(Object.entries(versionScenarios))('%s', (title, scenario) => {
   it('where transactions are shown at once', async () => {
     await expectToHold(scenario);
   });

@@ -27,7 +27,7 @@ export type Request =
       readonly only?: 'absent' | { readonly match: string };
       /** How long the body takes, in milliseconds. */
       readonly slow?: number;
-      /** More of metadata than a head takes. */
+      /** More of metadata than the item of a version takes. */
       readonly long?: true;
     }
   | { readonly do: 'delete'; readonly key: string }
@@ -136,7 +136,7 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
       const bucket = await buckets.load(bucketName);
       const asked = { prefix: '', delimiter: '', position: undefined, limit: 1000 };
       const { rows } = await listObjects(services, bucket, asked, 20_000);
-      return { listed: Object.fromEntries(rows.map(({ key, head }) => [key, contentOf(head)])) };
+      return { listed: Object.fromEntries(rows.map(({ key, currentVersion }) => [key, contentOf(currentVersion)])) };
     }
     case 'list versions': {
       const bucket = await buckets.load(bucketName);

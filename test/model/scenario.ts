@@ -229,12 +229,12 @@ class ScenarioWorld implements World {
     return undefined;
   }
 
-  /** What somebody who was cut off has left in a bucket that is gone is swept away with its grave. */
+  /** What somebody who was cut off has left in a bucket that is gone is swept away with its tombstone. */
   async #judgeLeftovers(): Promise<string | undefined> {
     const id = this.table.truth(itemKey.bucket(bucketName))?.['id'];
     if (id !== this.#seed.bucketId) {
       this.time.now += 11 * minute;
-      const adapters = directAdapters(new DirectTable(this.table, 'the gravedigger'), this.#blobs, 'graves', this.time);
+      const adapters = directAdapters(new DirectTable(this.table, 'the bucket purge'), this.#blobs, 'purge', this.time);
       const manifests = new Manifests(adapters);
       await new BucketPurge({
         ...adapters,

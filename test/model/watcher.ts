@@ -1,10 +1,10 @@
 import { objectOf } from '../../shared/metadata/keys.ts';
-import { headKey } from '../../shared/metadata/objects/version-chain.ts';
+import { currentVersionKey } from '../../shared/metadata/objects/version-chain.ts';
 import {
-  decodeHead,
+  decodeCurrentVersion,
   decodeVersion,
   encodeContent,
-  type Head,
+  type CurrentVersion,
   type Version,
 } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
@@ -71,21 +71,21 @@ export class Watcher {
     }
     for (const { bucketId, key } of touched.values()) {
       this.#lookAtKey(bucketId, key, by);
-      this.#lookAtHead(bucketId, key, changes, before);
+      this.#lookAtCurrentVersion(bucketId, key, changes, before);
     }
     for (const change of changes) {
       if (/^content\/.* refs$/.test(`${change.key.pk} ${change.key.sk}`) && 'put' in change) {
         const images = changes.map(({ key }) => (objectOf(key) ? before(key) : undefined));
         const former = images.filter((image) => image !== undefined);
-        this.#lookAtHolders(change.key.pk.slice('content/'.length), change.put, before(change.key), former);
+        this.#lookAtReferences(change.key.pk.slice('content/'.length), change.put, before(change.key), former);
       }
     }
   }
 
   /** A blob is about to be removed. */
   release(ref: string): void {
-    const holder = this.living().find(({ blobs }) => blobs.includes(ref));
-    if (holder) this.#complain(`I7: the bytes of ${holder.label} at ${holder.key} are removed while it lives`);
+    const affected = this.living().find(({ blobs }) => blobs.includes(ref));
+    if (affected) this.#complain(`I7: the bytes of ${affected.label} at ${affected.key} are removed while it lives`);
   }
 
   /** Every version that is there, with the blobs its bytes are in. */
@@ -106,10 +106,10 @@ export class Watcher {
 
   /** The versions of a key, newest first. */
   chainOf(bucketId: string, key: string): readonly Version[] {
-    const head = this.#table.truth(headKey(bucketId, key));
+    const currentVersion = this.#table.truth(currentVersionKey(bucketId, key));
     const older = [...(this.#table.partitions.get(`old/${bucketId}/${key}`)?.values() ?? [])].map(versionOf);
     older.sort((a, b) => (a.instance < b.instance ? 1 : -1));
-    return head ? [headOf(head), ...older] : older;
+    return currentVersion ? [currentVersionOf(currentVersion), ...older] : older;
   }
 
   #blobsOf({ content }: Version): readonly string[] {
@@ -124,11 +124,12 @@ export class Watcher {
 
   /** I1, I2, I3, I5. */
   #lookAtKey(bucketId: string, key: string, by: string): void {
-    const head = this.#table.truth(headKey(bucketId, key));
+    const currentVersion = this.#table.truth(currentVersionKey(bucketId, key));
     const chain = this.chainOf(bucketId, key);
-    const older = head ? chain.slice(1) : chain;
-    if (!head && older.length > 0) return this.#complain(`I1: ${key} has a history without a head`);
-    if (head) this.#lookAtChain(key, headOf(head), older);
+    const older = currentVersion ? chain.slice(1) : chain;
+    if (!currentVersion && older.length > 0)
+      return this.#complain(`I1: ${key} has noncurrent versions without a current one`);
+    if (currentVersion) this.#lookAtChain(key, currentVersionOf(currentVersion), older);
     for (const version of chain) this.#lookAtVersion(bucketId, key, version, by);
     const present = new Set(chain.map(({ instance }) => instance));
     for (const [instance, lasting] of this.versions) {
@@ -136,26 +137,31 @@ export class Watcher {
     }
   }
 
-  #lookAtChain(key: string, head: Head, older: readonly Version[]): void {
-    if (head.olderCount !== older.length) {
-      this.#complain(`I2: the head of ${key} counts ${head.olderCount} older versions of ${older.length}`);
+  #lookAtChain(key: string, currentVersion: CurrentVersion, older: readonly Version[]): void {
+    if (currentVersion.olderCount !== older.length) {
+      this.#complain(
+        `I2: the current version of ${key} counts ${currentVersion.olderCount} older versions of ${older.length}`,
+      );
     }
     const bytes = older.reduce((sum, { size }) => sum + size, 0);
-    if (head.olderBytes !== bytes) this.#complain(`I2: the head of ${key} counts ${head.olderBytes} bytes of ${bytes}`);
+    if (currentVersion.olderBytes !== bytes)
+      this.#complain(`I2: the current version of ${key} counts ${currentVersion.olderBytes} bytes of ${bytes}`);
     const markers = older.filter(({ marker }) => marker).length;
-    if (head.olderMarkers !== markers) this.#complain(`I2: the head of ${key} counts its markers wrong`);
-    if (older.some(({ instance }) => instance >= head.instance)) {
-      this.#complain(`I2: a version of ${key} in the history is younger than the head`);
+    if (currentVersion.olderMarkers !== markers)
+      this.#complain(`I2: the current version of ${key} counts its markers wrong`);
+    if (older.some(({ instance }) => instance >= currentVersion.instance)) {
+      this.#complain(`I2: a version of ${key} is noncurrent and younger than the current one`);
     }
-    let beneath = head.beneath;
+    let previousVersion = currentVersion.previousVersion;
     for (const version of older) {
-      if (version.instance !== beneath) return this.#complain(`I2: the chain of ${key} is broken`);
-      beneath = version.beneath;
+      if (version.instance !== previousVersion) return this.#complain(`I2: the chain of ${key} is broken`);
+      previousVersion = version.previousVersion;
     }
-    if (beneath !== undefined) this.#complain(`I2: the chain of ${key} goes on behind its end`);
+    if (previousVersion !== undefined) this.#complain(`I2: the chain of ${key} goes on behind its end`);
     const nulls = older.filter(({ named }) => !named);
-    if (nulls.length + (head.named ? 0 : 1) > 1) this.#complain(`I3: ${key} has two null versions`);
-    if (head.nullInHistory !== nulls[0]?.instance) this.#complain(`I3: the head of ${key} names a wrong null version`);
+    if (nulls.length + (currentVersion.named ? 0 : 1) > 1) this.#complain(`I3: ${key} has two null versions`);
+    if (currentVersion.noncurrentNull !== nulls[0]?.instance)
+      this.#complain(`I3: the current version of ${key} names a wrong null version`);
   }
 
   #lookAtVersion(bucketId: string, key: string, version: Version, by: string): void {
@@ -169,8 +175,8 @@ export class Watcher {
     else if (known.fixed !== fixed) this.#complain(`I5: the version of ${known.label} at ${key} changed`);
   }
 
-  /** I4: whoever adds or removes a version writes the head, on the condition that it is as it was read. */
-  #lookAtHead(
+  /** I4: whoever adds or removes a version writes the current version, on the condition that it is as it was read. */
+  #lookAtCurrentVersion(
     bucketId: string,
     key: string,
     changes: readonly Change[],
@@ -180,19 +186,26 @@ export class Watcher {
       const object = objectOf(change.key);
       return object?.bucketId === bucketId && object.key === key;
     });
-    const head = ofKey.find((change) => objectOf(change.key)!.isHead);
+    const currentVersion = ofKey.find((change) => objectOf(change.key)!.isCurrent);
     const movesOlder = ofKey.some(
-      (change) => change !== head && ('delete' in change || before(change.key)?.['i'] !== change.put['i']),
+      (change) => change !== currentVersion && ('delete' in change || before(change.key)?.['i'] !== change.put['i']),
     );
-    if (movesOlder && !head) this.#complain(`I4: the history of ${key} changed without its head`);
-    if (head?.expect === undefined && head) this.#complain(`I4: the head of ${key} was written without a condition`);
+    if (movesOlder && !currentVersion)
+      this.#complain(`I4: the noncurrent versions of ${key} changed without the current one`);
+    if (currentVersion?.expect === undefined && currentVersion)
+      this.#complain(`I4: the current version of ${key} was written without a condition`);
   }
 
-  /** I6: a holder comes in only while another lives, or in the commit that takes that one's place. */
-  #lookAtHolders(content: string, put: Attributes, old: Attributes | undefined, replaced: readonly Attributes[]): void {
-    const holders = [...((put['holders'] as ReadonlySet<string> | undefined) ?? [])];
+  /** I6: a reference comes in only while the version of another lives, or in the commit that takes that one's place. */
+  #lookAtReferences(
+    content: string,
+    put: Attributes,
+    old: Attributes | undefined,
+    replaced: readonly Attributes[],
+  ): void {
+    const references = [...((put['holders'] as ReadonlySet<string> | undefined) ?? [])];
     const former = old?.['holders'] as ReadonlySet<string> | undefined;
-    if (holders.every((holder) => former?.has(holder))) return;
+    if (references.every((instance) => former?.has(instance))) return;
     const versions = [...this.living().map(({ version }) => version), ...replaced.map(versionOf)];
     const living = versions.some(
       (version) =>
@@ -201,7 +214,7 @@ export class Watcher {
         this.versions.get(version.instance)!.since < this.#writes &&
         (former === undefined || former.has(version.instance)),
     );
-    if (!living) this.#complain('I6: a content without a living holder got a new one');
+    if (!living) this.#complain('I6: a content without a living reference got a new one');
   }
 
   #complain(what: string): void {
@@ -222,4 +235,4 @@ function memoised<Decoded>(decode: (item: Attributes) => Decoded): (item: Attrib
 }
 
 const versionOf = memoised(decodeVersion);
-const headOf = memoised(decodeHead);
+const currentVersionOf = memoised(decodeCurrentVersion);

@@ -80,7 +80,7 @@ export class MemoryTable implements KeyValueTable {
       if (present) items.set(change.key.sk, present);
       else items.delete(change.key.sk);
       const position = String(this.feed.length + 1);
-      this.feed.push({ lane: 'lane', position, at: this.now(), key: change.key, old: old[at], new: present });
+      this.feed.push({ shardId: 'shard-1', position, at: this.now(), key: change.key, old: old[at], new: present });
     }
     return { outcome: 'written', old };
   }

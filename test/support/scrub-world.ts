@@ -9,11 +9,15 @@ import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
 import { scrub } from '../../shared/metadata/scrub/scrub.ts';
-import { Sharing } from '../../shared/metadata/objects/sharing.ts';
+import { ContentReferences } from '../../shared/metadata/objects/content-references.ts';
 import { versionOf, type CompletedUpload } from '../../shared/metadata/uploads/upload.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 import { Usage } from '../../shared/metadata/quotas/usage.ts';
-import { noObjectAttributes, type Head, type ObjectAttributes } from '../../shared/metadata/objects/versions.ts';
+import {
+  noObjectAttributes,
+  type CurrentVersion,
+  type ObjectAttributes,
+} from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { MemoryBlobs } from '../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from './fixed-deps.ts';
@@ -33,12 +37,12 @@ export class ScrubWorld {
   readonly buckets = new Buckets(this.deps);
   readonly manifests = new Manifests(this.deps);
   readonly objects = new Objects({ ...this.deps, buckets: this.buckets });
-  readonly sharing = new Sharing(this.deps);
+  readonly contentReferences = new ContentReferences(this.deps);
   readonly uploads = new Uploads({ ...this.deps, buckets: new Buckets(this.deps), manifests: this.manifests });
   readonly usage = new Usage(this.deps);
   readonly released = new ReleaseQueue({ ...this.deps, uploads: this.uploads, grace: hour });
   readonly release = new Release({ ...this.deps, manifests: this.manifests, uploads: this.uploads });
-  readonly graves = new BucketPurge({ ...this.deps, uploads: this.uploads });
+  readonly bucketPurge = new BucketPurge({ ...this.deps, uploads: this.uploads });
   #followed = 0;
   #drained: Promise<void> = Promise.resolve();
 
@@ -61,7 +65,7 @@ export class ScrubWorld {
     await this.drain();
     this.clock.time += time;
     await this.release.sweep();
-    await this.graves.sweep();
+    await this.bucketPurge.sweep();
     await this.drain();
   }
 
@@ -81,19 +85,19 @@ export class ScrubWorld {
   }
 
   /** Stores a text under a key. */
-  async put(bucket: Bucket, key: string, text: string, objectAttributes?: ObjectAttributes): Promise<Head> {
+  async put(bucket: Bucket, key: string, text: string, objectAttributes?: ObjectAttributes): Promise<CurrentVersion> {
     this.clock.time += 1;
     const current = await this.buckets.load(bucket.name);
     return this.objects.put(asService(current, key), await this.fresh(current, key, text, objectAttributes));
   }
 
   /** A copy that moves no bytes. */
-  async copy(bucket: Bucket, from: string, to: string): Promise<Head | undefined> {
+  async copy(bucket: Bucket, from: string, to: string): Promise<CurrentVersion | undefined> {
     this.clock.time += 1;
     const current = await this.buckets.load(bucket.name);
     const source = await this.objects.find(current, from);
     if (source === undefined || source.marker) return undefined;
-    const extras = this.sharing.from({ bucketId: current.id, key: from, version: source });
+    const extras = this.contentReferences.from({ bucketId: current.id, key: from, version: source });
     const { size, content } = source;
     return this.objects.put(asService(current, to), { ...version, size, content }, { extras });
   }
@@ -114,7 +118,7 @@ export class ScrubWorld {
   }
 
   /** Makes an object of an upload. */
-  async complete(bucket: Bucket, key: string, id: string): Promise<Head> {
+  async complete(bucket: Bucket, key: string, id: string): Promise<CurrentVersion> {
     this.clock.time += 1;
     const current = await this.buckets.load(bucket.name);
     const upload = await this.uploads.findOpen(current, key, id);
@@ -148,9 +152,9 @@ export class ScrubWorld {
     const { repair = false, minAge = 0, drained = true } = options;
     this.clock.time += 1;
     const findings: Finding[] = [];
-    const { manifests, uploads, release, graves } = this;
+    const { manifests, uploads, release, bucketPurge } = this;
     const report = await scrub(
-      { ...this.deps, manifests, uploads, release, graves, ...(drained && { drain: () => this.drain() }) },
+      { ...this.deps, manifests, uploads, release, bucketPurge, ...(drained && { drain: () => this.drain() }) },
       { repair, minAge, filterBytes: 65_536, onFinding: (finding) => findings.push(finding) },
     );
     return { findings, report };

@@ -169,7 +169,7 @@ describe('uploads of one key', () => {
     expect((await versionsOf(service.client, bucket)).filter(({ id }) => id !== 'null')).toHaveLength(90);
   });
 
-  it('and deletions leave one history while versioning goes on and off', async () => {
+  it('and deletions leave one chain of versions while versioning goes on and off', async () => {
     const bucket = await service.bucket();
     await setVersioning(service.client, bucket, 'Enabled');
     // Comes back when it is told to.

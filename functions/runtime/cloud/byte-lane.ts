@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
+import { second } from '../../../shared/ports/durations.ts';
 import { byteLaneOperations } from '../../../shared/protocol/lanes.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
@@ -47,7 +48,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   // Node would leave out what comes after a thousand fields, and say nothing. maxHeaderSize bounds them.
   server.maxHeadersCount = 0;
   // Longer than the load balancer keeps a connection on which nothing happens, so that it is never the one to be surprised.
-  server.keepAliveTimeout = 140_000;
+  server.keepAliveTimeout = 140 * second;
   server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry: log, requestId, hostId: '' });
   const close = closing(server);
@@ -68,7 +69,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
 }
 
 /** After SIGTERM, so long may requests take that are running. The task is stopped by force after 120 seconds. */
-const stopTime = 110_000;
+const stopTime = 110 * second;
 
 /** The operations of the byte lane that are built. */
 function* served(): Generator<AnyOperation> {

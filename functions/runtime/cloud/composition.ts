@@ -1,4 +1,4 @@
-import { Accounts } from '../../../shared/access/accounts.ts';
+import { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { DynamoDbTable } from '../../../shared/adapters/cloud/dynamodb-table.ts';
 import { readManagedSecret, readNewestValues } from '../../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';

@@ -15,6 +15,6 @@ export function scrubDeps(
   const manifests = new Manifests(adapters);
   const uploads = new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests });
   const release = new Release({ ...adapters, manifests, uploads });
-  const graves = new BucketPurge({ ...adapters, uploads });
-  return { table, blobs, clock, randomness, manifests, uploads, release, graves };
+  const bucketPurge = new BucketPurge({ ...adapters, uploads });
+  return { table, blobs, clock, randomness, manifests, uploads, release, bucketPurge };
 }

@@ -4,6 +4,8 @@ import { OperatorError } from '../operator-error.ts';
 
 type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
+const maxKnown = 1000;
+
 /** Who the client is and how it reached us. */
 export interface Client {
   readonly remoteAddress: string;
@@ -13,6 +15,8 @@ export interface Client {
 /** The hops whose X-Forwarded-For and X-Forwarded-Proto are believed. Nobody else can set an address or claim TLS. */
 export class TrustedProxies {
   readonly #networks: readonly Network[];
+  /** The canonical forms of peers that were seen before: a connection asks again with each request. */
+  readonly #known = new Map<string, string>();
 
   /** @throws OperatorError for what is no CIDR */
   constructor(cidrs: readonly string[]) {
@@ -29,7 +33,7 @@ export class TrustedProxies {
 
   /** Walks the forwarding chain from the nearest hop outwards, as long as the hops are trusted. */
   client(peer: string, encrypted: boolean, fields: Fields): Client {
-    let remoteAddress = canonical(peer);
+    let remoteAddress = this.#known.get(peer) ?? this.#know(peer);
     if (this.#networks.length === 0 || !this.#trusts(remoteAddress)) return { remoteAddress, secure: encrypted };
     const forwarded = (fields.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim());
     for (const hop of forwarded.reverse()) {
@@ -39,6 +43,13 @@ export class TrustedProxies {
     }
     const protocols = (fields.get('x-forwarded-proto') ?? '').split(',').map((one) => one.trim().toLowerCase());
     return { remoteAddress, secure: encrypted || protocols.at(-1) === 'https' };
+  }
+
+  #know(peer: string): string {
+    const form = canonical(peer);
+    if (this.#known.size >= maxKnown) this.#known.clear();
+    this.#known.set(peer, form);
+    return form;
   }
 
   #trusts(address: string): boolean {

@@ -16,8 +16,8 @@ export interface StreamRecord {
   };
 }
 
-/** A record of the stream as the change feed tells it. @param lane the shard the record came by */
-export function feedRecord(lane: string, { dynamodb }: StreamRecord): FeedRecord {
+/** A record of the stream as the change feed tells it. @param shardId of the shard the record came from */
+export function feedRecord(shardId: string, { dynamodb }: StreamRecord): FeedRecord {
   const { Keys, SequenceNumber: position, ApproximateCreationDateTime: time, OldImage, NewImage } = dynamodb ?? {};
   if (Keys === undefined || position === undefined) {
     throw new TypeError('a stream record without keys or sequence number');
@@ -27,5 +27,5 @@ export function feedRecord(lane: string, { dynamodb }: StreamRecord): FeedRecord
   const images = { old: unmarshalIfAny(OldImage), new: unmarshalIfAny(NewImage) };
   // DynamoDB does not promise the time.
   const at = time === undefined ? Date.now() : Math.round(time * 1000);
-  return { lane, position, at, key: unmarshalKey(Keys), ...images };
+  return { shardId, position, at, key: unmarshalKey(Keys), ...images };
 }

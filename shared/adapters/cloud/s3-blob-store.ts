@@ -20,6 +20,7 @@ import {
   type ByteRange,
   type OwnedBlob,
 } from '../../ports/blob-store.ts';
+import { minute } from '../../ports/durations.ts';
 import { inParts } from './blob-parts.ts';
 import { MultipartUpload, type NewObject } from './multipart-upload.ts';
 
@@ -50,7 +51,7 @@ const checksums = {
  */
 const defaultRequestHandler = {
   connectionTimeout: 2000,
-  requestTimeout: 60_000,
+  requestTimeout: minute,
   throwOnRequestTimeout: true,
   httpsAgent: { maxSockets: Infinity },
 };

@@ -1,4 +1,5 @@
 import type { BlobRef } from '../../ports/blob-store.ts';
+import type { Randomness } from '../../ports/randomness.ts';
 
 /**
  * Names of blobs: 2 random hexadecimal digits, which are also the name of the directory, or `sm` for a small one; the time in 8
@@ -15,21 +16,22 @@ const randomCharacters = 20;
 export const directories: readonly string[] = Array.from({ length: 256 }, (_, index) => hex(index));
 
 /** A name that no other blob has, for one that is a file. */
-export function blobRef(now: number, randomBytes: (count: number) => Uint8Array): BlobRef {
-  const [directory, ...rest] = randomBytes(1 + randomCharacters);
-  return hex(directory!) + nameOf(now, rest);
+export function blobRef(now: number, randomness: Randomness): BlobRef {
+  const random = randomness.bytes(1 + randomCharacters);
+  return hex(random[0]!) + nameOf(now, random.subarray(1));
 }
 
 /** A name that no other blob has, for one that lies among the small ones. */
-export function smallBlobRef(now: number, randomBytes: (count: number) => Uint8Array): BlobRef {
-  return `sm${nameOf(now, [...randomBytes(randomCharacters)])}`;
+export function smallBlobRef(now: number, randomness: Randomness): BlobRef {
+  return `sm${nameOf(now, randomness.bytes(randomCharacters))}`;
 }
 
-function nameOf(now: number, random: readonly number[]): string {
-  let time = '';
-  for (let left = now; time.length < timeEnd - timeStart; left = Math.floor(left / 64))
-    time = alphabet[left % 64]! + time;
-  return time + random.map((byte) => alphabet[byte & 63]!).join('');
+function nameOf(now: number, random: Uint8Array): string {
+  let name = '';
+  for (let left = now; name.length < timeEnd - timeStart; left = Math.floor(left / 64))
+    name = alphabet[left % 64]! + name;
+  for (const byte of random) name += alphabet[byte & 63]!;
+  return name;
 }
 
 /** Whether a string can be the name of a blob that is a file. */

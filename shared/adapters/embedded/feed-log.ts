@@ -1,6 +1,6 @@
 import type { Database } from 'lmdb';
 import type { FeedRecord, ItemKey } from '../../ports/key-value-table.ts';
-import type { Frame } from './group-commit.ts';
+import type { CommitParticipant } from './group-commit.ts';
 import { Decoder, Encoder } from './item-encoding.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 
@@ -9,7 +9,7 @@ import type { LmdbEnvironment } from './lmdb-environment.ts';
  * big-endian; position 0 is no record but holds the newest position ever given, so that none is given twice after a trim.
  * A record: partition key, sort key, what follows (1 old, 2 new, 4 time), the time in digits, the old item, the new one, as stored.
  */
-export class FeedLog implements Frame {
+export class FeedLog implements CommitParticipant {
   readonly #records: Database<Buffer, Buffer>;
   readonly #encoder = new Encoder();
   /** The newest position that the transaction under way has given, and the one it began with. */
@@ -18,7 +18,7 @@ export class FeedLog implements Frame {
 
   constructor(environment: LmdbEnvironment) {
     this.#records = environment.database('feed', { encoding: 'binary', keyEncoding: 'binary' });
-    environment.frame(this);
+    environment.enlist(this);
   }
 
   /** The newest position ever given; 0 before the first. */
@@ -75,7 +75,7 @@ function decodeRecord(position: number, bytes: Buffer): FeedRecord {
   const at = parts & part.time ? Number(record.text()) : Date.now();
   const old = parts & part.old ? record.item() : undefined;
   const present = parts & part.new ? record.item() : undefined;
-  return { lane: 'table', position: String(position), at, key, old, new: present };
+  return { shardId: 'table', position: String(position), at, key, old, new: present };
 }
 
 function writePosition(position: number): Buffer {

@@ -1,11 +1,13 @@
 import { close, fstatSync, open } from 'node:fs';
 import { access, constants, mkdir, opendir, stat, unlink } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BlobDamaged, BlobMissing } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
+import { WholeBytes } from '../../ports/whole-bytes.ts';
+import { CryptoRandomness } from '../system/crypto-randomness.ts';
 import { headerSize, readHeader, writeHeader } from './blob-file.ts';
+import { BufferPool } from './buffer-pool.ts';
 import { blobRef, directoryOf, directories, isBlobRef, isSmallBlobRef, timeOf } from './blob-ref.ts';
 import { DirectorySync } from './directory-sync.ts';
 import { ensureDirectory, syncDirectory } from './durable-directory.ts';
@@ -21,6 +23,9 @@ const openFile = promisify(open);
 
 /** Chunks of the source are gathered into writes of this size. */
 const bufferSize = 256 * 1024;
+/** So many buffers of it are kept for later uploads, and so many for small blobs. */
+const maxKeptBuffers = 32;
+const maxKeptSmallBuffers = 128;
 /** What is not larger is read at once, and its file is closed before the reader gets it. */
 const smallRead = 256 * 1024;
 /** So many files are removed at a time. */
@@ -37,6 +42,9 @@ export class FileBlobStore implements BlobStore {
   readonly #environment: LmdbEnvironment;
   readonly #small: SmallBlobs;
   readonly #directories = new DirectorySync();
+  readonly #randomness = new CryptoRandomness();
+  readonly #buffers = new BufferPool(bufferSize, maxKeptBuffers);
+  readonly #smallBuffers = new BufferPool(headerSize + smallBlobSize, maxKeptSmallBuffers);
 
   private constructor(root: string, environment: LmdbEnvironment) {
     this.#root = root;
@@ -72,9 +80,10 @@ export class FileBlobStore implements BlobStore {
   ): Promise<{ ref: BlobRef; size: number }> {
     let file: NewFile | undefined;
     let size = 0;
+    const pool = length !== undefined && length <= smallBlobSize ? this.#smallBuffers : this.#buffers;
+    let buffer = pool.take();
+    let spare: Buffer | undefined;
     try {
-      let buffer: Buffer = Buffer.allocUnsafeSlow(Math.min(bufferSize, headerSize + (length ?? bufferSize)));
-      let spare: Buffer | undefined;
       writeHeader(buffer, owner);
       let filled = headerSize;
       for await (const chunk of bytes) {
@@ -83,7 +92,7 @@ export class FileBlobStore implements BlobStore {
           if (filled === buffer.length) {
             file ??= this.#newFile();
             await file.writer.put(buffer);
-            [buffer, spare] = [spare ?? Buffer.allocUnsafeSlow(bufferSize), buffer];
+            [buffer, spare] = [spare ?? pool.take(), buffer];
             filled = 0;
           }
           const part = chunk.subarray(taken, taken + buffer.length - filled);
@@ -102,11 +111,15 @@ export class FileBlobStore implements BlobStore {
     } catch (error) {
       await file?.writer.discard();
       throw error;
+    } finally {
+      // Nothing is being written any more: the file is whole, or was given up.
+      pool.give(buffer);
+      if (spare) pool.give(spare);
     }
   }
 
   async read(ref: BlobRef, size: number, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
-    if (isSmallBlobRef(ref)) return once(this.#small.read(ref, size, range));
+    if (isSmallBlobRef(ref)) return new WholeBytes(this.#small.read(ref, size, range));
     const file = await this.#open(ref);
     const start = headerSize + (range?.first ?? 0);
     const end = headerSize + (range === undefined ? size : range.last + 1);
@@ -175,7 +188,7 @@ export class FileBlobStore implements BlobStore {
   }
 
   #newFile(): NewFile {
-    const ref = blobRef(Date.now(), randomBytes);
+    const ref = blobRef(Date.now(), this.#randomness);
     return { ref, writer: new FileWriter(this.#pathOf(ref)) };
   }
 

@@ -1,4 +1,5 @@
 import type { RootDatabase } from 'lmdb';
+import { second } from '../../ports/durations.ts';
 import { TableBusy } from '../../ports/key-value-table.ts';
 
 /** What a caller wants done inside a transaction. */
@@ -12,7 +13,7 @@ interface Job {
 export type Committed = () => void;
 
 /** What is done inside every transaction, before its first job and behind its last. */
-export interface Frame {
+export interface CommitParticipant {
   begin(): Committed | undefined;
   end(): void;
 }
@@ -26,7 +27,7 @@ export class CommitUnknown extends Error {
 }
 
 /** For so many milliseconds a job waits, at most, until its transaction begins: the engine never says that it cannot begin one. */
-const patience = 30_000;
+const patience = 30 * second;
 
 /**
  * Runs jobs in transactions of the engine, all that wait in one: a commit costs a sync of the disk, so many callers share it.
@@ -34,7 +35,7 @@ const patience = 30_000;
  */
 export class GroupCommit {
   readonly #root: RootDatabase;
-  readonly #frames: Frame[] = [];
+  readonly #participants: CommitParticipant[] = [];
   #waiting: Job[] = [];
   #impatience: NodeJS.Timeout | undefined;
   #queued = false;
@@ -45,8 +46,8 @@ export class GroupCommit {
   }
 
   /** From now on, every transaction has this at its beginning and its end. */
-  frame(frame: Frame): void {
-    this.#frames.push(frame);
+  enlist(participant: CommitParticipant): void {
+    this.#participants.push(participant);
   }
 
   /**
@@ -80,9 +81,9 @@ export class GroupCommit {
       this.#queued = false;
       jobs = this.#waiting;
       this.#waiting = [];
-      committed = this.#frames.map((frame) => frame.begin());
+      committed = this.#participants.map((participant) => participant.begin());
       for (const job of jobs) job.act();
-      for (const frame of this.#frames) frame.end();
+      for (const participant of this.#participants) participant.end();
       done = true;
     });
     this.#last = transaction.then(

@@ -3,7 +3,7 @@ import type { Database, DatabaseOptions, Key, RootDatabase, RootDatabaseOptions 
 import { join } from 'node:path';
 import { ensureDirectory } from './durable-directory.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { Frame } from './group-commit.ts';
+import type { CommitParticipant } from './group-commit.ts';
 import { makePrivate } from './private-path.ts';
 import { checkTableFile, syncTableFile } from './table-file.ts';
 
@@ -56,8 +56,8 @@ export class LmdbEnvironment {
   }
 
   /** From now on, every transaction has this at its beginning and its end. */
-  frame(frame: Frame): void {
-    this.#commits.frame(frame);
+  enlist(participant: CommitParticipant): void {
+    this.#commits.enlist(participant);
   }
 
   /** Before a read: leaves the snapshot that the engine keeps for a millisecond, since another process may have committed. */

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { Database } from 'lmdb';
 import { BlobDamaged, BlobMissing } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
+import { CryptoRandomness } from '../system/crypto-randomness.ts';
 import { isSmallBlobRef, smallBlobRef, timeOf } from './blob-ref.ts';
-import type { Committed, Frame } from './group-commit.ts';
+import type { Committed, CommitParticipant } from './group-commit.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 
 /** No larger than this. A value of some pages costs no more to write than the pages of the tree that it changes. */
@@ -24,9 +24,10 @@ const textStart = 3;
  * with whatever refers to them, or before. A blob that nothing came to refer to costs no write at all. References
  * rise with time, so what is written together lies together.
  */
-export class SmallBlobs implements Frame {
+export class SmallBlobs implements CommitParticipant {
   readonly #environment: LmdbEnvironment;
   readonly #blobs: Database<Buffer, BlobRef>;
+  readonly #randomness = new CryptoRandomness();
   /** What is not known to be durable yet. */
   readonly #waiting = new Map<BlobRef, Buffer>();
   /** Of those, what a transaction has put of which nobody knows how it ended. */
@@ -36,12 +37,12 @@ export class SmallBlobs implements Frame {
   constructor(environment: LmdbEnvironment) {
     this.#environment = environment;
     this.#blobs = environment.database('blobs', { encoding: 'binary' });
-    environment.frame(this);
+    environment.enlist(this);
   }
 
   /** Takes the bytes, which may be changed afterwards. They are durable at the latest with the next write to the environment. */
   async write(bytes: Uint8Array, owner: BlobOwner): Promise<BlobRef> {
-    const ref = smallBlobRef(Date.now(), randomBytes);
+    const ref = smallBlobRef(Date.now(), this.#randomness);
     const value = encode(bytes, owner);
     this.#environment.look();
     this.#waiting.set(ref, value);

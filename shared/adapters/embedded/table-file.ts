@@ -4,7 +4,7 @@ import { syncDirectory } from './durable-directory.ts';
 
 /** What LMDB writes near the beginning of its file: 0xBEEFC0DE, little-endian. */
 const magic = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
-const headSize = 64;
+const headerSize = 64;
 
 /**
  * Looks whether the file of a table, if there is one, is a table. The engine would end the process without a word.
@@ -18,7 +18,7 @@ export async function checkTableFile(directory: string): Promise<void> {
   });
   if (file === undefined) return;
   try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(headSize), 0, headSize, 0);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(headerSize), 0, headerSize, 0);
     // An empty file is one that was created and no more.
     if (bytesRead > 0 && !buffer.includes(magic)) throw new Error(`${path} is no table; restore it from a backup`);
   } finally {

@@ -29,7 +29,7 @@ type Attempt =
 
 const retries = 3;
 /** Nothing of an answer matters but its status. */
-const largestHead = 8 * 1024;
+const maxHeaderBytes = 8 * 1024;
 const resolveAll = promisify(lookUp);
 
 /**
@@ -107,7 +107,7 @@ export class Webhooks implements Notifier {
         headers,
         agent,
         signal,
-        maxHeaderSize: largestHead,
+        maxHeaderSize: maxHeaderBytes,
         lookup: (_, options, found) => {
           if (options.all) found(null, [...pinned]);
           else found(null, pinned[0]!.address, pinned[0]!.family);

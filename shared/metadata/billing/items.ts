@@ -8,10 +8,10 @@ export const billingPartition = {
 } as const;
 
 export const billingKey = {
-  /** What a bucket held on a day, as one lane of the change feed tells it. */
-  storage: (project: string, bucketId: string, lane: string, day: string): ItemKey => ({
+  /** What a bucket held on a day, as one shard of the change feed tells it. */
+  storage: (project: string, bucketId: string, shardId: string, day: string): ItemKey => ({
     pk: billingPartition.storage(project),
-    sk: `${bucketId}/${lane}/${day}`,
+    sk: `${bucketId}/${shardId}/${day}`,
   }),
   /** Requests of a day, as far as the processes count them that write to this slot. */
   requests: (project: string, day: string, slot: number): ItemKey => ({

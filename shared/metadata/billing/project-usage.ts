@@ -29,8 +29,8 @@ export async function projectUsage(
   const [first, last] = [begun[0], begun.at(-1)];
   if (first === undefined || last === undefined) return [];
   const storage = new Map(begun.map((day) => [day, { byteTime: 0n, objects: 0 }]));
-  for await (const holder of holdersOf(table, project)) {
-    const { before, items } = await holdingsOf(table, project, holder, first, last);
+  for await (const counter of countersOf(table, project)) {
+    const { before, items } = await holdingsOf(table, project, counter, first, last);
     let holding = before;
     for (const day of begun) {
       const item = items.get(day);
@@ -50,8 +50,8 @@ export async function projectUsage(
   }));
 }
 
-/** `<bucket id>/<lane>/` of every bucket that the project has, or once had. */
-async function* holdersOf(table: KeyValueTable, project: string): AsyncGenerator<string> {
+/** `<bucket id>/<shard id>/` of every bucket that the project has, or once had. */
+async function* countersOf(table: KeyValueTable, project: string): AsyncGenerator<string> {
   for (let after: string | undefined; ;) {
     const page = await table.query(billingPartition.storage(project), {
       limit: 1,
@@ -59,27 +59,27 @@ async function* holdersOf(table: KeyValueTable, project: string): AsyncGenerator
     });
     const [item] = page.items;
     if (item === undefined) return;
-    const holder = item.key.sk.slice(0, item.key.sk.lastIndexOf('/') + 1);
-    yield holder;
+    const counter = item.key.sk.slice(0, item.key.sk.lastIndexOf('/') + 1);
+    yield counter;
     // Behind all of its days, which begin with digits.
-    after = `${holder}~`;
+    after = `${counter}~`;
   }
 }
 
-/** The days of a holder from the first to the last, and what it held before. */
+/** The days of a counter from the first to the last, and what it counted before. */
 async function holdingsOf(
   table: KeyValueTable,
   project: string,
-  holder: string,
+  counter: string,
   first: string,
   last: string,
 ): Promise<{ readonly before: Holding; readonly items: ReadonlyMap<string, Item> }> {
   const pk = billingPartition.storage(project);
-  const options = { prefix: holder, reverse: true, after: holder + first, limit: 1 };
+  const options = { prefix: counter, reverse: true, after: counter + first, limit: 1 };
   const [previous] = (await table.query(pk, options)).items;
   const items = new Map<string, Item>();
-  for await (const item of itemsFrom(table, pk, { prefix: holder, from: holder + first })) {
-    const day = item.key.sk.slice(holder.length);
+  for await (const item of itemsFrom(table, pk, { prefix: counter, from: counter + first })) {
+    const day = item.key.sk.slice(counter.length);
     if (day > last) break;
     items.set(day, item);
   }

@@ -1,5 +1,6 @@
 import type { Attributes } from '../../ports/key-value-table.ts';
-import { beginningOf, dayLength } from './days.ts';
+import { day as dayLength } from '../../ports/durations.ts';
+import { beginningOf } from './days.ts';
 
 /** What something holds. */
 export interface Holding {

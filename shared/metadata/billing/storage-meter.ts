@@ -7,8 +7,8 @@ import { beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay, 
 export interface Metered {
   readonly project: string;
   readonly bucketId: string;
-  /** The lane of the change feed. */
-  readonly lane: string;
+  /** Of the change feed. */
+  readonly shardId: string;
 }
 
 /** Says how the steps of what is held change the days of the bill. It writes nothing itself. */
@@ -25,9 +25,9 @@ export class StorageMeter {
    * @param before what the counters say was held; undefined: there are none, so the bill says it
    */
   async change(metered: Metered, steps: readonly Step[], before: Holding | undefined): Promise<Change> {
-    const { project, bucketId, lane } = metered;
+    const { project, bucketId, shardId } = metered;
     const day = dayOf(steps[0]!.at);
-    const key = billingKey.storage(project, bucketId, lane, day);
+    const key = billingKey.storage(project, bucketId, shardId, day);
     const stored = await this.#table.get(key);
     const begun = stored ? decodeDay(stored) : beginDay(day, before ?? (await this.#latest(metered)));
     // A scrub may have set the counters right.
@@ -35,8 +35,8 @@ export class StorageMeter {
     return { key, put: encodeDay(steps.reduce(stepOn, start)) };
   }
 
-  async #latest({ project, bucketId, lane }: Metered): Promise<Holding> {
-    const options = { prefix: `${bucketId}/${lane}/`, reverse: true, limit: 1 };
+  async #latest({ project, bucketId, shardId }: Metered): Promise<Holding> {
+    const options = { prefix: `${bucketId}/${shardId}/`, reverse: true, limit: 1 };
     const { items } = await this.#table.query(billingPartition.storage(project), options);
     const latest: Attributes | undefined = items[0]?.attributes;
     return latest ? decodeDay(latest) : { bytes: 0, objects: 0 };

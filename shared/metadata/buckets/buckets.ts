@@ -12,19 +12,29 @@ import {
   settlingIs,
   tokenIs,
   type Bucket,
+  type DocumentKind,
   type Transition,
   type Versioning,
 } from './bucket.ts';
 import type { Authorisation, BucketAuthorisation } from './authorisation.ts';
 import { BucketDocuments, type Revision } from './bucket-documents.ts';
+import { encodeSettings, type BucketSettings, type ObjectOwnership } from './bucket-settings.ts';
 import { bucketId, sortableTime, timedId, writeToken } from '../ids.ts';
 import { itemKey, partition } from '../keys.ts';
 import { SharedReads } from '../shared-reads.ts';
-import { headPartitions } from '../shards.ts';
+import { currentVersionPartitions } from '../shards.ts';
 
 export interface OwnedBucketEntry {
   readonly name: string;
   readonly created: number;
+}
+
+/** What a bucket may begin with. */
+export interface BucketBeginning {
+  readonly documents?: Readonly<Partial<Record<DocumentKind, Attributes>>> | undefined;
+  readonly objectOwnership?: ObjectOwnership | undefined;
+  /** The LocationConstraint that it was asked for with. */
+  readonly location?: string | undefined;
 }
 
 /** No bucket has a longer name; what is asked for may be longer than the name of an item. */
@@ -76,7 +86,6 @@ export class Buckets {
 
   /**
    * Creates a bucket, if its name is free and the project has fewer than `limit`.
-   * @param acl the document it begins with, if it has one
    * @returns `owned` if the project has this bucket already: nothing is changed then
    * @throws S3Error BucketAlreadyExists (another project's), TooManyBuckets, SlowDown
    */
@@ -85,7 +94,7 @@ export class Buckets {
     name: string,
     project: string,
     limit: number,
-    acl?: Attributes,
+    { documents = {}, objectOwnership, location }: BucketBeginning = {},
   ): Promise<'created' | 'owned'> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const existing = await this.find(name);
@@ -98,7 +107,8 @@ export class Buckets {
       if (numberOf(count?.['count']) >= limit) throw new S3Error('TooManyBuckets');
       const now = this.#clock.now();
       const id = bucketId(1, this.#randomness);
-      const revision = timedId(now, this.#randomness);
+      const kinds = Object.keys(documents) as DocumentKind[];
+      const revisions = kinds.map((kind) => [kind, timedId(now, this.#randomness)] as const);
       const { outcome } = await this.#table.write(
         [
           {
@@ -109,11 +119,16 @@ export class Buckets {
               created: now,
               versioning: 'off',
               r: this.#token(),
-              ...(acl && { docs: { acl: revision } }),
+              ...(revisions.length > 0 && { docs: Object.fromEntries(revisions) }),
+              ...(location !== undefined && { loc: location }),
+              ...encodeSettings({ objectOwnership }),
             },
             expect: { is: 'absent' },
           },
-          ...(acl ? [{ key: itemKey.bucketDocument(id, 'acl', revision), put: acl }] : []),
+          ...revisions.map(([kind, revision]) => ({
+            key: itemKey.bucketDocument(id, kind, revision),
+            put: documents[kind]!,
+          })),
           { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
           { key: itemKey.bucketName(id), put: { name, project } },
           this.#countChange(project, count, +1),
@@ -177,6 +192,18 @@ export class Buckets {
       return { bucket: { ...bucket, versioning, settling } };
     });
     if (before.versioning !== versioning && !this.#table.freeChecks) await this.#settle(before.name, token);
+  }
+
+  /**
+   * Changes settings of the bucket.
+   * @param change what they are to be, given the bucket as it is at the commit; may throw, and is called anew at every attempt
+   * @throws S3Error NoSuchBucket, SlowDown
+   */
+  async configure(
+    authorisation: BucketAuthorisation,
+    change: (bucket: Bucket) => BucketSettings | Promise<BucketSettings>,
+  ): Promise<void> {
+    await this.revise(authorisation, async (bucket) => ({ bucket: { ...bucket, ...(await change(bucket)) } }));
   }
 
   /**
@@ -323,7 +350,7 @@ export class Buckets {
   }
 
   /**
-   * The fence: after a commit that can create a head, whether the bucket still stands. A bucket that is closing makes the
+   * The fence: after a commit that can create a current version, whether the bucket still stands. A bucket that is closing makes the
    * writer wait for the verdict, because taking it for open loses the object and taking it for gone lies about it.
    */
   async standsAfterCommit(bucket: Bucket): Promise<boolean> {
@@ -377,7 +404,7 @@ export class Buckets {
   }
 
   async #holdsObjects(bucket: Bucket): Promise<boolean> {
-    for (const shard of headPartitions(bucket.id)) {
+    for (const shard of currentVersionPartitions(bucket.id)) {
       const { items } = await this.#table.query(shard, { limit: 1 });
       if (items.length > 0) return true;
     }
@@ -400,7 +427,7 @@ export class Buckets {
           ...this.documents.unlisted(bucket),
           this.#countChange(bucket.project, count, -1),
           {
-            key: itemKey.grave(sortableTime(this.#clock.now()), bucket.id),
+            key: itemKey.tombstone(sortableTime(this.#clock.now()), bucket.id),
             put: { name: bucket.name, project: bucket.project },
           },
         ],

@@ -1,10 +1,10 @@
 import type { Bucket } from '../buckets/bucket.ts';
 import { expiredMarkerRule, expiryRule, noncurrentRule, type AgingVersion, type Time } from './lifecycle.ts';
-import type { LifecycleRule, Tags } from './lifecycle-rules.ts';
+import type { EnabledRule, Tags } from './lifecycle-rules.ts';
 import type { Objects } from '../objects/objects.ts';
 import { SeenNoMore } from '../objects/outcomes.ts';
 import { asService } from '../objects/service-authorisation.ts';
-import type { Head, Version } from '../objects/versions.ts';
+import type { CurrentVersion, Version } from '../objects/versions.ts';
 
 /** What was done, counted. */
 export interface LifecycleTally {
@@ -42,8 +42,8 @@ const versionsPerPage = 500;
 export interface SeenKey {
   readonly bucket: Bucket;
   readonly key: string;
-  readonly head: Head;
-  readonly rules: readonly LifecycleRule[];
+  readonly currentVersion: CurrentVersion;
+  readonly rules: readonly EnabledRule[];
 }
 
 /**
@@ -52,14 +52,14 @@ export interface SeenKey {
  */
 export async function applyToKey(
   objects: Objects,
-  { bucket, key, head, rules }: SeenKey,
+  { bucket, key, currentVersion, rules }: SeenKey,
   time: Time,
 ): Promise<LifecycleTally> {
   const done = { ...nothingDone, keys: 1 };
-  const ruleOf = (version: Version, judge: (aging: AgingVersion) => LifecycleRule | undefined) =>
+  const ruleOf = (version: Version, judge: (aging: AgingVersion) => EnabledRule | undefined) =>
     judgeWithTags(objects, version, judge);
   const authorisation = asService(bucket, key);
-  let present: Head | undefined = head;
+  let present: CurrentVersion | undefined = currentVersion;
   try {
     if (await ruleOf(present, (aging) => expiryRule(rules, key, aging, time))) {
       present = await objects.expireAsSeen(authorisation, present);
@@ -70,7 +70,7 @@ export async function applyToKey(
       for await (const { version, successor } of olderVersions(objects, bucket, key, present)) {
         const place = { newer, successor };
         if (await ruleOf(version, (aging) => noncurrentRule(rules, key, aging, place, time))) {
-          present = (await objects.removeAsSeen(authorisation, { head: present, version }))!;
+          present = (await objects.removeAsSeen(authorisation, { currentVersion: present, version }))!;
           done.removed += 1;
         } else {
           newer += 1;
@@ -79,7 +79,7 @@ export async function applyToKey(
     }
     if (present?.marker && present.olderCount === 0) {
       if (expiredMarkerRule(rules, key, { ...present, tags: [] }, time)) {
-        await objects.removeAsSeen(authorisation, { head: present, version: present });
+        await objects.removeAsSeen(authorisation, { currentVersion: present, version: present });
         done.markers += 1;
       }
     }
@@ -95,11 +95,11 @@ async function* olderVersions(
   objects: Objects,
   bucket: Bucket,
   key: string,
-  head: Head,
+  currentVersion: CurrentVersion,
 ): AsyncGenerator<{ version: Version; successor: Version }> {
-  let successor: Version = head;
+  let successor: Version = currentVersion;
   for (;;) {
-    const page = await objects.versions(bucket, key, head, versionsPerPage, successor.instance);
+    const page = await objects.versions(bucket, key, currentVersion, versionsPerPage, successor.instance);
     for (const version of page) {
       yield { version, successor };
       successor = version;
@@ -112,8 +112,8 @@ async function* olderVersions(
 async function judgeWithTags(
   objects: Objects,
   version: Version,
-  judge: (aging: AgingVersion) => LifecycleRule | undefined,
-): Promise<LifecycleRule | undefined> {
+  judge: (aging: AgingVersion) => EnabledRule | undefined,
+): Promise<EnabledRule | undefined> {
   const tags = tagsAtHand(version);
   const rule = judge({ ...version, tags });
   if (rule === undefined || tags !== undefined) return rule;

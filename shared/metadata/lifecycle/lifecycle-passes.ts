@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import { second } from '../../ports/durations.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { jitter } from '../buckets/buckets.ts';
@@ -43,7 +44,7 @@ export type NewSlice = Pick<LifecycleSlice, 'bucket' | 'bucketId' | 'kind' | 'pr
  * For so long a worker has a slice for itself after each sign of life. Should two work on one, they do twice what hurts nobody done twice:
  * so it is short, and what a dead worker leaves is soon taken up.
  */
-const leaseTime = 10_000;
+const leaseTime = 10 * second;
 const maxAttempts = 8;
 const slicesPerWrite = 50;
 const slicesPerLook = 100;
@@ -53,7 +54,7 @@ export class SliceLost extends Error {}
 
 /**
  * How far passes have come, in the table: so a pass survives the death of all who work on it, and those who come take up what is left.
- * A bucket is cut into slices; a worker claims one, moves its cursor page by page, and may cut off what is behind for others.
+ * A bucket is cut into slices; a worker leases one, moves its cursor page by page, and may cut off what is behind for others.
  */
 export class LifecyclePasses {
   readonly #table: KeyValueTable;
@@ -130,13 +131,13 @@ export class LifecyclePasses {
   }
 
   /** A slice that nobody works on, to be worked on by the caller. `busy`: there are slices, but others have them. */
-  async claim(): Promise<LifecycleSlice | 'busy' | undefined> {
+  async lease(): Promise<LifecycleSlice | 'busy' | undefined> {
     const { items } = await this.#table.query(partition.lifecycleSlices, { limit: slicesPerLook });
     for (const { key, attributes } of items) {
       if ((attributes['leased'] as number) > this.#clock.now()) continue;
       const slice = decodeSlice(key.sk, attributes);
-      const claimed = { ...slice, token: this.#token() };
-      if (await this.#write([this.#leased(claimed, slice)])) return claimed;
+      const leased = { ...slice, token: this.#token() };
+      if (await this.#write([this.#leased(leased, slice)])) return leased;
     }
     return items.length === 0 ? undefined : 'busy';
   }
@@ -169,7 +170,7 @@ export class LifecyclePasses {
     throw new SliceLost();
   }
 
-  /** Gives a slice back, for whoever claims it next. */
+  /** Gives a slice back, for the worker that leases it next. */
   async release(slice: LifecycleSlice): Promise<void> {
     await this.#write([{ ...putSlice({ ...slice, token: this.#token() }, 0), expect: tokenIs(slice) }]);
   }

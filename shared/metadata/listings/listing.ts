@@ -243,7 +243,7 @@ function withinPrefix(start: Start | undefined, prefix: string): Start | undefin
 
 /** A first query that would find groups should not be large: all of it may lie in one group. */
 const firstFoldedQuery = 256;
-/** Reading this many heads takes hardly longer than reading one. */
+/** Reading this many current versions takes hardly longer than reading one. */
 const smallestQuery = 64;
 /** As many bare delete markers as DynamoDB gives in one answer. */
 const largestQuery = 8192;

@@ -5,12 +5,12 @@ import type { Objects } from '../objects/objects.ts';
 import type { Listed } from '../objects/versions.ts';
 
 /** A current version, as ListObjects shows it. */
-export interface ListedHead extends ListingEntry {
-  readonly head: Listed;
+export interface ListedCurrentVersion extends ListingEntry {
+  readonly currentVersion: Listed;
 }
 
 /**
- * One page of the objects of a bucket: heads only, so a key shows at most once and none is missed that exists throughout.
+ * One page of the objects of a bucket: current versions only, so a key shows at most once and none is missed that exists throughout.
  * @param effort milliseconds after which the page may end short
  */
 export function listObjects(
@@ -18,12 +18,15 @@ export function listObjects(
   bucket: Bucket,
   request: ListingRequest,
   effort: number,
-): Promise<ListingPage<ListedHead>> {
+): Promise<ListingPage<ListedCurrentVersion>> {
   const until = deps.clock.now() + effort;
-  return listPage<ListedHead, ListedHead>(request, {
+  return listPage<ListedCurrentVersion, ListedCurrentVersion>(request, {
     fetch: async (query) => {
       const { entries, more } = await deps.objects.scanListed(bucket, query);
-      return { entries: entries.map(({ key, head }) => ({ key, head, live: !head.marker })), more };
+      return {
+        entries: entries.map(({ key, currentVersion }) => ({ key, currentVersion, live: !currentVersion.marker })),
+        more,
+      };
     },
     rows: entriesAsRows,
     expired: () => deps.clock.now() > until,

@@ -3,7 +3,7 @@ import type { Bucket } from '../buckets/bucket.ts';
 import { markerOf, positionOf } from './listing-marker.ts';
 import { listPage, type ListingEntry, type ListingPage, type ListingPosition } from './listing.ts';
 import type { Objects } from '../objects/objects.ts';
-import { versionIdOf, type Head, type Version } from '../objects/versions.ts';
+import { versionIdOf, type CurrentVersion, type Version } from '../objects/versions.ts';
 
 /** A version or delete marker with the key it is of. */
 export interface ListedRow {
@@ -27,7 +27,7 @@ export interface VersionListingPage extends Omit<ListingPage<ListedRow>, 'next'>
 }
 
 interface Entry extends ListingEntry {
-  readonly head: Head;
+  readonly currentVersion: CurrentVersion;
 }
 
 /** Keys whose versions are read at once. */
@@ -42,8 +42,12 @@ export async function listVersions(
 ): Promise<VersionListingPage> {
   const { objects, clock } = deps;
   const until = clock.now() + effort;
-  const rowsOf = async ({ key, head }: Entry, limit: number, behind?: string): Promise<readonly ListedRow[]> => {
-    const versions = await objects.versions(bucket, key, head, limit, behind);
+  const rowsOf = async (
+    { key, currentVersion }: Entry,
+    limit: number,
+    behind?: string,
+  ): Promise<readonly ListedRow[]> => {
+    const versions = await objects.versions(bucket, key, currentVersion, limit, behind);
     return versions.map((version) => ({ key, version, isLatest: version.replacedAt === undefined }));
   };
   const page = await listPage<Entry, ListedRow>(
@@ -51,7 +55,7 @@ export async function listVersions(
     {
       fetch: async (query) => {
         const { entries, more } = await objects.scan(bucket, query);
-        return { entries: entries.map(({ key, head }) => ({ key, head, live: true })), more };
+        return { entries: entries.map(({ key, currentVersion }) => ({ key, currentVersion, live: true })), more };
       },
       rows: async (entries, limit, behind) => {
         const some = entries.slice(0, concurrency);

@@ -31,7 +31,7 @@ export class Alarms {
   readonly #secrets: Secrets;
   readonly #buckets: Buckets;
   readonly #monitored: MonitoredBuckets;
-  readonly #history: AlarmHistory;
+  readonly #versionsOf: AlarmHistory;
 
   constructor(deps: {
     table: KeyValueTable;
@@ -48,7 +48,7 @@ export class Alarms {
     this.#secrets = deps.secrets;
     this.#buckets = deps.buckets;
     this.#monitored = deps.monitored;
-    this.#history = deps.history;
+    this.#versionsOf = deps.history;
   }
 
   /** @throws S3Error NoSuchAlarm */
@@ -120,7 +120,7 @@ export class Alarms {
       const next = alarm ?? { name, id, created: now, ...begin, since: now };
       const changes = [
         this.#change(bucket.id, alarm, { ...next, definition, secret: sealed, token: writeToken(this.#randomness) }),
-        this.#history.note(bucket.id, id, {
+        this.#versionsOf.note(bucket.id, id, {
           at: now,
           type: 'ConfigurationUpdate',
           summary: alarm === undefined ? `Alarm "${name}" created.` : `Alarm "${name}" updated.`,
@@ -154,7 +154,7 @@ export class Alarms {
         ...(entry ? [this.#monitored.change(entry, { ...entry, alarms: Math.max(0, entry.alarms - 1) })] : []),
       ];
       const conditions = this.#buckets.exactConditions(bucket, await authorisation.confirm(bucket));
-      if (await this.#isWritten(changes, conditions)) return this.#history.remove(bucket.id, alarm.id);
+      if (await this.#isWritten(changes, conditions)) return this.#versionsOf.remove(bucket.id, alarm.id);
       bucket = await this.#again(bucket, attempt);
     }
     throw new S3Error('SlowDown');
@@ -241,7 +241,7 @@ export class Alarms {
     const token = writeToken(this.#randomness);
     return [
       this.#change(bucketId, alarm, { ...alarm, state: to.state, reason: to.reason, since: at, token }),
-      this.#history.note(bucketId, alarm.id, {
+      this.#versionsOf.note(bucketId, alarm.id, {
         at,
         type: 'StateUpdate',
         summary: `Alarm updated from ${alarm.state} to ${to.state}. ${to.reason}`,

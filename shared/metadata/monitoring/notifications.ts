@@ -1,10 +1,12 @@
 import type { Clock } from '../../ports/clock.ts';
+import { minute } from '../../ports/durations.ts';
 import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Delivery, Notifier } from '../../ports/notifier.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 import { sortableTime, writeToken } from '../ids.ts';
 import type { AlarmHistory } from './alarm-history.ts';
+import { readAlarmMessage } from './alarm-message.ts';
 import { secretContext } from './alarm.ts';
 import { monitoringKey, monitoringPartition } from './items.ts';
 
@@ -23,7 +25,7 @@ interface Pending {
 
 const pageSize = 100;
 /** Longer than the slowest target takes to be given up on. */
-const leaseTime = 3 * 60 * 1000;
+const leaseTime = 3 * minute;
 
 /** The change that leaves a message to be delivered. It is one with the change of state that it tells of. */
 export function notificationChange(message: {
@@ -52,7 +54,7 @@ export class Notifications {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly #secrets: Secrets;
-  readonly #history: AlarmHistory;
+  readonly #versionsOf: AlarmHistory;
 
   constructor(deps: {
     table: KeyValueTable;
@@ -65,7 +67,7 @@ export class Notifications {
     this.#clock = deps.clock;
     this.#randomness = deps.randomness;
     this.#secrets = deps.secrets;
-    this.#history = deps.history;
+    this.#versionsOf = deps.history;
   }
 
   /**
@@ -98,13 +100,14 @@ export class Notifications {
     if (taken === undefined) return 0;
     const { bucketId, alarmId, targets, body, secret, key } = taken;
     const opened = secret && Buffer.from(await this.#secrets.open(secret, secretContext(bucketId, alarmId))).toString();
+    const alarm = readAlarmMessage(body);
     const deliveries = targets.map(async (target) => {
-      const delivery = await notifier.send({ target, body, id: key.sk.replace('/', '.'), secret: opened });
+      const delivery = await notifier.send({ target, body, alarm, id: key.sk.replace('/', '.'), secret: opened });
       return { target, delivery };
     });
     for (const { target, delivery } of await Promise.all(deliveries)) {
       const rest: readonly string[] = taken.targets.filter((one) => one !== target);
-      const note = this.#history.note(bucketId, alarmId, {
+      const note = this.#versionsOf.note(bucketId, alarmId, {
         at: this.#clock.now(),
         type: 'Action',
         summary: summaryOf(target, delivery),

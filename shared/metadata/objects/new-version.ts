@@ -1,6 +1,6 @@
 import type { Change, Condition } from '../../ports/key-value-table.ts';
 import type { Bucket } from '../buckets/bucket.ts';
-import { noObjectAttributes, type Head, type ObjectAttributes, type Version } from './versions.ts';
+import { noObjectAttributes, type CurrentVersion, type ObjectAttributes, type Version } from './versions.ts';
 
 /** What a writer brings: everything of a version that does not follow from its place among the others. */
 export interface NewVersion {
@@ -36,7 +36,11 @@ export interface CommitExtras {
  * States the companions of a version that is about to be committed above `before`. Called anew at every attempt, with the bucket as this
  * attempt relies on it: its versioning state may be another than when the request began.
  */
-export type CommitExtrasFor = (version: Head, before: Head | undefined, bucket: Bucket) => Promise<CommitExtras>;
+export type CommitExtrasFor = (
+  version: CurrentVersion,
+  before: CurrentVersion | undefined,
+  bucket: Bucket,
+) => Promise<CommitExtras>;
 
 export interface PutOptions {
   readonly guard?: Guard | undefined;

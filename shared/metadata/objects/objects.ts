@@ -19,19 +19,19 @@ import { OutcomeUnknown, SeenNoMore, SourceGone } from './outcomes.ts';
 import { presentVersion } from './present-version.ts';
 import { scanShards } from './scan.ts';
 import type { ServiceAuthorisation } from './service-authorisation.ts';
-import { headPartitions } from '../shards.ts';
+import { currentVersionPartitions } from '../shards.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
-import { headKey, tokenIs, unversioned, VersionChain, type ChainDeps, type Found } from './version-chain.ts';
+import { currentVersionKey, tokenIs, unversioned, VersionChain, type ChainDeps, type Found } from './version-chain.ts';
 import {
-  decodeHead,
+  decodeCurrentVersion,
   decodeListed,
   listedAttributes,
   decodeObjectAttributes,
   encodeObjectAttributes,
   fitsInline,
   noObjectAttributes,
-  type Head,
+  type CurrentVersion,
   type ObjectAttributes,
   type Unplaced,
   type Version,
@@ -48,7 +48,7 @@ const maxAttempts = 8;
 const commitTime = 2000;
 
 /**
- * The objects of buckets. Every change of a key is one conditional write on the write token of its head, so all changes of
+ * The objects of buckets. Every change of a key is one conditional write on the write token of its current version, so all changes of
  * a key are in one order and no unread assumption survives a race.
  *
  * Changes throw NoSuchBucket if the bucket went away meanwhile; SlowDown, or ConditionalRequestConflict where there is a guard,
@@ -88,7 +88,7 @@ export class Objects {
    */
   async find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
     const chain = this.#chain(bucket, key);
-    return versionId === undefined ? chain.head() : (await chain.find(versionId))?.version;
+    return versionId === undefined ? chain.currentVersion() : (await chain.find(versionId))?.version;
   }
 
   /** The long part of a version: from the version itself, or by one further read. */
@@ -98,50 +98,68 @@ export class Objects {
     return item === undefined ? noObjectAttributes : decodeObjectAttributes(item);
   }
 
-  /** A page of heads, delete markers included, in the order of the keys' UTF-8 bytes. */
+  /** A page of current versions, delete markers included, in the order of the keys' UTF-8 bytes. */
   async scan(
     bucket: Bucket,
     range: { readonly from?: string; readonly after?: string; readonly prefix: string; readonly limit: number },
-  ): Promise<{ readonly entries: readonly { readonly key: string; readonly head: Head }[]; readonly more: boolean }> {
+  ): Promise<{
+    readonly entries: readonly { readonly key: string; readonly currentVersion: CurrentVersion }[];
+    readonly more: boolean;
+  }> {
     const { items, more } = await scanShards(this.#table, bucket.id, range);
-    return { entries: items.map(({ key, attributes }) => ({ key: key.sk, head: decodeHead(attributes) })), more };
+    return {
+      entries: items.map(({ key, attributes }) => ({ key: key.sk, currentVersion: decodeCurrentVersion(attributes) })),
+      more,
+    };
   }
 
-  /** As {@link scan}, with no more of each head than listings of objects show: to read a thousand whole ones takes twice as long. */
+  /** As {@link scan}, with no more of each than listings of objects show: to read a thousand whole ones takes twice as long. */
   async scanListed(
     bucket: Bucket,
     range: { readonly from?: string; readonly after?: string; readonly prefix: string; readonly limit: number },
-  ): Promise<{ readonly entries: readonly { readonly key: string; readonly head: Listed }[]; readonly more: boolean }> {
+  ): Promise<{
+    readonly entries: readonly { readonly key: string; readonly currentVersion: Listed }[];
+    readonly more: boolean;
+  }> {
     const { items, more } = await scanShards(this.#table, bucket.id, { ...range, attributes: listedAttributes });
-    return { entries: items.map(({ key, attributes }) => ({ key: key.sk, head: decodeListed(attributes) })), more };
+    return {
+      entries: items.map(({ key, attributes }) => ({ key: key.sk, currentVersion: decodeListed(attributes) })),
+      more,
+    };
   }
 
   /** The last key that begins with a prefix and, if that is given, comes before another. Delete markers count. */
   async lastKey(bucket: Bucket, prefix: string, before?: string): Promise<string | undefined> {
     const query = { prefix, limit: 1, reverse: true, ...(before !== undefined && { after: before }) };
-    const ends = await Promise.all(headPartitions(bucket.id).map((shard) => this.#table.query(shard, query)));
+    const ends = await Promise.all(currentVersionPartitions(bucket.id).map((shard) => this.#table.query(shard, query)));
     const keys = ends.flatMap(({ items }) => items.map(({ key }) => key.sk));
     return keys.reduce<string | undefined>((a, b) => (a !== undefined && compareUtf8(a, b) > 0 ? a : b), undefined);
   }
 
   /**
-   * The versions of a key, newest first: a true state of it, though head and history are read apart.
-   * @param head as a listing read it
+   * The versions of a key, newest first: a true state of it, though the current version and the noncurrent ones are read apart.
+   * @param currentVersion as a listing read it
    * @param behind only versions older than this instance
    */
-  async versions(bucket: Bucket, key: string, head: Head, limit: number, behind?: string): Promise<readonly Version[]> {
-    return this.#chain(bucket, key).walk(head, limit, behind);
+  async versions(
+    bucket: Bucket,
+    key: string,
+    currentVersion: CurrentVersion,
+    limit: number,
+    behind?: string,
+  ): Promise<readonly Version[]> {
+    return this.#chain(bucket, key).walk(currentVersion, limit, behind);
   }
 
   /**
    * Makes a new version current, under the rules of the bucket's versioning state. Throws what the guard throws, too.
    * It is data: what was authorised when the request came is enough, unless `rightsCount` says `at the commit`.
    */
-  async put(authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions = {}): Promise<Head> {
+  async put(authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions = {}): Promise<CurrentVersion> {
     const { bucket, key } = authorisation;
     const placed = await this.#place(key, fresh);
-    const head = await this.#inTurn(bucket, key, () => this.#replace(authorisation, placed, options));
-    if (await this.#stands(bucket, key, head)) return head;
+    const currentVersion = await this.#inTurn(bucket, key, () => this.#replace(authorisation, placed, options));
+    if (await this.#stands(bucket, key, currentVersion)) return currentVersion;
     throw noSuchBucket(bucket.name);
   }
 
@@ -158,7 +176,7 @@ export class Objects {
     owner: string,
     guard?: Guard,
     sparing?: 'foreign',
-  ): Promise<Head | undefined> {
+  ): Promise<CurrentVersion | undefined> {
     const bucket = await this.#buckets.readyFor(authorisation.bucket);
     const remove = (): Promise<boolean> => this.#deleteUnversioned(authorisation, guard, sparing);
     if (bucket.versioning === 'off' && (await this.#inTurn(bucket, authorisation.key, remove))) return undefined;
@@ -181,43 +199,48 @@ export class Objects {
 
   /**
    * What DELETE without a version id does, in the name of the bucket's owner, on condition that nothing at all has happened to the key
-   * since its head was read.
+   * since its current version was read.
    * @returns the delete marker, if one was made
    * @throws SeenNoMore
    */
-  async expireAsSeen(authorisation: ServiceAuthorisation, seen: Head): Promise<Head | undefined> {
+  async expireAsSeen(authorisation: ServiceAuthorisation, seen: CurrentVersion): Promise<CurrentVersion | undefined> {
     return this.delete(authorisation, authorisation.bucket.project, (current) => {
       if (current?.token !== seen.token) throw new SeenNoMore();
     });
   }
 
   /**
-   * Removes a version for good, on condition that nothing at all has happened to the key since its head was read, nor to the version.
-   * @returns the head that is left, if any
+   * Removes a version for good, on condition that nothing at all has happened to the key since its current version was read, nor to the version.
+   * @returns the current version that is left, if any
    * @throws SeenNoMore
    */
-  async removeAsSeen({ bucket, key }: ServiceAuthorisation, { head, version }: Found): Promise<Head | undefined> {
-    const commit = await this.#chain(bucket, key).remove(head, version);
+  async removeAsSeen(
+    { bucket, key }: ServiceAuthorisation,
+    { currentVersion, version }: Found,
+  ): Promise<CurrentVersion | undefined> {
+    const commit = await this.#chain(bucket, key).remove(currentVersion, version);
     if (commit === undefined) throw new SeenNoMore();
     const { outcome } = await this.#table.write(commit.changes);
     if (outcome === 'unknown') throw new OutcomeUnknown();
     if (outcome === 'conflict') throw new SeenNoMore();
-    return commit.head;
+    return commit.currentVersion;
   }
 
   /**
-   * What takes an object away from its name in the same commit that gives it another: it goes without a trace where nothing
-   * lies beneath and nothing is kept; else a delete marker becomes current.
+   * What takes an object away from its name in the same commit that gives it another: it goes without a trace where there is
+   * no noncurrent version and nothing is kept; else a delete marker becomes current.
    * @param source as it was read; had it been changed since, its tags for one, what it is now would be lost
    * @throws SourceGone if it is not current any more, or not as it was
    */
   async leave(bucket: Bucket, key: string, source: Version): Promise<readonly Change[]> {
     const chain = this.#chain(bucket, key);
-    const head = await chain.head();
-    if (head?.token !== source.token) throw new SourceGone();
-    const vanishes = bucket.versioning !== 'on' && !head.named && head.olderCount === 0;
-    const marker = this.#version(bucket, { ...unplacedMarker, owner: source.owner }, head);
-    const commit = vanishes ? await chain.remove(head, head) : await chain.put(head, marker);
+    const currentVersion = await chain.currentVersion();
+    if (currentVersion?.token !== source.token) throw new SourceGone();
+    const vanishes = bucket.versioning !== 'on' && !currentVersion.named && currentVersion.olderCount === 0;
+    const marker = this.#version(bucket, { ...unplacedMarker, owner: source.owner }, currentVersion);
+    const commit = vanishes
+      ? await chain.remove(currentVersion, currentVersion)
+      : await chain.put(currentVersion, marker);
     if (commit === undefined) throw new SourceGone();
     return commit.changes;
   }
@@ -225,12 +248,12 @@ export class Objects {
   /**
    * Changes the long part of a version that is there: its tags or its ACL. Neither its content nor its Last-Modified changes.
    * @param authorisation names the version
-   * @param change is called anew at every attempt, with the version as it is then; may throw
+   * @param change is called anew at every attempt, with the version and its bucket as they are then; may throw
    * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), AccessDenied (rights that are gone), SlowDown
    */
   async revise(
     authorisation: ObjectAuthorisation,
-    change: (objectAttributes: ObjectAttributes, version: Version) => ObjectAttributes,
+    change: (objectAttributes: ObjectAttributes, version: Version, bucket: Bucket) => ObjectAttributes,
   ): Promise<Version> {
     const { bucket, key } = authorisation;
     return this.#inTurn(bucket, key, () => this.#revise(authorisation, change));
@@ -242,17 +265,17 @@ export class Objects {
 
   async #revise(
     authorisation: ObjectAuthorisation,
-    change: (objectAttributes: ObjectAttributes, version: Version) => ObjectAttributes,
+    change: (objectAttributes: ObjectAttributes, version: Version, bucket: Bucket) => ObjectAttributes,
   ): Promise<Version> {
     const { key, versionId } = authorisation;
     let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const found = await (versionId === undefined ? chain.current() : chain.find(versionId));
+      const found = await (versionId === undefined ? chain.findCurrent() : chain.find(versionId));
       const version = presentVersion(found?.version, key, versionId);
       bucket = await this.#buckets.confirmedFor(bucket);
       const caller = await authorisation.confirmVersion(bucket, version);
-      const objectAttributes = change(await this.objectAttributes(version), version);
+      const objectAttributes = change(await this.objectAttributes(version), version, bucket);
       const revised = await this.#place(key, { ...version, objectAttributes });
       const commit = chain.revise(found!, { ...version, ...revised });
       const outcome = await this.#write(bucket, commit, { caller });
@@ -279,15 +302,19 @@ export class Objects {
       // Without a guard there is nothing to read at first: the condition refuses what must not go.
       const { dependsOnVersion } = authorisation;
       const looks = guard !== undefined || dependsOnVersion || (attempt > 0 && sparing !== undefined);
-      const head = looks ? await chain.head() : undefined;
-      if (looks && head === undefined) bucket = await this.#buckets.standing(bucket);
-      const caller = await (looks ? authorisation.confirmVersion(bucket, head) : authorisation.confirm(bucket));
+      const currentVersion = looks ? await chain.currentVersion() : undefined;
+      if (looks && currentVersion === undefined) bucket = await this.#buckets.standing(bucket);
+      const caller = await (looks
+        ? authorisation.confirmVersion(bucket, currentVersion)
+        : authorisation.confirm(bucket));
       if (authorisation.dependsOnVersion && !looks) continue;
-      if (looks) judge?.(live(head));
-      if (looks && head === undefined) return true;
-      const hangsOnHead = head && (guard !== undefined || dependsOnVersion);
-      const expect = hangsOnHead ? tokenIs(head) : absentOr(sparing === 'foreign' ? own : unversioned);
-      const outcome = await this.#write(bucket, [{ key: headKey(bucket.id, key), delete: true, expect }], { caller });
+      if (looks) judge?.(live(currentVersion));
+      if (looks && currentVersion === undefined) return true;
+      const dependsOnCurrent = currentVersion && (guard !== undefined || dependsOnVersion);
+      const expect = dependsOnCurrent ? tokenIs(currentVersion) : absentOr(sparing === 'foreign' ? own : unversioned);
+      const outcome = await this.#write(bucket, [{ key: currentVersionKey(bucket.id, key), delete: true, expect }], {
+        caller,
+      });
       if (outcome === 'written') return true;
       if (outcome === 'unknown') throw new OutcomeUnknown();
       bucket = await this.#again(bucket, attempt);
@@ -313,7 +340,7 @@ export class Objects {
       });
       if (found === undefined) return undefined;
       guard?.(live(found.version));
-      const commit = await chain.remove(found.head, found.version);
+      const commit = await chain.remove(found.currentVersion, found.version);
       if (commit) {
         const outcome = await (caller === undefined
           ? this.#table.write(commit.changes).then((written) => written.outcome)
@@ -330,35 +357,35 @@ export class Objects {
     authorisation: ObjectAuthorisation,
     fresh: Unplaced,
     { guard, extras, rightsCount }: PutOptions,
-  ): Promise<Head> {
+  ): Promise<CurrentVersion> {
     const { key } = authorisation;
     let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       bucket = await this.#buckets.readyFor(bucket);
-      // A write that asks for nothing needs no read where nothing can lie beneath: its condition refuses whatever does.
+      // A write that asks for nothing needs no read where no noncurrent version can exist: its condition refuses whatever does.
       const mayBeBlind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && extras === undefined;
       const blind = mayBeBlind && (rightsCount === undefined || !authorisation.dependsOnVersion);
-      const before = blind ? undefined : await chain.head();
+      const before = blind ? undefined : await chain.currentVersion();
       const caller =
         rightsCount && (await (blind ? authorisation.confirm(bucket) : authorisation.confirmVersion(bucket, before)));
       if (rightsCount && blind && authorisation.dependsOnVersion) continue;
       guard?.(live(before));
       const version = this.#version(bucket, fresh, before);
       const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
-      if (commit?.head) {
-        const { changes, conditions } = (await extras?.(commit.head, before, bucket)) ?? alone;
+      if (commit?.currentVersion) {
+        const { changes, conditions } = (await extras?.(commit.currentVersion, before, bucket)) ?? alone;
         const outcome = await this.#write(bucket, [...commit.changes, ...changes], { conditions, caller });
-        if (outcome === 'written') return commit.head;
-        if (outcome === 'unknown') return await whetherItIsThere(chain, commit.head);
+        if (outcome === 'written') return commit.currentVersion;
+        if (outcome === 'unknown') return await whetherItIsThere(chain, commit.currentVersion);
       }
       bucket = await this.#again(bucket, attempt);
     }
     throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
   }
 
-  /** The version that is to become current: younger than the head. */
-  #version(bucket: Bucket, fresh: Unplaced, before: Head | undefined): Version {
+  /** The version that is to become current: younger than the present one. */
+  #version(bucket: Bucket, fresh: Unplaced, before: CurrentVersion | undefined): Version {
     const now = this.#clock.now();
     const sequence = nextSequence(now, before && sequenceOf(before.instance));
     return {
@@ -367,14 +394,14 @@ export class Objects {
       token: this.#deps.token(),
       named: bucket.versioning === 'on',
       foreign: fresh.owner === bucket.project ? undefined : true,
-      beneath: undefined,
+      previousVersion: undefined,
       lastModified: fresh.lastModified ?? now,
       renameToken: fresh.renameToken,
       replacedAt: undefined,
     };
   }
 
-  /** Puts the long part of a version into an item of its own, before the commit, where a head would grow too large with it. */
+  /** Puts the long part of a version into an item of its own, before the commit, where the item would grow too large with it. */
   async #place(key: string, fresh: Placeable): Promise<Unplaced> {
     const placed = { ...fresh, partCount: fresh.partCount, tagCount: fresh.objectAttributes.tags.length };
     if (fitsInline(key, placed)) return placed;
@@ -387,10 +414,10 @@ export class Objects {
   }
 
   /**
-   * The look after a commit: whether its bucket stands. In one that is gone the version is taken back, and what lay beneath it
+   * The look after a commit: whether its bucket stands. In one that is gone the version is taken back, and the version before it
    * becomes current again. What fails here fails behind the commit.
    */
-  async #stands(bucket: Bucket, key: string, { instance }: Head): Promise<boolean> {
+  async #stands(bucket: Bucket, key: string, { instance }: CurrentVersion): Promise<boolean> {
     try {
       if (await this.#buckets.standsAfterCommit(bucket)) return true;
       await this.#remove(bucket, key, (chain) => chain.findInstance(instance));
@@ -427,12 +454,12 @@ export class Objects {
 }
 
 /** After a lost answer: the version that was to be committed, if it is there. @throws OutcomeUnknown: it may still come */
-async function whetherItIsThere(chain: VersionChain, head: Head): Promise<Head> {
-  const found = await chain.findInstance(head.instance).catch((error: unknown) => {
+async function whetherItIsThere(chain: VersionChain, currentVersion: CurrentVersion): Promise<CurrentVersion> {
+  const found = await chain.findInstance(currentVersion.instance).catch((error: unknown) => {
     throw new OutcomeUnknown(error);
   });
   if (found === undefined) throw new OutcomeUnknown();
-  return head;
+  return currentVersion;
 }
 
 /** What can be given its place: a new version, or one whose objectAttributes were read. */

@@ -1,14 +1,16 @@
 import type { Item, KeyValueTable, QueryOptions, QueryPage } from '../../ports/key-value-table.ts';
-import { headPartitions } from '../shards.ts';
+import { currentVersionPartitions } from '../shards.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 
-/** A page of a bucket's heads in key order. Shards are merged; each resumes after the same key, so one marker serves all. */
+/** A page of a bucket's current versions in key order. Shards are merged; each resumes after the same key, so one marker serves all. */
 export async function scanShards(
   table: KeyValueTable,
   bucketId: string,
   range: Omit<QueryOptions, 'reverse'>,
 ): Promise<QueryPage> {
-  const [first, ...others] = await Promise.all(headPartitions(bucketId).map((shard) => table.query(shard, range)));
+  const [first, ...others] = await Promise.all(
+    currentVersionPartitions(bucketId).map((shard) => table.query(shard, range)),
+  );
   return others.length === 0 ? first! : merge([first!, ...others], range.limit);
 }
 

@@ -1,21 +1,28 @@
 import type { Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import { itemKey, partition } from '../keys.ts';
-import { headPartition } from '../shards.ts';
-import { decodeHead, decodeVersion, encodeHead, encodeVersion, type Head, type Version } from './versions.ts';
+import { currentVersionPartition } from '../shards.ts';
+import {
+  decodeCurrentVersion,
+  decodeVersion,
+  encodeCurrentVersion,
+  encodeVersion,
+  type CurrentVersion,
+  type Version,
+} from './versions.ts';
 
-/** The changes of one commit, and the head it leaves behind (undefined: the key is gone). */
+/** The changes of one commit, and the current version it leaves (undefined: the key is gone). */
 export interface Commit {
-  readonly head: Head | undefined;
+  readonly currentVersion: CurrentVersion | undefined;
   readonly changes: readonly Change[];
 }
 
-/** A version and the head it was found under; they are the same object if it is current. */
+/** A version and the current version it was found with; they are the same object if it is current. */
 export interface Found {
-  readonly head: Head;
+  readonly currentVersion: CurrentVersion;
   readonly version: Version;
 }
 
-/** How often head and history are read until they fit together. Each time a writer would have had to come between. */
+/** How often the current and the noncurrent versions are read until they fit together. Each time a writer would have had to come between. */
 export const maxReads = 64;
 
 /** What a chain needs from its surroundings. */
@@ -28,58 +35,59 @@ export interface ChainDeps {
 }
 
 /**
- * The versions of one key: a head, and beneath it the history, each version naming the one below. Reads them, and states the
+ * The versions of one key: the current one and the noncurrent ones, each version naming the previous one. Reads them, and states the
  * changes that put or remove one and keep the chain whole. Where two reads turn out to be of two moments, a
- * commit cannot be stated: the answer is `undefined`, and the caller starts again from a new head.
+ * commit cannot be stated: the answer is `undefined`, and the caller starts again from a new current version.
  *
- * A transaction may be half visible to plain reads, so the next version is never looked up as "the newest of the history":
- * only the `beneath` of what was read says which it is.
+ * A transaction may be half visible to plain reads, so the next version is never looked up as "the newest noncurrent one":
+ * only the `previousVersion` of what was read says which it is.
  */
 export class VersionChain {
   readonly #deps: ChainDeps;
   readonly #bucketId: string;
   readonly #key: string;
-  readonly #headKey: ItemKey;
+  readonly #currentVersionKey: ItemKey;
 
   constructor(deps: ChainDeps, bucketId: string, key: string) {
     this.#deps = deps;
     this.#bucketId = bucketId;
     this.#key = key;
-    this.#headKey = headKey(bucketId, key);
+    this.#currentVersionKey = currentVersionKey(bucketId, key);
   }
 
-  async head(): Promise<Head | undefined> {
-    const item = await this.#deps.table.get(this.#headKey);
-    return item && decodeHead(item);
+  async currentVersion(): Promise<CurrentVersion | undefined> {
+    const item = await this.#deps.table.get(this.#currentVersionKey);
+    return item && decodeCurrentVersion(item);
   }
 
-  /** The head as a version found under itself. */
-  async current(): Promise<Found | undefined> {
-    const head = await this.head();
-    return head && { head, version: head };
+  /** The current version, as a version found with itself. */
+  async findCurrent(): Promise<Found | undefined> {
+    const currentVersion = await this.currentVersion();
+    return currentVersion && { currentVersion, version: currentVersion };
   }
 
   /** The changes that put another image of a version in its place. */
-  revise({ head, version }: Found, revised: Version): readonly Change[] {
+  revise({ currentVersion, version }: Found, revised: Version): readonly Change[] {
     const renewed = { ...revised, token: this.#deps.token() };
     return [
-      version === head
-        ? this.#putHead({ ...head, ...renewed }, tokenIs(version))
+      version === currentVersion
+        ? this.#putCurrent({ ...currentVersion, ...renewed }, tokenIs(version))
         : this.#putOlder(renewed, tokenIs(version)),
     ];
   }
 
-  /** The version of this id (`null`: the null version), with the head it was found under. */
+  /** The version of this id (`null`: the null version), with the current version it was found with. */
   async find(versionId: string): Promise<Found | undefined> {
     if (versionId !== 'null') {
       const found = await this.findInstance(versionId);
       return found?.version.named ? found : undefined;
     }
     for (let reads = 0; reads < maxReads; reads += 1) {
-      const head = await this.head();
-      if (head === undefined || !head.named) return head && { head, version: head };
-      if (head.nullInHistory === undefined) return undefined;
-      const found = await this.findInstance(head.nullInHistory);
+      const currentVersion = await this.currentVersion();
+      if (currentVersion === undefined || !currentVersion.named)
+        return currentVersion && { currentVersion, version: currentVersion };
+      if (currentVersion.noncurrentNull === undefined) return undefined;
+      const found = await this.findInstance(currentVersion.noncurrentNull);
       if (found) return found;
     }
     throw this.#damaged();
@@ -87,45 +95,48 @@ export class VersionChain {
 
   /**
    * The version of this instance id, named or not. That there is none is only concluded from reads of one instant: between
-   * two plain reads a version may move from the history to the head, or back, and be there all the time.
+   * two plain reads a version may move from noncurrent to current, or back, and be there all the time.
    */
   async findInstance(instance: string): Promise<Found | undefined> {
-    const head = await this.head();
-    if (head === undefined) return undefined;
-    if (head.instance === instance) return { head, version: head };
+    const currentVersion = await this.currentVersion();
+    if (currentVersion === undefined) return undefined;
+    if (currentVersion.instance === instance) return { currentVersion, version: currentVersion };
     const version = await this.#older(instance);
-    if (version) return { head, version };
-    const [headNow, versionNow] = await this.#deps.table.getTogether([this.#headKey, this.#historyKey(instance)]);
-    if (headNow === undefined) return undefined;
-    const present = decodeHead(headNow);
-    if (present.instance === instance) return { head: present, version: present };
-    return versionNow && { head: present, version: decodeVersion(versionNow) };
+    if (version) return { currentVersion, version };
+    const [currentNow, versionNow] = await this.#deps.table.getTogether([
+      this.#currentVersionKey,
+      this.#noncurrentKey(instance),
+    ]);
+    if (currentNow === undefined) return undefined;
+    const present = decodeCurrentVersion(currentNow);
+    if (present.instance === instance) return { currentVersion: present, version: present };
+    return versionNow && { currentVersion: present, version: decodeVersion(versionNow) };
   }
 
   /**
-   * Up to `limit` versions, newest first, as they stood at one moment. Head and history are read apart: only if the history
-   * continues the head's chain without a gap, and is as long as the head says, were they of one moment; else both are read again. (A
+   * Up to `limit` versions, newest first, as they stood at one moment. The current version and the noncurrent ones are read apart: only if these
+   * continue its chain without a gap, and are as many as it says, were they of one moment; else both are read again. (A
    * chain without its oldest version has no gap either.) Where `limit` cuts it nobody counts: the rest is read at another moment anyway.
-   * @param head where to begin, as it was read before
+   * @param currentVersion where to begin, as it was read before
    * @param behind only versions older than this instance; what lies above was given out already and is not checked again
    */
-  async walk(head: Head, limit: number, behind?: string): Promise<readonly Version[]> {
-    let top: Head | undefined = head;
-    for (let reads = 0; top !== undefined && reads < maxReads; reads += 1, top = await this.head()) {
-      const includesHead = behind === undefined || top.instance < behind;
-      if (top.olderCount === 0) return includesHead ? [top] : [];
-      const start = includesHead ? top.instance : behind;
-      const wanted = includesHead ? limit - 1 : limit;
+  async walk(currentVersion: CurrentVersion, limit: number, behind?: string): Promise<readonly Version[]> {
+    let top: CurrentVersion | undefined = currentVersion;
+    for (let reads = 0; top !== undefined && reads < maxReads; reads += 1, top = await this.currentVersion()) {
+      const includesCurrent = behind === undefined || top.instance < behind;
+      if (top.olderCount === 0) return includesCurrent ? [top] : [];
+      const start = includesCurrent ? top.instance : behind;
+      const wanted = includesCurrent ? limit - 1 : limit;
       const older = await this.#olderThan(start, wanted);
-      let next = includesHead ? top.beneath : older[0]?.instance;
+      let next = includesCurrent ? top.previousVersion : older[0]?.instance;
       const unbroken = older.every((version) => {
         const follows = version.instance === next;
-        next = version.beneath;
+        next = version.previousVersion;
         return follows;
       });
       const ends = older.length === wanted || next === undefined;
-      const isWhole = !includesHead || older.length === Math.min(wanted, top.olderCount);
-      if (unbroken && ends && isWhole) return includesHead ? [top, ...older] : older;
+      const isWhole = !includesCurrent || older.length === Math.min(wanted, top.olderCount);
+      if (unbroken && ends && isWhole) return includesCurrent ? [top, ...older] : older;
     }
     if (top !== undefined) throw this.#damaged();
     return [];
@@ -134,7 +145,7 @@ export class VersionChain {
   async #olderThan(instance: string, limit: number): Promise<readonly Version[]> {
     const older: Version[] = [];
     for (let after = instance, more = true; more && older.length < limit;) {
-      const page = await this.#deps.table.query(partition.history(this.#bucketId, this.#key), {
+      const page = await this.#deps.table.query(partition.noncurrentVersions(this.#bucketId, this.#key), {
         after,
         reverse: true,
         limit: limit - older.length,
@@ -146,9 +157,9 @@ export class VersionChain {
     return older;
   }
 
-  /** The commit of a write that has not looked: it refuses a head that has a name or a history, or is younger. */
+  /** The commit of a write that has not looked: it refuses a current version that is named, has noncurrent ones, or is younger. */
   blindPut(version: Version): Commit {
-    const head = { ...version, ...alone };
+    const currentVersion = { ...version, ...alone };
     const expect: Expectation = {
       is: 'any',
       of: [
@@ -156,85 +167,101 @@ export class VersionChain {
         { is: 'all', of: [...unversioned, { is: 'less', attribute: 'i', value: version.instance }] },
       ],
     };
-    return { head, changes: [this.#putHead(head, expect)] };
+    return { currentVersion, changes: [this.#putCurrent(currentVersion, expect)] };
   }
 
   /** The commit that makes `version` current above `before`. A null version takes the place of the key's former one. */
-  async put(before: Head | undefined, version: Version): Promise<Commit | undefined> {
+  async put(before: CurrentVersion | undefined, version: Version): Promise<Commit | undefined> {
     if (before === undefined) {
-      const head = { ...version, ...alone };
-      return { head, changes: [this.#putHead(head, { is: 'absent' })] };
+      const currentVersion = { ...version, ...alone };
+      return { currentVersion, changes: [this.#putCurrent(currentVersion, { is: 'absent' })] };
     }
     if (!version.named && !before.named) {
-      const { beneath, olderCount, olderMarkers, olderBytes, nullInHistory } = before;
-      const head = { ...version, beneath, olderCount, olderMarkers, olderBytes, nullInHistory };
-      return { head, changes: [this.#putHead(head, tokenIs(before))] };
+      const { previousVersion, olderCount, olderMarkers, olderBytes, noncurrentNull } = before;
+      const currentVersion = { ...version, previousVersion, olderCount, olderMarkers, olderBytes, noncurrentNull };
+      return { currentVersion, changes: [this.#putCurrent(currentVersion, tokenIs(before))] };
     }
     const demoted = { ...before, token: this.#deps.token(), replacedAt: this.#deps.now() };
-    const head: Head = {
+    const currentVersion: CurrentVersion = {
       ...version,
-      beneath: before.instance,
+      previousVersion: before.instance,
       olderCount: before.olderCount + 1,
       olderMarkers: before.olderMarkers + (before.marker ? 1 : 0),
       olderBytes: before.olderBytes + before.size,
-      nullInHistory: before.named ? before.nullInHistory : before.instance,
+      noncurrentNull: before.named ? before.noncurrentNull : before.instance,
     };
-    if (version.named || before.nullInHistory === undefined) {
-      return { head, changes: [this.#putHead(head, tokenIs(before)), this.#putOlder(demoted, { is: 'absent' })] };
+    if (version.named || before.noncurrentNull === undefined) {
+      return {
+        currentVersion,
+        changes: [this.#putCurrent(currentVersion, tokenIs(before)), this.#putOlder(demoted, { is: 'absent' })],
+      };
     }
-    const displaced = await this.#older(before.nullInHistory);
+    const displaced = await this.#older(before.noncurrentNull);
     if (displaced === undefined) return undefined;
     const above = await this.#above(displaced, demoted);
     if (above === undefined) return undefined;
-    const headWithout = without(head, displaced);
+    const currentWithout = without(currentVersion, displaced);
     const rest =
       above === demoted
-        ? [this.#putOlder({ ...demoted, beneath: displaced.beneath }, { is: 'absent' })]
+        ? [this.#putOlder({ ...demoted, previousVersion: displaced.previousVersion }, { is: 'absent' })]
         : [this.#putOlder(demoted, { is: 'absent' }), this.#relink(above, displaced)];
     return {
-      head: headWithout,
-      changes: [this.#putHead(headWithout, tokenIs(before)), ...rest, this.#deleteOlder(displaced)],
+      currentVersion: currentWithout,
+      changes: [this.#putCurrent(currentWithout, tokenIs(before)), ...rest, this.#deleteOlder(displaced)],
     };
   }
 
-  /** The commit that removes a version for good; `target` was found under `head`. The next one below becomes current. */
-  async remove(head: Head, target: Version): Promise<Commit | undefined> {
-    if (target.instance === head.instance) return this.#removeHead(head);
-    const above = await this.#above(target, head);
+  /** The commit that removes a version for good; `target` was found with `currentVersion`. The previous one becomes current. */
+  async remove(currentVersion: CurrentVersion, target: Version): Promise<Commit | undefined> {
+    if (target.instance === currentVersion.instance) return this.#removeCurrent(currentVersion);
+    const above = await this.#above(target, currentVersion);
     if (above === undefined) return undefined;
-    const headWithout = { ...without(head, target), token: this.#deps.token() };
-    if (above === head) {
-      const relinked = { ...headWithout, beneath: target.beneath };
-      return { head: relinked, changes: [this.#putHead(relinked, tokenIs(head)), this.#deleteOlder(target)] };
+    const currentWithout = { ...without(currentVersion, target), token: this.#deps.token() };
+    if (above === currentVersion) {
+      const relinked = { ...currentWithout, previousVersion: target.previousVersion };
+      return {
+        currentVersion: relinked,
+        changes: [this.#putCurrent(relinked, tokenIs(currentVersion)), this.#deleteOlder(target)],
+      };
     }
     return {
-      head: headWithout,
-      changes: [this.#putHead(headWithout, tokenIs(head)), this.#relink(above, target), this.#deleteOlder(target)],
+      currentVersion: currentWithout,
+      changes: [
+        this.#putCurrent(currentWithout, tokenIs(currentVersion)),
+        this.#relink(above, target),
+        this.#deleteOlder(target),
+      ],
     };
   }
 
-  async #removeHead(head: Head): Promise<Commit | undefined> {
-    if (head.beneath === undefined) {
-      return { head: undefined, changes: [{ key: this.#headKey, delete: true, expect: tokenIs(head) }] };
+  async #removeCurrent(currentVersion: CurrentVersion): Promise<Commit | undefined> {
+    if (currentVersion.previousVersion === undefined) {
+      return {
+        currentVersion: undefined,
+        changes: [{ key: this.#currentVersionKey, delete: true, expect: tokenIs(currentVersion) }],
+      };
     }
-    const next = await this.#older(head.beneath);
+    const next = await this.#older(currentVersion.previousVersion);
     if (next === undefined) return undefined;
     // The counts come last: an item that was read as a version may have been read with counts, of which it has none.
-    const { olderCount, olderMarkers, olderBytes, nullInHistory } = without(head, next);
-    const counts = { olderCount, olderMarkers, olderBytes, nullInHistory };
-    const promoted: Head = { ...next, token: this.#deps.token(), replacedAt: undefined, ...counts };
-    return { head: promoted, changes: [this.#putHead(promoted, tokenIs(head)), this.#deleteOlder(next)] };
+    const { olderCount, olderMarkers, olderBytes, noncurrentNull } = without(currentVersion, next);
+    const counts = { olderCount, olderMarkers, olderBytes, noncurrentNull };
+    const promoted: CurrentVersion = { ...next, token: this.#deps.token(), replacedAt: undefined, ...counts };
+    return {
+      currentVersion: promoted,
+      changes: [this.#putCurrent(promoted, tokenIs(currentVersion)), this.#deleteOlder(next)],
+    };
   }
 
-  /** Which version names `target` as the one beneath it: `top`, or a neighbour in the history. */
+  /** Which version names `target` as its previous version: `top`, or a noncurrent one. */
   async #above<Top extends Version>(target: Version, top: Top): Promise<Top | Version | undefined> {
-    if (top.beneath === target.instance) return top;
-    const { items } = await this.#deps.table.query(partition.history(this.#bucketId, this.#key), {
+    if (top.previousVersion === target.instance) return top;
+    const { items } = await this.#deps.table.query(partition.noncurrentVersions(this.#bucketId, this.#key), {
       after: target.instance,
       limit: 1,
     });
     const neighbour = items[0] && decodeVersion(items[0].attributes);
-    return neighbour?.beneath === target.instance ? neighbour : undefined;
+    return neighbour?.previousVersion === target.instance ? neighbour : undefined;
   }
 
   /** What was read again and again never fitted together: no race lasts so long. */
@@ -243,55 +270,64 @@ export class VersionChain {
   }
 
   async #older(instance: string): Promise<Version | undefined> {
-    const item = await this.#deps.table.get(this.#historyKey(instance));
+    const item = await this.#deps.table.get(this.#noncurrentKey(instance));
     return item && decodeVersion(item);
   }
 
   #relink(above: Version, target: Version): Change {
-    return this.#putOlder({ ...above, token: this.#deps.token(), beneath: target.beneath }, tokenIs(above));
+    return this.#putOlder(
+      { ...above, token: this.#deps.token(), previousVersion: target.previousVersion },
+      tokenIs(above),
+    );
   }
 
-  #putHead(head: Head, expect: Expectation): Change {
-    return { key: this.#headKey, put: encodeHead(head), expect };
+  #putCurrent(currentVersion: CurrentVersion, expect: Expectation): Change {
+    return { key: this.#currentVersionKey, put: encodeCurrentVersion(currentVersion), expect };
   }
 
   #putOlder(version: Version, expect: Expectation): Change {
-    return { key: this.#historyKey(version.instance), put: encodeVersion(version), expect };
+    return { key: this.#noncurrentKey(version.instance), put: encodeVersion(version), expect };
   }
 
   #deleteOlder(version: Version): Change {
-    return { key: this.#historyKey(version.instance), delete: true, expect: tokenIs(version) };
+    return { key: this.#noncurrentKey(version.instance), delete: true, expect: tokenIs(version) };
   }
 
-  #historyKey(instance: string): ItemKey {
-    return itemKey.history(this.#bucketId, this.#key, instance);
+  #noncurrentKey(instance: string): ItemKey {
+    return itemKey.noncurrentVersion(this.#bucketId, this.#key, instance);
   }
 }
 
-/** The item of a key's head. */
-export function headKey(bucketId: string, key: string): ItemKey {
-  return { pk: headPartition(bucketId, key), sk: key };
+/** The item of a key's current version. */
+export function currentVersionKey(bucketId: string, key: string): ItemKey {
+  return { pk: currentVersionPartition(bucketId, key), sk: key };
 }
 
-/** No name and no history: what an unversioned bucket's heads are. */
+/** Neither named nor with noncurrent versions: what all are in an unversioned bucket. */
 export const unversioned: readonly Expectation[] = [
   { is: 'missing', attribute: 'v' },
   { is: 'missing', attribute: 'n' },
 ];
 
-const alone = { beneath: undefined, olderCount: 0, olderMarkers: 0, olderBytes: 0, nullInHistory: undefined } as const;
+const alone = {
+  previousVersion: undefined,
+  olderCount: 0,
+  olderMarkers: 0,
+  olderBytes: 0,
+  noncurrentNull: undefined,
+} as const;
 
 export function tokenIs({ token }: Version): Expectation {
   return { is: 'equal', attribute: 'r', value: token };
 }
 
-/** A head's counts once a version of its history is gone. */
-function without(head: Head, gone: Version): Head {
+/** The current version's counts once a noncurrent version is gone. */
+function without(currentVersion: CurrentVersion, gone: Version): CurrentVersion {
   return {
-    ...head,
-    olderCount: head.olderCount - 1,
-    olderMarkers: head.olderMarkers - (gone.marker ? 1 : 0),
-    olderBytes: head.olderBytes - gone.size,
-    nullInHistory: head.nullInHistory === gone.instance ? undefined : head.nullInHistory,
+    ...currentVersion,
+    olderCount: currentVersion.olderCount - 1,
+    olderMarkers: currentVersion.olderMarkers - (gone.marker ? 1 : 0),
+    olderBytes: currentVersion.olderBytes - gone.size,
+    noncurrentNull: currentVersion.noncurrentNull === gone.instance ? undefined : currentVersion.noncurrentNull,
   };
 }

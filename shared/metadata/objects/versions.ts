@@ -15,7 +15,7 @@ export interface ContentHeaders {
   readonly websiteRedirectLocation?: string;
 }
 
-/** What may be long about a version: it lies in the head while that stays small, else in an item of its own. */
+/** What may be long about a version: it lies in the item of the version while that stays small, else in an item of its own. */
 export interface ObjectAttributes {
   readonly headers: Omit<ContentHeaders, 'contentType'>;
   /** User metadata, names in lower case without `x-amz-meta-`; values are bytes as latin1 characters. */
@@ -31,7 +31,7 @@ export const noObjectAttributes: ObjectAttributes = { headers: {}, metadata: {},
 export type Content =
   { readonly kind: 'blob'; readonly ref: string } | { readonly kind: 'manifest'; readonly id: string };
 
-/** A version of an object, or a delete marker: what a head and a history item have in common. */
+/** A version of an object, or a delete marker: what current and noncurrent ones have in common. */
 export interface Version {
   /** Sequence and randomness; its age and, if `named`, its version id. */
   readonly instance: string;
@@ -56,28 +56,28 @@ export interface Version {
   readonly tagCount: number;
   /** Inline objectAttributes, or the id of the details item that holds them. */
   readonly objectAttributes: ObjectAttributes | { readonly details: string };
-  /** The instance directly beneath in the key's history. */
-  readonly beneath: string | undefined;
+  /** The instance of the key's previous version. */
+  readonly previousVersion: string | undefined;
   /** Milliseconds since the epoch. */
   readonly lastModified: number;
   /** The client token of the RenameObject that brought it here, so that a repetition is recognised. */
   readonly renameToken: string | undefined;
-  /** When it stopped being current, in milliseconds since the epoch. Undefined for a head. */
+  /** When it stopped being current, in milliseconds since the epoch. Undefined for a current version. */
   readonly replacedAt: number | undefined;
 }
 
-/** The current version of a key, with what it must know of the others. A history item has none of that. */
-export interface Head extends Version {
+/** The current version of a key, with what it must know of the others. A noncurrent version has none of that. */
+export interface CurrentVersion extends Version {
   /** Non-current versions, how many of them are delete markers, and the bytes of all. */
   readonly olderCount: number;
   readonly olderMarkers: number;
   readonly olderBytes: number;
-  /** The instance of the null version, if it is in the history. */
-  readonly nullInHistory: string | undefined;
+  /** The instance of the null version, if it is noncurrent. */
+  readonly noncurrentNull: string | undefined;
 }
 
-/** The most bytes a whole head may have, key included, for its objectAttributes to lie in it: one write unit. */
-export const inlineHeadBytes = 1024;
+/** The most bytes that the item of a current version may have, key included, for its objectAttributes to lie in it: one write unit. */
+export const maxInlineItemBytes = 1024;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -86,7 +86,7 @@ function encodeOwner(owner: string): Attribute {
   return uuid.test(owner) ? Buffer.from(owner.replaceAll('-', ''), 'hex') : owner;
 }
 
-/** The owner that was read last: the heads of a listing have one owner, or a few. */
+/** The owner that was read last: the versions of a listing have one owner, or a few. */
 let lastOwner: { readonly stored: Uint8Array; readonly id: string } = { stored: new Uint8Array(), id: '' };
 
 function decodeOwner(stored: Attribute | undefined): string {
@@ -186,7 +186,7 @@ export function encodeVersion(version: Version): Attributes {
     ...(version.encryption && { x: encodeEncryption(version.encryption) }),
     ...(version.tagCount > 0 && { g: version.tagCount }),
     ...('details' in objectAttributes ? { d: objectAttributes.details } : encodeObjectAttributes(objectAttributes)),
-    ...(version.beneath !== undefined && { u: version.beneath }),
+    ...(version.previousVersion !== undefined && { u: version.previousVersion }),
     ...(Math.abs(version.lastModified - clockOfInstance) > 1000 && { w: version.lastModified }),
     ...(version.renameToken !== undefined && { rt: version.renameToken }),
     ...(version.replacedAt !== undefined && { t: version.replacedAt }),
@@ -194,21 +194,21 @@ export function encodeVersion(version: Version): Attributes {
 }
 
 export function decodeVersion(item: Attributes): Version {
-  return decodeHead(item);
+  return decodeCurrentVersion(item);
 }
 
-export function encodeHead(head: Head): Attributes {
+export function encodeCurrentVersion(currentVersion: CurrentVersion): Attributes {
   return {
-    ...encodeVersion(head),
-    ...(head.olderCount > 0 && { n: head.olderCount }),
-    ...(head.olderMarkers > 0 && { nm: head.olderMarkers }),
-    ...(head.olderBytes > 0 && { nb: head.olderBytes }),
-    ...(head.nullInHistory !== undefined && { z: head.nullInHistory }),
+    ...encodeVersion(currentVersion),
+    ...(currentVersion.olderCount > 0 && { n: currentVersion.olderCount }),
+    ...(currentVersion.olderMarkers > 0 && { nm: currentVersion.olderMarkers }),
+    ...(currentVersion.olderBytes > 0 && { nb: currentVersion.olderBytes }),
+    ...(currentVersion.noncurrentNull !== undefined && { z: currentVersion.noncurrentNull }),
   };
 }
 
 /** One object literal, without spreads: a listing decodes a thousand of them. */
-export function decodeHead(item: Attributes): Head {
+export function decodeCurrentVersion(item: Attributes): CurrentVersion {
   const instance = item['i'] as string;
   const content = item['c'] as string | undefined;
   const details = item['d'] as string | undefined;
@@ -229,24 +229,24 @@ export function decodeHead(item: Attributes): Head {
     encryption: encryption && decodeEncryption(encryption),
     tagCount: (item['g'] as number | undefined) ?? 0,
     objectAttributes: details === undefined ? decodeObjectAttributes(item) : { details },
-    beneath: item['u'] as string | undefined,
+    previousVersion: item['u'] as string | undefined,
     lastModified: (item['w'] as number | undefined) ?? sequenceOf(instance).ms,
     renameToken: item['rt'] as string | undefined,
     replacedAt: item['t'] as number | undefined,
     olderCount: (item['n'] as number | undefined) ?? 0,
     olderMarkers: (item['nm'] as number | undefined) ?? 0,
     olderBytes: (item['nb'] as number | undefined) ?? 0,
-    nullInHistory: item['z'] as string | undefined,
+    noncurrentNull: item['z'] as string | undefined,
   };
 }
 
 /** What a listing of objects shows of a current version. */
 export type Listed = Pick<Version, 'marker' | 'size' | 'md5' | 'partCount' | 'owner' | 'lastModified' | 'content'>;
 
-/** The attributes of a head that {@link decodeListed} looks at. */
+/** The attributes of a current version that {@link decodeListed} looks at. */
 export const listedAttributes: ReadonlySet<string> = new Set(['i', 'm', 's', 'e', 'p', 'o', 'w', 'c']);
 
-/** A part of {@link decodeHead}. */
+/** A part of {@link decodeCurrentVersion}. */
 export function decodeListed(item: Attributes): Listed {
   const content = item['c'] as string | undefined;
   return {
@@ -273,15 +273,15 @@ export function decodeContent(stored: string): Content {
 /** A version before it has a place among the others. */
 export type Unplaced = Omit<
   Version,
-  'instance' | 'token' | 'named' | 'foreign' | 'beneath' | 'lastModified' | 'replacedAt' | 'renameToken'
+  'instance' | 'token' | 'named' | 'foreign' | 'previousVersion' | 'lastModified' | 'replacedAt' | 'renameToken'
 > & {
   readonly lastModified?: number;
   readonly renameToken?: string | undefined;
 };
 
-/** Whether a head with these objectAttributes inline stays within one write unit, however long its history may grow. */
+/** Whether a current version with these objectAttributes inline stays within one write unit, however many noncurrent ones there may be. */
 export function fitsInline(key: string, version: Unplaced): boolean {
-  const longest: Head = {
+  const longest: CurrentVersion = {
     ...version,
     foreign: true,
     renameToken: version.renameToken,
@@ -290,24 +290,33 @@ export function fitsInline(key: string, version: Unplaced): boolean {
     instance: '-'.repeat(32),
     token: '-'.repeat(12),
     named: true,
-    beneath: '-'.repeat(32),
+    previousVersion: '-'.repeat(32),
     olderCount: 99_999_999,
     olderMarkers: 99_999_999,
     olderBytes: 999_999_999_999,
-    nullInHistory: '-'.repeat(32),
+    noncurrentNull: '-'.repeat(32),
   };
   const keyBytes = 'pk'.length + 'head/'.length + 22 + '/15'.length + 'sk'.length + Buffer.byteLength(key);
-  return keyBytes + itemBytes(encodeHead(longest)) <= inlineHeadBytes;
+  return keyBytes + itemBytes(encodeCurrentVersion(longest)) <= maxInlineItemBytes;
 }
 
 /** The ETag without quotes: the MD5 in hex, and `-<parts>` for a multipart upload. */
 export function etagOf(version: Pick<Version, 'md5' | 'partCount'>): string {
-  const { buffer, byteOffset, byteLength } = version.md5 ?? noBytes;
-  const hex = Buffer.from(buffer, byteOffset, byteLength).toString('hex');
+  const hex = hexOf(version.md5 ?? noBytes);
   return version.partCount === undefined ? hex : `${hex}-${version.partCount}`;
 }
 
 const noBytes = new Uint8Array();
+
+/** The two digits of each byte. */
+const hexDigits: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Bytes in hexadecimal. For so few bytes a loop takes a third of what a buffer takes, and a listing shows a thousand of them. */
+function hexOf(bytes: Uint8Array): string {
+  let hex = '';
+  for (let at = 0; at < bytes.length; at += 1) hex += hexDigits[bytes[at]!]!;
+  return hex;
+}
 
 /** The version id shown to clients. */
 export function versionIdOf(version: Pick<Version, 'instance' | 'named'>): string {

@@ -1,6 +1,6 @@
 import type { Bucket } from '../buckets/bucket.ts';
 import { fits, minus, nothing, plus, type Amount } from '../amount.ts';
-import { quotaExceeded, quotaOf, type Claim, type Quotas } from './quotas.ts';
+import { quotaExceeded, quotaOf, type Quotas, type Reservation } from './quotas.ts';
 
 /** What is known of a bucket. `begun` and `ended` sum up all writes of this process. */
 interface Ledger {
@@ -29,22 +29,23 @@ export class ExactQuotas implements Quotas {
     this.#defaults = defaults;
   }
 
-  async within<Result>(bucket: Bucket, growth: Amount, work: (claim: Claim) => Promise<Result>): Promise<Result> {
+  async reserve(bucket: Bucket, growth: Amount): Promise<Reservation> {
     const ledger = this.#ledger(bucket.id);
-    let held = nothing;
-    const claim: Claim = async (more) => {
-      await this.#claim(bucket, ledger, more);
-      held = plus(held, more);
+    await this.#reserve(bucket, ledger, growth);
+    let reserved = growth;
+    return {
+      add: async (more) => {
+        await this.#reserve(bucket, ledger, more);
+        reserved = plus(reserved, more);
+      },
+      release: () => {
+        ledger.ended = plus(ledger.ended, reserved);
+        reserved = nothing;
+      },
     };
-    try {
-      await claim(growth);
-      return await work(claim);
-    } finally {
-      if (held !== nothing) ledger.ended = plus(ledger.ended, held);
-    }
   }
 
-  async #claim(bucket: Bucket, ledger: Ledger, growth: Amount): Promise<void> {
+  async #reserve(bucket: Bucket, ledger: Ledger, growth: Amount): Promise<void> {
     const quota = quotaOf(bucket, this.#defaults);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (ledger.most && fits(plus(ledger.most, growth), quota)) {

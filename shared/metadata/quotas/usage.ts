@@ -6,7 +6,7 @@ import type { Step } from '../billing/storage-day.ts';
 import { StorageMeter } from '../billing/storage-meter.ts';
 import { writeToken } from '../ids.ts';
 import { itemKey, objectOf, partition } from '../keys.ts';
-import { decodeHead } from '../objects/versions.ts';
+import { decodeCurrentVersion } from '../objects/versions.ts';
 
 /** What a bucket holds: versions that are not markers, and the bytes of all versions. */
 export interface BucketUsage {
@@ -33,8 +33,8 @@ interface Fresh {
 }
 
 /**
- * The usage counters, kept by a follower of the change feed. One record of a head is the whole change of its key, since a
- * head knows the count and bytes of its history. A high-water mark per bucket and lane makes the counts exact however often
+ * The usage counters, kept by a follower of the change feed. One record of a current version is the whole change of its key, since a
+ * current version knows the count and bytes of the noncurrent ones. A high-water mark per bucket and shard makes the counts exact however often
  * and in whatever batches records are delivered again. So does it the days of the bill, which are written along with them.
  */
 export class Usage implements UsageCounters {
@@ -48,7 +48,7 @@ export class Usage implements UsageCounters {
     this.#storage = new StorageMeter(deps.table);
   }
 
-  /** The sum over all lanes. */
+  /** The sum over all shards. */
   async of(bucketId: string): Promise<BucketUsage> {
     const { items } = await this.#table.query(partition.usage(bucketId));
     return sumOf(items);
@@ -64,22 +64,22 @@ export class Usage implements UsageCounters {
 
   /** Counts a batch of records, oldest first. Records it has counted before are skipped. */
   async follow(records: readonly FeedRecord[]): Promise<void> {
-    const groups = new Map<string, { bucketId: string; lane: string; records: FeedRecord[] }>();
+    const groups = new Map<string, { bucketId: string; shardId: string; records: FeedRecord[] }>();
     for (const record of records) {
       const bucketId = countedFor(record);
       if (bucketId === undefined) continue;
-      const { lane } = record;
-      const name = `${bucketId} ${lane}`;
-      const group = groups.get(name) ?? { bucketId, lane, records: [] };
+      const { shardId } = record;
+      const name = `${bucketId} ${shardId}`;
+      const group = groups.get(name) ?? { bucketId, shardId, records: [] };
       group.records.push(record);
       groups.set(name, group);
     }
-    for (const { bucketId, lane, records: own } of groups.values()) await this.#count(bucketId, lane, own);
+    for (const { bucketId, shardId, records: own } of groups.values()) await this.#count(bucketId, shardId, own);
   }
 
   /** Counts day by day, so that each write changes one day of the bill. */
-  async #count(bucketId: string, lane: string, records: readonly FeedRecord[]): Promise<void> {
-    const key = itemKey.usage(bucketId, lane);
+  async #count(bucketId: string, shardId: string, records: readonly FeedRecord[]): Promise<void> {
+    const key = itemKey.usage(bucketId, shardId);
     for (let left = records; left.length > 0;) {
       const row = await this.#table.get(key);
       const fresh = firstDay(left, row);
@@ -93,7 +93,7 @@ export class Usage implements UsageCounters {
       const billed =
         project === undefined
           ? []
-          : [await this.#storage.change({ project, bucketId, lane }, fresh.map(stepOf), before)];
+          : [await this.#storage.change({ project, bucketId, shardId }, fresh.map(stepOf), before)];
       const { outcome } = await this.#table.write([
         {
           key,
@@ -122,7 +122,7 @@ export class Usage implements UsageCounters {
     for (const { record } of fresh) {
       const image = record.new ?? record.old;
       if (image && partBucket(record) === undefined) {
-        const { owner, foreign } = decodeHead(image);
+        const { owner, foreign } = decodeCurrentVersion(image);
         if (!foreign) return owner;
       }
     }
@@ -160,7 +160,7 @@ function stepOf({ at, delta }: Fresh): Step {
 /** The bucket whose counters a record changes, if it does. */
 function countedFor(record: FeedRecord): string | undefined {
   const object = objectOf(record.key);
-  return object ? (object.isHead ? object.bucketId : undefined) : partBucket(record);
+  return object ? (object.isCurrent ? object.bucketId : undefined) : partBucket(record);
 }
 
 /** The bucket of a part that came or went. */
@@ -169,7 +169,7 @@ function partBucket({ key, old, new: present }: FeedRecord): string | undefined 
   return (present ?? old)?.['bucketId'] as string | undefined;
 }
 
-/** The sum over all lanes. */
+/** The sum over all shards. */
 function sumOf(items: readonly Item[]): BucketUsage {
   return items.reduce(
     (sum, { attributes }) => ({
@@ -180,12 +180,12 @@ function sumOf(items: readonly Item[]): BucketUsage {
   );
 }
 
-/** What a key held at the time of one image of its head. */
+/** What a key held at the time of one image of its current version. */
 export function held(image: Attributes | undefined): BucketUsage {
   if (image === undefined) return { objects: 0, bytes: 0 };
-  const head = decodeHead(image);
+  const currentVersion = decodeCurrentVersion(image);
   return {
-    objects: (head.marker ? 0 : 1) + head.olderCount - head.olderMarkers,
-    bytes: head.size + head.olderBytes,
+    objects: (currentVersion.marker ? 0 : 1) + currentVersion.olderCount - currentVersion.olderMarkers,
+    bytes: currentVersion.size + currentVersion.olderBytes,
   };
 }

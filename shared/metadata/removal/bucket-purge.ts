@@ -5,7 +5,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import { timeOf, writeToken } from '../ids.ts';
 import { partition } from '../keys.ts';
 import { monitoringKey, monitoringPartition } from '../monitoring/items.ts';
-import { headPartitions } from '../shards.ts';
+import { currentVersionPartitions } from '../shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { maxReads, VersionChain } from '../objects/version-chain.ts';
 
@@ -27,11 +27,11 @@ export class BucketPurge {
     this.#randomness = deps.randomness;
   }
 
-  /** Sweeps the graves that are due; those swept for the last time are dropped. */
+  /** Sweeps the tombstones that are due; those swept for the last time are dropped. */
   async sweep(): Promise<void> {
     const now = this.#clock.now();
     for (let after: string | undefined, more = true; more;) {
-      const page = await this.#table.query(partition.graves, { limit: 100, ...(after !== undefined && { after }) });
+      const page = await this.#table.query(partition.tombstones, { limit: 100, ...(after !== undefined && { after }) });
       for (const { key, attributes } of page.items) {
         const [time, bucketId] = key.sk.split('/') as [string, string];
         const age = now - timeOf(time);
@@ -45,7 +45,7 @@ export class BucketPurge {
   }
 
   async #sweepBucket(bucketId: string, project: string): Promise<void> {
-    for (const shard of headPartitions(bucketId)) {
+    for (const shard of currentVersionPartitions(bucketId)) {
       const { items } = await this.#table.query(shard);
       for (const { key } of items) await this.#removeAll(bucketId, key.sk);
     }
@@ -81,10 +81,14 @@ export class BucketPurge {
   async #removeAll(bucketId: string, key: string): Promise<void> {
     const deps = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
     const chain = new VersionChain(deps, bucketId, key);
-    // Of a damaged history no commit can be stated: it stays, for a scrub to find, and keeps nothing else from being removed.
+    // Of a damaged version chain no commit can be stated: it stays, for a scrub to find, and keeps nothing else from being removed.
     let futile = 0;
-    for (let head = await chain.head(); head !== undefined && futile < maxReads; head = await chain.head()) {
-      const commit = await chain.remove(head, head);
+    for (
+      let currentVersion = await chain.currentVersion();
+      currentVersion !== undefined && futile < maxReads;
+      currentVersion = await chain.currentVersion()
+    ) {
+      const commit = await chain.remove(currentVersion, currentVersion);
       if (commit) await this.#table.write(commit.changes);
       else futile += 1;
     }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import { hour } from '../../ports/durations.ts';
 import type { Attributes, Change, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import { sortableTime } from '../ids.ts';
 import { garbagePartitionOf, itemKey, objectOf } from '../keys.ts';
@@ -24,7 +25,7 @@ const partsTogether = 16;
 /** An entry of this kind speaks of an upload that ended. */
 export const uploadCode = 'u';
 /** How long a part may still arrive that began before its upload ended. */
-const uploadGrace = 60 * 60 * 1000;
+const uploadGrace = hour;
 
 /** Follows the change feed, and queues what may be freed once the grace is over: {@link Release} decides. Any repetition is harmless. */
 export class ReleaseQueue {
@@ -69,7 +70,7 @@ export class ReleaseQueue {
   }
 }
 
-/** What one record of a head or a history item may have let go of. */
+/** What one record of a current or noncurrent version may have let go of. */
 function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[] {
   const object = objectOf(key);
   if (object === undefined || old === undefined) return [];

@@ -5,7 +5,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import { sortableTime, writeToken } from '../ids.ts';
 import { garbagePartitions, itemKey, partition } from '../keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
-import { headKey } from '../objects/version-chain.ts';
+import { currentVersionKey } from '../objects/version-chain.ts';
 import { decodeContent } from '../objects/versions.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { uploadCode, type Place } from './release-queue.ts';
@@ -68,33 +68,33 @@ export class Release {
     }
     const { bucketId, key } = entry.attributes as Stored<Place>;
     const isDetails = thing.startsWith('d');
-    const [head, older, holders] = await this.#table.getTogether([
-      headKey(bucketId, key),
-      itemKey.history(bucketId, key, instance),
-      itemKey.holders(thing),
+    const [currentVersion, older, references] = await this.#table.getTogether([
+      currentVersionKey(bucketId, key),
+      itemKey.noncurrentVersion(bucketId, key, instance),
+      itemKey.references(thing),
     ]);
-    const present = head?.['i'] === instance ? head : older;
+    const present = currentVersion?.['i'] === instance ? currentVersion : older;
     const stillUsed = present !== undefined && (!isDetails || present['d'] === thing.slice(1));
-    const free = !stillUsed && (isDetails || (await this.#letGo(thing, instance, holders)));
-    if (free) await this.#free(thing, holders !== undefined);
+    const free = !stillUsed && (isDetails || (await this.#letGo(thing, instance, references)));
+    if (free) await this.#free(thing, references !== undefined);
     await this.#table.write([{ key: entry.key, delete: true }]);
     return free;
   }
 
-  /** Takes a version off the holders of its content. @returns whether nobody holds it now */
-  async #letGo(content: string, instance: string, holders: Attributes | undefined): Promise<boolean> {
-    for (let item = holders; item !== undefined; item = await this.#table.get(itemKey.holders(content))) {
+  /** Removes the reference of a version to its content. @returns whether it was the last */
+  async #letGo(content: string, instance: string, references: Attributes | undefined): Promise<boolean> {
+    for (let item = references; item !== undefined; item = await this.#table.get(itemKey.references(content))) {
       const rest = [...((item['holders'] as ReadonlySet<string> | undefined) ?? [])].filter((one) => one !== instance);
       const put = { ...(rest.length > 0 && { holders: new Set(rest) }), r: writeToken(this.#randomness) };
       const { outcome } = await this.#table.write([
-        { key: itemKey.holders(content), put, expect: { is: 'equal', attribute: 'r', value: item['r'] as string } },
+        { key: itemKey.references(content), put, expect: { is: 'equal', attribute: 'r', value: item['r'] as string } },
       ]);
       if (outcome === 'written') return rest.length === 0;
     }
     return true;
   }
 
-  async #free(thing: string, hasHolders: boolean): Promise<void> {
+  async #free(thing: string, hasReferences: boolean): Promise<void> {
     if (thing.startsWith('d')) {
       await this.#table.write([{ key: itemKey.details(thing.slice(1)), delete: true }]);
       return;
@@ -107,6 +107,6 @@ export class Release {
       await this.#blobs.remove(parts.map(({ blob }) => blob).filter((blob) => blob !== ''));
       await this.#manifests.remove(content.id);
     }
-    if (hasHolders) await this.#table.write([{ key: itemKey.holders(thing), delete: true }]);
+    if (hasReferences) await this.#table.write([{ key: itemKey.references(thing), delete: true }]);
   }
 }

@@ -1,7 +1,7 @@
 import type { BlobDescription } from '../../ports/blob-store.ts';
 import { itemKey } from '../keys.ts';
 import type { Findings } from './findings.ts';
-import { KeyHistory } from './key-history.ts';
+import { KeyVersions } from './key-versions.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
@@ -26,11 +26,11 @@ export class BlobScrub {
     if (blob === undefined) return;
     const { owner } = blob;
     if (owner) {
-      // First the place it was written for, then the holders: a version that was copied and removed in between has those.
-      const history = new KeyHistory(this.#deps.table, owner.bucketId, owner.key);
-      if (await history.some((version) => version['c'] === `b${ref}`)) return;
+      // First the place it was written for, then the references: a version that was copied and removed in between has those.
+      const versions = new KeyVersions(this.#deps.table, owner.bucketId, owner.key);
+      if (await versions.some((version) => version['c'] === `b${ref}`)) return;
     }
-    if ((await this.#deps.table.get(itemKey.holders(`b${ref}`))) !== undefined) return;
+    if ((await this.#deps.table.get(itemKey.references(`b${ref}`))) !== undefined) return;
     const whose = owner ? `written for bucket ${owner.bucketId}, key ${owner.key}` : 'its writing was never finished';
     await this.#findings.note('orphan-blob', `blob ${ref}`, `${size} bytes, ${whose}`, async () => {
       await this.#deps.blobs.remove([ref]);

@@ -8,8 +8,8 @@ import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
 
-/** A grave is swept for the last time after a day; the sweeper may have been stopped for as long. */
-const graveTime = 2 * day;
+/** A tombstone is swept for the last time after a day; the sweeper may have been stopped for as long. */
+const tombstoneTime = 2 * day;
 
 /** Looks at buckets, their documents, their projects' lists of them, and what is left of removed ones. */
 export class BucketScrub {
@@ -165,11 +165,11 @@ export class BucketScrub {
   }
 
   /** A removed bucket that waits to be swept. */
-  async grave({ key }: Item): Promise<void> {
+  async tombstone({ key }: Item): Promise<void> {
     const [time, bucketId] = key.sk.split('/') as [string, string];
-    if (this.#findings.isYoung(timeOf(time) + graveTime)) return;
+    if (this.#findings.isYoung(timeOf(time) + tombstoneTime)) return;
     await this.#findings.note('overdue-grave', `bucket ${bucketId}`, new Date(timeOf(time)).toISOString(), async () => {
-      await this.#deps.graves.sweep();
+      await this.#deps.bucketPurge.sweep();
       return (await this.#deps.table.get(key)) === undefined;
     });
   }
@@ -177,7 +177,7 @@ export class BucketScrub {
   async #note(bucketId: string): Promise<void> {
     if (this.#lost.has(bucketId)) return;
     this.#lost.add(bucketId);
-    const key = itemKey.grave(sortableTime(this.#deps.clock.now()), bucketId);
+    const key = itemKey.tombstone(sortableTime(this.#deps.clock.now()), bucketId);
     await this.#findings.note('lost-bucket', `bucket ${bucketId}`, 'something is left of it', () =>
       this.#write(key, { name: '', project: '' }, { is: 'absent' }),
     );

@@ -7,7 +7,7 @@ import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
 
-/** Looks at what versions refer to within the table: manifests, holders of shared content, details. */
+/** Looks at what versions refer to within the table: manifests, references to shared content, details. */
 export class ContentScrub {
   readonly #deps: ScrubDeps;
   readonly #findings: Findings;
@@ -19,16 +19,16 @@ export class ContentScrub {
     this.#references = references;
   }
 
-  /** An item of a content: holders, directory or slice of a manifest. */
+  /** An item of a content: references, directory or slice of a manifest. */
   async item(item: Item): Promise<void> {
     const content = item.key.pk.slice('content/'.length);
-    if (item.key.sk === 'refs') return this.#holders(content, item);
+    if (item.key.sk === 'refs') return this.#contentReferences(content, item);
     await (item.key.sk === '-' ? this.#manifest(content) : this.#slice(content, item));
   }
 
   async #manifest(content: string): Promise<void> {
     const id = content.slice(1);
-    const refs = await this.#deps.table.get(itemKey.holders(content));
+    const refs = await this.#deps.table.get(itemKey.references(content));
     if (refs === undefined && this.#isOrphan(madeAt(id), reference.content(content), content)) {
       const mended = await this.#findings.note('orphan-manifest', `manifest ${id}`, 'no version has it', async () => {
         await this.#deps.manifests.remove(id);
@@ -37,7 +37,7 @@ export class ContentScrub {
       // Its blobs may be parts of an upload or of another manifest: each is looked at for itself.
       if (mended) return;
     }
-    // Those of a manifest that nobody holds any more are freed after it.
+    // Those of a manifest that nothing refers to any more are freed after it.
     if (this.#findings.repair && refs !== undefined && this.#isLetGo(content, refs)) return;
     for (const { blob } of await this.#deps.manifests.parts(id)) {
       if (blob !== '') this.#references.add(reference.blob(blob));
@@ -54,7 +54,7 @@ export class ContentScrub {
     await this.#findings.note('orphan-manifest', `manifest ${id}`, `only ${key.sk} is there`, () => this.#drop(key));
   }
 
-  async #holders(content: string, { key, attributes: refs }: Item): Promise<void> {
+  async #contentReferences(content: string, { key, attributes: refs }: Item): Promise<void> {
     const dead = this.#dead(content, refs);
     const nobody = this.#isLetGo(content, refs);
     if (!this.#findings.sure || (dead.length === 0 && !nobody)) return;
@@ -62,7 +62,7 @@ export class ContentScrub {
     if (present?.['r'] !== refs['r']) return;
     const what = dead.length > 0 ? dead.join(', ') : 'nobody holds it';
     await this.#findings.note('dead-holder', `content ${content}`, what, async () => {
-      const rest = holdersOf(refs).filter((holder) => !dead.includes(holder));
+      const rest = referencesOf(refs).filter((instance) => !dead.includes(instance));
       const r = writeToken(this.#deps.randomness);
       const { outcome } = await this.#deps.table.write([
         {
@@ -82,22 +82,22 @@ export class ContentScrub {
     if (kind === 'blob' && 'ref' in named) await this.#deps.blobs.remove([named.ref]);
     if (kind === 'manifest' && 'id' in named) await this.#deps.manifests.remove(named.id);
     await this.#deps.table.write([
-      { key: itemKey.holders(content), delete: true, expect: { is: 'equal', attribute: 'r', value: r } },
+      { key: itemKey.references(content), delete: true, expect: { is: 'equal', attribute: 'r', value: r } },
     ]);
   }
 
-  /** Whether all holders are dead, and none of them is in the queue, where the sweeper will find out. */
+  /** Whether all references are dead, and none of them is in the queue, where the sweeper will find out. */
   #isLetGo(content: string, refs: Attributes): boolean {
     const isQueued = this.#references.has(reference.queued(content));
-    return !isQueued && this.#dead(content, refs).length === holdersOf(refs).length;
+    return !isQueued && this.#dead(content, refs).length === referencesOf(refs).length;
   }
 
   #dead(content: string, refs: Attributes): readonly string[] {
-    return holdersOf(refs).filter(
-      (holder) =>
-        !this.#findings.isYoung(madeAt(holder)) &&
-        !this.#references.has(reference.instance(holder)) &&
-        !this.#references.has(reference.queued(content, holder)),
+    return referencesOf(refs).filter(
+      (instance) =>
+        !this.#findings.isYoung(madeAt(instance)) &&
+        !this.#references.has(reference.instance(instance)) &&
+        !this.#references.has(reference.queued(content, instance)),
     );
   }
 
@@ -124,6 +124,6 @@ export class ContentScrub {
   }
 }
 
-function holdersOf(refs: Attributes): readonly string[] {
+function referencesOf(refs: Attributes): readonly string[] {
   return [...((refs['holders'] as ReadonlySet<string> | undefined) ?? [])];
 }

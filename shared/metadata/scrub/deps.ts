@@ -16,7 +16,7 @@ export interface ScrubDeps {
   readonly manifests: Manifests;
   readonly uploads: Uploads;
   readonly release: Release;
-  readonly graves: BucketPurge;
+  readonly bucketPurge: BucketPurge;
   /**
    * Resolves once everything that was in the change feed has been followed. Undefined where that cannot be waited for: then
    * counters are not looked at.

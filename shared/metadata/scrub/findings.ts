@@ -10,16 +10,16 @@ export const findingKinds = {
   'missing-document': { loss: true, means: 'a bucket that points to a document which is not there' },
   unreadable: { loss: true, means: 'an item that is not of the form of its kind' },
   'broken-history': {
-    means: 'a head that does not fit its history, or a history without a head',
-    mending: 'head, counts and links are stated anew from the versions that are there, in order of age',
+    means: 'a current version that does not fit the noncurrent ones, or noncurrent ones without a current version',
+    mending: 'current version, counts and links are stated anew from the versions that are there, in order of age',
   },
   'missing-holder': {
-    means: 'a living version that is not among the holders of the content it shares',
+    means: 'a living version that is not among the references to the content it shares',
     mending: 'it is added',
   },
   'dead-holder': {
-    means: 'a holder of shared content that is no version any more',
-    mending: 'it is taken off; what nobody holds is freed',
+    means: 'a reference to shared content by a version that is gone',
+    mending: 'it is removed; content without references is freed',
   },
   'orphan-blob': { means: 'bytes that no version, part or manifest refers to', mending: 'they are removed' },
   'orphan-manifest': { means: 'a list of parts that no version refers to', mending: 'it is removed' },
@@ -44,7 +44,10 @@ export const findingKinds = {
     mending: 'it is put among the removed buckets, and so swept soon',
   },
   'overdue-garbage': { means: 'released content that was not freed long after its time', mending: 'it is freed' },
-  'overdue-grave': { means: 'a removed bucket that was not swept long after its time', mending: 'it is swept' },
+  'overdue-grave': {
+    means: 'a tombstone of a removed bucket that was not purged long after its time',
+    mending: 'the bucket is purged',
+  },
   usage: { means: 'counters of a bucket that differ from what it holds', mending: 'they are set to what was counted' },
 } as const satisfies Record<string, { readonly loss?: true; readonly means: string; readonly mending?: string }>;
 

@@ -83,9 +83,9 @@ class ScrubWalk {
       'bucket-id': (item) => buckets.listing(item.attributes['name'] as string, item),
       'buckets-with': (item) => buckets.listing(item.key.sk, item),
       doc: (item) => buckets.document(item),
-      graves: (item) => buckets.grave(item),
+      graves: (item) => buckets.tombstone(item),
       ...Object.fromEntries(timeless.map((kind) => [kind, async (item: Item) => buckets.timeless(bucketIdIn(item))])),
-      head: (item) => this.#head(buckets, versions, item),
+      head: (item) => this.#currentVersion(buckets, versions, item),
       old: (item, isFirst) => this.#older(buckets, versions, item, isFirst),
     });
     await lookAtQueue();
@@ -133,9 +133,9 @@ class ScrubWalk {
     else await buckets.listing(item.key.sk.slice('bucket/'.length), item);
   }
 
-  async #head(buckets: BucketScrub, versions: VersionScrub, item: Item): Promise<void> {
+  async #currentVersion(buckets: BucketScrub, versions: VersionScrub, item: Item): Promise<void> {
     const { bucketId } = objectOf(item.key)!;
-    await versions.head(bucketId, item);
+    await versions.currentVersion(bucketId, item);
     await buckets.remains(bucketId, madeAt(item.attributes['i'] as string));
   }
 

@@ -4,11 +4,11 @@ import { partition } from '../keys.ts';
 /** The buckets that stand, by their ids, and those that wait to be swept. Held in memory: there are far fewer than objects. */
 export class StandingBuckets {
   readonly #names: ReadonlyMap<string, string>;
-  readonly #graves: ReadonlySet<string>;
+  readonly #tombstones: ReadonlySet<string>;
 
-  private constructor(names: ReadonlyMap<string, string>, graves: ReadonlySet<string>) {
+  private constructor(names: ReadonlyMap<string, string>, tombstones: ReadonlySet<string>) {
     this.#names = names;
-    this.#graves = graves;
+    this.#tombstones = tombstones;
   }
 
   /** All of them, as they are now. */
@@ -17,10 +17,10 @@ export class StandingBuckets {
     for await (const { key, attributes } of table.scan({ prefixes: ['bucket/'] })) {
       names.set(attributes['id'] as string, key.pk.slice('bucket/'.length));
     }
-    // Read after the buckets: one that was removed meanwhile has its grave by now.
-    const graves = new Set<string>();
-    for await (const { key } of table.scan({ prefixes: [partition.graves] })) graves.add(key.sk.split('/')[1]!);
-    return new StandingBuckets(names, graves);
+    // Read after the buckets: one that was removed meanwhile has its tombstone by now.
+    const tombstones = new Set<string>();
+    for await (const { key } of table.scan({ prefixes: [partition.tombstones] })) tombstones.add(key.sk.split('/')[1]!);
+    return new StandingBuckets(names, tombstones);
   }
 
   ids(): Iterable<string> {
@@ -33,6 +33,6 @@ export class StandingBuckets {
 
   /** Neither stands nor waits to be swept: nobody looks after what is left of it. */
   isLost(bucketId: string): boolean {
-    return !this.#names.has(bucketId) && !this.#graves.has(bucketId);
+    return !this.#names.has(bucketId) && !this.#tombstones.has(bucketId);
   }
 }

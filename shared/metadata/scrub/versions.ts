@@ -3,10 +3,10 @@ import { BlobMissing, type OwnedBlob } from '../../ports/blob-store.ts';
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import { madeAt, writeToken } from '../ids.ts';
 import { itemKey } from '../keys.ts';
-import { headKey, VersionChain } from '../objects/version-chain.ts';
+import { currentVersionKey, VersionChain } from '../objects/version-chain.ts';
 import { decodeVersion, encodeContent, type Version } from '../objects/versions.ts';
 import type { FindingKind, Findings } from './findings.ts';
-import { KeyHistory } from './key-history.ts';
+import { KeyVersions } from './key-versions.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
@@ -18,9 +18,9 @@ interface Place {
   readonly item: Item;
 }
 
-/** Looks at keys: whether head and history fit, whether what their versions refer to is there, and who shares it. */
+/** Looks at keys: whether the current and the noncurrent versions fit, whether what their versions refer to is there, and what refers to it. */
 export class VersionScrub {
-  /** The ids of buckets with heads that count wrong. */
+  /** The ids of buckets with current versions that count wrong. */
   readonly miscounting = new Set<string>();
   readonly #deps: ScrubDeps;
   readonly #findings: Findings;
@@ -32,28 +32,28 @@ export class VersionScrub {
     this.#references = references;
   }
 
-  /** A head: its key's history, and itself. */
-  async head(bucketId: string, item: Item): Promise<void> {
+  /** A current version: the noncurrent ones of its key, and itself. */
+  async currentVersion(bucketId: string, item: Item): Promise<void> {
     const key = item.key.sk;
     this.#mention(item.attributes);
-    if (knowsOthers(item.attributes)) await this.#history(bucketId, key);
+    if (knowsOthers(item.attributes)) await this.#versionsOf(bucketId, key);
     await this.#version({ bucketId, key, item });
   }
 
-  /** A version of a history. @param isFirst of those of its key: for one, it is looked whether there is a head above them */
+  /** A noncurrent version. @param isFirst of those of its key: for one, it is looked whether there is a current version */
   async older(bucketId: string, key: string, item: Item, isFirst: boolean): Promise<void> {
     this.#mention(item.attributes);
     if (isFirst) {
-      const [head] = await this.#deps.table.getTogether([headKey(bucketId, key)]);
-      if (head === undefined || !knowsOthers(head)) await this.#history(bucketId, key);
+      const [currentVersion] = await this.#deps.table.getTogether([currentVersionKey(bucketId, key)]);
+      if (currentVersion === undefined || !knowsOthers(currentVersion)) await this.#versionsOf(bucketId, key);
     }
     await this.#version({ bucketId, key, item });
   }
 
-  async #history(bucketId: string, key: string): Promise<void> {
+  async #versionsOf(bucketId: string, key: string): Promise<void> {
     const { table, clock, randomness } = this.#deps;
-    const history = new KeyHistory(table, bucketId, key);
-    const examine = () => history.examine((version) => this.#mention(version));
+    const versions = new KeyVersions(table, bucketId, key);
+    const examine = () => versions.examine((version) => this.#mention(version));
     let damage = await examine();
     if (damage === undefined) return;
     // A transaction may be half visible to reads for a moment: what is wrong is wrong a second later, too.
@@ -63,7 +63,7 @@ export class VersionScrub {
     if (damage === undefined || damage === 'busy' || this.#findings.isYoung(damage.changedAt)) return;
     const found = damage;
     const mended = await this.#findings.note('broken-history', named(bucketId, key), found.problems.join('; '), () =>
-      history.mend(found, () => writeToken(randomness)),
+      versions.mend(found, () => writeToken(randomness)),
     );
     if (!mended) this.miscounting.add(bucketId);
   }
@@ -89,7 +89,7 @@ export class VersionScrub {
       content.kind === 'blob'
         ? await this.#blob(place, version, content.ref, version.size)
         : await this.#manifest(place, version, content.id);
-    await this.#holder(place, version, owner);
+    await this.#contentReference(place, version, owner);
   }
 
   async #manifest(place: Place, version: Version, id: string): Promise<OwnedBlob['owner']> {
@@ -127,14 +127,14 @@ export class VersionScrub {
     await this.#findings.note(kind, named(bucketId, key, item.attributes['i'] as string), what);
   }
 
-  /** Content that is shared lists its holders; and content that was written for another key is shared. */
-  async #holder({ bucketId, key, item }: Place, version: Version, owner: OwnedBlob['owner']): Promise<void> {
+  /** Content that is shared lists its references; and content that was written for another key is shared. */
+  async #contentReference({ bucketId, key, item }: Place, version: Version, owner: OwnedBlob['owner']): Promise<void> {
     const { table, randomness } = this.#deps;
     const content = encodeContent(version.content!);
-    const refs = await table.get(itemKey.holders(content));
+    const refs = await table.get(itemKey.references(content));
     const isElsewhere = owner !== undefined && (owner.bucketId !== bucketId || owner.key !== key);
-    const holders = new Set(refs?.['holders'] as ReadonlySet<string> | undefined);
-    if (refs === undefined ? !isElsewhere : holders.has(version.instance)) return;
+    const references = new Set(refs?.['holders'] as ReadonlySet<string> | undefined);
+    if (refs === undefined ? !isElsewhere : references.has(version.instance)) return;
     if (this.#findings.isYoung(madeAt(version.instance))) return;
     await this.#findings.note(
       'missing-holder',
@@ -144,8 +144,8 @@ export class VersionScrub {
         const { outcome } = await table.write(
           [
             {
-              key: itemKey.holders(content),
-              put: { holders: holders.add(version.instance), r: writeToken(randomness) },
+              key: itemKey.references(content),
+              put: { holders: references.add(version.instance), r: writeToken(randomness) },
               expect:
                 refs === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: refs['r'] as string },
             },
@@ -162,9 +162,9 @@ export class VersionScrub {
   }
 }
 
-/** Whether a head says anything of a history. */
-function knowsOthers(head: Attributes): boolean {
-  return ['n', 'nm', 'nb', 'z', 'u'].some((name) => head[name] !== undefined);
+/** Whether a current version says anything of noncurrent ones. */
+function knowsOthers(currentVersion: Attributes): boolean {
+  return ['n', 'nm', 'nb', 'z', 'u'].some((name) => currentVersion[name] !== undefined);
 }
 
 /** The blob without its bytes, or undefined. */

@@ -1,6 +1,7 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { BlobStore } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { day } from '../../ports/durations.ts';
 import type { Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
@@ -46,7 +47,7 @@ const maxAttempts = 8;
 const maxIdLength = 64;
 
 /** How long a finished upload is kept, so that a repeated Complete gets the same answer. */
-export const finishedUploadTime = 7 * 24 * 60 * 60 * 1000;
+export const finishedUploadTime = 7 * day;
 
 const justOpened = { state: 'open', result: undefined, picked: undefined, releases: 0 } as const;
 

@@ -88,33 +88,35 @@ function isBareNothing({ chunks }: AnnouncedBody, wireSize: number): boolean {
   return wireSize === 0 && chunks?.decodedLength === 0 && chunks.trailer === undefined;
 }
 
+const sha256OfNothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
 /** Counts and hashes what is on the wire. */
 class WireMeter {
   size = 0;
   readonly #length: number | undefined;
   readonly #expected: string | undefined;
-  readonly #sha256: RunningDigest | undefined;
+  /** Begun with the first bytes: most requests have none, and the digest of nothing is known. */
+  #sha256: RunningDigest | undefined;
 
   constructor(length: number | undefined, hash: PayloadHash) {
     this.#length = length;
     this.#expected = hash.kind === 'digest' ? hash.sha256 : undefined;
-    this.#sha256 = hash.kind === 'digest' ? startDigest('SHA256') : undefined;
   }
 
   pass(bytes: Uint8Array): void {
     this.size += bytes.length;
     if (this.#length !== undefined && this.size > this.#length) throw new S3Error('IncompleteBody');
-    this.#sha256?.update(bytes);
+    if (this.#expected !== undefined) (this.#sha256 ??= startDigest('SHA256')).update(bytes);
   }
 
   /** @throws S3Error IncompleteBody, XAmzContentSHA256Mismatch */
   end(): void {
     if (this.#length !== undefined && this.size !== this.#length) throw new S3Error('IncompleteBody');
-    if (this.#sha256 === undefined) return;
-    const computed = Buffer.from(this.#sha256.digest()).toString('hex');
+    if (this.#expected === undefined) return;
+    const computed = this.#sha256 === undefined ? sha256OfNothing : Buffer.from(this.#sha256.digest()).toString('hex');
     if (computed !== this.#expected) {
       throw new S3Error('XAmzContentSHA256Mismatch', {
-        details: { ClientComputedContentSHA256: this.#expected!, S3ComputedContentSHA256: computed },
+        details: { ClientComputedContentSHA256: this.#expected, S3ComputedContentSHA256: computed },
       });
     }
   }

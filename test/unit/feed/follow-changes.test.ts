@@ -3,7 +3,7 @@ import { followChanges } from '../../../functions/feed/follow-changes.ts';
 import type { FeedRecord } from '../../../shared/ports/key-value-table.ts';
 
 const records: readonly FeedRecord[] = ['1', '2', '3'].map((position) => ({
-  ...{ lane: 'lane', position, at: 0, key: { pk: 'head/b', sk: position } },
+  ...{ shardId: 'shard-1', position, at: 0, key: { pk: 'head/b', sk: position } },
   ...{ old: undefined, new: { i: position } },
 }));
 const positions = (batch: readonly FeedRecord[]): string => batch.map(({ position }) => position).join();

@@ -6,7 +6,7 @@ import { family, verb } from '../command.ts';
 import { graph } from '../graph.ts';
 import type { Report } from '../report.ts';
 import { sizeText } from '../sizes.ts';
-import { minute } from '../../../../shared/ports/durations.ts';
+import { day, hour, minute } from '../../../../shared/ports/durations.ts';
 
 interface ShowOptions {
   readonly metric: Metric;
@@ -19,7 +19,7 @@ interface ShowOptions {
   readonly period?: number;
 }
 
-const units = { m: minute, h: 60 * minute, d: 24 * 60 * minute, w: 7 * 24 * 60 * minute } as const;
+const units = { m: minute, h: hour, d: day, w: 7 * day } as const;
 
 /** `stillage metrics` */
 export function metricsFamily(): Command {
@@ -50,11 +50,11 @@ async function show(ask: Ask, bucket: string, options: ShowOptions): Promise<Rep
   const label = (value: number): string =>
     metric === 'BucketSizeBytes' && statistic !== 'SampleCount' ? sizeText(value) : value.toLocaleString('en');
   const minutes = found.period / minute;
-  const head = `${found.bucket}: ${metric}, ${statistic} of ${minutes} minutes; now ${label(found.current.value)}`;
+  const heading = `${found.bucket}: ${metric}, ${statistic} of ${minutes} minutes; now ${label(found.current.value)}`;
   const hint = found.isMonitored ? '' : `; turn it on: stillage monitoring enable ${found.bucket}`;
   const drawn =
     found.datapoints.length === 0 ? `no samples of this time${hint}` : graph(found.datapoints, found, label);
-  return { data: shown(found), text: `${head}\n${drawn}` };
+  return { data: shown(found), text: `${heading}\n${drawn}` };
 }
 
 /** For programs: times as they read them, and seconds. */

@@ -1,3 +1,4 @@
+import { minute } from '../../../../shared/ports/durations.ts';
 import type { CloudBlobsClass } from '../blobs.ts';
 import { cloudDeps, type CloudDeps } from './adapters.ts';
 
@@ -10,7 +11,7 @@ export interface Invocation {
 export type Work<Event, Answer> = (event: Event, stopping: () => boolean) => Promise<Answer>;
 
 /** So long before its end a function begins nothing new: a page of a lifecycle pass takes less. */
-const reserve = 120_000;
+const reserve = 2 * minute;
 
 /**
  * The handler of a function that works in the background. It is composed with its first event; should that fail, the next one

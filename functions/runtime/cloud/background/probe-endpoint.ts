@@ -1,5 +1,5 @@
 import { EdgeErrors } from '../../../../shared/adapters/cloud/edge-errors.ts';
-import { probeEndpoint, type ProbeAnswer } from '../../../scheduled/probe-endpoint.ts';
+import { probeEndpoint, type ProbeAnswer } from '../endpoint-probe.ts';
 import { backgroundHandler } from './background-handler.ts';
 
 /** Milliseconds that an answer may take. */

@@ -4,6 +4,6 @@ import { releaseDeps } from './release.ts';
 
 /** Sweeps what is left of removed buckets. */
 export const handler = backgroundHandler('sweep-removed-buckets', (deps) => {
-  const graves = new BucketPurge({ ...deps, uploads: releaseDeps(deps).uploads });
-  return () => graves.sweep().then(() => undefined);
+  const bucketPurge = new BucketPurge({ ...deps, uploads: releaseDeps(deps).uploads });
+  return () => bucketPurge.sweep().then(() => undefined);
 });

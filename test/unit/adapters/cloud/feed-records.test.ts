@@ -25,7 +25,7 @@ function event(dynamodb: object): StreamRecord {
 
 describe('feedRecord', () => {
   const common = {
-    lane: 'shard-1',
+    shardId: 'shard-1',
     position: SequenceNumber,
     at: 1_768_000_000_000,
     key: { pk: 'head/b', sk: 'photo.jpg' },

@@ -31,7 +31,7 @@ describe('encodeItemKey', () => {
     );
   });
 
-  it('grows by one byte only, so that the history of the longest key fits, whatever its characters', () => {
+  it('grows by one byte only, so that the noncurrent versions of the longest key fit, whatever its characters', () => {
     for (const character of ['a', '\u0000', '\u0001', '😀']) {
       const key = character.repeat(1024 / Buffer.byteLength(character));
       const encoded = encodeItemKey({ pk: `old/${'b'.repeat(22)}/${key}`, sk: 'i'.repeat(32) });

@@ -40,7 +40,7 @@ async function duringCommit<T>(act: () => Promise<T>): Promise<T> {
       if (isFirst) queueMicrotask(() => void act().then(resolve, reject));
       isFirst = false;
     };
-    environment.frame({ begin, end: () => undefined });
+    environment.enlist({ begin, end: () => undefined });
   });
 }
 
@@ -91,7 +91,7 @@ describe('SmallBlobs', () => {
 
   it('cost no write if they are removed before', async () => {
     let transactions = 0;
-    environment.frame({ begin: () => void (transactions += 1), end: () => undefined });
+    environment.enlist({ begin: () => void (transactions += 1), end: () => undefined });
     const ref = await small.write(Buffer.from('bytes'), owner);
     await small.remove([ref]);
     expect(transactions).toBe(0);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginningOf, dayLength, daysOf } from '../../../../shared/metadata/billing/days.ts';
+import { day as dayLength } from '../../../../shared/ports/durations.ts';
+import { beginningOf, daysOf } from '../../../../shared/metadata/billing/days.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
 import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
@@ -20,14 +21,19 @@ interface Resize {
   readonly to: number | undefined;
 }
 
-function head(size: number | undefined): FeedRecord['old'] {
+function currentVersion(size: number | undefined): FeedRecord['old'] {
   return size === undefined ? undefined : { i: 'i'.repeat(32), r: 'r', s: size, o: 'project' };
 }
 
 function recordsOf(bucketId: string, changes: readonly Resize[]): FeedRecord[] {
   return changes.map(({ at, from, to }, index) => ({
-    ...{ lane: 'lane', position: String(index + 1), at, key: { pk: partition.heads(bucketId), sk: 'key' } },
-    ...{ old: head(from), new: head(to) },
+    ...{
+      shardId: 'shard-1',
+      position: String(index + 1),
+      at,
+      key: { pk: partition.currentVersions(bucketId), sk: 'key' },
+    },
+    ...{ old: currentVersion(from), new: currentVersion(to) },
   }));
 }
 
@@ -127,7 +133,7 @@ describe('the bill of what a bucket holds', () => {
   it('counts the parts of uploads', async () => {
     const { table, follower } = world();
     await table.write([{ key: itemKey.bucketName('0bucket'), put: { name: 'bucket', project: 'project' } }]);
-    const part = { lane: 'lane', key: { pk: 'upload/id', sk: 'p/00001/id' } };
+    const part = { shardId: 'shard-1', key: { pk: 'upload/id', sk: 'p/00001/id' } };
     const item = { bucketId: '0bucket', size: 7 };
     await follower().follow([
       { ...part, position: '1', at: begin, old: undefined, new: item },
@@ -144,7 +150,7 @@ describe('the bill of what a bucket holds', () => {
       { at: begin + dayLength, from: 3, to: undefined },
     ]);
     await follower().follow(records.slice(0, 1));
-    await table.write([{ key: itemKey.usage('0bucket', 'lane'), delete: true }]);
+    await table.write([{ key: itemKey.usage('0bucket', 'shard-1'), delete: true }]);
     await follower().follow(records.slice(1));
     const days = await projectUsage(table, 'project', daysOf(month)!, end);
     expect(days.slice(0, 3).map(({ byteHours }) => byteHours)).toEqual([72, 0, 0]);

@@ -13,7 +13,7 @@ import {
 
 /* A table in memory, and a naive listing of it to compare with. */
 
-interface Head extends ListingEntry {
+interface CurrentVersion extends ListingEntry {
   /** Version ids, newest first. Objects have no more than one line whatever stands here. */
   readonly versions: readonly string[];
 }
@@ -22,7 +22,7 @@ function bytesOrder(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-function head(key: string, { live = true, versions = ['v1'] as readonly string[] } = {}): Head {
+function currentVersion(key: string, { live = true, versions = ['v1'] as readonly string[] } = {}): CurrentVersion {
   return { key, live, versions };
 }
 
@@ -31,9 +31,9 @@ interface Trace {
   read: number;
 }
 
-function tableOf(heads: Iterable<Head>, trace: Trace, shortenTo?: () => number) {
-  const sorted = [...heads].sort((a, b) => bytesOrder(a.key, b.key));
-  return async (query: ListingQuery): Promise<{ entries: Head[]; more: boolean }> => {
+function tableOf(currentVersions: Iterable<CurrentVersion>, trace: Trace, shortenTo?: () => number) {
+  const sorted = [...currentVersions].sort((a, b) => bytesOrder(a.key, b.key));
+  return async (query: ListingQuery): Promise<{ entries: CurrentVersion[]; more: boolean }> => {
     trace.queries.push(query);
     const start = query.from ?? query.after;
     expect(query.from === undefined || query.after === undefined).toBe(true);
@@ -55,8 +55,11 @@ function tableOf(heads: Iterable<Head>, trace: Trace, shortenTo?: () => number) 
 
 const never = () => false;
 
-function objectSource(heads: Iterable<Head>, trace: Trace = { queries: [], read: 0 }): ListingSource<Head, Head> {
-  return { fetch: tableOf(heads, trace), rows: entriesAsRows, expired: never };
+function objectSource(
+  currentVersions: Iterable<CurrentVersion>,
+  trace: Trace = { queries: [], read: 0 },
+): ListingSource<CurrentVersion, CurrentVersion> {
+  return { fetch: tableOf(currentVersions, trace), rows: entriesAsRows, expired: never };
 }
 
 interface VersionRow {
@@ -65,11 +68,11 @@ interface VersionRow {
 }
 
 function versionSource(
-  heads: Iterable<Head>,
+  currentVersions: Iterable<CurrentVersion>,
   trace: Trace = { queries: [], read: 0 },
-): ListingSource<Head, VersionRow> {
+): ListingSource<CurrentVersion, VersionRow> {
   return {
-    fetch: tableOf(heads, trace),
+    fetch: tableOf(currentVersions, trace),
     expired: never,
     rowId: (row) => row.id,
     async rows(entries, limit, behind) {
@@ -97,7 +100,7 @@ function linesOf(page: ListingPage<{ key: string; id?: string }>): string[] {
 }
 
 function naiveLines(
-  heads: readonly Head[],
+  currentVersions: readonly CurrentVersion[],
   {
     prefix,
     delimiter,
@@ -106,7 +109,7 @@ function naiveLines(
   }: { prefix: string; delimiter: string; after?: string; versions?: boolean },
 ): string[] {
   const lines: string[] = [];
-  for (const { key, live, versions: ids } of [...heads].sort((a, b) => bytesOrder(a.key, b.key))) {
+  for (const { key, live, versions: ids } of [...currentVersions].sort((a, b) => bytesOrder(a.key, b.key))) {
     if (!live || !key.startsWith(prefix)) continue;
     const at = delimiter === '' ? -1 : key.indexOf(delimiter, prefix.length);
     const name = at < 0 ? key : key.slice(0, at + delimiter.length);
@@ -121,7 +124,7 @@ function naiveLines(
 
 const unit = fc.constantFrom('a', 'b', '/', '//', '%', ' ', '\u0001', '\ud7ff', '\ue000', '\ufffd', '😀', '\u{10ffff}');
 const keyText = fc.string({ unit, minLength: 1, maxLength: 5 });
-const heads = fc.uniqueArray(
+const currentVersions = fc.uniqueArray(
   fc.record({
     key: keyText,
     live: fc.boolean(),
@@ -138,9 +141,9 @@ const request = fc.record({
 describe('a listing in pages', { timeout: 60_000 }, () => {
   it('shows what a naive listing shows; every page is full or the last', async () => {
     await fc.assert(
-      fc.asyncProperty(heads, request, async (heads, { prefix, delimiter, limit }) => {
-        const expected = naiveLines(heads, { prefix, delimiter });
-        const source = objectSource(heads);
+      fc.asyncProperty(currentVersions, request, async (currentVersions, { prefix, delimiter, limit }) => {
+        const expected = naiveLines(currentVersions, { prefix, delimiter });
+        const source = objectSource(currentVersions);
         const shown: string[] = [];
         let position: ListingPosition | undefined;
         do {
@@ -159,25 +162,30 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
 
   it('begins behind any marker, which hides its own group', async () => {
     await fc.assert(
-      fc.asyncProperty(heads, request, keyText, async (heads, { prefix, delimiter, limit }, after) => {
-        const expected = naiveLines(heads, { prefix, delimiter, after });
-        const page = await listPage({ prefix, delimiter, limit, position: { after } }, objectSource(heads));
-        expect(linesOf(page)).toEqual(expected.slice(0, limit));
-        expect(page.next !== undefined).toBe(expected.length > limit);
-      }),
+      fc.asyncProperty(
+        currentVersions,
+        request,
+        keyText,
+        async (currentVersions, { prefix, delimiter, limit }, after) => {
+          const expected = naiveLines(currentVersions, { prefix, delimiter, after });
+          const page = await listPage({ prefix, delimiter, limit, position: { after } }, objectSource(currentVersions));
+          expect(linesOf(page)).toEqual(expected.slice(0, limit));
+          expect(page.next !== undefined).toBe(expected.length > limit);
+        },
+      ),
       { numRuns: 1000 },
     );
   });
 
   it('of versions shows every version once, resuming within a key', async () => {
     await fc.assert(
-      fc.asyncProperty(heads, request, async (generated, { prefix, delimiter, limit }) => {
-        const heads = generated.map((one) => ({ ...one, live: true }));
-        const expected = naiveLines(heads, { prefix, delimiter, versions: true });
+      fc.asyncProperty(currentVersions, request, async (generated, { prefix, delimiter, limit }) => {
+        const currentVersions = generated.map((one) => ({ ...one, live: true }));
+        const expected = naiveLines(currentVersions, { prefix, delimiter, versions: true });
         const shown: string[] = [];
         let position: ListingPosition | undefined;
         do {
-          const page = await listPage({ prefix, delimiter, limit, position }, versionSource(heads));
+          const page = await listPage({ prefix, delimiter, limit, position }, versionSource(currentVersions));
           const lines = linesOf(page);
           expect(lines.length).toBe(Math.min(limit, expected.length - shown.length));
           shown.push(...lines);
@@ -197,21 +205,21 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
     async (_, versions) => {
       await fc.assert(
         fc.asyncProperty(
-          heads,
+          currentVersions,
           request,
           fc.infiniteStream(fc.boolean()),
           fc.infiniteStream(fc.integer({ min: 1, max: 4 })),
           async (generated, { prefix, delimiter, limit }, expiries, sizes) => {
-            const heads = versions ? generated.map((one) => ({ ...one, live: true })) : generated;
+            const currentVersions = versions ? generated.map((one) => ({ ...one, live: true })) : generated;
             const restless = {
-              fetch: tableOf(heads, { queries: [], read: 0 }, () => sizes.next().value as number),
+              fetch: tableOf(currentVersions, { queries: [], read: 0 }, () => sizes.next().value as number),
               expired: () => expiries.next().value as boolean,
             };
             const page = (position: ListingPosition | undefined) => {
               const asked = { prefix, delimiter, limit, position };
               return versions
-                ? listPage(asked, { ...versionSource(heads), ...restless })
-                : listPage(asked, { ...objectSource(heads), ...restless });
+                ? listPage(asked, { ...versionSource(currentVersions), ...restless })
+                : listPage(asked, { ...objectSource(currentVersions), ...restless });
             };
             const shown: string[] = [];
             let position: ListingPosition | undefined;
@@ -224,9 +232,9 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
                 expect(positionOf(markerOf(next), prefix, delimiter)).toEqual(next);
               }
               position = next;
-              expect(++pages).toBeLessThanOrEqual(8 * heads.length + 1);
+              expect(++pages).toBeLessThanOrEqual(8 * currentVersions.length + 1);
             } while (position !== undefined);
-            expect(shown).toEqual(naiveLines(heads, { prefix, delimiter, versions }));
+            expect(shown).toEqual(naiveLines(currentVersions, { prefix, delimiter, versions }));
           },
         ),
         { numRuns: 1000 },
@@ -236,7 +244,7 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
 });
 
 describe('a page', () => {
-  const files = ['a', 'b/1', 'b/2', 'c', 'd/1'].map((key) => head(key));
+  const files = ['a', 'b/1', 'b/2', 'c', 'd/1'].map((key) => currentVersion(key));
   const request = { prefix: '', delimiter: '/', position: undefined, limit: 1000 };
 
   it('of no lines asks nothing and is the last', async () => {
@@ -264,8 +272,12 @@ describe('a page', () => {
   });
 
   it('shows a group at its first living key, and not at all without one', async () => {
-    const heads = [head('dead/1', { live: false }), head('mixed/1', { live: false }), head('mixed/2')];
-    expect(linesOf(await listPage(request, objectSource(heads)))).toEqual(['mixed/*']);
+    const currentVersions = [
+      currentVersion('dead/1', { live: false }),
+      currentVersion('mixed/1', { live: false }),
+      currentVersion('mixed/2'),
+    ];
+    expect(linesOf(await listPage(request, objectSource(currentVersions)))).toEqual(['mixed/*']);
   });
 
   it('without a delimiter is one query of one entry more than fit', async () => {
@@ -276,17 +288,20 @@ describe('a page', () => {
 
   it('for a prefix or marker longer than any key asks nothing that the table refuses', async () => {
     const long = 'k'.repeat(2000);
-    const heads = [head('k'.repeat(1024)), head('l')];
-    expect((await listPage({ ...request, prefix: long }, objectSource(heads))).rows).toEqual([]);
-    const page = await listPage({ ...request, position: { after: long } }, objectSource(heads));
+    const currentVersions = [currentVersion('k'.repeat(1024)), currentVersion('l')];
+    expect((await listPage({ ...request, prefix: long }, objectSource(currentVersions))).rows).toEqual([]);
+    const page = await listPage({ ...request, position: { after: long } }, objectSource(currentVersions));
     expect(linesOf(page)).toEqual(['l']);
   });
 
   it('shows a key of full length that ends with the delimiter as a group, and goes on behind it', async () => {
     const group = `${'k'.repeat(1023)}/`;
-    const first = await listPage({ ...request, limit: 1 }, objectSource([head(group), head('l')]));
+    const first = await listPage({ ...request, limit: 1 }, objectSource([currentVersion(group), currentVersion('l')]));
     expect(linesOf(first)).toEqual([`${group}*`]);
-    const second = await listPage({ ...request, position: first.next }, objectSource([head(group), head('l')]));
+    const second = await listPage(
+      { ...request, position: first.next },
+      objectSource([currentVersion(group), currentVersion('l')]),
+    );
     expect(linesOf(second)).toEqual(['l']);
   });
 
@@ -302,7 +317,7 @@ describe('a page', () => {
 
   it('of versions ends, truncated, inside a key of many versions', async () => {
     const versions = Array.from({ length: 5000 }, (_, index) => `v${index}`);
-    const page = await listPage(request, versionSource([head('a', { versions })]));
+    const page = await listPage(request, versionSource([currentVersion('a', { versions })]));
     expect(page.rows).toHaveLength(1000);
     expect(page.next).toEqual({ after: 'a', row: 'v999' });
   });
@@ -310,17 +325,17 @@ describe('a page', () => {
   it.each(['g/2', 'h'])(
     'that is full names its last line as the next position, before dead keys and %s',
     async (key) => {
-      const heads = [head('a'), head('g/1', { live: false }), head(key)];
-      const page = await listPage({ ...request, limit: 1 }, objectSource(heads));
-      expect(page).toEqual({ rows: [head('a')], commonPrefixes: [], next: { after: 'a' } });
+      const currentVersions = [currentVersion('a'), currentVersion('g/1', { live: false }), currentVersion(key)];
+      const page = await listPage({ ...request, limit: 1 }, objectSource(currentVersions));
+      expect(page).toEqual({ rows: [currentVersion('a')], commonPrefixes: [], next: { after: 'a' } });
     },
   );
 
   it('that always expires, from a table that answers one entry at a time, gets on among versions too', async () => {
-    const heads = [head('a', { versions: ['v1', 'v2'] }), head('b'), head('c')];
+    const currentVersions = [currentVersion('a', { versions: ['v1', 'v2'] }), currentVersion('b'), currentVersion('c')];
     const source = {
-      ...versionSource(heads),
-      fetch: tableOf(heads, { queries: [], read: 0 }, () => 1),
+      ...versionSource(currentVersions),
+      fetch: tableOf(currentVersions, { queries: [], read: 0 }, () => 1),
       expired: () => true,
     };
     const next: ListingPosition[] = [];
@@ -335,7 +350,7 @@ describe('a page', () => {
 
   it('that expires among delete markers ends short, at the last key examined', async () => {
     const dead = Array.from({ length: 2000 }, (_, index) =>
-      head(`k${String(index).padStart(5, '0')}`, { live: false }),
+      currentVersion(`k${String(index).padStart(5, '0')}`, { live: false }),
     );
     const page = await listPage({ ...request, delimiter: '' }, { ...objectSource(dead), expired: () => true });
     expect(page).toEqual({ rows: [], commonPrefixes: [], next: { after: 'k01000' } });
@@ -343,11 +358,11 @@ describe('a page', () => {
 
   it('that expires among delete markers of a group remembers that it is not shown', async () => {
     const dead = Array.from({ length: 2000 }, (_, index) =>
-      head(`g/${String(index).padStart(5, '0')}`, { live: false }),
+      currentVersion(`g/${String(index).padStart(5, '0')}`, { live: false }),
     );
-    const page = await listPage(request, { ...objectSource([...dead, head('g/z')]), expired: () => true });
+    const page = await listPage(request, { ...objectSource([...dead, currentVersion('g/z')]), expired: () => true });
     expect(page.next).toEqual({ after: 'g/00255', inside: true });
-    const rest = await listPage({ ...request, position: page.next }, objectSource([...dead, head('g/z')]));
+    const rest = await listPage({ ...request, position: page.next }, objectSource([...dead, currentVersion('g/z')]));
     expect(linesOf(rest)).toEqual(['g/*']);
   });
 });

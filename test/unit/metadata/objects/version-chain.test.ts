@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { instanceId } from '../../../../shared/metadata/ids.ts';
 import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
-import { headKey, VersionChain, type Commit } from '../../../../shared/metadata/objects/version-chain.ts';
+import { currentVersionKey, VersionChain, type Commit } from '../../../../shared/metadata/objects/version-chain.ts';
 import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
@@ -43,7 +43,7 @@ function version(more: Partial<Version> = {}): Version {
     encryption: undefined,
     tagCount: 0,
     objectAttributes: noObjectAttributes,
-    beneath: undefined,
+    previousVersion: undefined,
     lastModified: clock.time,
     renameToken: undefined,
     replacedAt: undefined,
@@ -58,18 +58,18 @@ async function commit(stated: Commit | undefined): Promise<void> {
 
 async function put(more: Partial<Version> = {}): Promise<Version> {
   const fresh = version(more);
-  await commit(await chain.put(await chain.head(), fresh));
+  await commit(await chain.put(await chain.currentVersion(), fresh));
   return fresh;
 }
 
 async function remove(versionId: string): Promise<void> {
   const found = (await chain.find(versionId))!;
-  await commit(await chain.remove(found.head, found.version));
+  await commit(await chain.remove(found.currentVersion, found.version));
 }
 
 const ids = async (limit = 100, behind?: string): Promise<string[]> => {
-  const head = await chain.head();
-  return head ? (await chain.walk(head, limit, behind)).map(({ instance }) => instance) : [];
+  const currentVersion = await chain.currentVersion();
+  return currentVersion ? (await chain.walk(currentVersion, limit, behind)).map(({ instance }) => instance) : [];
 };
 
 /** What the key holds, newest first, after any of these steps: computed the simple way. */
@@ -82,30 +82,32 @@ interface Row {
 
 /** Expects the chain to be whole, and to hold these versions. */
 async function expectRows(rows: readonly Row[]): Promise<void> {
-  const head = await chain.head();
+  const currentVersion = await chain.currentVersion();
   const [first, ...older] = rows;
-  expect(head?.instance).toBe(first?.instance);
-  expect(table.keysOf(partition.history(bucketId, key))).toEqual(older.map(({ instance }) => instance).toReversed());
-  if (head === undefined) return;
-  expect(head).toMatchObject({
+  expect(currentVersion?.instance).toBe(first?.instance);
+  expect(table.keysOf(partition.noncurrentVersions(bucketId, key))).toEqual(
+    older.map(({ instance }) => instance).toReversed(),
+  );
+  if (currentVersion === undefined) return;
+  expect(currentVersion).toMatchObject({
     olderCount: older.length,
     olderMarkers: older.filter(({ marker }) => marker).length,
     olderBytes: older.reduce((sum, { size }) => sum + size, 0),
-    nullInHistory: older.find(({ named }) => !named)?.instance,
+    noncurrentNull: older.find(({ named }) => !named)?.instance,
     replacedAt: undefined,
   });
-  const walked = await chain.walk(head, 100);
+  const walked = await chain.walk(currentVersion, 100);
   expect(walked.map(({ instance, named, marker, size }) => ({ instance, named, marker, size }))).toEqual(rows);
-  walked.forEach((one, at) => expect(one.beneath).toBe(rows[at + 1]?.instance));
+  walked.forEach((one, at) => expect(one.previousVersion).toBe(rows[at + 1]?.instance));
   for (const one of walked.slice(1)) {
     expect(one.replacedAt).toBeDefined();
-    // A history item has no counts of its own.
-    const item = (await table.get(itemKey.history(bucketId, key, one.instance)))!;
+    // A noncurrent version has no counts of its own.
+    const item = (await table.get(itemKey.noncurrentVersion(bucketId, key, one.instance)))!;
     expect(['n', 'nm', 'nb', 'z'].filter((name) => name in item)).toEqual([]);
   }
   for (const row of rows) {
     const found = await chain.find(row.named ? row.instance : 'null');
-    expect([found?.version.instance, found?.head.instance]).toEqual([row.instance, head.instance]);
+    expect([found?.version.instance, found?.currentVersion.instance]).toEqual([row.instance, currentVersion.instance]);
     // A null version is not found by what would be its name.
     if (!row.named) expect(await chain.find(row.instance)).toBeUndefined();
   }
@@ -114,8 +116,8 @@ async function expectRows(rows: readonly Row[]): Promise<void> {
 
 describe('a chain of versions', () => {
   it('is empty at first', async () => {
-    expect(await chain.head()).toBeUndefined();
-    expect(await chain.current()).toBeUndefined();
+    expect(await chain.currentVersion()).toBeUndefined();
+    expect(await chain.findCurrent()).toBeUndefined();
     expect(await chain.find('null')).toBeUndefined();
     expect(await chain.find('x'.repeat(32))).toBeUndefined();
     await expectRows([]);
@@ -130,10 +132,10 @@ describe('a chain of versions', () => {
   it('stays whole whatever is put and removed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        for (const sk of table.keysOf(partition.history(bucketId, key))) {
-          await table.write([{ key: itemKey.history(bucketId, key, sk), delete: true }]);
+        for (const sk of table.keysOf(partition.noncurrentVersions(bucketId, key))) {
+          await table.write([{ key: itemKey.noncurrentVersion(bucketId, key, sk), delete: true }]);
         }
-        await table.write([{ key: headKey(bucketId, key), delete: true }]);
+        await table.write([{ key: currentVersionKey(bucketId, key), delete: true }]);
         let rows: Row[] = [];
         for (const one of steps) {
           if (typeof one === 'string') {
@@ -165,15 +167,15 @@ describe('a chain of versions', () => {
     expect(await ids(100, all[4])).toEqual([]);
     const single = new VersionChain({ table, token: () => 'x', now: () => 0 }, bucketId, 'other');
     await table.write((await single.put(undefined, version()))!.changes);
-    const head = (await single.head())!;
-    expect(await single.walk(head, 10, head.instance)).toEqual([]);
+    const currentVersion = (await single.currentVersion())!;
+    expect(await single.walk(currentVersion, 10, currentVersion.instance)).toEqual([]);
   });
 
-  it('is walked as it stands, if it changed after its head was read', async () => {
+  it('is walked as it stands, if it changed after its current version was read', async () => {
     for (let count = 0; count < 3; count++) await put();
-    const stale = (await chain.head())!;
+    const stale = (await chain.currentVersion())!;
     const newest = await put();
-    await remove(stale.beneath!);
+    await remove(stale.previousVersion!);
     const walked = await chain.walk(stale, 10);
     expect(walked.map(({ instance }) => instance)).toEqual(await ids());
     expect(walked[0]!.instance).toBe(newest.instance);
@@ -184,18 +186,18 @@ describe('a chain of versions', () => {
   it('gives its versions new images without a change to the others', async () => {
     const old = await put();
     await put();
-    const before = (await chain.head())!;
+    const before = (await chain.currentVersion())!;
     const found = (await chain.find(old.instance))!;
     await table.write(chain.revise(found, { ...found.version, tagCount: 3 }));
-    expect(await chain.head()).toEqual(before);
+    expect(await chain.currentVersion()).toEqual(before);
     const revised = (await chain.find(old.instance))!.version;
     expect(revised).toEqual({ ...found.version, tagCount: 3, token: revised.token });
     expect(revised.token).not.toBe(found.version.token);
-    const current = (await chain.current())!;
+    const current = (await chain.findCurrent())!;
     await table.write(chain.revise(current, { ...current.version, tagCount: 4 }));
-    const head = (await chain.head())!;
-    expect(head).toEqual({ ...before, tagCount: 4, token: head.token });
-    expect(head.token).not.toBe(before.token);
+    const currentVersion = (await chain.currentVersion())!;
+    expect(currentVersion).toEqual({ ...before, tagCount: 4, token: currentVersion.token });
+    expect(currentVersion.token).not.toBe(before.token);
     // On the image that was read, and no other.
     expect((await table.write(chain.revise(current, current.version))).outcome).toBe('conflict');
     expect((await table.write(chain.revise(found, found.version))).outcome).toBe('conflict');
@@ -203,9 +205,9 @@ describe('a chain of versions', () => {
 });
 
 describe('a commit', () => {
-  it('is refused if the head changed since it was read', async () => {
+  it('is refused if the current version changed since it was read', async () => {
     const old = await put();
-    const before = (await chain.head())!;
+    const before = (await chain.currentVersion())!;
     const stated = (await chain.put(before, version()))!;
     const removal = (await chain.remove(before, before))!;
     const fresh = (await chain.put(undefined, version()))!;
@@ -214,12 +216,12 @@ describe('a commit', () => {
     expect((await chain.find(old.instance))!.version.instance).toBe(old.instance);
   });
 
-  it('is refused if a version in the history changed since it was read', async () => {
+  it('is refused if a noncurrent version changed since it was read', async () => {
     const [bottom, middle] = [await put(), await put()];
     await put();
     await put();
     const found = (await chain.find(middle.instance))!;
-    const stated = (await chain.remove(found.head, found.version))!;
+    const stated = (await chain.remove(found.currentVersion, found.version))!;
     await table.write(chain.revise(found, { ...found.version, tagCount: 1 }));
     expect((await table.write(stated.changes)).outcome).toBe('conflict');
     expect(await ids()).toContain(bottom.instance);
@@ -231,22 +233,22 @@ describe('a commit', () => {
     const bottom = await put({ named: false });
     const middle = await put();
     await put();
-    const head = (await chain.head())!;
+    const currentVersion = (await chain.currentVersion())!;
     const found = (await chain.find('null'))!;
     await remove(middle.instance);
-    // The one above it is the head now, and not that of before.
-    expect(await chain.remove(head, found.version)).toBeUndefined();
+    // The one above it is the current version now, and not that of before.
+    expect(await chain.remove(currentVersion, found.version)).toBeUndefined();
     await remove('null');
-    expect(await chain.put(head, version({ named: false }))).toBeUndefined();
-    const last = (await chain.head())!;
-    expect(await chain.remove({ ...last, beneath: bottom.instance }, last)).toBeUndefined();
+    expect(await chain.put(currentVersion, version({ named: false }))).toBeUndefined();
+    const last = (await chain.currentVersion())!;
+    expect(await chain.remove({ ...last, previousVersion: bottom.instance }, last)).toBeUndefined();
   });
 });
 
 describe('a write that has not looked', () => {
   const blind = async (fresh: Version): Promise<string> => (await table.write(chain.blindPut(fresh).changes)).outcome;
 
-  it('replaces nothing, or an older version without name and history', async () => {
+  it('replaces nothing, or an older version that has no name and no noncurrent ones', async () => {
     expect(await blind(version({ named: false }))).toBe('written');
     const [older, younger] = [version({ named: false }), version({ named: false })];
     expect(await blind(younger)).toBe('written');
@@ -255,7 +257,7 @@ describe('a write that has not looked', () => {
     await expectRows([{ instance: younger.instance, named: false, marker: false, size: 7 }]);
   });
 
-  it('does not replace what has a name or a history', async () => {
+  it('does not replace what has a name or noncurrent versions', async () => {
     const named = await put();
     expect(await blind(version({ named: false }))).toBe('conflict');
     await put({ named: false });
@@ -268,8 +270,11 @@ describe('a write that has not looked', () => {
 describe('looking for a version', () => {
   it('finds one that moves while it is looked for', async () => {
     const wanted = await put();
-    // It becomes the head's, then a part of the history, between the reads.
-    const moves = [() => put(), () => chain.head().then((head) => remove(head!.instance))];
+    // It becomes current, then noncurrent, between the reads.
+    const moves = [
+      () => put(),
+      () => chain.currentVersion().then((currentVersion) => remove(currentVersion!.instance)),
+    ];
     for (const move of moves) {
       let reads = 0;
       table.afterRead = async () => {
@@ -300,7 +305,7 @@ describe('looking for a version', () => {
     await remove(gone.instance);
     expect(await chain.find(gone.instance)).toBeUndefined();
     expect(await chain.findInstance(gone.instance)).toBeUndefined();
-    const last = (await chain.head())!;
+    const last = (await chain.currentVersion())!;
     table.afterRead = async () => {
       table.afterRead = async () => undefined;
       await remove(last.instance);

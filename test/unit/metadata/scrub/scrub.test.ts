@@ -5,7 +5,7 @@ import { sortableTime, timedId } from '../../../../shared/metadata/ids.ts';
 import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
 import { findingKinds, type FindingKind } from '../../../../shared/metadata/scrub/findings.ts';
 import { uploadIndexKey } from '../../../../shared/metadata/uploads/upload-index.ts';
-import { headKey } from '../../../../shared/metadata/objects/version-chain.ts';
+import { currentVersionKey } from '../../../../shared/metadata/objects/version-chain.ts';
 import { encodeContent, noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { ScrubWorld, week } from '../../../support/scrub-world.ts';
@@ -70,10 +70,10 @@ async function everything(): Promise<unknown> {
   return { items, blobs: [...world.kept.kept.keys()] };
 }
 
-const liveHistory = async (key: string): Promise<readonly string[]> => {
-  const head = (await world.table.get(headKey(bucket.id, key)))!;
-  const older = await world.table.query(partition.history(bucket.id, key), { reverse: true });
-  return [head, ...older.items.map(({ attributes }) => attributes)].map(({ c }) => c as string);
+const contentsOfVersions = async (key: string): Promise<readonly string[]> => {
+  const currentVersion = (await world.table.get(currentVersionKey(bucket.id, key)))!;
+  const older = await world.table.query(partition.noncurrentVersions(bucket.id, key), { reverse: true });
+  return [currentVersion, ...older.items.map(({ attributes }) => attributes)].map(({ c }) => c as string);
 };
 
 it('finds nothing where nothing is wrong', async () => {
@@ -92,8 +92,8 @@ it('finds nothing where content waits to be freed', async () => {
   await world.uploads.abort(asService(bucket, 'aborted'), id);
   const versioned = await world.buckets.load('versioned');
   for (const key of ['key', 'copy', 'large']) {
-    const head = (await world.objects.find(versioned, key))!;
-    await world.objects.deleteVersion(asService(versioned, key, head.instance));
+    const currentVersion = (await world.objects.find(versioned, key))!;
+    await world.objects.deleteVersion(asService(versioned, key, currentVersion.instance));
   }
   await world.put(bucket, 'plain', 'other');
   expect((await world.scrub({ repair: true })).findings).toEqual([]);
@@ -108,7 +108,7 @@ it('says what every kind of finding means', () => {
   }
 });
 
-describe('heads and histories', () => {
+describe('current and noncurrent versions', () => {
   beforeEach(async () => {
     await furnish();
     await world.buckets.setVersioning(asService(await world.buckets.load('bucket')), 'on');
@@ -116,21 +116,22 @@ describe('heads and histories', () => {
     await world.pass(2 * hour);
   });
 
-  const oldest = async (nth: number) => (await world.table.query(partition.history(bucket.id, 'key'))).items[nth]!.key;
+  const oldest = async (nth: number) =>
+    (await world.table.query(partition.noncurrentVersions(bucket.id, 'key'))).items[nth]!.key;
 
-  it.each<[string, (head: Attributes) => Attributes]>([
-    ['a wrong count', (head) => ({ ...head, n: 7 })],
-    ['no count', ({ n: _, ...head }) => head],
-    ['wrong bytes', (head) => ({ ...head, nb: 1 })],
-    ['markers that are not there', (head) => ({ ...head, nm: 1 })],
-    ['a null version that is not there', (head) => ({ ...head, z: head['u']! })],
-    ['no link', ({ u: _, ...head }) => head],
-    ['a wrong link', (head) => ({ ...head, u: head['i']! })],
+  it.each<[string, (currentVersion: Attributes) => Attributes]>([
+    ['a wrong count', (currentVersion) => ({ ...currentVersion, n: 7 })],
+    ['no count', ({ n: _, ...currentVersion }) => currentVersion],
+    ['wrong bytes', (currentVersion) => ({ ...currentVersion, nb: 1 })],
+    ['markers that are not there', (currentVersion) => ({ ...currentVersion, nm: 1 })],
+    ['a null version that is not there', (currentVersion) => ({ ...currentVersion, z: currentVersion['u']! })],
+    ['no link', ({ u: _, ...currentVersion }) => currentVersion],
+    ['a wrong link', (currentVersion) => ({ ...currentVersion, u: currentVersion['i']! })],
   ])('%s', async (_, damage) => {
-    const before = await liveHistory('key');
-    await world.force(headKey(bucket.id, 'key'), damage);
+    const before = await contentsOfVersions('key');
+    await world.force(currentVersionKey(bucket.id, 'key'), damage);
     await expectMended('broken-history');
-    expect(await liveHistory('key')).toEqual(before);
+    expect(await contentsOfVersions('key')).toEqual(before);
   });
 
   it('a broken link', async () => {
@@ -138,66 +139,72 @@ describe('heads and histories', () => {
     await expectMended('broken-history');
   });
 
-  it('a version of the history that is gone', async () => {
-    const [, , , lost] = await liveHistory('key');
+  it('a noncurrent version that is gone', async () => {
+    const [, , , lost] = await contentsOfVersions('key');
     await world.force(await oldest(0), () => undefined);
     await expectMended('broken-history', 'orphan-blob');
     expect(world.kept.kept.has(lost!.slice(1))).toBe(false);
   });
 
-  it('a history without a head', async () => {
-    const [newest, ...older] = await liveHistory('key');
-    await world.force(headKey(bucket.id, 'key'), () => undefined);
+  it('noncurrent versions without a current one', async () => {
+    const [newest, ...older] = await contentsOfVersions('key');
+    await world.force(currentVersionKey(bucket.id, 'key'), () => undefined);
     await expectMended('broken-history', 'orphan-blob');
-    expect(await liveHistory('key')).toEqual(older);
+    expect(await contentsOfVersions('key')).toEqual(older);
     expect(world.kept.kept.has(newest!.slice(1))).toBe(false);
   });
 
-  it('a head that is older than its history', async () => {
-    const before = await liveHistory('key');
+  it('a current version that is older than a noncurrent one', async () => {
+    const before = await contentsOfVersions('key');
     const second = await oldest(1);
-    const [head, older] = await world.table.getTogether([headKey(bucket.id, 'key'), second]);
-    await world.force(headKey(bucket.id, 'key'), () => ({ ...older, r: 'other' }));
+    const [currentVersion, older] = await world.table.getTogether([currentVersionKey(bucket.id, 'key'), second]);
+    await world.force(currentVersionKey(bucket.id, 'key'), () => ({ ...older, r: 'other' }));
     await world.force(second, () => undefined);
-    await world.force(itemKey.history(bucket.id, 'key', head!['i'] as string), () => head);
+    await world.force(
+      itemKey.noncurrentVersion(bucket.id, 'key', currentVersion!['i'] as string),
+      () => currentVersion,
+    );
     await expectMended('broken-history');
-    expect(await liveHistory('key')).toEqual(before);
+    expect(await contentsOfVersions('key')).toEqual(before);
   });
 
-  it('a version that is head and history', async () => {
-    const before = await liveHistory('key');
-    const head = (await world.table.get(headKey(bucket.id, 'key')))!;
-    await world.force(itemKey.history(bucket.id, 'key', head['i'] as string), () => ({ ...head, r: 'other' }));
+  it('a version that is current and noncurrent', async () => {
+    const before = await contentsOfVersions('key');
+    const currentVersion = (await world.table.get(currentVersionKey(bucket.id, 'key')))!;
+    await world.force(itemKey.noncurrentVersion(bucket.id, 'key', currentVersion['i'] as string), () => ({
+      ...currentVersion,
+      r: 'other',
+    }));
     await expectMended('broken-history');
-    expect(await liveHistory('key')).toEqual(before);
+    expect(await contentsOfVersions('key')).toEqual(before);
   });
 
   it('two null versions: the older one gets a name, and nothing is lost', async () => {
-    const before = await liveHistory('key');
+    const before = await contentsOfVersions('key');
     const unnamed = ({ v: _, ...version }: Attributes): Attributes => version;
     await world.force(await oldest(0), unnamed);
     await world.force(await oldest(2), unnamed);
     await expectMended('broken-history');
-    expect(await liveHistory('key')).toEqual(before);
-    const head = await world.table.get(headKey(bucket.id, 'key'));
-    expect(head!['z']).toBe((await oldest(2)).sk);
+    expect(await contentsOfVersions('key')).toEqual(before);
+    const currentVersion = await world.table.get(currentVersionKey(bucket.id, 'key'));
+    expect(currentVersion!['z']).toBe((await oldest(2)).sk);
     expect((await world.table.get(await oldest(0)))!['v']).toBe(1);
   });
 
   it('hundreds of broken links', async () => {
     for (let n = 0; n < 250; n += 1) await world.put(bucket, 'long', '');
     await world.drain();
-    const { items } = await world.table.query(partition.history(bucket.id, 'long'));
+    const { items } = await world.table.query(partition.noncurrentVersions(bucket.id, 'long'));
     for (const { key } of items) await world.force(key, ({ u: _, ...version }) => version);
     await expectMended('broken-history');
   });
 
   it('leaves alone what others change meanwhile', async () => {
-    await world.force(headKey(bucket.id, 'key'), (head) => ({ ...head, n: 7 }));
+    await world.force(currentVersionKey(bucket.id, 'key'), (currentVersion) => ({ ...currentVersion, n: 7 }));
     world.table.beforeWrite = async (changes) => {
       if (changes[0]?.key.sk !== 'key') return;
       world.table.beforeWrite = async () => undefined;
-      await world.force(headKey(bucket.id, 'key'), (head) => ({ ...head, r: 'other' }));
+      await world.force(currentVersionKey(bucket.id, 'key'), (currentVersion) => ({ ...currentVersion, r: 'other' }));
     };
     const { findings } = await world.scrub({ repair: true });
     expect(findings.map(({ kind, state }) => [kind, state])).toEqual([['broken-history', 'moved']]);
@@ -254,7 +261,7 @@ describe('what is lost', () => {
 
   it('an item that cannot be read: nothing is taken for an orphan then', async () => {
     await world.blob(bucket, 'nobody', 'bytes');
-    await world.force(itemKey.history(bucket.id, 'odd', 'x'), () => ({ i: 7 }));
+    await world.force(itemKey.noncurrentVersion(bucket.id, 'odd', 'x'), () => ({ i: 7 }));
     const { findings, report } = await world.scrub({ repair: true });
     expect(kindsOf(findings)).toEqual(['unreadable']);
     expect(report.leftOut).toEqual([expect.stringContaining('orphans were not looked for')]);
@@ -321,8 +328,9 @@ describe('orphans', () => {
   });
 });
 
-describe('holders', () => {
-  const refs = async (key: string) => itemKey.holders(encodeContent((await world.objects.find(bucket, key))!.content!));
+describe('references', () => {
+  const refs = async (key: string) =>
+    itemKey.references(encodeContent((await world.objects.find(bucket, key))!.content!));
 
   beforeEach(async () => {
     await furnish();
@@ -332,20 +340,20 @@ describe('holders', () => {
   });
 
   it('a dead one', async () => {
-    const holders = await world.table.get(await refs('copy'));
+    const references = await world.table.get(await refs('copy'));
     const dead = (await world.put(bucket, 'other', '')).instance;
     await world.objects.deleteVersion(asService(bucket, 'other', 'null'));
     await world.force(await refs('copy'), () => ({
-      ...holders,
-      holders: new Set([...(holders!['holders'] as ReadonlySet<string>), dead]),
+      ...references,
+      holders: new Set([...(references!['holders'] as ReadonlySet<string>), dead]),
     }));
     await expectMended('dead-holder');
-    expect((await world.table.get(await refs('copy')))!['holders']).toEqual(holders!['holders']);
+    expect((await world.table.get(await refs('copy')))!['holders']).toEqual(references!['holders']);
   });
 
   it('none but dead ones: the content is freed', async () => {
     const key = await refs('copy');
-    for (const name of ['source', 'copy']) await world.force(headKey(bucket.id, name), () => undefined);
+    for (const name of ['source', 'copy']) await world.force(currentVersionKey(bucket.id, name), () => undefined);
     await expectMended('dead-holder', 'usage');
     expect(await world.table.get(key)).toBeUndefined();
     expect(world.kept.kept.has(key.pk.slice('content/b'.length))).toBe(false);
@@ -357,7 +365,7 @@ describe('holders', () => {
     await world.drain();
     const { pk } = await refs('large');
     const blobs = (await world.manifests.parts(pk.slice('content/m'.length))).map(({ blob }) => blob);
-    for (const name of ['large', 'large copy']) await world.force(headKey(bucket.id, name), () => undefined);
+    for (const name of ['large', 'large copy']) await world.force(currentVersionKey(bucket.id, name), () => undefined);
     const { findings } = await world.scrub({ repair: true });
     expect(kindsOf(findings)).toEqual(['dead-holder', 'orphan-blob', 'usage']);
     expect(blobs.some((blob) => world.kept.kept.has(blob))).toBe(false);
@@ -368,7 +376,7 @@ describe('holders', () => {
     const { instance } = (await world.objects.find(bucket, 'copy'))!;
     await world.force(await refs('copy'), (item) => ({
       ...item,
-      holders: new Set([...(item['holders'] as ReadonlySet<string>)].filter((holder) => holder !== instance)),
+      holders: new Set([...(item['holders'] as ReadonlySet<string>)].filter((one) => one !== instance)),
     }));
     await expectMended('missing-holder');
   });
@@ -521,7 +529,7 @@ describe('buckets', () => {
   it('an upload that was begun in a bucket while that was removed', async () => {
     const gone = await world.bucket('gone');
     await world.buckets.remove(asService(await world.buckets.load('gone')));
-    // As in the cloud, where a commit that creates no head does not look at the bucket.
+    // As in the cloud, where a commit that creates no current version does not look at the bucket.
     Object.assign(world.table, { freeChecks: false });
     await world.begin(gone, 'key', ['part']);
     Object.assign(world.table, { freeChecks: true });
@@ -537,7 +545,7 @@ describe('buckets', () => {
   });
 
   it('counters of one that is gone', async () => {
-    await world.force(itemKey.usage('x'.repeat(22), 'lane'), () => ({ objects: 1, bytes: 1, r: 'r' }));
+    await world.force(itemKey.usage('x'.repeat(22), 'shard-1'), () => ({ objects: 1, bytes: 1, r: 'r' }));
     await expectMended('lost-bucket');
   });
 });
@@ -549,14 +557,14 @@ describe('counters', () => {
   });
 
   it.each(['objects', 'bytes', 'parts'])('that are wrong: %s', async (counter) => {
-    await world.force(itemKey.usage(bucket.id, 'lane'), (row) => ({ ...row, [counter]: 77 }));
+    await world.force(itemKey.usage(bucket.id, 'shard-1'), (row) => ({ ...row, [counter]: 77 }));
     const before = await world.usage.held(bucket.id);
     await expectMended('usage');
     expect(await world.usage.held(bucket.id)).not.toEqual(before);
   });
 
   it('that are not there', async () => {
-    await world.force(itemKey.usage(bucket.id, 'lane'), () => undefined);
+    await world.force(itemKey.usage(bucket.id, 'shard-1'), () => undefined);
     await expectMended('usage');
   });
 
@@ -567,7 +575,7 @@ describe('counters', () => {
   });
 
   it('are left alone where something changes meanwhile', async () => {
-    await world.force(itemKey.usage(bucket.id, 'lane'), (row) => ({ ...row, objects: 77 }));
+    await world.force(itemKey.usage(bucket.id, 'shard-1'), (row) => ({ ...row, objects: 77 }));
     const drain = world.drain.bind(world);
     let drains = 0;
     world.drain = async () => {
@@ -582,7 +590,7 @@ describe('counters', () => {
   });
 
   it('are left alone where nobody knows whether the feed was followed', async () => {
-    await world.force(itemKey.usage(bucket.id, 'lane'), (row) => ({ ...row, objects: 77 }));
+    await world.force(itemKey.usage(bucket.id, 'shard-1'), (row) => ({ ...row, objects: 77 }));
     const { findings, report } = await world.scrub({ drained: false });
     expect(findings).toEqual([]);
     expect(report.leftOut).toHaveLength(1);
@@ -601,7 +609,7 @@ describe('work that is overdue', () => {
     for await (const { key } of world.table.scan({ prefixes: ['doc/'] })) documents.push(key.pk);
     expect(documents).toEqual([]);
     await world.pass(2 * day);
-    expect((await world.table.query(partition.graves)).items).toEqual([]);
+    expect((await world.table.query(partition.tombstones)).items).toEqual([]);
   });
 
   it('garbage', async () => {
@@ -613,8 +621,8 @@ describe('work that is overdue', () => {
     expect(world.kept.kept.size).toBe(1);
   });
 
-  it('a grave', async () => {
-    await world.force(itemKey.grave(sortableTime(world.clock.now()), 'x'.repeat(22)), () => ({
+  it('a tombstone', async () => {
+    await world.force(itemKey.tombstone(sortableTime(world.clock.now()), 'x'.repeat(22)), () => ({
       name: '',
       project: '',
     }));

@@ -81,8 +81,8 @@ describe('of one part number', () => {
   it('all are left to the finisher once the upload has ended', async () => {
     const id = await world.begin(bucket, 'key', ['first']);
     const first = (await world.uploads.parts(id))[0]!.blob!;
-    const head = await world.complete(bucket, 'key', id);
-    expect(head.size).toBe(5);
+    const currentVersion = await world.complete(bucket, 'key', id);
+    expect(currentVersion.size).toBe(5);
     await world.uploads.releaseOldParts(id, 1);
     await world.pass(2 * 3_600_000);
     expect(await isThere(first)).toBe(true);

@@ -50,7 +50,7 @@ describe('authorisation reads', () => {
       await done(service, request, by);
       return service.table.calls.get + service.table.calls.getTogether - before;
     };
-    // The bucket, and the head of the object.
+    // The bucket, and the current version of the object.
     expect(await readsOf({ path: '/bucket/key' })).toBe(2);
     expect(await readsOf({ method: 'HEAD', path: '/bucket/key' }, colleague)).toBe(2);
     // The bucket alone.
@@ -111,7 +111,7 @@ describe('the policy of a bucket', () => {
 
 describe('what was judged is what is served', () => {
   /** Runs something between authorisation's look at the object and the rest of the request. */
-  function afterHeadIsRead(service: PipelineInProcess, act: () => Promise<unknown>): void {
+  function afterCurrentVersionIsRead(service: PipelineInProcess, act: () => Promise<unknown>): void {
     service.table.afterRead = async (key) => {
       if (!key.pk.startsWith('head/')) return;
       service.table.afterRead = async () => undefined;
@@ -128,7 +128,9 @@ describe('what was judged is what is served', () => {
   ] as const)('by %s, though a private object takes its place', async (_, request, expected) => {
     const service = await started();
     await done(service, putKey('open', open));
-    afterHeadIsRead(service, () => done(service, putKey('secret', { headers: { 'x-amz-tagging': 'secret=tag' } })));
+    afterCurrentVersionIsRead(service, () =>
+      done(service, putKey('secret', { headers: { 'x-amz-tagging': 'secret=tag' } })),
+    );
     const answer = await service.send(request, undefined);
     expect(answer.status).toBe(200);
     expect(answer.text).toContain(expected);
@@ -140,7 +142,7 @@ describe('what was judged is what is served', () => {
     const service = await started();
     await done(service, { method: 'PUT', path: '/theirs' }, stranger);
     await done(service, putKey('open', open));
-    afterHeadIsRead(service, replaced(service));
+    afterCurrentVersionIsRead(service, replaced(service));
     const copy = { method: 'PUT', path: '/theirs/copy', headers: { 'x-amz-copy-source': '/bucket/key' } };
     const answer = await service.send(copy, stranger);
     expect(answer.code).toBe('AccessDenied');
@@ -150,7 +152,7 @@ describe('what was judged is what is served', () => {
   it('by a change: a right to one object is none to the next', async () => {
     const service = await started();
     await done(service, putKey('open', { headers: { 'x-amz-grant-write-acp': 'id="stranger-id"' } }));
-    afterHeadIsRead(service, replaced(service));
+    afterCurrentVersionIsRead(service, replaced(service));
     const request = { method: 'PUT', path: '/bucket/key', query: 'acl', ...open };
     expect((await service.send(request, stranger)).code).toBe('AccessDenied');
     expect((await service.send({ path: '/bucket/key' }, undefined)).status).toBe(403);
