@@ -224,9 +224,13 @@ export class SettingsError extends Error {}
 
 /** Reads the settings from the context of an app. @throws SettingsError that names every wrong one */
 export function readSettings(node: Node): Settings {
-  const context = Object.fromEntries(
-    Object.keys(fields.shape).map((name) => [name, node.tryGetContext(name) as unknown]),
+  return parseSettings(
+    Object.fromEntries(Object.keys(fields.shape).map((name) => [name, node.tryGetContext(name) as unknown])),
   );
+}
+
+/** Reads the settings from a context; other values in it mean nothing. @throws SettingsError that names every wrong one */
+export function parseSettings(context: Readonly<Record<string, unknown>>): Settings {
   const parsed = settings.safeParse({ ...context, ...sizesOf(context) });
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
