@@ -25,6 +25,7 @@ import { deleteObjects } from './bucket/delete-objects.ts';
 import { getAlarmHistory } from './bucket/get-alarm-history.ts';
 import { getBucketLocation } from './bucket/get-bucket-location.ts';
 import { getBucketPolicyStatus } from './bucket/get-bucket-policy-status.ts';
+import { getBucketQuota } from './bucket/get-bucket-quota.ts';
 import { getMetricData } from './bucket/get-metric-data.ts';
 import { headBucket } from './bucket/head-bucket.ts';
 import { listAlarms } from './bucket/list-alarms.ts';
@@ -51,6 +52,7 @@ import { postObject } from './object/post-object.ts';
 import { createPublicLink, deletePublicLink, listPublicLinks } from './object/public-link.ts';
 import { putObject } from './object/put-object.ts';
 import { renameObject } from './object/rename-object.ts';
+import { getAccount } from './service/get-account.ts';
 import { getHealth } from './service/get-health.ts';
 import { getPublicLink } from './service/get-public-link.ts';
 import { listBuckets } from './service/list-buckets.ts';
@@ -83,6 +85,7 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       getBucketLifecycleConfiguration,
       getBucketAcl,
       getBucketCors,
+      getAccount,
       getAlarm,
       getAlarmHistory,
       getBucketLocation,
@@ -92,6 +95,7 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       getBucketPolicy,
       getPublicAccessBlock,
       getBucketPolicyStatus,
+      getBucketQuota,
       getBucketTagging,
       getBucketVersioning,
       getBucketWebsite,

@@ -1,16 +1,6 @@
 import type { Data } from './grants.ts';
+import { hostNamesOf } from './host-names.ts';
 import type { Settings } from './settings.ts';
-
-/** No name ends so (RFC 6761 §6.4): what is addressed below it is addressed by nobody. */
-const nowhere = 'invalid';
-
-/** The names that buckets and websites are addressed below. Without a domain there are none. */
-export function hostNamesOf({ domain = nowhere, websiteDomain }: Pick<Settings, 'domain' | 'websiteDomain'>): {
-  domain: string;
-  websiteDomain: string;
-} {
-  return { domain, websiteDomain: websiteDomain ?? `website.${nowhere}` };
-}
 
 /** What every process of a deployment is told of it: what functions/runtime/cloud/settings.ts reads. */
 export function environmentOf(settings: Settings, { table, blobs, secret, edgeSecret }: Data): Record<string, string> {
@@ -25,6 +15,7 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     customerKeys,
     regions,
   } = settings;
+  const { consoleOrigins } = settings;
   const { domain, websiteDomain } = hostNamesOf(settings);
   return {
     STILLAGE_TABLE: table.tableName,
@@ -41,6 +32,7 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     ...(strictRegion && { STILLAGE_STRICT_REGION: 'true' }),
     ...(!signatureV2 && { STILLAGE_SIGNATURE_V2: 'false' }),
     ...(!customerKeys && { STILLAGE_CUSTOMER_KEYS: 'false' }),
+    ...(consoleOrigins.length > 0 && { STILLAGE_CONSOLE_ORIGINS: consoleOrigins.join(',') }),
     ...(regions.length > 0 && { STILLAGE_REGIONS: regions.join(',') }),
   };
 }

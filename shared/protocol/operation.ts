@@ -38,6 +38,8 @@ export interface Settings {
   readonly regions?: readonly string[] | undefined;
   /** False: no key of a customer (SSE-C) is taken, since it would not be encrypted on all of its way. Undefined: true. */
   readonly customerKeys?: boolean | undefined;
+  /** How long a day of lifecycle rules is, if not a day. */
+  readonly lifecycleDaySeconds?: number | undefined;
   readonly limits: Limits;
   /** Binds continuation tokens to this deployment. */
   readonly tokenKey: Uint8Array;

@@ -29,6 +29,7 @@ const copySource = 'x-amz-copy-source';
 /** Every operation of the S3 API that clients call, by S3's own names, and Stillage's own sub-resources. */
 export const routes = [
   { on: 'service', method: 'GET', operation: 'ListBuckets' },
+  { on: 'service', method: 'GET', query: 'account', operation: 'GetAccount' },
   { on: 'service', method: 'OPTIONS', operation: 'Preflight' },
 
   // Buckets
@@ -75,7 +76,8 @@ export const routes = [
   { on: 'bucket', method: 'PUT', query: 'tagging', operation: 'PutBucketTagging' },
   { on: 'bucket', method: 'DELETE', query: 'tagging', operation: 'DeleteBucketTagging' },
 
-  // Monitoring and alarms: Stillage's own
+  // Quota, monitoring and alarms: Stillage's own
+  { on: 'bucket', method: 'GET', query: 'quota', operation: 'GetBucketQuota' },
   { on: 'bucket', method: 'GET', query: 'monitoring', operation: 'GetBucketMonitoring' },
   { on: 'bucket', method: 'PUT', query: 'monitoring', operation: 'PutBucketMonitoring' },
   { on: 'bucket', method: 'GET', query: 'metric-data', operation: 'GetMetricData' },
@@ -183,6 +185,7 @@ export const routes = [
   { on: 'internal', method: 'HEAD', path: '/_public/*', operation: 'GetPublicLink' },
   { on: 'website', method: 'GET', operation: 'GetWebsitePage' },
   { on: 'website', method: 'HEAD', operation: 'GetWebsitePage' },
+  { on: 'website', method: 'OPTIONS', header: 'access-control-request-method', operation: 'Preflight' },
 ] as const satisfies readonly Route[];
 
 /** The name of an operation of the route table. */

@@ -14,7 +14,7 @@ import type { BilledRequests } from '../../shared/metadata/billing/bill-requests
 import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { bundleFunctions } from '../../infra/bundle.ts';
-import { hostNamesOf } from '../../infra/environment.ts';
+import { hostNamesOf } from '../../infra/host-names.ts';
 import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
 import { routerCode } from '../../infra/router-code.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';

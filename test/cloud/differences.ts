@@ -16,7 +16,7 @@ const aDisk = 'looks at what lies on the disk of one machine';
 
 /** All of them. What is skipped and not here fails the run, and so does what is here and not skipped. */
 export const differences: readonly Difference[] = [
-  ...['first-start', 'operator', 'scrub'].map((name) => ({
+  ...['console', 'first-start', 'operator', 'scrub'].map((name) => ({
     reason: aProgram,
     file: `test/api/server-${name}.test.ts`,
   })),

@@ -334,6 +334,8 @@ export const scenarios: readonly Scenario[] = [
     }),
   },
 
+  { operation: 'GetAccount', request: { path: '/', query: 'account' } },
+  { operation: 'GetBucketQuota', request: { path: bucket, query: 'quota' } },
   { operation: 'PutBucketMonitoring', request: document('monitoring', monitoring) },
   { operation: 'GetBucketMonitoring', request: { path: bucket, query: 'monitoring' } },
   { operation: 'PutAlarm', before: [document('monitoring', monitoring)], request: document('alarm&name=many', alarm) },

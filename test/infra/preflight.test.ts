@@ -36,17 +36,21 @@ afterEach(() => plane?.stop());
 const preflight = async (account: Partial<StandInAccount>, ...args: string[]) => {
   await plane?.stop();
   plane = await AwsControlPlane.start({ ...ready, ...account });
-  const { stdout, stderr, code } = await run(process.execPath, ['--import', 'tsx', 'bin/preflight.ts', ...args], {
-    codes: [0, 1, 2],
-    cwd: root,
-    env: {
-      AWS_ENDPOINT_URL: plane.endpoint,
-      AWS_ACCESS_KEY_ID: 'x',
-      AWS_SECRET_ACCESS_KEY: '-',
-      AWS_MAX_ATTEMPTS: '1',
-      NODE_NO_WARNINGS: '1',
+  const { stdout, stderr, code } = await run(
+    process.execPath,
+    ['--import', 'tsx', 'infra/preflight/program.ts', ...args],
+    {
+      codes: [0, 1, 2],
+      cwd: root,
+      env: {
+        AWS_ENDPOINT_URL: plane.endpoint,
+        AWS_ACCESS_KEY_ID: 'x',
+        AWS_SECRET_ACCESS_KEY: '-',
+        AWS_MAX_ATTEMPTS: '1',
+        NODE_NO_WARNINGS: '1',
+      },
     },
-  });
+  );
   return { stdout, stderr, code };
 };
 

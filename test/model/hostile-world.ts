@@ -327,6 +327,7 @@ class HostileWorld implements World {
       telemetry: { request: () => undefined, problem: () => undefined, note: () => undefined },
       hostNames: { domain: host, websiteDomain: `website.${host}` },
       signing: {},
+      consoleOrigins: new Set(),
       requestId: () => 'tx',
       hostId: 'host',
     });

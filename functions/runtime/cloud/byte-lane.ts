@@ -50,7 +50,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   // Longer than the load balancer keeps a connection on which nothing happens, so that it is never the one to be surprised.
   server.keepAliveTimeout = 140 * second;
   server.on('checkContinue', listener).on('checkExpectation', listener);
-  answerClientErrors(server, { telemetry: log, requestId, hostId: '' });
+  answerClientErrors(server, { telemetry: log, requestId, hostId: '', consoleOrigins: settings.consoleOrigins });
   const close = closing(server);
 
   // A server that cannot reach them would be found alive all the same: so a deployment of broken ones ends here, and is rolled back.

@@ -28,6 +28,8 @@ export interface CloudSettings {
   readonly regions: readonly string[] | undefined;
   /** How many bytes of memory uploads may take in a server of the byte lane. */
   readonly uploadMemory: number;
+  /** Origins of the console: it may call every operation from a browser. */
+  readonly consoleOrigins: ReadonlySet<string>;
   /** What differs from the default limits. */
   readonly limits: Partial<Limits>;
 }
@@ -59,6 +61,7 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     customerKeys: environment['STILLAGE_CUSTOMER_KEYS'] !== 'false',
     regions: environment['STILLAGE_REGIONS']?.split(','),
     uploadMemory: Number(environment['STILLAGE_UPLOAD_MEMORY']) || defaultUploadMemory,
+    consoleOrigins: new Set(environment['STILLAGE_CONSOLE_ORIGINS']?.split(',')),
     limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
   };
 }

@@ -56,6 +56,8 @@ export interface EmbeddedService {
   /** Makes the id of a request that the pipeline does not get to see. */
   readonly requestId: () => string;
   readonly hostId: string;
+  /** Where consoles are served whose pages may call every operation. More may be added before the first request. */
+  readonly consoleOrigins: Set<string>;
   /** Follows the change feed to its end, and closes table and blobs. To be called once no request is running. */
   close(): Promise<void>;
   /** As {@link EmbeddedService.close}, where nothing of it is wanted any more: the change feed is left as it is. */
@@ -75,6 +77,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     allUsersGroupUri: options.allUsersGroupUri,
     publicUrl: options.publicUrl,
     regions: options.allowRegion,
+    lifecycleDaySeconds: options.lifecycleDaySeconds,
     limits,
     tokenKey: await tokenKey(table, randomness),
   };
@@ -113,6 +116,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   const linkSweeper = repeat(minute, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed');
 
   const requestId = requestIds(randomness);
+  const consoleOrigins = new Set(options.consoleOrigin);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
   const pipeline = new Pipeline({
     services,
@@ -121,6 +125,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     telemetry: new MeteredTelemetry(telemetry, meter),
     hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
     signing: { version2: options.signatureV2, ...(options.strictRegion && { strictRegion: options.region }) },
+    consoleOrigins,
     requestId,
     hostId,
   });
@@ -139,6 +144,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     limits,
     requestId,
     hostId,
+    consoleOrigins,
     close: async () => {
       await stopSchedules();
       await meter.flush();

@@ -15,6 +15,7 @@ export interface ListenerDeps {
   readonly telemetry: Telemetry;
   readonly requestId: () => string;
   readonly hostId: string;
+  readonly consoleOrigins: ReadonlySet<string>;
   /** A certificate and its key: serve HTTPS. */
   readonly tls?: Tls | undefined;
 }
@@ -33,7 +34,7 @@ export async function startListener(
   deps: ListenerDeps,
   address: { readonly port: number; readonly host: string },
 ): Promise<RunningListener> {
-  const { handler, proxies, limits, telemetry, requestId, hostId, tls } = deps;
+  const { handler, proxies, limits, telemetry, requestId, hostId, consoleOrigins, tls } = deps;
   const listener = nodeHttpListener(handler, { proxies, limits, keepAlive: () => server.listening, telemetry });
   const serverOptions = {
     maxHeaderSize: 64 * 1024,
@@ -51,7 +52,7 @@ export async function startListener(
   server.maxHeadersCount = 0;
   server.keepAliveTimeout = 65_000;
   server.on('checkContinue', listener).on('checkExpectation', listener);
-  answerClientErrors(server, { telemetry, requestId, hostId });
+  answerClientErrors(server, { telemetry, requestId, hostId, consoleOrigins });
   const close = closing(server);
   return { url: await listen(server, address, tls !== undefined), server, close };
 }

@@ -4,6 +4,7 @@ import { second } from '../../../shared/ports/durations.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { Log } from '../telemetry/log.ts';
 import { readAccountsFile } from './accounts-file.ts';
+import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
 import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
@@ -22,11 +23,14 @@ export interface LocalServer {
 
 /** After so long a stop cuts what still runs. */
 const stopTime = 30 * second;
+/** The same for the files of the console. */
+const consoleStopTime = 2 * second;
 
 /** The program's service on one machine: on a data directory, with the log on standard output, until a signal ends it. */
 export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
   const tls = await readTls(options);
   const proxies = new TrustedProxies(options.trustProxy);
+  checkConsoleOrigins(options);
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
 
   const log = new Log(process.stdout);
@@ -36,15 +40,17 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     { ...stores, clock: new SystemClock(), randomness, telemetry: log, ...(declared && { declared }) },
     options,
   );
-  const { accounts, pipeline } = service;
+  const { accounts, pipeline, consoleOrigins } = service;
   const listener = await startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options);
   const { url } = listener;
   await ensureFirstKey({ ...stores, accounts, randomness }, declared !== undefined, (key) => {
     process.stderr.write(clientSettings(key, url, options.region));
   });
+  const console = await consoleOrNone(options, { url, tls, telemetry: log });
+  for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
 
   const close = async (): Promise<void> => {
-    await listener.close(stopTime);
+    await Promise.all([listener.close(stopTime), console?.close(consoleStopTime)]);
     await service.close();
     log.note('stopped');
     log.flush();
@@ -59,6 +65,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     }
   });
 
-  process.stderr.write(`Stillage is listening on ${url}\n`);
+  const hint = console ? `The console is at ${console.url}: sign in there with an access key\n` : '';
+  process.stderr.write(`Stillage is listening on ${url}\n${hint}`);
   return { url, stop, stopped };
 }

@@ -7,6 +7,12 @@ import { OperatorError } from '../operator-error.ts';
 export interface StartOptions {
   readonly port: number;
   readonly host: string;
+  /** Of the console; 0: there is none. */
+  readonly consolePort: number;
+  /** Origins of the console besides its usual ones. */
+  readonly consoleOrigin: readonly string[];
+  /** The folder of the console's files, if not the one that was built. */
+  readonly consoleFiles?: string;
   readonly data: string;
   readonly domain: string;
   readonly websiteDomain: string;
@@ -38,6 +44,7 @@ export interface StartOptions {
 export const defaultOptions = {
   port: 9000,
   host: '127.0.0.1',
+  consolePort: 9001,
   data: './data',
   domain: 'localhost',
   websiteDomain: 'website.localhost',

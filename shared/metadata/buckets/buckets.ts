@@ -17,6 +17,7 @@ import {
   type Versioning,
 } from './bucket.ts';
 import type { Authorisation, BucketAuthorisation } from './authorisation.ts';
+import { bucketCountOf } from './bucket-count.ts';
 import { BucketDocuments, type Revision } from './bucket-documents.ts';
 import { encodeSettings, type BucketSettings, type ObjectOwnership } from './bucket-settings.ts';
 import { bucketId, sortableTime, timedId, writeToken } from '../ids.ts';
@@ -263,6 +264,11 @@ export class Buckets {
     const bucket = await this.find(name);
     if (bucket?.settling?.token !== token) return;
     await this.#table.write([this.#change({ ...bucket, settling: undefined }, settlingIs(token))]);
+  }
+
+  /** Returns how many buckets a project has. */
+  countOf(project: string): Promise<number> {
+    return bucketCountOf(this.#table, project);
   }
 
   /** The buckets of a project in the order of their names, behind `after`. */

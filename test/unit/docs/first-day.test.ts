@@ -64,9 +64,8 @@ function optionsOf(service: string, operation: string): readonly string[] | unde
 /** As the CLI derives names: `DescribeStacks`, `taskARNs`, `ListObjectsV2`. */
 function kebabCase(name: string): string {
   return name
-    .replace(/([a-z])V(\d)/g, '$1-v$2')
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1-$2')
-    .replace(/([a-z\d])([A-Z])/g, '$1-$2')
+    .replace(/(?<=[a-z])(?=V\d)|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, '-')
+    .replace(/-v-(\d)/gi, '-v$1')
     .toLowerCase();
 }
 

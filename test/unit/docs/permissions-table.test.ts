@@ -11,14 +11,14 @@ it('docs/permissions.md is what the operations ask for now', () => {
   expect(page, 'run: node --import tsx bin/permissions-table.ts > docs/permissions.md').toBe(permissionsPage());
 });
 
-/** Of Stillage's own sub-resources: these are for the bucket's owner, and no policy can give them to others. */
-const ownersAlone = /(Alarms?|AlarmHistory|BucketMonitoring|MetricData|PublicLinks?)$/;
+/** Of Stillage's own sub-resources: these are for the bucket's owner, or for all users, and no policy can give them to others. */
+const beyondPolicies = /(Account|Alarms?|AlarmHistory|BucketMonitoring|BucketQuota|MetricData|PublicLinks?)$/;
 
 describe('every right that an operation needs', () => {
   it('is an action of shared/access/policy-actions.ts, about what it is done to', () => {
     for (const { operation, question } of permissions()) {
       const { action, bucket, key } = question;
-      if (ownersAlone.test(action)) continue;
+      if (beyondPolicies.test(action)) continue;
       const level = key !== undefined ? 'object' : bucket !== undefined ? 'bucket' : 'service';
       const isAboutTheService = bucket === undefined && action === 'CreateBucket';
       expect({ operation, action, level }).toEqual({

@@ -308,7 +308,12 @@ const rows: readonly Row[] = [
   ),
   settingsOf('DeleteBucketWebsite', 'website', 204, writingSettings, 'DELETE'),
 
+  {
+    ...{ operation: 'GetAccount', request: () => ({ path: '/', query: 'account' }), ok: 200 },
+    expected: expected({ private: users, granted: users, public: users, allowed: users, denied: users }),
+  },
   // Stillage's own, of which no policy speaks: for the owner of the bucket and, of links, that of the object.
+  settingsOf('GetBucketQuota', 'quota', 200, beyondPolicies),
   settingsOf('GetBucketMonitoring', 'monitoring', 200, beyondPolicies),
   settingsOf(
     'PutBucketMonitoring',

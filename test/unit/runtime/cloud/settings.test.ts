@@ -33,6 +33,7 @@ describe('the settings of a process in the cloud', () => {
       customerKeys: true,
       uploadMemory: 2 ** 30,
       regions: undefined,
+      consoleOrigins: new Set(),
     });
     const { limits } = readCloudSettings({ ...environment, STILLAGE_LIMITS: '{"bucketBytes":1000}' });
     expect(limits).toEqual({ bucketBytes: 1000 });
@@ -42,10 +43,12 @@ describe('the settings of a process in the cloud', () => {
       STILLAGE_CUSTOMER_KEYS: 'false',
       STILLAGE_UPLOAD_MEMORY: '1000',
       ...{ STILLAGE_SIGNATURE_V2: 'false', STILLAGE_REGIONS: 'eu,mars-north-1' },
+      STILLAGE_CONSOLE_ORIGINS: 'https://console.example.com,http://localhost:5173',
     };
     expect(readCloudSettings({ ...environment, ...others })).toMatchObject({
       ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false, customerKeys: false, uploadMemory: 1000 },
       regions: ['eu', 'mars-north-1'],
+      consoleOrigins: new Set(['https://console.example.com', 'http://localhost:5173']),
     });
   });
 

@@ -2,9 +2,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AwsAccount } from '../infra/preflight/aws-account.ts';
-import { preflight, type Finding } from '../infra/preflight/checks.ts';
-import { parseSettings, type Settings, SettingsError } from '../infra/settings.ts';
+import { AwsAccount } from './aws-account.ts';
+import { preflight, type Finding } from './checks.ts';
+import { parseSettings, type Settings, SettingsError } from '../settings.ts';
 
 interface Options {
   readonly context?: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ function collect(pair: string, context: Readonly<Record<string, string>> = {}): 
 
 async function readOrEnd(given: Readonly<Record<string, string>>): Promise<Settings> {
   try {
-    const text = await readFile(join(import.meta.dirname, '../cdk.json'), 'utf8');
+    const text = await readFile(join(import.meta.dirname, '../../cdk.json'), 'utf8');
     const { context } = JSON.parse(text) as { context: Record<string, unknown> };
     return parseSettings({ ...context, ...given });
   } catch (error) {
