@@ -36,6 +36,8 @@ export interface Settings {
   readonly publicUrl?: string | undefined;
   /** Regions besides its own that a bucket may be asked for in; undefined: any. */
   readonly regions?: readonly string[] | undefined;
+  /** False: no key of a customer (SSE-C) is taken, since it would not be encrypted on all of its way. Undefined: true. */
+  readonly customerKeys?: boolean | undefined;
   /** How long a day of lifecycle rules is, if not a day. */
   readonly lifecycleDaySeconds?: number | undefined;
   readonly limits: Limits;
