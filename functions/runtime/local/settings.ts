@@ -57,8 +57,14 @@ export const defaultOptions = {
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
 } as const satisfies Partial<StartOptions>;
 
+/** A certificate and its private key, in PEM. */
+export interface Tls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
 /** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError */
-export async function readTls({ tlsCert, tlsKey }: StartOptions): Promise<{ cert: Buffer; key: Buffer } | undefined> {
+export async function readTls({ tlsCert, tlsKey }: StartOptions): Promise<Tls | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined)
     throw new OperatorError('--tls-key needs --tls-cert as well: the file of the certificate in PEM');

@@ -7,7 +7,7 @@ import type { ConsoleConfig } from '../../../../shared/protocol/console/headers.
 import { servesObjects } from '../../../../shared/protocol/console/origins.ts';
 import { closing, listen } from '../../http/listening.ts';
 import { OperatorError } from '../../operator-error.ts';
-import type { StartOptions } from '../settings.ts';
+import type { StartOptions, Tls } from '../settings.ts';
 import { ConsoleFiles } from './console-files.ts';
 import { consoleListener } from './console-listener.ts';
 
@@ -24,21 +24,36 @@ export interface RunningConsole {
 interface ServiceBehind {
   /** Where it listens: `http://127.0.0.1:9000`. */
   readonly url: string;
-  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  readonly tls: Tls | undefined;
   readonly telemetry: Pick<Telemetry, 'problem'>;
 }
 
 /** Where `bin/build.mjs` puts the console: beside the program's bundle. */
 const builtConsole = fileURLToPath(new URL('console', import.meta.url));
 
-/** What is served by one process has one certificate, and the same address. */
+/** Hosts that are no address to open: they stand for all of them. */
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
+
+/** Starts the console, if there is to be one. Where it cannot be served, one line says why, and the service runs without it. */
+export async function consoleOrNone(
+  options: StartOptions,
+  service: ServiceBehind,
+): Promise<RunningConsole | undefined> {
+  if (options.consolePort === 0) return undefined;
+  try {
+    return await startConsole(options, service);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    process.stderr.write(`There is no console: ${error.message}\n`);
+    return undefined;
+  }
+}
 
 /**
  * Serves the console on a port of its own, by HTTPS if the service does.
  * @throws OperatorError if it cannot: the service needs no console
  */
-export async function startConsole(options: StartOptions, service: ServiceBehind): Promise<RunningConsole> {
+async function startConsole(options: StartOptions, service: ServiceBehind): Promise<RunningConsole> {
   const { consolePort: port, host, consoleFiles = builtConsole } = options;
   const files = await ConsoleFiles.list(consoleFiles);
   const origins = new Set(options.consoleOrigin);
