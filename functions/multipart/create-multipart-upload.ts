@@ -44,12 +44,21 @@ export const createMultipartUpload = defineOperation({
     const { authorisation, bucket, caller, uploads, contents, clock } = context;
     // Nobody could be held to be the one who goes on with it.
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
-    const { contentType, headers, metadata, tags } = upload;
+    const { contentType, storageClass, headers, metadata, tags } = upload;
     const owner = ownerOfNew(caller, bucket, upload.acl);
     const objectAttributes = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
     const { record } = contents.encryption(wantedKey(encryptionIn(bucket, wanted())));
     const initiator = caller.project.id;
-    const fresh = { owner, initiator, contentType, objectAttributes, encryption: record, checksum, asked };
+    const fresh = {
+      owner,
+      initiator,
+      contentType,
+      storageClass,
+      objectAttributes,
+      encryption: record,
+      checksum,
+      asked,
+    };
     const abortion = await readAbortion(context, bucket, { key, initiated: clock.now() });
     return { uploadId: await uploads.create(authorisation, fresh), record, abortion };
   },

@@ -101,6 +101,7 @@ export const copyObject = defineOperation({
         marker: false,
         owner,
         contentType: replaced ? upload.contentType : source.contentType,
+        storageClass: upload.storageClass,
         objectAttributes: {
           headers: {
             ...(replaced ? upload.headers : withoutRedirect(kept.headers)),
@@ -208,7 +209,7 @@ function redirectOf({ websiteRedirectLocation }: Headers): Headers {
   return websiteRedirectLocation === undefined ? {} : { websiteRedirectLocation };
 }
 
-/** @throws S3Error InvalidRequest. A copy that encrypts, or takes encryption away, changes something. */
+/** @throws S3Error InvalidRequest. A copy that encrypts, takes encryption away or has another storage class changes something. */
 function refuseCopyOntoItself(
   input: {
     readonly bucket: string;
@@ -226,6 +227,7 @@ function refuseCopyOntoItself(
   const changes =
     metadataDirective === 'REPLACE' ||
     upload.headers.websiteRedirectLocation !== undefined ||
+    upload.storageClass !== (version.storageClass ?? 'STANDARD') ||
     encryption.kind !== 'none' ||
     version.encryption !== undefined;
   if (!isItself || changes) return;

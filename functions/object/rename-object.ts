@@ -59,9 +59,22 @@ export const renameObject = defineOperation({
       }
       judge(sourceConditions, source);
       const share = contentReferences.handedOn({ bucketId: bucket.id, key: from, version: source });
-      const { marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified } = source;
+      const { marker, size, md5, partCount, content, owner, contentType, storageClass } = source;
+      const { checksum, encryption, lastModified } = source;
       const renamed = {
-        ...{ marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified },
+        ...{
+          marker,
+          size,
+          md5,
+          partCount,
+          content,
+          owner,
+          contentType,
+          storageClass,
+          checksum,
+          encryption,
+          lastModified,
+        },
         objectAttributes: await view.objectAttributes(source),
         renameToken: token,
       };

@@ -1,6 +1,7 @@
 import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
+import { checkBucketName } from '../http/bucket-name.ts';
 import { resolveTarget, type Address, type HostNames, type Target } from '../http/address.ts';
 import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
@@ -236,6 +237,8 @@ export class Pipeline {
 
   async #bucket(operation: AnyOperation, address: Address): Promise<Bucket | undefined> {
     if (!('bucket' in address) || operation.bucketMustExist === false) return undefined;
+    // A name that no bucket can have is told apart from that of a bucket that is not there.
+    if (address.kind !== 'website') checkBucketName(address.bucket);
     return this.#deps.services.buckets.load(address.bucket);
   }
 

@@ -185,6 +185,7 @@ export const routes = [
   { on: 'internal', method: 'HEAD', path: '/_public/*', operation: 'GetPublicLink' },
   { on: 'website', method: 'GET', operation: 'GetWebsitePage' },
   { on: 'website', method: 'HEAD', operation: 'GetWebsitePage' },
+  { on: 'website', method: 'OPTIONS', header: 'access-control-request-method', operation: 'Preflight' },
 ] as const satisfies readonly Route[];
 
 /** The name of an operation of the route table. */

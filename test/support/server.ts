@@ -36,6 +36,8 @@ export interface ServiceOptions {
   readonly under?: readonly string[];
   /** True: no other file uses it, so that its process, its log and what it keeps can be looked at. */
   readonly alone?: true;
+  /** Where the program is, if not in this clone: another version of it. */
+  readonly root?: string;
 }
 
 /** A service started as a user starts it, in a process of its own. */
@@ -67,7 +69,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const program = ['bin/stillage.cjs', 'start', '--port', '0', ...console, '--data', data, ...declared];
   const [command, ...args] = [...(options.under ?? []), process.execPath, ...program, ...(options.args ?? [])];
   const child = spawn(command!, args, {
-    cwd: join(import.meta.dirname, '../..'),
+    cwd: options.root ?? join(import.meta.dirname, '../..'),
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -77,6 +77,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     allUsersGroupUri: options.allUsersGroupUri,
     publicUrl: options.publicUrl,
     regions: options.allowRegion,
+    lifecycleDaySeconds: options.lifecycleDaySeconds,
     limits,
     tokenKey: await tokenKey(table, randomness),
   };

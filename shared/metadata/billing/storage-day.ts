@@ -40,6 +40,17 @@ export function stepOn(day: StorageDay, step: Step): StorageDay {
   };
 }
 
+/** Adds up what two held on the same day. */
+export function addDays(one: StorageDay, other: StorageDay): StorageDay {
+  const at = Math.max(one.at, other.at);
+  return {
+    bytes: one.bytes + other.bytes,
+    objects: one.objects + other.objects,
+    at,
+    byteTime: byteTimeAt(one, at) + byteTimeAt(other, at),
+  };
+}
+
 /** Bytes times milliseconds of a day up to a moment, or up to its end if that comes first. */
 export function byteTimeUntil(day: string, held: StorageDay, moment: number): bigint {
   return byteTimeAt(held, Math.min(moment, beginningOf(day) + dayLength));

@@ -1,5 +1,5 @@
 import type { Buckets } from '../buckets/buckets.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 import type { MonitoredBucket } from './monitored-buckets.ts';
 import type { Monitoring } from './monitoring.ts';
 import { samples } from './resolutions.ts';

@@ -1,7 +1,7 @@
 import type { Buckets } from '../buckets/buckets.ts';
 import { alarmWindow, evaluateAlarm } from './alarm-evaluation.ts';
 import type { Alarm } from './alarm.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 import type { MonitoredBucket } from './monitored-buckets.ts';
 import type { Monitoring } from './monitoring.ts';
 import type { Notifications } from './notifications.ts';
@@ -83,7 +83,12 @@ async function evaluateBucket(
   let changed = 0;
   for (const alarm of alarms) {
     const evaluation = evaluateAlarm(alarm.definition, alarmWindow(alarm.definition, points, end), alarm.state);
-    if (evaluation.state === alarm.state) continue;
+    if (evaluation.state === alarm.state) {
+      // In the other states the reason is what brought them about.
+      if (alarm.state === 'INSUFFICIENT_DATA')
+        await monitoring.alarms.explain(entry.bucketId, alarm, evaluation.reason);
+      continue;
+    }
     if (await monitoring.alarms.transition(entry, alarm, evaluation, deps.region)) changed += 1;
   }
   return { alarms: alarms.length, changed };

@@ -47,6 +47,7 @@ function listed(key: string, version: Listed, owner: ((id: string) => Owner) | u
     lastModified: version.lastModified,
     etag: etagOf(version),
     size: version.size,
+    storageClass: version.storageClass,
     ...(owner && { owner: owner(version.owner) }),
   };
 }

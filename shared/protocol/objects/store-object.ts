@@ -79,7 +79,7 @@ async function storeReserved(
     if (expectedEtag !== undefined && expectedEtag !== stored.md5.toString('hex')) {
       throw new S3Error('UnprocessableEntity');
     }
-    const { contentType, headers, metadata, tags } = upload.headers;
+    const { contentType, storageClass, headers, metadata, tags } = upload.headers;
     const expirations = await readExpirations(deps, bucket);
     const version = await objects.put(
       authorisation,
@@ -91,6 +91,7 @@ async function storeReserved(
         encryption: record,
         owner,
         contentType,
+        storageClass,
         checksum: stored.checksum,
         objectAttributes: { headers, metadata, tags, ...grants },
       },

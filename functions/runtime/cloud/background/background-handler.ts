@@ -1,4 +1,5 @@
 import { minute } from '../../../../shared/ports/durations.ts';
+import { checkLayout } from '../../../../shared/metadata/layout.ts';
 import type { CloudBlobsClass } from '../blobs.ts';
 import { cloudDeps, type CloudDeps } from './adapters.ts';
 
@@ -26,7 +27,10 @@ export function backgroundHandler<Event, Answer extends object | undefined>(
   return async (event, invocation) => {
     const deps = composed?.deps ?? cloudDeps(process.env, blobs);
     try {
-      composed ??= { deps, work: await compose(deps) };
+      if (composed === undefined) {
+        await checkLayout(deps.table, 'write');
+        composed = { deps, work: await compose(deps) };
+      }
       const answer = await composed.work(event, () => invocation.getRemainingTimeInMillis() < reserve);
       deps.log.note(name, secretAnswer || answer === undefined ? {} : { answer: JSON.stringify(answer) });
       return answer;

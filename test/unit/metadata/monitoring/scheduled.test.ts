@@ -228,6 +228,18 @@ describe('an evaluation', () => {
     expect(sent.at(-1)!.target).toBe('https://hooks.test/nothing');
   });
 
+  it('says why a state is kept, and keeps since when it is', async () => {
+    await alarm({ TreatMissingData: 'ignore' });
+    const before = await state();
+    expect(before.reason).toContain('it has not been evaluated yet');
+    clock.time += 3 * samplingTime;
+    await evaluate();
+    const { state: kept, reason, since } = await state();
+    expect([kept, reason, since]).toEqual(['INSUFFICIENT_DATA', 'Unchecked: too few datapoints.', before.since]);
+    await pass(0);
+    expect((await state()).state).toBe('OK');
+  });
+
   it('counts M of N', async () => {
     await alarm({ EvaluationPeriods: '4', DatapointsToAlarm: '2' });
     const states: string[] = [];
