@@ -1,7 +1,8 @@
 import type { FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import { itemKey, keyParts } from '../table/keys.ts';
+import * as keyParts from '../table/key-parts.ts';
+import { itemKey } from '../table/keys.ts';
 import type { Amount } from '../amount.ts';
 import { quotaExceeded, quotaOf, type Quotas, type Reservation } from './quotas.ts';
 import type { Usage } from './usage.ts';
