@@ -10,6 +10,9 @@ interface Ledger {
   ended: Amount;
 }
 
+/** What is known of a bucket by whoever limits it. */
+export type LimitedBucket = Pick<Bucket, 'id' | 'name' | 'quota'>;
+
 /** A bucket is measured so often while other writes end meanwhile. */
 const maxAttempts = 8;
 const maxLedgers = 10_000;
@@ -29,7 +32,11 @@ export class ExactQuotas implements Quotas {
     this.#defaults = defaults;
   }
 
-  async within<Result>(bucket: Bucket, growth: Amount, work: (reserve: Reserve) => Promise<Result>): Promise<Result> {
+  async within<Result>(
+    bucket: LimitedBucket,
+    growth: Amount,
+    work: (reserve: Reserve) => Promise<Result>,
+  ): Promise<Result> {
     const ledger = this.#ledger(bucket.id);
     let held = nothing;
     const reserve: Reserve = async (more) => {
@@ -44,7 +51,7 @@ export class ExactQuotas implements Quotas {
     }
   }
 
-  async #reserve(bucket: Bucket, ledger: Ledger, growth: Amount): Promise<void> {
+  async #reserve(bucket: LimitedBucket, ledger: Ledger, growth: Amount): Promise<void> {
     const quota = quotaOf(bucket, this.#defaults);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (ledger.most && fits(plus(ledger.most, growth), quota)) {

@@ -15,10 +15,10 @@ export interface Quotas {
 }
 
 /** What a bucket may hold: its own quota, or else the deployment's limit. */
-export function quotaOf({ quota }: Bucket, defaults: Amount): Amount {
+export function quotaOf({ quota }: Pick<Bucket, 'quota'>, defaults: Amount): Amount {
   return { bytes: quota?.bytes ?? defaults.bytes, objects: quota?.objects ?? defaults.objects };
 }
 
-export function quotaExceeded({ name }: Bucket): S3Error {
+export function quotaExceeded({ name }: Pick<Bucket, 'name'>): S3Error {
   return new S3Error('QuotaExceeded', { details: { BucketName: name } });
 }

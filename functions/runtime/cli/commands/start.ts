@@ -1,6 +1,8 @@
+import cluster from 'node:cluster';
 import { Command, InvalidArgumentError } from 'commander';
 import { limitOption, limitsHelp } from '../limit-option.ts';
 import { startLocalServer } from '../../local/server.ts';
+import { runWorker } from '../../local/workers/worker.ts';
 import { lifecycleDayOption, monitoringIntervalOption, webhookAllowOption } from '../schedule-options.ts';
 import { publicUrlOption } from '../public-url-option.ts';
 import { setting } from '../setting.ts';
@@ -64,9 +66,13 @@ export function startCommand(): Command {
     .addOption(webhookAllowOption())
     .addOption(lifecycleDayOption())
     .addOption(monitoringIntervalOption())
+    .addOption(
+      setting('--workers <n>', 'processes that serve requests', 'WORKERS', defaults.workers).argParser(workers),
+    )
     .addOption(limitOption('another limit than the default (repeatable); the limits stand below'))
     .addHelpText('after', limitsHelp)
     .action(async (options: StartOptions) => {
+      if (cluster.isWorker) return runWorker(options);
       const server = await startLocalServer(options);
       await server.stopped;
     });
@@ -76,6 +82,15 @@ function regionsOf(value: string): readonly string[] {
   const regions = value.split(',').map((one) => one.trim());
   if (regions.every((region) => /^[A-Za-z0-9-]{1,63}$/.test(region))) return regions;
   throw new InvalidArgumentError('A region has letters, digits and hyphens.');
+}
+
+/** More would not pay: what commits for all of them is one process. */
+const maxWorkers = 64;
+
+function workers(value: string): number {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= 1 && number <= maxWorkers) return number;
+  throw new InvalidArgumentError(`A number of workers is one from 1 to ${maxWorkers}.`);
 }
 
 function port(value: string): number {
