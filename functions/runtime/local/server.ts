@@ -1,5 +1,6 @@
 import { Accounts } from '../../../shared/access/accounts.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { Log } from '../telemetry/log.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
@@ -8,6 +9,7 @@ import { startBackground, type Background } from './background.ts';
 import { openData } from './data-directory.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
 import { localServices, type LocalServices } from './local-services.ts';
+import { lockDirectory } from './service-lock.ts';
 import { serveRequests, type Serving } from './serving.ts';
 import { readTls, type StartOptions } from './settings.ts';
 import { startWorkers } from './workers/supervisor.ts';
@@ -36,6 +38,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const log = new Log(process.stdout);
   const data = await openData(options.data);
   const { table, blobs, secrets } = data;
+  const lock = await lockDirectory(options.data, table, new CryptoRandomness());
   const accounts = new Accounts({ table, secrets, clock: new SystemClock() });
   for (const project of declared ?? []) await accounts.ensure(project);
 
@@ -52,6 +55,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     await serving.stop();
     await background.stop();
     await Promise.all([table.close(), blobs.close()]);
+    await lock.release();
     log.note('stopped');
     log.flush();
   };

@@ -67,7 +67,12 @@ export function startCommand(): Command {
     .addOption(lifecycleDayOption())
     .addOption(monitoringIntervalOption())
     .addOption(
-      setting('--workers <n>', 'processes that serve requests', 'WORKERS', defaults.workers).argParser(workers),
+      setting(
+        '--workers <n>',
+        'processes that serve requests; one more commits what they write. 1: one process does both',
+        'WORKERS',
+        defaults.workers,
+      ).argParser(workers),
     )
     .addOption(limitOption('another limit than the default (repeatable); the limits stand below'))
     .addHelpText('after', limitsHelp)

@@ -13,7 +13,7 @@ import { Link } from './link.ts';
 
 /** A worker that has not ended so long after it should have stopped is killed. */
 const patience = stopTime + 5000;
-/** Milliseconds until a worker is replaced that died soon after its start; one that has lived longer is replaced at once. */
+/** Milliseconds until a worker is replaced that could not serve; one that could is replaced at once. */
 const restartDelay = 1000;
 
 /** The descriptor by which a worker is linked, after standard streams and the channel of node:cluster. */
@@ -39,24 +39,35 @@ export async function startWorkers(
   const rates = new RateLimit(limits.requestsPerSecond, clock);
   const deps = { table, smallBlobs: blobs.smallWrites, mutex, quotas, rates, feed, output: process.stdout };
   const running = new Set<RunningWorker>();
+  /** The workers that serve. */
+  const listening = new Set<Worker>();
+  /** The ports that workers were told to ask for: those that ask for the same one share it for as long as one of them is there. */
+  const told = new Map<Worker, number>();
   let isStopping = false;
   /** Where the workers listen: the first one takes a free port if any will do. */
   let port: number | undefined;
 
   const start = (): Promise<string> =>
     new Promise((resolve, reject) => {
-      const startedAt = clock.now();
-      // With no worker left nobody holds the port: it is asked for by its number.
-      const asked = running.size === 0 && port !== undefined ? { STILLAGE_PORT: String(port) } : {};
-      const worker = cluster.fork({ ...asked });
+      const worker = cluster.fork();
       const desk = new Desk(deps);
       const link = new Link(linkOf(worker), {
         answer: async (message) => {
-          if (message.kind !== 'listening') return desk.answer(message);
-          const url = message.body['url'] as string;
-          port = Number(new URL(url).port);
-          resolve(url);
-          return {};
+          switch (message.kind) {
+            case 'start':
+              // With no worker left nobody holds the port: it is asked for by its number.
+              told.set(worker, [...told.values()][0] ?? port ?? options.port);
+              return { port: told.get(worker)! };
+            case 'listening': {
+              const url = message.body['url'] as string;
+              port = Number(new URL(url).port);
+              listening.add(worker);
+              resolve(url);
+              return {};
+            }
+            default:
+              return desk.answer(message);
+          }
         },
         hear: (message) => {
           if (message.kind === 'failed') reject(new OperatorError(message.body['text'] as string));
@@ -64,8 +75,11 @@ export async function startWorkers(
         },
         closed: () => desk.close(),
       });
+      worker.once('disconnect', () => told.delete(worker));
       const exited = new Promise<void>((ended) => {
         worker.once('exit', (code, signal) => {
+          const hasServed = listening.delete(worker);
+          told.delete(worker);
           running.delete(one);
           desk.close();
           // What it was reading is no longer kept for it.
@@ -74,7 +88,7 @@ export async function startWorkers(
           reject(new OperatorError(`a worker ended before it could serve (${signal || `exit code ${code}`})`));
           if (isStopping) return;
           log.problem('a worker died', undefined, { pid: worker.process.pid, ...(signal ? { signal } : { code }) });
-          replace(clock.now() - startedAt < restartDelay ? restartDelay : 0);
+          replace(hasServed ? 0 : restartDelay);
         });
       });
       const one = { worker, link, exited };
@@ -86,8 +100,8 @@ export async function startWorkers(
       if (isStopping) return;
       start().then(
         () => log.note('a worker was started'),
-        // Its end was noted, and it is replaced in turn.
-        () => undefined,
+        // It is replaced in turn.
+        (error: unknown) => log.problem('a worker cannot serve', error),
       );
     }, delay);
   };

@@ -35,7 +35,8 @@ export async function runWorker(options: StartOptions): Promise<void> {
     const { usage } = local.services;
     const { bucketBytes, bucketObjects, requestsPerSecond } = local.limits;
     const log = new Log(linkedOutput(link));
-    const serving = await serveRequests(options, local, {
+    const { port } = await link.request('start');
+    const serving = await serveRequests({ ...options, port: port as number }, local, {
       log,
       counters: {
         usage: { of: (bucketId: string) => link.request('drain').then(() => usage.of(bucketId)) },
