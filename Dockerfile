@@ -6,6 +6,7 @@ COPY package.json package-lock.json ./
 COPY bin ./bin
 COPY shared ./shared
 COPY functions ./functions
+COPY console ./console
 # Bundles the programs as it installs, and then forgets what is needed for that alone.
 RUN npm ci && npm prune --omit=dev --ignore-scripts
 

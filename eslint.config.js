@@ -16,7 +16,7 @@ export default tseslint.config(
   { ignores: ['dist', 'cdk.out', 'coverage', 'node_modules'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [...tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -44,7 +44,7 @@ export default tseslint.config(
     rules: { 'stillage/linear-patterns': 'error' },
   },
   {
-    files: ['bin/**', 'test/**/*.mjs', '*.js', '*.mjs'],
+    files: ['bin/**', 'console/*.mjs', 'test/**/*.mjs', '*.js', '*.mjs'],
     languageOptions: {
       globals: {
         process: 'readonly',

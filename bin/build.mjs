@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole } from '../console/build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -38,11 +39,13 @@ export async function build(...names) {
   await Promise.all(bundles);
 }
 
-/** In a clone, where the sources are: bundles a program if one of them is newer than its bundle. */
+/** In a clone, where the sources are: bundles a program, and the console, if one of their sources is newer. */
 export async function buildIfStale(name) {
-  const sources = ['shared', 'functions', 'package.json', 'bin/build.mjs'].map((path) => join(root, path));
-  const built = modified(join(root, 'dist', `${name}.mjs`));
-  if (Math.max(...sources.map(newest)) > built) await build(name);
+  const isStale = (built, ...sources) =>
+    Math.max(...sources.map((path) => newest(join(root, path)))) > modified(join(root, 'dist', built));
+  const shared = ['package.json', 'bin/build.mjs'];
+  if (isStale(`${name}.mjs`, 'shared', 'functions', ...shared)) await build(name);
+  if (isStale('console/index.html', 'console', ...shared)) await buildConsole();
 }
 
 function newest(path) {
@@ -57,5 +60,7 @@ function modified(path) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const names = process.argv.slice(2);
-  await build(...(names.length > 0 ? names : Object.keys(programs)));
+  if (names.length > 0) await build(...names.filter((name) => name !== 'console'));
+  else await build(...Object.keys(programs));
+  if (names.length === 0 || names.includes('console')) await buildConsole();
 }

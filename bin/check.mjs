@@ -10,6 +10,7 @@ const steps = [
     'tsc',
     ['--noEmit', '-p', '.', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/check.tsbuildinfo'],
   ],
+  ['types of the console', 'tsc', ['--noEmit', '-p', 'test/console']],
   ['lint', 'eslint', ['.', '--cache', '--cache-location', 'node_modules/.cache/eslint', '--max-warnings', '0']],
   ['format', 'prettier', ['--check', '--log-level', 'warn', '--cache', '.']],
   [

@@ -26,8 +26,6 @@ const excluded: ReadonlySet<string> = new Set([
   'metrics',
   'notification',
   'object-lock',
-  'ownershipControls',
-  'publicAccessBlock',
   'replication',
   'requestPayment',
   'restore',
@@ -43,7 +41,7 @@ type State = (typeof states)[number];
 
 const explanations: Readonly<Record<State, string>> = {
   built: 'Answers as the S3 API does; what differs is recorded in [docs/adr](adr/).',
-  stub: 'Answers what S3 answers for a bucket that never used the feature, because clients ask for it unasked. Nothing can be set.',
+  stub: 'Answers what S3 answers for a bucket that never used the feature, because clients ask for it unasked. Nothing else can be set.',
   'not yet': 'Planned. Answers `501 NotImplemented`.',
   excluded:
     'Not planned. Answers `501 NotImplemented` and never falls through to the plain operation: a `PUT ?retention` taken for a PutObject would destroy data.',

@@ -193,8 +193,10 @@ function grant({ action, isNew, unlessDenied }: Question): string {
   switch (need.on) {
     case 'service':
       return need.by === 'users' ? 'an access key' : 'none needed';
-    case 'privilege':
-      return `none: for users of the owner who have the privilege \`${need.privilege}\``;
+    case 'owner':
+      return need.privilege === undefined
+        ? 'none: for users of the owner'
+        : `none: for users of the owner who have the privilege \`${need.privilege}\``;
     case 'upload':
       return 'to have begun the upload';
     case 'bucket':

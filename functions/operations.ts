@@ -3,6 +3,12 @@ import type { OperationName } from '../shared/protocol/routes.ts';
 import { deleteAlarm, getAlarm, putAlarm } from './bucket/alarm.ts';
 import { getBucketAcl, putBucketAcl } from './bucket/bucket-acl.ts';
 import { deleteBucketCors, getBucketCors, putBucketCors } from './bucket/bucket-cors.ts';
+import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './bucket/bucket-encryption.ts';
+import {
+  deleteBucketOwnershipControls,
+  getBucketOwnershipControls,
+  putBucketOwnershipControls,
+} from './bucket/bucket-ownership-controls.ts';
 import { deleteBucketPolicy, getBucketPolicy, putBucketPolicy } from './bucket/bucket-policy.ts';
 import {
   deleteBucketLifecycle,
@@ -19,6 +25,7 @@ import { deleteObjects } from './bucket/delete-objects.ts';
 import { getAlarmHistory } from './bucket/get-alarm-history.ts';
 import { getBucketLocation } from './bucket/get-bucket-location.ts';
 import { getBucketPolicyStatus } from './bucket/get-bucket-policy-status.ts';
+import { getBucketQuota } from './bucket/get-bucket-quota.ts';
 import { getMetricData } from './bucket/get-metric-data.ts';
 import { headBucket } from './bucket/head-bucket.ts';
 import { listAlarms } from './bucket/list-alarms.ts';
@@ -27,6 +34,7 @@ import { listObjectVersions } from './bucket/list-object-versions.ts';
 import { listObjectsV2 } from './bucket/list-objects-v2.ts';
 import { listObjects } from './bucket/list-objects.ts';
 import { preflight } from './bucket/preflight.ts';
+import { deletePublicAccessBlock, getPublicAccessBlock, putPublicAccessBlock } from './bucket/public-access-block.ts';
 import { stubs } from './bucket/stubs.ts';
 import { abortMultipartUpload } from './multipart/abort-multipart-upload.ts';
 import { completeMultipartUpload } from './multipart/complete-multipart-upload.ts';
@@ -44,6 +52,7 @@ import { postObject } from './object/post-object.ts';
 import { createPublicLink, deletePublicLink, listPublicLinks } from './object/public-link.ts';
 import { putObject } from './object/put-object.ts';
 import { renameObject } from './object/rename-object.ts';
+import { getAccount } from './service/get-account.ts';
 import { getHealth } from './service/get-health.ts';
 import { getPublicLink } from './service/get-public-link.ts';
 import { listBuckets } from './service/list-buckets.ts';
@@ -62,7 +71,10 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       deleteAlarm,
       deleteBucket,
       deleteBucketCors,
+      deleteBucketEncryption,
+      deleteBucketOwnershipControls,
       deleteBucketPolicy,
+      deletePublicAccessBlock,
       deleteBucketLifecycle,
       deleteBucketTagging,
       deleteBucketWebsite,
@@ -73,12 +85,17 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       getBucketLifecycleConfiguration,
       getBucketAcl,
       getBucketCors,
+      getAccount,
       getAlarm,
       getAlarmHistory,
       getBucketLocation,
       getBucketMonitoring,
+      getBucketEncryption,
+      getBucketOwnershipControls,
       getBucketPolicy,
+      getPublicAccessBlock,
       getBucketPolicyStatus,
+      getBucketQuota,
       getBucketTagging,
       getBucketVersioning,
       getBucketWebsite,
@@ -103,7 +120,10 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       postObject,
       preflight,
       putBucketCors,
+      putBucketEncryption,
+      putBucketOwnershipControls,
       putBucketPolicy,
+      putPublicAccessBlock,
       putBucketLifecycleConfiguration,
       putBucketAcl,
       putAlarm,

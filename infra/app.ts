@@ -1,11 +1,14 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import packageJson from '../package.json' with { type: 'json' };
 import { bundleBackground } from './background-bundle.ts';
 import { backgroundFunctions } from './background-functions.ts';
 import { bundleFunctions } from './bundle.ts';
-import { Deployment } from './deployment.ts';
-import { hostNamesOf } from './environment.ts';
+import { Deployment, type BuiltConsole } from './deployment.ts';
+import { consolePagesCode } from './edge-function-code.ts';
+import { hostNamesOf } from './host-names.ts';
 import { describeOperations, otherwise, root } from './operation-descriptions.ts';
 import { routerCode } from './router-code.ts';
 import { readSettings, type Settings, SettingsError } from './settings.ts';
@@ -17,8 +20,18 @@ const functions = await bundleFunctions(await describeOperations(), join(root, '
 const hasByteLane = settings.byteLane === 'fargate';
 const router = await routerCode({ ...hostNamesOf(settings), functions, otherwise, hasByteLane });
 const background = await bundleBackground(backgroundFunctions, join(root, 'dist/background'));
-new Deployment(app, { settings, functions, background, router, imageDirectory: root });
+new Deployment(app, { settings, functions, background, router, console: await builtConsole(), imageDirectory: root });
 app.synth();
+
+/** The console, unless it is to be left out. */
+async function builtConsole(): Promise<BuiltConsole | undefined> {
+  if (!settings.console) return undefined;
+  const directory = join(root, 'dist/console');
+  if (existsSync(directory)) return { directory, pages: await consolePagesCode(), version: packageJson.version };
+  endWith(
+    `there is no console in ${directory}: build it with "node bin/build.mjs", or leave it out with -c console=false`,
+  );
+}
 
 /** The settings. Where they do not hold, one line says why, and the app ends. */
 function settingsOrEnd(): Settings {
@@ -26,7 +39,11 @@ function settingsOrEnd(): Settings {
     return readSettings(app.node);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    console.error(error.message);
-    process.exit(1);
+    endWith(error.message);
   }
+}
+
+function endWith(message: string): never {
+  console.error(message);
+  process.exit(1);
 }

@@ -52,7 +52,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     name: 'CountUsage',
     file: file('count-usage'),
     does: 'follows the change feed: usage counters, and flags of buckets that are full',
-    needs: { table: [...read, ...put] },
+    needs: { table: [...read, ...put, ...remove] },
     // The stream itself forgets after a day: a counter waits for whatever it can still get.
     trigger: { by: 'changes', prefixes: ['head/', 'upload/'], patienceHours: 24 },
     timeoutMinutes: 2,
@@ -60,8 +60,8 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'ReleaseContent',
     file: file('release-content'),
-    does: 'follows the change feed: queues released content, and tidies up ended uploads',
-    needs: { table: [...read, ...put, ...remove], blobs: ['s3:DeleteObject'] },
+    does: 'follows the change feed: queues released content, and uploads that ended',
+    needs: { table: [...read, ...put, ...remove] },
     // What is given up leaves most of a day to be given again.
     trigger: { by: 'changes', prefixes: ['head/', 'old/', 'upload/'], patienceHours: 6 },
     timeoutMinutes: 5,
@@ -70,7 +70,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     name: 'ReplayChanges',
     file: file('replay-changes'),
     does: 'gives the release what a dead letter speaks of once more',
-    needs: { table: [...read, ...put, ...remove], blobs: ['s3:DeleteObject'], feed: true },
+    needs: { table: [...read, ...put, ...remove], feed: true },
     trigger: { by: 'invocation' },
     timeoutMinutes: 15,
   },
@@ -93,10 +93,11 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'SweepReleased',
     file: file('sweep-released'),
-    does: 'frees content whose grace is over',
+    does: 'frees content whose grace is over, and clears up after ended uploads',
     needs: { table: [...read, ...put, ...remove], blobs: ['s3:DeleteObject'] },
-    trigger: { by: 'schedule', expression: 'rate(15 minutes)' },
-    timeoutMinutes: 14,
+    trigger: { by: 'schedule', expression: 'rate(5 minutes)' },
+    // It stops by itself two minutes before, so that the next one seldom meets it.
+    timeoutMinutes: 7,
   },
   {
     name: 'SweepRemovedBuckets',
@@ -110,7 +111,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     name: 'SweepPublicLinks',
     file: file('sweep-public-links'),
     does: 'removes public links whose time is over',
-    needs: { table: ['dynamodb:Query', ...remove] },
+    needs: { table: [...read, ...remove] },
     trigger: { by: 'schedule', expression: 'rate(1 hour)' },
     timeoutMinutes: 14,
   },

@@ -3,6 +3,8 @@ import { Construct } from 'constructs';
 import { ApiStack } from './api-stack.ts';
 import type { BackgroundBundle } from './background-bundle.ts';
 import type { FunctionBundle } from './bundle.ts';
+import { ConsoleFilesStack } from './console-files-stack.ts';
+import { ConsoleStack, knownEndpoint } from './console-stack.ts';
 import { DataStack } from './data-stack.ts';
 import { EdgeStack } from './edge-stack.ts';
 import { OperationsStack } from './operations-stack.ts';
@@ -17,8 +19,19 @@ export interface DeploymentProps {
   readonly background?: readonly BackgroundBundle[];
   /** The code of the router. */
   readonly router: string;
+  /** The console that goes with it, if one does. */
+  readonly console?: BuiltConsole | undefined;
   /** Where the Dockerfile lies, and what it copies. */
   readonly imageDirectory: string;
+}
+
+/** A console as it was built. */
+export interface BuiltConsole {
+  readonly directory: string;
+  /** The code of the function that finds the file of a path. */
+  readonly pages: string;
+  /** Of Stillage. */
+  readonly version: string;
 }
 
 /** One deployment of the service: its stacks, and how they hang together. */
@@ -30,15 +43,26 @@ export class Deployment extends Construct {
   readonly edge: EdgeStack;
   readonly schedule: ScheduleStack;
   readonly operations: OperationsStack;
+  /** Undefined: it is left out. */
+  readonly console: ConsoleStack | undefined;
+  readonly consoleFiles: ConsoleFilesStack | undefined;
 
-  constructor(scope: Construct, { settings, functions, background = [], router, imageDirectory }: DeploymentProps) {
-    const name = `stillage-${settings.stage}`;
+  constructor(scope: Construct, { settings: given, functions, background = [], router, ...props }: DeploymentProps) {
+    const { console, imageDirectory } = props;
+    const name = `stillage-${given.stage}`;
     super(scope, name);
     // An environment that is named needs no look-up: the app synthesises without a network.
-    const env = { account: settings.account, region: settings.region };
-    const stack = (part: string, description: string) => ({
-      ...{ env, settings, stackName: `${name}-${part}`, description: `Stillage: ${description}` },
+    const env = { account: given.account, region: given.region };
+    const named = (part: string, description: string) => ({
+      ...{ env, stackName: `${name}-${part}`, description: `Stillage: ${description}` },
     });
+    if (console) {
+      const about = named('console', 'the console');
+      this.console = new ConsoleStack(this, 'console', { ...about, settings: given, pages: console.pages });
+    }
+    const consoleOrigins = [...given.consoleOrigins, ...(this.console ? [this.console.origin] : [])];
+    const settings = { ...given, consoleOrigins };
+    const stack = (part: string, description: string) => ({ settings, ...named(part, description) });
     this.data = new DataStack(this, 'data', stack('data', 'what it keeps'));
     this.api = new ApiStack(this, 'api', {
       ...stack('api', 'the API and its operations'),
@@ -66,6 +90,15 @@ export class Deployment extends Construct {
       ...stack('operations', 'dashboard and alarms'),
       ...{ data: this.data, schedule: this.schedule, balancer: this.streaming?.balancer },
     });
+    if (console && this.console) {
+      const endpoint = settings.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? this.edge.endpoint;
+      this.consoleFiles = new ConsoleFilesStack(this, 'console-files', {
+        ...named('console-files', 'the files of the console'),
+        ...{ console: this.console, directory: console.directory },
+        endpointOrigin: knownEndpoint(settings) ?? this.edge.endpoint,
+        config: { endpoint, region: settings.region, version: console.version },
+      });
+    }
     Tags.of(this).add('stillage:stage', settings.stage, { excludeResourceTypes: untagged });
   }
 }

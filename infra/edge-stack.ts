@@ -19,6 +19,7 @@ import {
   OriginRequestPolicy,
   OriginRequestQueryStringBehavior,
   OriginSslPolicy,
+  ResponseHeadersPolicy,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
   VpcOrigin as VpcOriginResource,
@@ -57,6 +58,7 @@ export class EdgeStack extends Stack {
   /** What clients are configured with. */
   readonly endpoint: string;
   readonly #settings: Settings;
+  #cors: ResponseHeadersPolicy | undefined;
 
   constructor(scope: Construct, id: string, props: EdgeStackProps) {
     const { settings, router, api, balancer, edgeSecret, ...stackProps } = props;
@@ -143,8 +145,10 @@ export class EdgeStack extends Stack {
     other: IOrigin | undefined,
   ): Distribution {
     const { certificate, stage, webAcl } = this.#settings;
+    const responseHeadersPolicy = this.#corsOfErrors();
     const defaultBehavior = {
       ...behaviour,
+      ...(responseHeadersPolicy && { responseHeadersPolicy }),
       allowedMethods: AllowedMethods.ALLOW_ALL,
       cachePolicy: CachePolicy.CACHING_DISABLED,
       // It would change what clients sign (Accept-Encoding), and what they get.
@@ -170,6 +174,28 @@ export class EdgeStack extends Stack {
     Validations.of(distribution).acknowledge(...acknowledged);
     new CfnOutput(this, `${id}Name`, { value: distribution.domainName });
     return distribution;
+  }
+
+  /**
+   * What the console is told by errors of CloudFront, the load balancer and API Gateway, which know nothing of origins. To what the
+   * service itself said of them, nothing is added.
+   * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/understanding-response-headers-policies.html
+   */
+  #corsOfErrors(): ResponseHeadersPolicy | undefined {
+    const { consoleOrigins, stage } = this.#settings;
+    if (consoleOrigins.length === 0) return undefined;
+    this.#cors ??= new ResponseHeadersPolicy(this, 'ConsoleCors', {
+      comment: `Stillage ${stage}: the console may read errors`,
+      corsBehavior: {
+        accessControlAllowCredentials: false,
+        accessControlAllowHeaders: ['*'],
+        accessControlAllowMethods: ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'],
+        accessControlAllowOrigins: [...consoleOrigins],
+        accessControlExposeHeaders: ['*'],
+        originOverride: false,
+      },
+    });
+    return this.#cors;
   }
 
   #certificate(arn: string): ICertificate {

@@ -1,20 +1,11 @@
 import type { Data } from './grants.ts';
+import { hostNamesOf } from './host-names.ts';
 import type { Settings } from './settings.ts';
-
-/** No name ends so (RFC 6761 §6.4): what is addressed below it is addressed by nobody. */
-const nowhere = 'invalid';
-
-/** The names that buckets and websites are addressed below. Without a domain there are none. */
-export function hostNamesOf({ domain = nowhere, websiteDomain }: Pick<Settings, 'domain' | 'websiteDomain'>): {
-  domain: string;
-  websiteDomain: string;
-} {
-  return { domain, websiteDomain: websiteDomain ?? `website.${nowhere}` };
-}
 
 /** What every process of a deployment is told of it: what functions/runtime/cloud/settings.ts reads. */
 export function environmentOf(settings: Settings, { table, blobs, secret, edgeSecret }: Data): Record<string, string> {
   const { region, xmlNamespace, allUsersGroupUri, limits, publicUrl, strictRegion, signatureV2, regions } = settings;
+  const { consoleOrigins } = settings;
   const { domain, websiteDomain } = hostNamesOf(settings);
   return {
     STILLAGE_TABLE: table.tableName,
@@ -30,6 +21,7 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     ...(publicUrl !== undefined && { STILLAGE_PUBLIC_URL: publicUrl.replace(/(?<!\/)\/+$/, '') }),
     ...(strictRegion && { STILLAGE_STRICT_REGION: 'true' }),
     ...(!signatureV2 && { STILLAGE_SIGNATURE_V2: 'false' }),
+    ...(consoleOrigins.length > 0 && { STILLAGE_CONSOLE_ORIGINS: consoleOrigins.join(',') }),
     ...(regions.length > 0 && { STILLAGE_REGIONS: regions.join(',') }),
   };
 }

@@ -1,11 +1,8 @@
-import { build } from 'esbuild';
 import type { CompiledRoutes, CompiledRow } from '../functions/edge/compiled-routes.ts';
 import { byteLane } from '../shared/protocol/lanes.ts';
 import { routes, specificity, type OperationName, type Route } from '../shared/protocol/routes.ts';
-import { type FunctionDescription, root } from './operation-descriptions.ts';
-
-/** The most code that a CloudFront Function may have: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/cloudfront-limits.html */
-export const maximumRouterBytes = 10_240;
+import { edgeFunctionCode } from './edge-function-code.ts';
+import type { FunctionDescription } from './operation-descriptions.ts';
 
 export interface RouterProps {
   readonly domain: string;
@@ -57,46 +54,11 @@ function compileRow(name: string, { header, parameter }: Route): CompiledRow {
 }
 
 /**
- * What the runtime of CloudFront Functions lacks and esbuild would otherwise let stand. It rewrites what it can, and fails on
- * the rest.
- * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-javascript-runtime-20.html
- */
-const missing = [
-  'array-spread',
-  'class',
-  'default-argument',
-  'destructuring',
-  'for-of',
-  'generator',
-  'object-extensions',
-];
-
-/**
  * Compiles the router with its routes into the code of a CloudFront Function.
  * @throws Error if it uses what the runtime has not, or is too long
  */
-export async function routerCode(props: RouterProps): Promise<string> {
-  const { outputFiles } = await build({
-    absWorkingDir: root,
-    stdin: { contents: entry(compileRoutes(props)), resolveDir: root, loader: 'ts' },
-    bundle: true,
-    write: false,
-    external: ['cloudfront'],
-    minify: true,
-    target: 'es2015',
-    supported: Object.fromEntries(missing.map((feature) => [feature, false])),
-    format: 'esm',
-    legalComments: 'none',
-    logLevel: 'warning',
-  });
-  // A function of CloudFront is no module that exports: it is a script with a function `handler`.
-  const exported = /export\{(\w+) as handler\};\s*$/;
-  const code = outputFiles[0]!.text.replace(exported, 'function handler(event){return $1(event)}\n');
-  const size = Buffer.byteLength(code);
-  if (!code.includes('function handler(') || size >= maximumRouterBytes) {
-    throw new Error(`the router has ${size} bytes; a CloudFront Function has fewer than ${maximumRouterBytes}`);
-  }
-  return code;
+export function routerCode(props: RouterProps): Promise<string> {
+  return edgeFunctionCode('the router', entry(compileRoutes(props)));
 }
 
 function entry(compiled: CompiledRoutes): string {

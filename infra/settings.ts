@@ -1,11 +1,20 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import { z } from 'zod';
+import { isOrigin, servesObjects } from '../shared/protocol/console/origins.ts';
 import { isLimit, limitFault, type Limits } from '../shared/protocol/limits.ts';
+import { hostNamesOf } from './host-names.ts';
 
 /** From the command line (`-c name=value`) everything comes as text. */
 const wholeNumber = z.coerce.number().int().positive();
 const yesOrNo = z.preprocess((value) => (typeof value === 'string' ? parseJson(value) : value), z.boolean());
+
+/** On the command line, what is listed has commas between it. */
+const list = <Item extends z.ZodType>(item: Item): z.ZodType<z.output<Item>[]> =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(',').filter((one) => one !== '') : value),
+    z.array(item),
+  );
 
 const hostName = z.string().regex(/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/, 'must be a host name in lower case');
 
@@ -89,15 +98,18 @@ const fields = z.object({
   ),
   /** Where clients reach it, for the URLs of public links. Without it, where each request was sent. */
   publicUrl: optional(z.url({ protocol: /^https?$/, error: 'must be an address that begins with https://' })),
+  /** Whether there is a console, on a distribution of its own. */
+  console: yesOrNo,
+  /** The name of the console. Without it, it has the distribution's own. */
+  consoleDomain: optional(hostName),
+  /** Further origins that the console is opened at. On the command line, with commas between them. */
+  consoleOrigins: list(z.string().refine(isOrigin, 'must be origins, such as https://console.example.com')),
   /** Whether signatures for another region are refused. */
   strictRegion: yesOrNo,
   /** Whether signatures of version 2 are taken, which do not cover the body. */
   signatureV2: yesOrNo,
   /** Regions besides its own that buckets may be asked for in; none: any. On the command line, with commas between them. */
-  regions: z.preprocess(
-    (value) => (typeof value === 'string' ? value.split(',').filter((region) => region !== '') : value),
-    z.array(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions')),
-  ),
+  regions: list(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions')),
   xmlNamespace: z.url(),
   allUsersGroupUri: z.url(),
   logRetentionDays: wholeNumber.refine(
@@ -115,6 +127,12 @@ const settings = fields.superRefine((given, context) => {
   };
   if (given.websiteDomain && !given.domain) wrong('websiteDomain', 'needs a domain as well');
   if (given.domain && !given.certificate) wrong('certificate', 'a domain needs one');
+  if (given.consoleDomain && !given.certificate) wrong('consoleDomain', 'needs a certificate');
+  for (const path of ['consoleDomain', 'consoleOrigins'] as const) {
+    const origins = [given[path] ?? []].flat().map((name) => (path === 'consoleDomain' ? `https://${name}` : name));
+    if (origins.filter(isOrigin).some((origin) => sharesOrigin(origin, given)))
+      wrong(path, 'objects are served there, whose scripts could use the keys of whoever is signed in');
+  }
   if (given.websiteDomain && given.byteLane === 'functions') wrong('websiteDomain', 'websites need the byte lane');
   if (given.hostedZone && !given.domain) wrong('hostedZone', 'is of no use without a domain');
   const [, , , region, account] = given.restoredTable?.split(':') ?? [];
@@ -123,6 +141,16 @@ const settings = fields.superRefine((given, context) => {
   if (given.byteLaneMinimumTasks > given.byteLaneMaximumTasks)
     wrong('byteLaneMinimumTasks', 'is more than the maximum');
 });
+
+/** Whether objects may be served at an origin. Where there is no domain, the distribution's own name serves them alone. */
+function sharesOrigin(
+  origin: string,
+  { domain, websiteDomain, publicUrl }: Pick<z.infer<typeof fields>, 'domain' | 'websiteDomain' | 'publicUrl'>,
+): boolean {
+  const at = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const names = { ...hostNamesOf({ domain, websiteDomain }), ports: ['', ...(at ? [at.port] : [])] };
+  return servesObjects(origin, { ...names, hosts: at ? [at.hostname] : [] });
+}
 
 function parseJson(text: string): unknown {
   try {

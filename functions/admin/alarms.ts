@@ -1,12 +1,12 @@
 import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import { readAlarmDefinition, readAlarmName } from '../../shared/metadata/monitoring/alarm-definition.ts';
 import type { Alarm } from '../../shared/metadata/monitoring/alarm.ts';
-import { command } from './command.ts';
+import { argument, command } from './command.ts';
 
-const which = { bucket: 'text', alarm: 'text' } as const;
+const which = { bucket: argument.text, alarm: argument.text } as const;
 
 export const alarmCommands = {
-  'alarm list': command({ bucket: 'text' }, async ({ buckets, monitoring }, { bucket }) => {
+  'alarm list': command({ bucket: argument.text }, async ({ buckets, monitoring }, { bucket }) => {
     const alarms: ShownAlarm[] = [];
     for await (const alarm of monitoring.alarms.all((await buckets.load(bucket)).id)) alarms.push(shown(alarm));
     return alarms;
@@ -17,7 +17,7 @@ export const alarmCommands = {
   }),
   /** @param fields those of the document of PutAlarm; what is not said is an empty list of actions */
   'alarm put': command(
-    { ...which, fields: 'fields' },
+    { ...which, fields: argument.fields },
     async ({ buckets, monitoring, settings }, { bucket: bucketName, alarm, fields }) => {
       const bucket = await buckets.load(bucketName);
       const name = readAlarmName(alarm);

@@ -1,6 +1,6 @@
 import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { command } from './command.ts';
+import { argument, command, optional } from './command.ts';
 
 /** Of each bucket of a page two items are read. */
 const page = 200;
@@ -8,7 +8,7 @@ const page = 200;
 export const bucketCommands = {
   /** A page of the buckets of a project, with what they hold. */
   'bucket list': command(
-    { project: 'text', after: 'text?' },
+    { project: argument.text, after: optional(argument.text) },
     async ({ accounts, buckets, usage }, { project, after }) => {
       const { id, email } = await accounts.project(project);
       const found = await buckets.ownedBy(id, { limit: page, ...(after !== undefined && { after }) });
@@ -25,7 +25,7 @@ export const bucketCommands = {
     },
   ),
   /** Whoever the policy shuts out, its owner among them, has their rights again. */
-  'bucket remove-policy': command({ bucket: 'text' }, async ({ buckets }, given) => {
+  'bucket remove-policy': command({ bucket: argument.text }, async ({ buckets }, given) => {
     const bucket = await buckets.load(given.bucket);
     const policy = await buckets.documents.of(bucket, 'policy');
     if (policy === undefined) throw new S3Error('NoSuchBucketPolicy');

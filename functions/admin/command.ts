@@ -1,5 +1,6 @@
-import type { Administration } from '../../shared/access/administration.ts';
-import type { KeyAdministration } from '../../shared/access/key-administration.ts';
+import * as z from 'zod/mini';
+import type { Administration } from '../../shared/metadata/accounts/administration.ts';
+import type { KeyAdministration } from '../../shared/metadata/accounts/key-administration.ts';
 import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import type { Monitoring } from '../../shared/metadata/monitoring/monitoring.ts';
 import type { Objects } from '../../shared/metadata/objects/objects.ts';
@@ -34,55 +35,60 @@ export interface AdministrationDeps {
   readonly settings: ServiceSettings;
 }
 
-/** What a command can be given, and how it is said to somebody who gave something else. */
-export const kinds = {
-  text: { is: (value) => typeof value === 'string', means: 'a text' },
-  /** For what DynamoDB would not take: an empty sort key. */
-  word: { is: (value) => typeof value === 'string' && value !== '', means: 'a text, and not an empty one' },
-  texts: { is: isTexts, means: 'a list of texts' },
-  number: { is: isNumber, means: 'a whole number, not below 0' },
-  flag: { is: (value) => typeof value === 'boolean', means: 'true or false' },
-  /** A number of one's own, or the deployment's. */
-  choice: { is: (value) => value === 'default' || isNumber(value), means: 'a whole number, not below 0, or "default"' },
-  /** What a request of the API would have in its document. */
-  fields: { is: isFields, means: 'names with texts or lists of texts' },
-} as const satisfies Readonly<Record<string, { readonly is: (value: unknown) => boolean; readonly means: string }>>;
+const text = z.string('a text');
+const texts = z.readonly(z.array(z.string('a list of texts'), 'a list of texts'));
+const word = 'a text, and not an empty one';
+const wholeNumber = 'a whole number, not below 0';
+const number = z.int(wholeNumber).check(z.minimum(0, wholeNumber));
+const choice = `${wholeNumber}, or "default"`;
+const fields = 'names with texts or lists of texts';
 
-interface Values {
-  readonly text: string;
-  readonly word: string;
-  readonly texts: readonly string[];
-  readonly number: number;
-  readonly flag: boolean;
-  readonly choice: number | 'default';
-  readonly fields: Readonly<Record<string, string | readonly string[] | undefined>>;
+/** What a command may be given. The message of each completes "… must be". */
+export const argument = {
+  text,
+  /** For what DynamoDB would refuse: an empty sort key. */
+  word: z.string(word).check(z.minLength(1, word)),
+  texts,
+  number,
+  flag: z.boolean('true or false'),
+  /** An amount, or the deployment's. */
+  choice: z.union([z.literal('default'), number], choice),
+  /** The fields of a request's document. */
+  fields: z.readonly(z.record(z.string(), z.optional(z.union([z.string(), texts], fields)), fields)),
+} as const;
+
+/** An argument that may be left out. */
+export const optional = z.optional;
+
+/** A command: what it takes, and what it does with it. */
+export interface AdministrationCommand<Takes extends z.core.$ZodShape, Result> {
+  readonly takes: z.ZodMiniObject<Takes, z.core.$strict>;
+  /**
+   * Checks what it is given, and does its work. The result is one that JSON can carry.
+   * @param name its own, for refusals
+   * @throws AccountRefusal, Refusal, S3Error: why it cannot be done
+   */
+  run(name: string, deps: AdministrationDeps, given: unknown): Promise<Result>;
 }
 
-type Kind = keyof typeof kinds;
-
-/** What a command takes: the kind of each, and behind it `?` if it may be left out. */
-export type Takes = Readonly<Record<string, Kind | `${Kind}?`>>;
-
-type Value<Of> = Of extends `${infer Plain extends Kind}?` ? Values[Plain] : Of extends Kind ? Values[Of] : never;
-type Optional<All extends Takes> = { [Name in keyof All]: All[Name] extends Kind ? never : Name }[keyof All];
-
-/** What a command is given. */
-export type Given<All extends Takes> = { readonly [Name in Exclude<keyof All, Optional<All>>]: Value<All[Name]> } & {
-  readonly [Name in Optional<All>]?: Value<All[Name]> | undefined;
-};
-
-/** A command: what it takes, and what it does with it. Its result must be no other once it was JSON. */
-export interface AdministrationCommand<All extends Takes, Result> {
-  readonly takes: All;
-  /** @throws AccountRefusal, Refusal, S3Error: why it cannot be done */
-  readonly act: (deps: AdministrationDeps, given: Given<All>) => Promise<Result>;
+/** Declares a command. */
+export function command<const Takes extends z.core.$ZodShape, Result>(
+  takes: Takes,
+  act: (deps: AdministrationDeps, given: z.output<z.ZodMiniObject<Takes, z.core.$strict>>) => Promise<Result>,
+): AdministrationCommand<Takes, Result> {
+  const schema = z.strictObject(takes);
+  const run = async (name: string, deps: AdministrationDeps, given: unknown): Promise<Result> => {
+    const { success, data, error } = schema.safeParse(given);
+    if (success) return act(deps, data);
+    throw new Refusal(refusalOf(name, error.issues[0]!));
+  };
+  return { takes: schema, run };
 }
 
-export function command<const All extends Takes, Result>(
-  takes: All,
-  act: AdministrationCommand<All, Result>['act'],
-): AdministrationCommand<All, Result> {
-  return { takes, act };
+/** The first argument that is missing, unknown or of another kind, in one line. */
+function refusalOf(name: string, issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `${name} does not take ${issue.keys.join(', ')}`;
+  return `${name}: ${String(issue.path[0])} must be ${issue.message}`;
 }
 
 /** What an operator asked for cannot be done: one line that says why, and what to do. */
@@ -100,17 +106,4 @@ export function present<Fields extends object>(
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
   };
-}
-
-function isNumber(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
-}
-
-function isFields(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((one) => one === undefined || typeof one === 'string' || isTexts(one));
 }

@@ -1,6 +1,6 @@
+import type * as z from 'zod/mini';
 import { alarmCommands } from './alarms.ts';
 import { bucketCommands } from './buckets.ts';
-import type { AdministrationCommand, Given, Takes } from './command.ts';
 import { customerCommands } from './customers.ts';
 import { keyCommands } from './keys.ts';
 import { linkCommands } from './links.ts';
@@ -31,11 +31,10 @@ type Commands = typeof administrationCommands;
 export type CommandName = keyof Commands;
 
 /** What a command is given. */
-export type GivenTo<Name extends CommandName> =
-  Commands[Name] extends AdministrationCommand<infer All extends Takes, unknown> ? Given<All> : never;
+export type GivenTo<Name extends CommandName> = z.output<Commands[Name]['takes']>;
 
 /** What comes of a command. */
-export type ResultOf<Name extends CommandName> = Awaited<ReturnType<Commands[Name]['act']>>;
+export type ResultOf<Name extends CommandName> = Awaited<ReturnType<Commands[Name]['run']>>;
 
 /** Whoever carries out commands, wherever that is. @throws Error that says in a line why something cannot be done */
 export type Ask = <Name extends CommandName>(name: Name, given: GivenTo<Name>) => Promise<ResultOf<Name>>;

@@ -1,6 +1,6 @@
-import { command } from './command.ts';
+import { argument, command } from './command.ts';
 
-const which = { customer: 'text' } as const;
+const which = { customer: argument.text } as const;
 
 export const customerCommands = {
   'customer create': command(which, ({ accounts }, { customer }) => accounts.createCustomer(customer)),

@@ -1,16 +1,23 @@
-import { command, present } from './command.ts';
+import { argument, command, optional, present } from './command.ts';
 
-const which = { key: 'text' } as const;
+const which = { key: argument.text } as const;
 
 export const keyCommands = {
   'key create': command(
-    { user: 'text', id: 'text?', random: 'flag?', secret: 'text?' },
+    {
+      user: argument.text,
+      id: optional(argument.text),
+      random: optional(argument.flag),
+      secret: optional(argument.text),
+    },
     ({ keys }, { user, ...given }) => keys.createKey(user, present(given)),
   ),
-  'key list': command({ of: 'text' }, ({ keys }, { of }) => keys.keys(of)),
+  'key list': command({ of: argument.text }, ({ keys }, { of }) => keys.keys(of)),
   'key show': command(which, ({ keys }, { key }) => keys.key(key)),
-  'key rotate': command({ ...which, overlapSeconds: 'number?' }, ({ keys }, { key, overlapSeconds: seconds }) =>
-    keys.rotateKey(key, seconds === undefined ? undefined : seconds * 1000),
+  'key rotate': command(
+    { ...which, overlapSeconds: optional(argument.number) },
+    ({ keys }, { key, overlapSeconds: seconds }) =>
+      keys.rotateKey(key, seconds === undefined ? undefined : seconds * 1000),
   ),
   'key suspend': command(which, ({ keys }, { key }) => keys.suspendKey(key, true)),
   'key resume': command(which, ({ keys }, { key }) => keys.suspendKey(key, false)),

@@ -4,14 +4,14 @@ import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import type { PublicLink } from '../../shared/metadata/objects/public-links.ts';
 import { publicLinkUrl } from '../../shared/protocol/public-link.ts';
-import { command, Refusal, type AdministrationDeps } from './command.ts';
+import { argument, command, optional, Refusal, type AdministrationDeps } from './command.ts';
 
-const object = { bucket: 'text', key: 'word' } as const;
+const object = { bucket: argument.text, key: argument.word } as const;
 const page = 1000;
 
 export const linkCommands = {
   'link create': command(
-    { ...object, versionId: 'text?', expiresSeconds: 'number?' },
+    { ...object, versionId: optional(argument.text), expiresSeconds: optional(argument.number) },
     async ({ buckets, objects, publicLinks, settings }, { key, versionId, expiresSeconds, ...given }) => {
       if (versionId !== undefined) checkVersionId(versionId);
       const lifetime = lifetimeOf(expiresSeconds, settings.limits.publicLinkLifetime);
@@ -26,7 +26,7 @@ export const linkCommands = {
     const links = await liveLinks(deps, await deps.buckets.load(bucket), key);
     return links.map(shown);
   }),
-  'link revoke': command({ ...object, id: 'word' }, async ({ buckets, publicLinks }, { key, id, ...given }) => {
+  'link revoke': command({ ...object, id: argument.word }, async ({ buckets, publicLinks }, { key, id, ...given }) => {
     const bucket = await buckets.load(given.bucket);
     const link = await publicLinks.find(bucket.id, key, id);
     if (link === undefined) throw new S3Error('NoSuchPublicLink');

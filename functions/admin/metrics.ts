@@ -6,7 +6,7 @@ import {
   statistics,
   type Point,
 } from '../../shared/metadata/monitoring/statistics.ts';
-import { command, Refusal } from './command.ts';
+import { argument, command, optional, Refusal } from './command.ts';
 
 const maxDatapoints = 1440;
 /** As wide as a graph is drawn unless a period was asked for. */
@@ -18,8 +18,13 @@ export const metricsCommands = {
   /** Times in milliseconds: `start` to `end`, or as far back from it as `last` says. */
   'metrics show': command(
     {
-      ...{ bucket: 'text', metric: 'text', statistic: 'text' },
-      ...{ last: 'number', start: 'number?', end: 'number?', period: 'number?' },
+      ...{ bucket: argument.text, metric: argument.text, statistic: argument.text },
+      ...{
+        last: argument.number,
+        start: optional(argument.number),
+        end: optional(argument.number),
+        period: optional(argument.number),
+      },
     },
     async ({ buckets, monitoring, usage, clock }, { last, ...given }) => {
       const metric = oneOf('metric', metrics, given.metric);

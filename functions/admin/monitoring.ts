@@ -1,7 +1,7 @@
 import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
-import { command, type AdministrationDeps } from './command.ts';
+import { argument, command, type AdministrationDeps } from './command.ts';
 
-const which = { bucket: 'text' } as const;
+const which = { bucket: argument.text } as const;
 
 export const monitoringCommands = {
   'monitoring show': command(which, async ({ buckets, monitoring }, given) => {

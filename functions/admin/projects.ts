@@ -1,13 +1,14 @@
 import { bucketCountOf, ownsNoBucket } from '../../shared/metadata/buckets/bucket-count.ts';
-import { command, present } from './command.ts';
+import { argument, command, optional, present } from './command.ts';
 
-const which = { project: 'text' } as const;
+const which = { project: argument.text } as const;
 
 export const projectCommands = {
-  'project create': command({ ...which, id: 'text?', displayName: 'text?' }, ({ accounts }, { project, ...given }) =>
-    accounts.createProject(project, present(given)),
+  'project create': command(
+    { ...which, id: optional(argument.text), displayName: optional(argument.text) },
+    ({ accounts }, { project, ...given }) => accounts.createProject(project, present(given)),
   ),
-  'project list': command({ customer: 'text?' }, async ({ accounts }, { customer }) => {
+  'project list': command({ customer: optional(argument.text) }, async ({ accounts }, { customer }) => {
     if (customer !== undefined) await accounts.customer(customer);
     return accounts.projects(customer);
   }),

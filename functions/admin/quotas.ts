@@ -2,19 +2,19 @@ import { asService } from '../../shared/metadata/objects/service-authorisation.t
 import { bucketCountOf } from '../../shared/metadata/buckets/bucket-count.ts';
 import { quotaOf } from '../../shared/metadata/quotas/quotas.ts';
 import { limitTable } from '../../shared/protocol/limits.ts';
-import { command, present, Refusal } from './command.ts';
+import { argument, command, optional, present, Refusal } from './command.ts';
 
 /** More than this no project can be given. */
 export const maxBuckets = limitTable.bucketsPerProject.most;
 
 export const quotaCommands = {
-  'quota show project': command({ project: 'text' }, async ({ accounts, table, settings }, { project }) => {
+  'quota show project': command({ project: argument.text }, async ({ accounts, table, settings }, { project }) => {
     const { id, bucketQuota } = await accounts.project(project);
     const used = await bucketCountOf(table, id);
     const quota = bucketQuota ?? settings.limits.bucketsPerProject;
     return { project, buckets: { used, quota, isDefault: bucketQuota === undefined } };
   }),
-  'quota show bucket': command({ bucket: 'text' }, async ({ buckets, usage, settings: { limits } }, given) => {
+  'quota show bucket': command({ bucket: argument.text }, async ({ buckets, usage, settings: { limits } }, given) => {
     const bucket = await buckets.load(given.bucket);
     return {
       bucket: bucket.name,
@@ -23,15 +23,18 @@ export const quotaCommands = {
       isDefault: { bytes: bucket.quota?.bytes === undefined, objects: bucket.quota?.objects === undefined },
     };
   }),
-  'quota set project': command({ project: 'text', buckets: 'choice' }, async ({ accounts }, { project, buckets }) => {
-    if (buckets !== 'default' && buckets > maxBuckets) {
-      throw new Refusal(`a project may have at most ${maxBuckets} buckets`);
-    }
-    await accounts.setBucketQuota(project, buckets === 'default' ? undefined : buckets);
-  }),
+  'quota set project': command(
+    { project: argument.text, buckets: argument.choice },
+    async ({ accounts }, { project, buckets }) => {
+      if (buckets !== 'default' && buckets > maxBuckets) {
+        throw new Refusal(`a project may have at most ${maxBuckets} buckets`);
+      }
+      await accounts.setBucketQuota(project, buckets === 'default' ? undefined : buckets);
+    },
+  ),
   /** What is left out stays as it was. */
   'quota set bucket': command(
-    { bucket: 'text', bytes: 'choice?', objects: 'choice?' },
+    { bucket: argument.text, bytes: optional(argument.choice), objects: optional(argument.choice) },
     async ({ buckets }, { bucket, ...asked }) => {
       const found = await buckets.load(bucket);
       const { quota = {} } = found;

@@ -1,15 +1,18 @@
 import { daysOf, monthOf } from '../../shared/metadata/billing/days.ts';
 import { projectUsage } from '../../shared/metadata/billing/project-usage.ts';
-import { command, Refusal } from './command.ts';
+import { argument, command, optional, Refusal } from './command.ts';
 
 export const usageCommands = {
   /** @param month `2026-11`; the present one unless said */
-  usage: command({ project: 'text', month: 'text?' }, async ({ accounts, table, clock }, { project, month }) => {
-    const { id, email } = await accounts.project(project);
-    const now = clock.now();
-    const asked = month ?? monthOf(now);
-    const days = daysOf(asked);
-    if (days === undefined) throw new Refusal(`${JSON.stringify(asked)} is no month, such as 2026-11`);
-    return { project: email, id, month: asked, days: await projectUsage(table, id, days, now) };
-  }),
+  usage: command(
+    { project: argument.text, month: optional(argument.text) },
+    async ({ accounts, table, clock }, { project, month }) => {
+      const { id, email } = await accounts.project(project);
+      const now = clock.now();
+      const asked = month ?? monthOf(now);
+      const days = daysOf(asked);
+      if (days === undefined) throw new Refusal(`${JSON.stringify(asked)} is no month, such as 2026-11`);
+      return { project: email, id, month: asked, days: await projectUsage(table, id, days, now) };
+    },
+  ),
 };

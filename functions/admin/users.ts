@@ -1,14 +1,14 @@
-import { parsePrivilege } from '../../shared/access/administration.ts';
-import { command } from './command.ts';
+import { parsePrivilege } from '../../shared/metadata/accounts/administration.ts';
+import { argument, command, optional } from './command.ts';
 
-const which = { user: 'text' } as const;
-const privilegeOfUser = { user: 'text', privilege: 'text' } as const;
+const which = { user: argument.text } as const;
+const privilegeOfUser = { user: argument.text, privilege: argument.text } as const;
 
 export const userCommands = {
-  'user create': command({ ...which, without: 'texts?' }, ({ accounts }, { user, without = [] }) =>
+  'user create': command({ ...which, without: optional(argument.texts) }, ({ accounts }, { user, without = [] }) =>
     accounts.createUser(user, without.map(parsePrivilege)),
   ),
-  'user list': command({ project: 'text' }, ({ accounts }, { project }) => accounts.users(project)),
+  'user list': command({ project: argument.text }, ({ accounts }, { project }) => accounts.users(project)),
   'user show': command(which, async ({ accounts, keys }, given) => {
     const user = await accounts.user(given.user);
     return { ...user, keys: (await keys.keys(given.user)).map(({ accessKeyId }) => accessKeyId) };

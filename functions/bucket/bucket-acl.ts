@@ -1,5 +1,6 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { aclDocument, bucketAcl } from '../../shared/protocol/acls/acl-document.ts';
+import { aclToShow, checkAclAllowed } from '../../shared/protocol/acls/acl-restrictions.ts';
 import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acls/acl-request.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
@@ -16,7 +17,7 @@ export const getBucketAcl = defineOperation({
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'GetBucketAcl', bucket }],
   act: async (_, { bucket, buckets, projects, settings }) =>
-    shownAcl(await bucketAcl(bucket, buckets), bucket.project, projects, settings.allUsersGroupUri),
+    shownAcl(aclToShow(await bucketAcl(bucket, buckets), bucket), bucket.project, projects, settings.allUsersGroupUri),
   render: ({ owner, grants }, _, { settings }) => ({ xml: accessControlPolicy(owner, grants, settings.xmlNamespace) }),
 });
 
@@ -32,8 +33,10 @@ export const putBucketAcl = defineOperation({
     const { bucket, buckets, document, authorisation } = context;
     const { owner, acl } = readAclRequest(asked, document);
     if (owner !== undefined && owner !== bucket.project) throw new S3Error('AccessDenied');
-    const resolved = await findGrantees(acl, context);
-    await buckets.documents.set(authorisation, 'acl', aclDocument(resolved(bucket.project, bucket.project)));
+    const resolved = (await findGrantees(acl, context))(bucket.project, bucket.project);
+    await buckets.documents.set(authorisation, 'acl', aclDocument(resolved), (present) =>
+      checkAclAllowed(acl, resolved, present, 'bucket'),
+    );
   },
   render: emptyXml,
 });

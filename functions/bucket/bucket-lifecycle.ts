@@ -1,9 +1,13 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { parseIsoDate } from '../../shared/http/dates.ts';
-import { decodeLifecycle, encodeLifecycle } from '../../shared/metadata/lifecycle/lifecycle-rules.ts';
+import {
+  decodeLifecycle,
+  encodeLifecycle,
+  type LifecycleRule,
+} from '../../shared/metadata/lifecycle/lifecycle-document.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { lifecycleConfiguration, readLifecycleConfiguration, type LifecycleRule } from '../../shared/xml/lifecycle.ts';
+import { lifecycleConfiguration, readLifecycleConfiguration } from '../../shared/xml/lifecycle.ts';
 import { parseXml } from '../../shared/xml/reader.ts';
 
 /** Means nothing where there is one storage class only, but Terraform waits until it reads what it wrote. */

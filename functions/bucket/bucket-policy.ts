@@ -1,5 +1,13 @@
 import type { Projects } from '../../shared/access/identity.ts';
-import { findPrincipals, namedIn, parsePolicy, shownPolicy, type PrincipalIds } from '../../shared/access/policy.ts';
+import {
+  findPrincipals,
+  isPublic,
+  namedIn,
+  parsePolicy,
+  shownPolicy,
+  type NamedPolicy,
+  type PrincipalIds,
+} from '../../shared/access/policy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { bucketPolicy, policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
@@ -40,11 +48,20 @@ export const putBucketPolicy = defineOperation({
   }),
   authorise: ({ bucket }) => [{ action: 'PutBucketPolicy', bucket }],
   act: async ({ bucket: name, confirmed }, { authorisation, bucket, buckets, caller, document, projects }) => {
-    const principals = await principalsOf(document, name, projects);
+    const policy = parsePolicy(document, name);
+    const principals = await principalsOf(policy, projects);
     // Nobody else can say that the owner's project is to lose its rights.
     const bindsOwner = confirmed && caller.kind === 'user' && caller.project.id === bucket.project;
     const text = Buffer.from(document).toString();
-    await buckets.documents.set(authorisation, 'policy', policyDocument(text, principals, bindsOwner));
+    const opensBucket = isPublic(policy);
+    await buckets.documents.set(
+      authorisation,
+      'policy',
+      policyDocument(text, principals, bindsOwner),
+      ({ publicAccessBlock }) => {
+        if (opensBucket && publicAccessBlock?.blockPublicPolicy) throw new S3Error('AccessDenied');
+      },
+    );
   },
   render: () => ({ status: 204 }),
 });
@@ -62,8 +79,7 @@ export const deleteBucketPolicy = defineOperation({
 });
 
 /** Whom a policy names. A name that is spelt wrong would deny nobody. @throws S3Error MalformedPolicy, also for one that is not there */
-async function principalsOf(document: Uint8Array, bucket: string, projects: Projects): Promise<PrincipalIds> {
-  const policy = parsePolicy(document, bucket);
+async function principalsOf(policy: NamedPolicy, projects: Projects): Promise<PrincipalIds> {
   const found = await findPrincipals(policy, projects);
   const unknown = namedIn(policy).find(({ text }) => !found.has(text));
   if (unknown === undefined) return found;

@@ -1,5 +1,6 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
+import { taggingOf, tagsOf } from '../../shared/protocol/bucket-tagging.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';
@@ -16,14 +17,9 @@ export const getBucketTagging = defineOperation({
   act: async (_, { bucket, buckets }) => {
     const document = await buckets.documents.of(bucket, 'tagging');
     if (document === undefined) throw new S3Error('NoSuchTagSet', { details: { BucketName: bucket.name } });
-    return document['tags'] as readonly (readonly [key: string, value: string])[];
+    return tagsOf(document);
   },
-  render: (tags, _, { settings }) => ({
-    xml: taggingDocument(
-      tags.map(([key, value]) => ({ key, value })),
-      settings.xmlNamespace,
-    ),
-  }),
+  render: (tags, _, { settings }) => ({ xml: taggingDocument(tags, settings.xmlNamespace) }),
 });
 
 const tagging: DocumentBody<readonly Tag[]> = {
@@ -41,7 +37,7 @@ export const putBucketTagging = defineOperation({
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketTagging', bucket }],
   act: (_, { authorisation, buckets, document }) =>
-    buckets.documents.set(authorisation, 'tagging', { tags: document.map(({ key, value }) => [key, value]) }),
+    buckets.documents.set(authorisation, 'tagging', taggingOf(document)),
   render: emptyXml,
 });
 

@@ -6,7 +6,7 @@ import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { projectOf, sparing } from '../../shared/protocol/authorisation/ownership.ts';
+import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
 import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 import {
   deleteParsing,
@@ -54,7 +54,12 @@ export const deleteObjects = defineOperation({
         const authorisation = await authorise({ action, bucket: bucket.name, ...identity });
         const guard = deleteGuard(conditionsOf(deletion));
         if (versionId === undefined) {
-          const marker = await objects.delete(authorisation, projectOf(caller, bucket), guard, sparing(caller, bucket));
+          const marker = await objects.delete(
+            authorisation,
+            ownerOfNew(caller, bucket),
+            guard,
+            sparing(caller, bucket),
+          );
           return { ...identity, deleteMarkerVersionId: marker && versionIdOf(marker) };
         }
         const gone = await objects.deleteVersion(authorisation, guard);

@@ -12,7 +12,8 @@ export const getBucketLocation = defineOperation({
   needs: { table: 'read' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'GetBucketLocation', bucket }],
-  act: async (_, { settings }) => settings.region,
+  // Buckets that were asked for somewhere say so, wherever that is. The first region has no name in what clients ask for.
+  act: async (_, { bucket, settings }) => bucket.location ?? settings.region,
   render: (region, _, { settings }) => ({
     xml: locationConstraint(region === namelessRegion ? '' : region, settings.xmlNamespace),
   }),

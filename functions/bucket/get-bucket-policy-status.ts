@@ -1,4 +1,3 @@
-import { isPublic } from '../../shared/access/policy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { bucketPolicy } from '../../shared/protocol/authorisation/bucket-policy.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
@@ -15,7 +14,7 @@ export const getBucketPolicyStatus = defineOperation({
   act: async (_, { bucket, buckets, projects }) => {
     const found = await bucketPolicy(bucket, { buckets, projects });
     if (found === undefined) throw new S3Error('NoSuchBucketPolicy', { details: { BucketName: bucket.name } });
-    return isPublic(found.policy);
+    return found.isPublic;
   },
   render: (open, _, { settings }) => ({ xml: policyStatus(open, settings.xmlNamespace) }),
 });

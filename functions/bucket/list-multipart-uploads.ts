@@ -48,11 +48,12 @@ export const listMultipartUploads = defineOperation({
         nextUploadIdMarker: next?.uploadIdMarker,
         maxUploads: input.maxUploads,
         isTruncated: next !== undefined,
-        uploads: rows.map(({ key, id, initiator, owner, initiated }) => ({
+        uploads: rows.map(({ key, id, initiator, owner, storageClass, initiated }) => ({
           key,
           uploadId: id,
           initiator: nameOf(initiator),
           owner: nameOf(owner),
+          storageClass,
           initiated,
         })),
         commonPrefixes,

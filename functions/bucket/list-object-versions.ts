@@ -45,7 +45,7 @@ export const listObjectVersions = defineOperation({
       { prefix, delimiter, keyMarker, versionIdMarker, limit: maxKeys },
       context.settings.limits.listingEffort,
     );
-    return { ...page, versions: await listedVersions(page.rows, context.projects) };
+    return { ...page, versions: await listedVersions(page.rows, context) };
   },
 
   render: ({ versions, commonPrefixes, next }, input, { settings }) => ({

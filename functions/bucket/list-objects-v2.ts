@@ -31,7 +31,7 @@ export const listObjectsV2 = defineOperation({
   authorise: ({ bucket }) => [{ action: 'ListBucket', bucket }],
 
   act: async ({ prefix, delimiter, startAfter, token, maxKeys, fetchOwner }, context) => {
-    const { bucket, projects, settings } = context;
+    const { bucket, settings } = context;
     const scope = [bucket.id, prefix, delimiter];
     // A token overrides start-after; an empty one is none.
     const position = token
@@ -42,7 +42,7 @@ export const listObjectsV2 = defineOperation({
     const request = { prefix, delimiter, position, limit: maxKeys };
     const { rows, commonPrefixes, next } = await listObjects(context, bucket, request, settings.limits.listingEffort);
     return {
-      objects: await listedObjects(rows, projects, fetchOwner),
+      objects: await listedObjects(rows, context, fetchOwner),
       commonPrefixes,
       nextContinuationToken: next && writeListingToken(settings.tokenKey, scope, next),
     };

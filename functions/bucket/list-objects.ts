@@ -30,7 +30,7 @@ export const listObjects = defineOperation({
     const position = positionOf(marker, prefix, delimiter);
     const request = { prefix, delimiter, position, limit: maxKeys };
     const page = await listPageOfObjects(context, context.bucket, request, context.settings.limits.listingEffort);
-    return { ...page, objects: await listedObjects(page.rows, context.projects, true) };
+    return { ...page, objects: await listedObjects(page.rows, context, true) };
   },
 
   render: (

@@ -10,13 +10,13 @@ import {
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
 /**
- * What a browser asks before a request of another origin: OPTIONS on the service, a bucket or an object, which need not be
+ * What a browser asks before a request of another origin: OPTIONS on the service, a bucket, an object or a page of a website, which need not be
  * there. It comes without credentials, or with those of the request to come, which say nothing of this one.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/RESTOPTIONSobject.html
  */
 export const preflight = defineOperation({
   name: 'Preflight',
-  on: ['service', 'bucket', 'object'],
+  on: ['service', 'bucket', 'object', 'website'],
   body: 'none',
   needs: { table: 'read' },
   ignoresCredentials: true,

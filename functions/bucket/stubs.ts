@@ -1,13 +1,18 @@
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { defineOperation, type AnyOperation } from '../../shared/protocol/operation.ts';
+import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
+import { defineOperation, type AnyOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import type { OperationName } from '../../shared/protocol/routes.ts';
 import {
   accelerateConfiguration,
   bucketLoggingStatus,
   notificationConfiguration,
+  readNoLogging,
+  readNoNotifications,
+  readRequestPayment,
   requestPaymentConfiguration,
 } from '../../shared/xml/stubs.ts';
+import { parseXml, type XmlSource } from '../../shared/xml/reader.ts';
 
 /**
  * Configurations that no bucket here has. Terraform and others read them from every bucket and want the answer S3 gives for a
@@ -18,24 +23,20 @@ const answers: Partial<Record<OperationName, ErrorCode | ((namespace: string) =>
   GetBucketAccelerateConfiguration: accelerateConfiguration,
   GetBucketLogging: bucketLoggingStatus,
   GetBucketNotificationConfiguration: notificationConfiguration,
-  GetBucketEncryption: 'ServerSideEncryptionConfigurationNotFoundError',
   GetBucketReplication: 'ReplicationConfigurationNotFoundError',
   GetObjectLockConfiguration: 'ObjectLockConfigurationNotFoundError',
-  GetBucketOwnershipControls: 'OwnershipControlsNotFoundError',
-  GetPublicAccessBlock: 'NoSuchPublicAccessBlockConfiguration',
 };
 
 /** What a policy calls the right to them, where that is not the name of the operation. */
 const actions: Partial<Record<OperationName, string>> = {
   GetBucketAccelerateConfiguration: 'GetAccelerateConfiguration',
   GetBucketNotificationConfiguration: 'GetBucketNotification',
-  GetBucketEncryption: 'GetEncryptionConfiguration',
+  PutBucketNotificationConfiguration: 'PutBucketNotification',
   GetBucketReplication: 'GetReplicationConfiguration',
   GetObjectLockConfiguration: 'GetBucketObjectLockConfiguration',
-  GetPublicAccessBlock: 'GetBucketPublicAccessBlock',
 };
 
-export const stubs: readonly AnyOperation[] = Object.entries(answers).map(([name, answer]) =>
+const reading: readonly AnyOperation[] = Object.entries(answers).map(([name, answer]) =>
   defineOperation({
     name: name as OperationName,
     on: 'bucket',
@@ -49,3 +50,32 @@ export const stubs: readonly AnyOperation[] = Object.entries(answers).map(([name
     render: (_, __, { settings }) => (typeof answer === 'string' ? {} : { xml: answer(settings.xmlNamespace) }),
   }),
 );
+
+/** Reads a body as the answer to GET; whatever else it asks for is not there. */
+const defaults: Partial<Record<OperationName, (body: XmlSource) => void>> = {
+  PutBucketRequestPayment: readRequestPayment,
+  PutBucketLogging: readNoLogging,
+  PutBucketNotificationConfiguration: readNoNotifications,
+};
+
+/**
+ * Puts a configuration as it is for every bucket. Terraform does so to remove the configuration.
+ * https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/s3/bucket_logging.go
+ */
+const writing: readonly AnyOperation[] = Object.entries(defaults).map(([name, read]) =>
+  defineOperation({
+    name: name as OperationName,
+    on: 'bucket',
+    body: {
+      maximum: 'documentBytes',
+      read: async (bytes, _, budget) => read(await parseXml(bytes, budget)),
+    } satisfies DocumentBody<void>,
+    needs: { table: 'read' },
+    parse: ({ bucket }) => ({ bucket }),
+    authorise: ({ bucket }) => [{ action: actions[name as OperationName] ?? name, bucket }],
+    act: async () => undefined,
+    render: emptyXml,
+  }),
+);
+
+export const stubs: readonly AnyOperation[] = [...reading, ...writing];

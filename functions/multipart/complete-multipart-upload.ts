@@ -6,11 +6,13 @@ import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
 import { noSuchUpload, versionOf, type CompletedUpload, type Part } from '../../shared/metadata/uploads/upload.ts';
 import { CompletedMeanwhile, PartsReleased } from '../../shared/metadata/uploads/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import type { Reservation } from '../../shared/metadata/quotas/quotas.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
-import { encryptionFields } from '../../shared/protocol/objects/encryption.ts';
+import { checkNotBlocked, encryptionFields } from '../../shared/protocol/objects/encryption.ts';
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
 import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/objects/object-checksum.ts';
 import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
+import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import { defineOperation, type Context, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { checkInitiator, requireUploadId } from '../../shared/protocol/objects/part.ts';
 import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
@@ -102,6 +104,7 @@ async function complete(
   const { encryption } = upload;
   if (upload.state === 'completed' && upload.result) return { ...upload.result, encryption };
   if (upload.state !== 'open') throw noSuchUpload(uploadId);
+  checkNotBlocked(bucket, encryption?.kind);
 
   const expirations = await readExpirations(context, bucket);
   let parts: readonly Part[];
@@ -124,21 +127,24 @@ async function complete(
   const manifest = await contents.manifests.create(
     parts.map(({ number, blob = '', size, checksum }) => ({ number, blob, size, checksum: checksum?.value })),
   );
+  let reservation: Reservation | undefined;
   try {
     const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });
     // The bytes are there already, as those of the parts.
-    const version = await quotas.within(bucket, { bytes: 0, objects: 1 }, () =>
-      objects.put(authorisation, versionOf(upload, size, result(''), manifest), {
-        guard: writeGuard(conditions),
-        extras: (placed) => uploads.completion(bucket, upload, manifest, result(versionIdOf(placed))),
-      }),
-    );
+    reservation = await quotas.reserve(bucket, { bytes: 0, objects: 1 });
+    const completed = { ...versionOf(upload, size, result(''), manifest), owner: ownerIn(bucket, upload.owner) };
+    const version = await objects.put(authorisation, completed, {
+      guard: writeGuard(conditions),
+      extras: (placed) => uploads.completion(bucket, upload, manifest, result(versionIdOf(placed))),
+    });
     const expiration = expirations(key, version, upload.objectAttributes.tags);
     return { ...result(versionIdOf(version)), expiration, encryption };
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) await contents.manifests.remove(manifest);
     if (error instanceof CompletedMeanwhile) return { ...error.result, encryption };
     throw error;
+  } finally {
+    reservation?.release();
   }
 }
 

@@ -4,12 +4,13 @@ import { defineOperation } from '../../shared/protocol/operation.ts';
 import {
   customerOf,
   encryptionFields,
+  encryptionIn,
   readWantedEncryption,
   wantedKey,
 } from '../../shared/protocol/objects/encryption.ts';
 import { readAbortion } from '../../shared/protocol/objects/expiration-header.ts';
 import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
-import { projectOf } from '../../shared/protocol/authorisation/ownership.ts';
+import { ownerOfNew } from '../../shared/protocol/authorisation/ownership.ts';
 import { askedOf } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { parseUploadChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
 import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
@@ -43,11 +44,21 @@ export const createMultipartUpload = defineOperation({
     const { authorisation, bucket, caller, uploads, contents, clock } = context;
     // Nobody could be held to be the one who goes on with it.
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
-    const { contentType, headers, metadata, tags } = upload;
-    const owner = projectOf(caller, bucket);
+    const { contentType, storageClass, headers, metadata, tags } = upload;
+    const owner = ownerOfNew(caller, bucket, upload.acl);
     const objectAttributes = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
-    const { record } = contents.encryption(wantedKey(wanted()));
-    const fresh = { owner, initiator: owner, contentType, objectAttributes, encryption: record, checksum, asked };
+    const { record } = contents.encryption(wantedKey(encryptionIn(bucket, wanted())));
+    const initiator = caller.project.id;
+    const fresh = {
+      owner,
+      initiator,
+      contentType,
+      storageClass,
+      objectAttributes,
+      encryption: record,
+      checksum,
+      asked,
+    };
     const abortion = await readAbortion(context, bucket, { key, initiated: clock.now() });
     return { uploadId: await uploads.create(authorisation, fresh), record, abortion };
   },

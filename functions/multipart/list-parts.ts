@@ -41,6 +41,7 @@ export const listParts = defineOperation({
         uploadId,
         initiator: nameOf(upload.initiator),
         owner: nameOf(upload.owner),
+        storageClass: upload.storageClass,
         partNumberMarker: marker,
         nextPartNumberMarker: more ? parts.at(-1)?.number : undefined,
         maxParts,

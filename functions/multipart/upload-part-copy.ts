@@ -6,7 +6,12 @@ import {
   sourceQuestion,
   sourceVersionFields,
 } from '../../shared/protocol/objects/copy-request.ts';
-import { checkCustomerKey, encryptionFields, readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import {
+  checkCustomerKey,
+  checkNotBlocked,
+  encryptionFields,
+  readCustomerKey,
+} from '../../shared/protocol/objects/encryption.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { addPart, checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
@@ -45,6 +50,7 @@ export const uploadPartCopy = defineOperation({
     const [customer, sourceCustomer] = [input.customer(), input.sourceCustomer()];
     const upload = await uploads.findOpen(bucket, key, uploadId);
     checkInitiator(upload, caller);
+    checkNotBlocked(bucket, upload.encryption?.kind);
     checkCustomerKey(upload.encryption, customer);
     const blobs = contents.writer(upload.encryption, customer?.key);
     const from = await view.bucket(copy.source.bucket);
@@ -57,13 +63,16 @@ export const uploadPartCopy = defineOperation({
         message: 'The specified copy source is larger than the maximum allowable size for a copy source.',
       });
     }
-    return quotas.within(bucket, { bytes: length, objects: 0 }, async () => {
+    const reservation = await quotas.reserve(bucket, { bytes: length, objects: 0 });
+    try {
       const bytes = (await contents.read(source, range, sourceCustomer?.key)) ?? noBytes();
       const payload = measuredBytes(bytes, length, upload.checksum?.algorithm ?? 'CRC64NVME');
       const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
       const part = await addPart(stored, { uploads, authorisation, upload, number });
       return { part, upload, source, from };
-    });
+    } finally {
+      reservation.release();
+    }
   },
 
   render: ({ part, upload, source, from }, { customer }, { settings }) => ({

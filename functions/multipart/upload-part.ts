@@ -1,4 +1,9 @@
-import { checkCustomerKey, encryptionFields, readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
+import {
+  checkCustomerKey,
+  checkNotBlocked,
+  encryptionFields,
+  readCustomerKey,
+} from '../../shared/protocol/objects/encryption.ts';
 import { checksumFields } from '../../shared/protocol/objects/object-headers.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import {
@@ -39,12 +44,14 @@ export const uploadPart = defineOperation({
     const customer = input.customer();
     const upload = await uploads.findOpen(bucket, key, uploadId);
     checkInitiator(upload, caller);
+    checkNotBlocked(bucket, upload.encryption?.kind);
     checkCustomerKey(upload.encryption, customer);
     const blobs = contents.writer(upload.encryption, customer?.key);
-    return quotas.within(bucket, { bytes: payload.length ?? 0, objects: 0 }, async (reserve) => {
+    const reservation = await quotas.reserve(bucket, { bytes: payload.length ?? 0, objects: 0 });
+    try {
       const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
       try {
-        if (payload.length === undefined) await reserve({ bytes: stored.size, objects: 0 });
+        if (payload.length === undefined) await reservation.add({ bytes: stored.size, objects: 0 });
         checkPartChecksum(upload.checksum?.algorithm, stored.checksum);
         await uploads.findOpen(bucket, key, uploadId);
       } catch (error) {
@@ -53,7 +60,9 @@ export const uploadPart = defineOperation({
       }
       const part = await addPart(stored, { uploads, authorisation, upload, number });
       return { ...part, encryption: upload.encryption };
-    });
+    } finally {
+      reservation.release();
+    }
   },
 
   render: ({ md5, checksum, encryption }, { customer }) => ({

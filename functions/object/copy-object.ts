@@ -17,6 +17,7 @@ import {
   checkCustomerKey,
   customerOf,
   encryptionFields,
+  encryptionIn,
   readCustomerKey,
   readWantedEncryption,
   wantedKey,
@@ -27,7 +28,7 @@ import { readExpirations } from '../../shared/protocol/objects/expiration-header
 import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation, type Context } from '../../shared/protocol/operation.ts';
-import { projectOf } from '../../shared/protocol/authorisation/ownership.ts';
+import { ownerOfNew } from '../../shared/protocol/authorisation/ownership.ts';
 import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 import { parseAskedChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
@@ -72,10 +73,11 @@ export const copyObject = defineOperation({
 
   act: async (input, context) => {
     const { copy, key, upload, conditions, checksumAlgorithm } = input;
-    const [encryption, sourceCustomer] = [input.encryption(), input.sourceCustomer()];
+    const sourceCustomer = input.sourceCustomer();
     const { authorisation, bucket, objects, contentReferences, caller, quotas, settings, view } = context;
+    const encryption = encryptionIn(bucket, input.encryption());
     const from = await view.bucket(copy.source.bucket);
-    const owner = projectOf(caller, bucket);
+    const owner = ownerOfNew(caller, bucket, upload.acl);
     const grants = await grantsOfUpload(upload.acl, owner, bucket, context);
     const guard = writeGuard(conditions);
     const expirations = await readExpirations(context, bucket);
@@ -86,7 +88,7 @@ export const copyObject = defineOperation({
         await context.authoriseLook(sourceQuestion(copy.source));
       }
       const source = await findSource(copy, from, view);
-      refuseCopyOntoItself({ ...input, encryption });
+      refuseCopyOntoItself({ ...input, encryption }, source);
       checkCustomerKey(source.encryption, sourceCustomer);
       if (source.size > settings.limits.singleUploadBytes) throw tooLarge(source.size);
       const growth = { bytes: source.size, objects: 1 };
@@ -99,6 +101,7 @@ export const copyObject = defineOperation({
         marker: false,
         owner,
         contentType: replaced ? upload.contentType : source.contentType,
+        storageClass: upload.storageClass,
         objectAttributes: {
           headers: {
             ...(replaced ? upload.headers : withoutRedirect(kept.headers)),
@@ -109,22 +112,26 @@ export const copyObject = defineOperation({
           ...grants,
         },
       };
+      const share = (): Promise<Version> =>
+        objects.put(authorisation, fresh, {
+          guard,
+          extras: contentReferences.from({ bucketId: from.id, key: copy.source.key, version: source }),
+        });
+      const copyAll = (): Promise<Version> =>
+        copyBytes(context, { checksumAlgorithm, encryption, sourceCustomer }, source, fresh, guard);
+      const reservation = await quotas.reserve(bucket, growth);
       try {
-        if (mustReadBytes(source, encryption, checksumAlgorithm)) throw new TooManyReferences();
-        const extras = contentReferences.from({ bucketId: from.id, key: copy.source.key, version: source });
-        const version = await quotas.within(bucket, growth, () => objects.put(authorisation, fresh, { guard, extras }));
-        return { version, source, from, expiration: expirations(key, version, fresh.objectAttributes.tags) };
-      } catch (error) {
-        if (error instanceof SourceGone) continue;
-        if (!(error instanceof TooManyReferences)) throw error;
-      }
-      try {
-        const version = await quotas.within(bucket, growth, () =>
-          copyBytes(context, { checksumAlgorithm, encryption, sourceCustomer }, source, fresh, guard),
-        );
+        const version = mustReadBytes(source, encryption, checksumAlgorithm)
+          ? await copyAll()
+          : await share().catch((error: unknown) => {
+              if (error instanceof TooManyReferences) return copyAll();
+              throw error;
+            });
         return { version, source, from, expiration: expirations(key, version, fresh.objectAttributes.tags) };
       } catch (error) {
         if (!(error instanceof SourceGone)) throw error;
+      } finally {
+        reservation.release();
       }
     }
     throw new S3Error('SlowDown');
@@ -156,12 +163,9 @@ function contentOf(
   return { size, md5, partCount, content, checksum, encryption };
 }
 
-/** A customer's key on either side, encryption that the source has not, or another checksum: these need the bytes. */
+/** A customer's key on either side, encryption on one side only, or another checksum: these need the bytes. */
 function mustReadBytes(source: Version, wanted: WantedEncryption, algorithm: ChecksumAlgorithm | undefined): boolean {
-  const recrypts =
-    source.encryption?.kind === 'customer' ||
-    wanted.kind === 'customer' ||
-    (wanted.kind === 'managed' && source.encryption === undefined);
+  const recrypts = wanted.kind === 'customer' || (source.encryption?.kind ?? 'none') !== wanted.kind;
   return recrypts || (algorithm !== undefined && algorithm !== source.checksum?.algorithm);
 }
 
@@ -205,21 +209,27 @@ function redirectOf({ websiteRedirectLocation }: Headers): Headers {
   return websiteRedirectLocation === undefined ? {} : { websiteRedirectLocation };
 }
 
-function refuseCopyOntoItself(input: {
-  readonly bucket: string;
-  readonly key: string;
-  readonly copy: ReturnType<typeof parseCopyRequest>;
-  readonly upload: ReturnType<typeof readUploadHeaders>;
-  readonly metadataDirective: 'COPY' | 'REPLACE';
-  readonly encryption: WantedEncryption;
-}): void {
+/** @throws S3Error InvalidRequest. A copy that encrypts, takes encryption away or has another storage class changes something. */
+function refuseCopyOntoItself(
+  input: {
+    readonly bucket: string;
+    readonly key: string;
+    readonly copy: ReturnType<typeof parseCopyRequest>;
+    readonly upload: ReturnType<typeof readUploadHeaders>;
+    readonly metadataDirective: 'COPY' | 'REPLACE';
+    readonly encryption: WantedEncryption;
+  },
+  version: Version,
+): void {
   const { bucket, key, copy, upload, metadataDirective, encryption } = input;
   const { source } = copy;
   const isItself = source.bucket === bucket && source.key === key && source.versionId === undefined;
   const changes =
     metadataDirective === 'REPLACE' ||
     upload.headers.websiteRedirectLocation !== undefined ||
-    encryption.kind !== 'none';
+    upload.storageClass !== (version.storageClass ?? 'STANDARD') ||
+    encryption.kind !== 'none' ||
+    version.encryption !== undefined;
   if (!isItself || changes) return;
   throw new S3Error('InvalidRequest', {
     message:

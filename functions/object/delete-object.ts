@@ -1,7 +1,7 @@
 import { parseDeleteConditions } from '../../shared/http/preconditions.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { projectOf, sparing } from '../../shared/protocol/authorisation/ownership.ts';
+import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 
@@ -28,7 +28,7 @@ export const deleteObject = defineOperation({
   act: async ({ versionId, conditions }, { authorisation, bucket, caller, objects }) => {
     const guard = deleteGuard(conditions);
     if (versionId === undefined) {
-      const marker = await objects.delete(authorisation, projectOf(caller, bucket), guard, sparing(caller, bucket));
+      const marker = await objects.delete(authorisation, ownerOfNew(caller, bucket), guard, sparing(caller, bucket));
       return { versionId: marker && versionIdOf(marker), isMarker: marker !== undefined };
     }
     const gone = await objects.deleteVersion(authorisation, guard);

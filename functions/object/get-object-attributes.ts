@@ -70,7 +70,7 @@ export const getObjectAttributes = defineOperation({
                   isTruncated,
                   parts: page.map(({ number, size, checksum }) => ({ partNumber: number, size, checksum })),
                 },
-          storageClass: asked.has('StorageClass') ? 'STANDARD' : undefined,
+          storageClass: asked.has('StorageClass') ? (version.storageClass ?? 'STANDARD') : undefined,
           objectSize: asked.has('ObjectSize') ? version.size : undefined,
         },
         settings.xmlNamespace,

@@ -2,7 +2,9 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
 import { versionIdOf, type Version } from '../../shared/metadata/objects/versions.ts';
 import { grantsOf, versionAcl } from '../../shared/protocol/acls/acl-document.ts';
+import { aclToShow, checkAclAllowed } from '../../shared/protocol/acls/acl-restrictions.ts';
 import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acls/acl-request.ts';
+import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
 import { defineOperation, type Answer } from '../../shared/protocol/operation.ts';
@@ -24,8 +26,8 @@ export const getObjectAcl = defineOperation({
   ],
   act: async ({ key, versionId }, { bucket, view, projects, settings }) => {
     const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);
-    const { owner } = version;
-    const acl = versionAcl(await view.objectAttributes(version), owner);
+    const owner = ownerIn(bucket, version.owner);
+    const acl = aclToShow(versionAcl(await view.objectAttributes(version), version.owner), bucket);
     return { version, shown: await shownAcl(acl, owner, projects, settings.allUsersGroupUri) };
   },
   render: ({ version, shown }, _, { settings }) =>
@@ -50,12 +52,14 @@ export const putObjectAcl = defineOperation({
       : { action: 'PutObjectVersionAcl', bucket, key, versionId },
   ],
   act: async ({ asked }, context) => {
-    const { authorisation, bucket, objects, document } = context;
+    const { authorisation, objects, document } = context;
     const { owner, acl } = readAclRequest(asked, document);
     const resolved = await findGrantees(acl, context);
-    return objects.revise(authorisation, ({ grants: _, ...objectAttributes }, version) => {
-      if (owner !== undefined && owner !== version.owner) throw new S3Error('AccessDenied');
-      return { ...objectAttributes, ...grantsOf(resolved(version.owner, bucket.project), version.owner) };
+    return objects.revise(authorisation, ({ grants: _, ...objectAttributes }, version, bucket) => {
+      if (owner !== undefined && owner !== ownerIn(bucket, version.owner)) throw new S3Error('AccessDenied');
+      const asked = resolved(version.owner, bucket.project);
+      checkAclAllowed(acl, asked, bucket, 'object');
+      return { ...objectAttributes, ...grantsOf(asked, version.owner) };
     });
   },
   render: (version) => withVersion(version, emptyXml()),

@@ -57,7 +57,7 @@ export const postObject = defineOperation({
       fields: [...storedFields(stored, upload), ['location', location]],
       ...('status' in success &&
         success.status === 201 && {
-          xml: postResponse({ location, bucket, key, etag }, request.settings.xmlNamespace),
+          xml: postResponse({ location, bucket, key, etag }),
         }),
     };
   },

@@ -4,6 +4,7 @@ import type { Query } from '../../shared/http/query.ts';
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
 import type { PublicLink } from '../../shared/metadata/objects/public-links.ts';
+import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import { defineOperation, type RequestHead } from '../../shared/protocol/operation.ts';
 import { baseUrl, publicLinkUrl } from '../../shared/protocol/public-link.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
@@ -82,7 +83,7 @@ export const listPublicLinks = defineOperation({
       if (versionId !== undefined && link.versionId !== versionId) continue;
       const version = await view.find(bucket, key, link.versionId);
       if (version?.instance !== link.instance) continue;
-      if (project === bucket.project || project === version.owner) shown.push(link);
+      if (project === bucket.project || project === ownerIn(bucket, version.owner)) shown.push(link);
     }
     return { links: shown, nextMarker: more ? links.at(-1)?.id : undefined };
   },

@@ -59,27 +59,42 @@ export const renameObject = defineOperation({
       }
       judge(sourceConditions, source);
       const share = contentReferences.handedOn({ bucketId: bucket.id, key: from, version: source });
-      const { marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified } = source;
+      const { marker, size, md5, partCount, content, owner, contentType, storageClass } = source;
+      const { checksum, encryption, lastModified } = source;
       const renamed = {
-        ...{ marker, size, md5, partCount, content, owner, contentType, checksum, encryption, lastModified },
+        ...{
+          marker,
+          size,
+          md5,
+          partCount,
+          content,
+          owner,
+          contentType,
+          storageClass,
+          checksum,
+          encryption,
+          lastModified,
+        },
         objectAttributes: await view.objectAttributes(source),
         renameToken: token,
       };
+      // Where versions are kept, the former name keeps its own.
+      const grows = bucket.versioning !== 'off';
+      const reservation = grows ? await quotas.reserve(bucket, { bytes: size, objects: 1 }) : undefined;
       try {
-        const commit = (): Promise<CurrentVersion> =>
-          objects.put(authorisation, renamed, {
-            guard: targetGuard(conditions),
-            rightsCount: 'at the commit',
-            extras: async (version: CurrentVersion, before, present) => {
-              const { changes, conditions: held } = await share(version, before, present);
-              return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
-            },
-          });
-        // Where versions are kept, the former name keeps its own.
-        await (bucket.versioning === 'off' ? commit() : quotas.within(bucket, { bytes: size, objects: 1 }, commit));
+        await objects.put(authorisation, renamed, {
+          guard: targetGuard(conditions),
+          rightsCount: 'at the commit',
+          extras: async (version: CurrentVersion, before, present) => {
+            const { changes, conditions: held } = await share(version, before, present);
+            return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
+          },
+        });
         return;
       } catch (error) {
         if (!(error instanceof SourceGone)) throw error;
+      } finally {
+        reservation?.release();
       }
     }
     throw new S3Error('SlowDown');

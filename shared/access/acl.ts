@@ -88,6 +88,18 @@ export function grants(acl: Acl, caller: Caller, permission: Permission): boolea
   );
 }
 
+/** Whether a grant is to everybody, or to everybody who has a key. */
+export function isPublicGrant({ grantee }: Grant): boolean {
+  return 'group' in grantee && grantee.group !== 'LogDelivery';
+}
+
+/** Whether a list is FULL_CONTROL for this project, and nothing else. */
+export function isOwnersAlone(acl: Acl, project: string): boolean {
+  const [only] = acl;
+  if (acl.length !== 1 || only?.permission !== 'FULL_CONTROL') return false;
+  return 'project' in only.grantee && only.grantee.project === project;
+}
+
 function isAmong(caller: Caller, grantee: Grantee): boolean {
   if ('project' in grantee) return caller.kind === 'user' && caller.project.id === grantee.project;
   if (grantee.group === 'AllUsers') return true;

@@ -78,7 +78,7 @@ export async function mayDo(
   if (bucket === undefined) return false;
 
   const owns = isOf(caller, bucket.owner);
-  if (need.on === 'privilege') return owns && hasPrivilege(caller, need.privilege);
+  if (need.on === 'owner') return owns && (need.privilege === undefined || hasPrivilege(caller, need.privilege));
   if (question.anyKey) return mayDoAny(caller, bucket, evidence);
   const verdict = await evidence.policy();
   if (verdict === 'deny') return owns && policyActions.has(question.action) && (await evidence.sparesOwner());

@@ -9,7 +9,7 @@ import type { Privilege } from './identity.ts';
  * - `object`: to own the bucket or the version, or to be granted the permission in the version's ACL. Which it is must be known
  *   even if a policy allows the action, because a bucket's policy does not speak for the objects of others;
  * - `upload`: to own the bucket or to have begun the upload;
- * - `privilege`: to own the bucket, as a user who has the privilege. Policies and ACLs have no say.
+ * - `owner`: to own the bucket, as a user who has the privilege if one is named. Policies and ACLs have no say.
  */
 export type Need =
   | { readonly on: 'service'; readonly by: 'everybody' | 'users' }
@@ -23,7 +23,7 @@ export type Need =
       readonly markers?: 'as versions';
     }
   | { readonly on: 'upload' }
-  | { readonly on: 'privilege'; readonly privilege: Privilege };
+  | { readonly on: 'owner'; readonly privilege?: Privilege };
 
 /** For what only the bucket's owner may do, and a policy may allow others. */
 const ownersAlone: Need = { on: 'bucket', permission: 'none', orPolicy: true };
@@ -38,7 +38,7 @@ const writingSettings: Need = { on: 'bucket', permission: 'WRITE_ACP' };
 const reading: Need = { on: 'object', permission: 'READ' };
 const readingAcl: Need = { on: 'object', permission: 'READ_ACP' };
 const writingAcl: Need = { on: 'object', permission: 'WRITE_ACP' };
-const monitoring: Need = { on: 'privilege', privilege: 'monitoring' };
+const monitoring: Need = { on: 'owner', privilege: 'monitoring' };
 const taggingObjects: Need = { on: 'object', permission: 'WRITE', orBucket: 'WRITE' };
 
 /**
@@ -49,6 +49,7 @@ const taggingObjects: Need = { on: 'object', permission: 'WRITE', orBucket: 'WRI
 const needs: Readonly<Record<string, Need>> = {
   ListAllMyBuckets: { on: 'service', by: 'everybody' },
   CreateBucket: { on: 'service', by: 'users' },
+  GetAccount: { on: 'service', by: 'users' },
 
   ListBucket: listing,
   ListBucketVersions: listing,
@@ -103,12 +104,20 @@ const needs: Readonly<Record<string, Need>> = {
   GetAccelerateConfiguration: readingSettings,
   GetBucketLogging: readingSettings,
   GetBucketNotification: readingSettings,
-  GetEncryptionConfiguration: readingSettings,
   GetReplicationConfiguration: readingSettings,
   GetBucketObjectLockConfiguration: readingSettings,
-  GetBucketOwnershipControls: readingSettings,
-  GetBucketPublicAccessBlock: readingSettings,
 
+  GetEncryptionConfiguration: ownersAlone,
+  PutEncryptionConfiguration: ownersAlone,
+  GetBucketPublicAccessBlock: ownersAlone,
+  PutBucketPublicAccessBlock: ownersAlone,
+  GetBucketOwnershipControls: ownersAlone,
+  PutBucketOwnershipControls: ownersAlone,
+  PutBucketRequestPayment: ownersAlone,
+  PutBucketLogging: ownersAlone,
+  PutBucketNotification: ownersAlone,
+
+  GetBucketQuota: { on: 'owner' },
   GetBucketMonitoring: monitoring,
   PutBucketMonitoring: monitoring,
   GetMetricData: monitoring,

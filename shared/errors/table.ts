@@ -1,108 +1,134 @@
 /**
- * Every error the service can answer: HTTP status and the sentence a person reads.
+ * Every error the service can answer: HTTP status and the sentence a person reads. Clients compare some of these sentences, so they are
+ * S3's own, down to the full stops, wherever S3's responses show them.
  *
  * The codes are those of the S3 API (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html) and of Ceph RGW
  * where its dialect differs. A code that is not a row here cannot be thrown.
  */
 export const errorTable = {
+  AccessControlListNotSupported: { status: 400, message: 'The bucket does not allow ACLs' },
   AccessDenied: { status: 403, message: 'Access Denied' },
-  AccessForbidden: { status: 403, message: 'CORSResponse: This CORS request is not allowed.' },
+  AccessForbidden: {
+    status: 403,
+    message:
+      "CORSResponse: This CORS request is not allowed. This is usually because the evalution of Origin, request method / Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
+  },
   AuthorizationHeaderMalformed: { status: 400, message: 'The authorization header is malformed.' },
   AuthorizationQueryParametersError: { status: 400, message: 'The authorization query parameters are malformed.' },
   BadDigest: { status: 400, message: 'The digest or checksum you specified did not match what we received.' },
   BadRequest: { status: 400, message: 'The request could not be understood.' },
-  BucketAlreadyExists: { status: 409, message: 'The requested bucket name is not available. Select a different name.' },
-  BucketNotEmpty: { status: 409, message: 'The bucket you tried to delete is not empty.' },
+  BucketAlreadyExists: {
+    status: 409,
+    message:
+      'The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again.',
+  },
+  BucketNotEmpty: { status: 409, message: 'The bucket you tried to delete is not empty' },
   ConditionalRequestConflict: {
     status: 409,
     message: 'The conditional request conflicted with another one. Try again.',
   },
-  EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed object size.' },
-  EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed object size.' },
+  EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed size' },
+  EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed size' },
   IllegalLocationConstraintException: { status: 400, message: 'The location constraint is not valid here.' },
   IncompleteBody: {
     status: 400,
     message: 'The request body does not match its framing or the number of bytes announced by Content-Length.',
   },
   InternalError: { status: 500, message: 'We encountered an internal error. Please try again.' },
-  InvalidAccessKeyId: { status: 403, message: 'The access key ID you provided does not exist in our records.' },
+  InvalidAccessKeyId: { status: 403, message: 'The AWS Access Key Id you provided does not exist in our records.' },
   InvalidArgument: { status: 400, message: 'Invalid Argument' },
+  InvalidBucketAclWithObjectOwnership: {
+    status: 400,
+    message: "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting",
+  },
   InvalidBucketName: { status: 400, message: 'The specified bucket is not valid.' },
   InvalidBucketState: { status: 409, message: 'The request is not valid for the current state of the bucket.' },
-  InvalidDigest: { status: 400, message: 'The Content-MD5 you specified is not valid.' },
+  InvalidDigest: { status: 400, message: 'The Content-MD5 you specified was invalid.' },
   InvalidEncryptionAlgorithmError: {
     status: 400,
     message: 'The encryption request is not valid. Valid value: AES256.',
   },
-  InvalidLocationConstraint: { status: 400, message: 'The specified location constraint is not valid.' },
+  InvalidLocationConstraint: { status: 400, message: 'The specified location-constraint is not valid' },
   InvalidObjectName: { status: 400, message: 'The specified object name is not valid.' },
   InvalidPart: {
     status: 400,
-    message: 'One or more of the specified parts could not be found, or its entity tag did not match.',
+    message:
+      "One or more of the specified parts could not be found.  The part may not have been uploaded, or the specified entity tag may not match the part's entity tag.",
   },
-  InvalidPartOrder: { status: 400, message: 'The list of parts was not in ascending order.' },
+  InvalidPartOrder: {
+    status: 400,
+    message: 'The list of parts was not in ascending order. Parts must be ordered by part number.',
+  },
   InvalidPolicyDocument: { status: 400, message: 'The content of the form does not meet the policy document.' },
-  InvalidRange: { status: 416, message: 'The requested range is not satisfiable.' },
+  InvalidRange: { status: 416, message: 'The requested range is not satisfiable' },
   InvalidRedirectLocation: {
     status: 400,
     message: "The website redirect location must start with '/', 'http://' or 'https://' and be at most 2 KB long.",
   },
   InvalidRequest: { status: 400, message: 'Invalid Request' },
-  InvalidStorageClass: { status: 400, message: 'The storage class you specified is not valid.' },
+  InvalidStorageClass: { status: 400, message: 'The storage class you specified is not valid' },
   InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },
   InvalidToken: { status: 400, message: 'The provided token is malformed or otherwise not valid.' },
   InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
-  MalformedACLError: { status: 400, message: 'The ACL you provided was not well formed or did not validate.' },
+  MalformedACLError: {
+    status: 400,
+    message: 'The XML you provided was not well-formed or did not validate against our published schema',
+  },
   MalformedPOSTRequest: {
     status: 400,
     message: 'The body of your POST request is not well-formed multipart/form-data.',
   },
   MalformedPolicy: { status: 400, message: 'The policy is not well formed or did not validate.' },
   MalformedTrailerError: { status: 400, message: 'The request contained trailing data that was not well formed.' },
-  MalformedXML: { status: 400, message: 'The XML you provided was not well formed or did not validate.' },
+  MalformedXML: {
+    status: 400,
+    message: 'The XML you provided was not well-formed or did not validate against our published schema',
+  },
   MaxMessageLengthExceeded: { status: 400, message: 'Your request was too big.' },
   MaxPostPreDataLengthExceeded: {
     status: 400,
     message: 'The fields of your POST request preceding the upload file were too large.',
   },
-  MetadataTooLarge: { status: 400, message: 'Your metadata headers exceed the maximum allowed metadata size.' },
+  MetadataTooLarge: { status: 400, message: 'Your metadata headers exceed the maximum allowed metadata size' },
   MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
   MissingSecurityHeader: { status: 400, message: 'Your request is missing a required header.' },
   NoSuchAlarm: { status: 404, message: 'The specified alarm does not exist.' },
-  NoSuchBucket: { status: 404, message: 'The specified bucket does not exist.' },
-  NoSuchBucketPolicy: { status: 404, message: 'The bucket policy does not exist.' },
-  NoSuchCORSConfiguration: { status: 404, message: 'The CORS configuration does not exist.' },
+  NoSuchBucket: { status: 404, message: 'The specified bucket does not exist' },
+  NoSuchBucketPolicy: { status: 404, message: 'The bucket policy does not exist' },
+  NoSuchCORSConfiguration: { status: 404, message: 'The CORS configuration does not exist' },
   NoSuchKey: { status: 404, message: 'The specified key does not exist.' },
-  NoSuchLifecycleConfiguration: { status: 404, message: 'The lifecycle configuration does not exist.' },
+  NoSuchLifecycleConfiguration: { status: 404, message: 'The lifecycle configuration does not exist' },
   NoSuchPublicAccessBlockConfiguration: {
     status: 404,
-    message: 'The public access block configuration was not found.',
+    message: 'The public access block configuration was not found',
   },
   NoSuchPublicLink: { status: 404, message: 'The public link does not exist or is no longer valid.' },
-  NoSuchTagSet: { status: 404, message: 'The TagSet does not exist.' },
+  NoSuchTagSet: { status: 404, message: 'The TagSet does not exist' },
   NoSuchUpload: {
     status: 404,
-    message: 'The specified multipart upload does not exist. It may have been aborted or completed.',
+    message:
+      'The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
   },
-  NoSuchWebsiteConfiguration: { status: 404, message: 'The specified bucket does not have a website configuration.' },
+  NoSuchWebsiteConfiguration: { status: 404, message: 'The specified bucket does not have a website configuration' },
   NotImplemented: { status: 501, message: 'The functionality you requested is not implemented.' },
   ObjectLockConfigurationNotFoundError: {
     status: 404,
-    message: 'Object Lock configuration does not exist for this bucket.',
+    message: 'Object Lock configuration does not exist for this bucket',
   },
-  OwnershipControlsNotFoundError: { status: 404, message: 'The bucket ownership controls were not found.' },
+  OwnershipControlsNotFoundError: { status: 404, message: 'The bucket ownership controls were not found' },
   PolicyTooLarge: { status: 400, message: 'The policy exceeds the maximum allowed document size.' },
-  PreconditionFailed: { status: 412, message: 'At least one of the preconditions you specified did not hold.' },
+  PreconditionFailed: { status: 412, message: 'At least one of the pre-conditions you specified did not hold' },
   QuotaExceeded: { status: 403, message: 'The quota of the bucket is exceeded.' },
-  ReplicationConfigurationNotFoundError: { status: 404, message: 'The replication configuration was not found.' },
+  ReplicationConfigurationNotFoundError: { status: 404, message: 'The replication configuration was not found' },
   RequestHeaderSectionTooLarge: {
     status: 400,
     message: 'Your request header section exceeds the maximum allowed header section size.',
   },
   RequestTimeout: {
     status: 400,
-    message: 'Your socket connection to the server was not read from or written to within the timeout period.',
+    message:
+      'Your socket connection to the server was not read from or written to within the timeout period. Idle connections will be closed.',
   },
   RequestTimeTooSkewed: {
     status: 403,
@@ -110,7 +136,7 @@ export const errorTable = {
   },
   ServerSideEncryptionConfigurationNotFoundError: {
     status: 404,
-    message: 'The server side encryption configuration was not found.',
+    message: 'The server side encryption configuration was not found',
   },
   ServiceUnavailable: { status: 503, message: 'The service is not able to handle the request. Try again.' },
   SignatureDoesNotMatch: {
@@ -120,11 +146,11 @@ export const errorTable = {
   },
   SlowDown: { status: 503, message: 'Please reduce your request rate.' },
   TooManyAlarms: { status: 400, message: 'The bucket has the maximum number of alarms.' },
-  TooManyBuckets: { status: 400, message: 'You have attempted to create more buckets than allowed.' },
+  TooManyBuckets: { status: 400, message: 'You have attempted to create more buckets than allowed' },
   UnprocessableEntity: { status: 422, message: 'The ETag you specified did not match what we received.' },
   UnresolvableGrantByEmailAddress: {
     status: 400,
-    message: 'The email address you provided does not match any account on record.',
+    message: 'The e-mail address you provided does not match any account on record.',
   },
   UserSuspended: { status: 403, message: 'The user, its project or its customer is suspended.' },
   XAmzContentSHA256Mismatch: {

@@ -48,7 +48,7 @@ export interface BlobStore {
    */
   read(ref: BlobRef, size: number, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
 
-  /** Removes blobs. One that is not there is no error. */
+  /** Removes blobs. One that is not there is no error. Rejects with {@link BlobsNotRemoved} if only some could be removed. */
   remove(refs: readonly BlobRef[]): Promise<void>;
 
   /**
@@ -81,5 +81,17 @@ export class BlobMissing extends Error {
   constructor(ref: BlobRef, options?: ErrorOptions) {
     super(`blob ${ref} is missing`, options);
     this.name = 'BlobMissing';
+  }
+}
+
+/** Some blobs could not be removed. All others of the call are gone. */
+export class BlobsNotRemoved extends Error {
+  readonly refs: ReadonlySet<BlobRef>;
+
+  constructor(refs: Iterable<BlobRef>, reason: string, options?: ErrorOptions) {
+    const all = new Set(refs);
+    super(`${all.size} blobs could not be removed: ${reason}`, options);
+    this.name = 'BlobsNotRemoved';
+    this.refs = all;
   }
 }

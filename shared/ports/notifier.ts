@@ -1,9 +1,20 @@
-/** Something to tell somebody outside. */
+/** A change of an alarm's state. */
+export interface AlarmChange {
+  readonly name: string;
+  readonly state: string;
+  /** The former state. */
+  readonly before: string;
+  readonly reason: string;
+}
+
+/** A message to somebody outside. */
 export interface Notification {
   /** `log:`, `https://…`, or the ARN of a topic. */
   readonly target: string;
-  /** JSON. */
+  /** The message, as JSON. */
   readonly body: string;
+  /** What the message says, for targets that show it in their own form. */
+  readonly alarm: AlarmChange;
   /** The same whenever the same notification is sent again, so that its receiver can tell. */
   readonly id: string;
   /** What to sign with, where the target asks for a signature. */

@@ -36,6 +36,8 @@ export interface Settings {
   readonly publicUrl?: string | undefined;
   /** Regions besides its own that a bucket may be asked for in; undefined: any. */
   readonly regions?: readonly string[] | undefined;
+  /** How long a day of lifecycle rules is, if not a day. */
+  readonly lifecycleDaySeconds?: number | undefined;
   readonly limits: Limits;
   /** Binds continuation tokens to this deployment. */
   readonly tokenKey: Uint8Array;

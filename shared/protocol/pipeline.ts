@@ -1,6 +1,7 @@
 import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
+import { checkBucketName } from '../http/bucket-name.ts';
 import { resolveTarget, type Address, type HostNames, type Target } from '../http/address.ts';
 import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
@@ -19,6 +20,7 @@ import type {
   SigningSettings,
 } from './authentication/authenticated.ts';
 import type { AuthenticatedRequest } from './authentication/authenticated-request.ts';
+import { isConsolePreflight, responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
 import { readWhole } from './bodies/document.ts';
 import type { Form } from './bodies/form.ts';
@@ -42,6 +44,8 @@ export interface PipelineDeps {
   readonly signing: SigningSettings;
   /** Where requests are counted, if not in this process alone. */
   readonly rates?: Rates;
+  /** Origins of the console, which may call every operation from a browser whatever the rules of buckets. */
+  readonly consoleOrigins: ReadonlySet<string>;
   /** A fresh id for a request: `x-amz-request-id`. */
   readonly requestId: () => string;
   /** Names the answering server in `x-amz-id-2`. */
@@ -98,14 +102,19 @@ export class Pipeline {
 
   /** From the second step on, what counts is the request as it was authenticated. As it was sent, it is not seen there. */
   async #answer(request: RequestMessage, journey: Journey): Promise<Answer> {
+    const { services, consoleOrigins } = this.#deps;
+    checkHead(request, services.settings.limits);
+    if (isConsolePreflight(request, consoleOrigins)) {
+      journey.operation = 'Preflight';
+      return {};
+    }
     return this.#follow(await this.#authenticate(request, journey), journey);
   }
 
   async #authenticate(request: RequestMessage, journey: Journey): Promise<AuthenticatedHead> {
-    const { services, hostNames, operations } = this.#deps;
+    const { hostNames, operations } = this.#deps;
 
     // Address, and what route the request seems to take: enough to refuse what there is not, and for the log
-    checkHead(request, services.settings.limits);
     const target = (journey.target = resolveTarget(request.target, request.fields.get('host'), hostNames));
     const seeming = (journey.operation = findRoute(target.address, request.method, target.query, request.fields));
 
@@ -230,6 +239,8 @@ export class Pipeline {
 
   async #bucket(operation: AnyOperation, address: Address): Promise<Bucket | undefined> {
     if (!('bucket' in address) || operation.bucketMustExist === false) return undefined;
+    // A name that no bucket can have is told apart from that of a bucket that is not there.
+    if (address.kind !== 'website') checkBucketName(address.bucket);
     return this.#deps.services.buckets.load(address.bucket);
   }
 
@@ -269,7 +280,7 @@ export class Pipeline {
       ['date', new Date(this.#deps.services.clock.now()).toUTCString()],
       ['server', 'Stillage'],
       ...(answer.fields ?? []),
-      ...(request.fields.has('origin') ? await this.#corsFields(request, journey) : []),
+      ...(await responseCorsFields(request, this.#deps.consoleOrigins, () => this.#corsFields(request, journey))),
     ]);
     const text = answer.xml ?? answer.html;
     if (text !== undefined) {
@@ -303,7 +314,7 @@ export class Pipeline {
     return sendable;
   }
 
-  /** What the page of another origin may do with an answer, whatever the answer is. An answer without it is still one. */
+  /** What the rules of the bucket let the page of another origin do with an answer. An answer without it is still one. */
   async #corsFields(request: RequestMessage, journey: Journey): Promise<readonly (readonly [string, string])[]> {
     const { buckets } = this.#deps.services;
     const name = bucketNameOf(journey);

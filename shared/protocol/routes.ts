@@ -29,6 +29,7 @@ const copySource = 'x-amz-copy-source';
 /** Every operation of the S3 API that clients call, by S3's own names, and Stillage's own sub-resources. */
 export const routes = [
   { on: 'service', method: 'GET', operation: 'ListBuckets' },
+  { on: 'service', method: 'GET', query: 'account', operation: 'GetAccount' },
   { on: 'service', method: 'OPTIONS', operation: 'Preflight' },
 
   // Buckets
@@ -44,7 +45,7 @@ export const routes = [
   { on: 'bucket', method: 'POST', operation: 'PostObject' },
   { on: 'bucket', method: 'OPTIONS', operation: 'Preflight' },
 
-  // Documents of a bucket
+  // Settings of a bucket
   { on: 'bucket', method: 'GET', query: 'versioning', operation: 'GetBucketVersioning' },
   { on: 'bucket', method: 'PUT', query: 'versioning', operation: 'PutBucketVersioning' },
   { on: 'bucket', method: 'GET', query: 'acl', operation: 'GetBucketAcl' },
@@ -62,11 +63,21 @@ export const routes = [
   { on: 'bucket', method: 'GET', query: 'lifecycle', operation: 'GetBucketLifecycleConfiguration' },
   { on: 'bucket', method: 'PUT', query: 'lifecycle', operation: 'PutBucketLifecycleConfiguration' },
   { on: 'bucket', method: 'DELETE', query: 'lifecycle', operation: 'DeleteBucketLifecycle' },
+  { on: 'bucket', method: 'GET', query: 'encryption', operation: 'GetBucketEncryption' },
+  { on: 'bucket', method: 'PUT', query: 'encryption', operation: 'PutBucketEncryption' },
+  { on: 'bucket', method: 'DELETE', query: 'encryption', operation: 'DeleteBucketEncryption' },
+  { on: 'bucket', method: 'GET', query: 'ownershipControls', operation: 'GetBucketOwnershipControls' },
+  { on: 'bucket', method: 'PUT', query: 'ownershipControls', operation: 'PutBucketOwnershipControls' },
+  { on: 'bucket', method: 'DELETE', query: 'ownershipControls', operation: 'DeleteBucketOwnershipControls' },
+  { on: 'bucket', method: 'GET', query: 'publicAccessBlock', operation: 'GetPublicAccessBlock' },
+  { on: 'bucket', method: 'PUT', query: 'publicAccessBlock', operation: 'PutPublicAccessBlock' },
+  { on: 'bucket', method: 'DELETE', query: 'publicAccessBlock', operation: 'DeletePublicAccessBlock' },
   { on: 'bucket', method: 'GET', query: 'tagging', operation: 'GetBucketTagging' },
   { on: 'bucket', method: 'PUT', query: 'tagging', operation: 'PutBucketTagging' },
   { on: 'bucket', method: 'DELETE', query: 'tagging', operation: 'DeleteBucketTagging' },
 
-  // Monitoring and alarms: Stillage's own
+  // Quota, monitoring and alarms: Stillage's own
+  { on: 'bucket', method: 'GET', query: 'quota', operation: 'GetBucketQuota' },
   { on: 'bucket', method: 'GET', query: 'monitoring', operation: 'GetBucketMonitoring' },
   { on: 'bucket', method: 'PUT', query: 'monitoring', operation: 'PutBucketMonitoring' },
   { on: 'bucket', method: 'GET', query: 'metric-data', operation: 'GetMetricData' },
@@ -85,20 +96,11 @@ export const routes = [
   { on: 'bucket', method: 'PUT', query: 'logging', operation: 'PutBucketLogging' },
   { on: 'bucket', method: 'GET', query: 'notification', operation: 'GetBucketNotificationConfiguration' },
   { on: 'bucket', method: 'PUT', query: 'notification', operation: 'PutBucketNotificationConfiguration' },
-  { on: 'bucket', method: 'GET', query: 'encryption', operation: 'GetBucketEncryption' },
-  { on: 'bucket', method: 'PUT', query: 'encryption', operation: 'PutBucketEncryption' },
-  { on: 'bucket', method: 'DELETE', query: 'encryption', operation: 'DeleteBucketEncryption' },
   { on: 'bucket', method: 'GET', query: 'replication', operation: 'GetBucketReplication' },
   { on: 'bucket', method: 'PUT', query: 'replication', operation: 'PutBucketReplication' },
   { on: 'bucket', method: 'DELETE', query: 'replication', operation: 'DeleteBucketReplication' },
   { on: 'bucket', method: 'GET', query: 'object-lock', operation: 'GetObjectLockConfiguration' },
   { on: 'bucket', method: 'PUT', query: 'object-lock', operation: 'PutObjectLockConfiguration' },
-  { on: 'bucket', method: 'GET', query: 'ownershipControls', operation: 'GetBucketOwnershipControls' },
-  { on: 'bucket', method: 'PUT', query: 'ownershipControls', operation: 'PutBucketOwnershipControls' },
-  { on: 'bucket', method: 'DELETE', query: 'ownershipControls', operation: 'DeleteBucketOwnershipControls' },
-  { on: 'bucket', method: 'GET', query: 'publicAccessBlock', operation: 'GetPublicAccessBlock' },
-  { on: 'bucket', method: 'PUT', query: 'publicAccessBlock', operation: 'PutPublicAccessBlock' },
-  { on: 'bucket', method: 'DELETE', query: 'publicAccessBlock', operation: 'DeletePublicAccessBlock' },
   { on: 'bucket', method: 'GET', query: 'analytics', operation: 'GetBucketAnalyticsConfiguration' },
   { on: 'bucket', method: 'PUT', query: 'analytics', operation: 'PutBucketAnalyticsConfiguration' },
   { on: 'bucket', method: 'DELETE', query: 'analytics', operation: 'DeleteBucketAnalyticsConfiguration' },
@@ -183,6 +185,7 @@ export const routes = [
   { on: 'internal', method: 'HEAD', path: '/_public/*', operation: 'GetPublicLink' },
   { on: 'website', method: 'GET', operation: 'GetWebsitePage' },
   { on: 'website', method: 'HEAD', operation: 'GetWebsitePage' },
+  { on: 'website', method: 'OPTIONS', header: 'access-control-request-method', operation: 'Preflight' },
 ] as const satisfies readonly Route[];
 
 /** The name of an operation of the route table. */
@@ -198,11 +201,9 @@ const absentFeatures: ReadonlySet<string> = new Set([
   'accelerate',
   'logging',
   'notification',
-  'encryption',
+  'encryption', // of objects
   'replication',
   'object-lock',
-  'ownershipControls',
-  'publicAccessBlock',
   'analytics',
   'inventory',
   'metrics',

@@ -11,8 +11,6 @@ const headers: readonly { readonly prefix: string; readonly harmless?: ReadonlyS
   { prefix: 'x-amz-server-side-encryption-bucket-key-enabled', harmless: new Set(['false']) },
   { prefix: 'x-amz-object-lock-' },
   { prefix: 'x-amz-bucket-object-lock-enabled', harmless: new Set(['false']) },
-  // What uploads to a bucket are here: their writer's.
-  { prefix: 'x-amz-object-ownership', harmless: new Set(['objectwriter']) },
   { prefix: 'x-amz-write-offset-bytes' },
   { prefix: 'x-amz-mfa' },
 ];
@@ -22,11 +20,12 @@ export function refuseUnsupported(fields: Fields): void {
   for (const name of fields.names()) {
     if (!name.startsWith('x-amz-')) continue;
     const row = headers.find(({ prefix }) => name.startsWith(prefix));
-    if (row && !row.harmless?.has(fields.get(name)!.toLowerCase())) throw unsupported(name);
+    if (row && !row.harmless?.has(fields.get(name)!.toLowerCase())) throw unsupportedHeader(name);
   }
 }
 
-function unsupported(header: string): S3Error {
+/** 501 that names a header. */
+export function unsupportedHeader(header: string): S3Error {
   return new S3Error('NotImplemented', {
     message: 'A header you provided implies functionality that is not implemented.',
     details: { Header: header },

@@ -1,3 +1,5 @@
+import { S3Error } from '../errors/s3-error.ts';
+
 /**
  * The words of a V4 signature. There are two spellings of them, Amazon's and a neutral one; a request keeps to one, and
  * every HMAC is made with the words its client used.
@@ -22,7 +24,11 @@ export function dialectOf(algorithm: string): Dialect | undefined {
   return dialects.find((dialect) => dialect.algorithm === algorithm);
 }
 
-/** Signatures of public keys: known, and not offered. */
-export function isAsymmetric(algorithm: string): boolean {
-  return /^(?:AWS4|SVC4)-ECDSA-P256-SHA256$/.test(algorithm);
+/**
+ * Refuses signatures of public keys, which are known and not supported.
+ * @throws S3Error NotImplemented
+ */
+export function refuseAsymmetric(algorithm: string, message = `${algorithm} is not implemented.`): void {
+  if (!/^(?:AWS4|SVC4)-ECDSA-P256-SHA256$/.test(algorithm)) return;
+  throw new S3Error('NotImplemented', { message });
 }

@@ -1,7 +1,7 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 import { parseCredential, type CredentialScope } from './credential-scope.ts';
-import { dialectOf, isAsymmetric } from './dialect.ts';
+import { dialectOf, refuseAsymmetric } from './dialect.ts';
 import { signatureDoesNotMatch } from './mismatch.ts';
 import { equalsBase64, hmacSha1 } from './sigv2.ts';
 import { isSignatureOf, signingKey } from './signing-key.ts';
@@ -54,7 +54,7 @@ function readV4(fields: Fields): FormClaim {
   const timestamp = required(fields, 'x-amz-date');
   const signature = required(fields, 'x-amz-signature');
 
-  if (isAsymmetric(algorithm)) throw new S3Error('NotImplemented', { message: `${algorithm} is not implemented.` });
+  refuseAsymmetric(algorithm);
   const dialect = dialectOf(algorithm);
   if (!dialect) {
     throw argument('x-amz-algorithm', 'x-amz-algorithm only supports "AWS4-HMAC-SHA256" and "SVC4-HMAC-SHA256"');

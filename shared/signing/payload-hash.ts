@@ -1,5 +1,5 @@
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
-import { isAsymmetric, type Dialect } from './dialect.ts';
+import { refuseAsymmetric, type Dialect } from './dialect.ts';
 
 /** What x-amz-content-sha256 announces. */
 export type PayloadHash =
@@ -21,7 +21,7 @@ export function parsePayloadHash(value: string, dialect: Dialect | undefined): P
   if (value === 'STREAMING-UNSIGNED-PAYLOAD-TRAILER') return { kind: 'chunks', signed: false, trailers: true };
 
   const [, algorithm = '', trailer] = /^STREAMING-(.+)-PAYLOAD(-TRAILER)?$/.exec(value) ?? [];
-  if (isAsymmetric(algorithm)) throw new S3Error('NotImplemented', { message: `${value} is not implemented.` });
+  refuseAsymmetric(algorithm, `${value} is not implemented.`);
   if (algorithm !== '' && !dialect) {
     throw new S3Error('InvalidRequest', { message: `x-amz-content-sha256: ${value} needs a V4-signed request.` });
   }

@@ -97,13 +97,14 @@ function parseCondition(condition: unknown): FieldCondition | SizeRange {
 function parseOperation(condition: readonly unknown[]): FieldCondition | SizeRange {
   const [operator, first, second] = condition;
   if (condition.length !== 3) throw invalid('a condition must have three items.');
-  switch (operator) {
+  const name = typeof operator === 'string' ? operator.toLowerCase() : undefined;
+  switch (name) {
     case 'eq':
     case 'starts-with':
       if (typeof first !== 'string' || typeof second !== 'string' || !/^\$./s.test(first)) {
-        throw invalid(`${operator} takes a field with a dollar sign before it, and a string.`);
+        throw invalid(`${name} takes a field with a dollar sign before it, and a string.`);
       }
-      return fieldCondition(operator, first.slice(1), second);
+      return fieldCondition(name, first.slice(1), second);
     case 'content-length-range': {
       const [minimum, maximum] = [parseSize(first), parseSize(second)];
       if (minimum > maximum) throw invalid('content-length-range ends before it begins.');

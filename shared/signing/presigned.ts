@@ -3,7 +3,7 @@ import type { Fields } from '../http/message.ts';
 import type { Query, QueryParameter } from '../http/query.ts';
 import { checkCredentialDate, parseSignedHeaders, type SignatureClaim, type Timing } from './claim.ts';
 import { parseCredential } from './credential-scope.ts';
-import { dialectOf, isAsymmetric } from './dialect.ts';
+import { dialectOf, refuseAsymmetric } from './dialect.ts';
 import { parseBasicTime, printTime } from './timestamp.ts';
 
 const malformed = 'AuthorizationQueryParametersError';
@@ -24,7 +24,7 @@ export function readPresignedQuery(query: Query, fields: Fields, timing: Timing)
   const signature = required(parameters, 'x-amz-signature');
 
   const dialect = dialectOf(algorithm);
-  if (isAsymmetric(algorithm)) throw new S3Error('NotImplemented', { message: `${algorithm} is not implemented.` });
+  refuseAsymmetric(algorithm);
   if (!dialect)
     throw new S3Error(malformed, {
       message: 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256" and "SVC4-HMAC-SHA256"',

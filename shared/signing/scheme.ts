@@ -1,7 +1,7 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
-import { dialectOf, isAsymmetric } from './dialect.ts';
+import { dialectOf, refuseAsymmetric } from './dialect.ts';
 
 /** How a request says who sent it. */
 export type Scheme = 'anonymous' | 'v4-header' | 'v4-presigned' | 'v2-header' | 'v2-presigned';
@@ -51,7 +51,7 @@ function headerScheme(authorization: string): Scheme {
   if (authorization === '') throw new S3Error('AccessDenied');
   const { word, rest } = firstWord(authorization);
   if (dialectOf(word)) return 'v4-header';
-  if (isAsymmetric(word)) throw new S3Error('NotImplemented', { message: `${word} signatures are not implemented.` });
+  refuseAsymmetric(word, `${word} signatures are not implemented.`);
   const pair = word === 'AWS' || word === 'SVC' ? rest : authorization;
   if (v2Pair.test(pair)) return 'v2-header';
   throw new S3Error('InvalidArgument', {

@@ -1,35 +1,10 @@
 import { createHash } from 'node:crypto';
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
+import type { LifecycleExpiration, LifecycleRule, LifecycleScope } from '../metadata/lifecycle/lifecycle-document.ts';
 import { day } from '../ports/durations.ts';
 import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
-import { checkTags, readTag, type Tag, type TagLimits } from './tagging.ts';
+import { checkTags, readTag, type TagLimits } from './tagging.ts';
 import { document, timestamp, type XmlElements } from './writer.ts';
-
-/** What a rule applies to, in the form in which the client said it: the answer to GET says it in the same one. */
-export interface LifecycleScope {
-  /** `prefix`: directly in the rule, as the first version of the API had it. `filter`: in `Filter`. `and`: in `And` in it. */
-  readonly form: 'prefix' | 'filter' | 'and';
-  readonly prefix?: string;
-  readonly tags?: readonly Tag[];
-  /** Bytes, exclusive. */
-  readonly greaterThan?: number;
-  readonly lessThan?: number;
-}
-
-/** `date` is in milliseconds since the epoch. */
-export type LifecycleExpiration =
-  { readonly days: number } | { readonly date: number } | { readonly expiredObjectDeleteMarker: boolean };
-
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_LifecycleRule.html */
-export interface LifecycleRule {
-  readonly id: string;
-  readonly status: 'Enabled' | 'Disabled';
-  readonly scope: LifecycleScope;
-  readonly expiration?: LifecycleExpiration;
-  readonly noncurrent?: { readonly days: number; readonly newerVersions?: number };
-  /** Days after which an upload that is still open is aborted. */
-  readonly abortDays?: number;
-}
 
 const maximumIdLength = 255;
 const maximumPrefixBytes = 1024;

@@ -31,6 +31,8 @@ export interface ListedObject {
   /** Without quotes. */
   readonly etag: string;
   readonly size: number;
+  /** Undefined: STANDARD. */
+  readonly storageClass?: string | undefined;
   /** Left out of ListObjectsV2 unless `fetch-owner` asks for it. */
   readonly owner?: Owner | undefined;
 }
@@ -154,6 +156,8 @@ export interface UploadListing extends Listing {
     readonly uploadId: string;
     readonly initiator: Owner;
     readonly owner: Owner;
+    /** Undefined: STANDARD. */
+    readonly storageClass?: string | undefined;
     /** Milliseconds since 1970. */
     readonly initiated: number;
   }[];
@@ -166,7 +170,7 @@ export function listMultipartUploadsResult(listing: UploadListing, namespace: st
     (upload) =>
       `<Upload><Key>${name(upload.key)}</Key><UploadId>${escapeXml(upload.uploadId)}</UploadId>` +
       `${optionalOwner('Initiator', upload.initiator)}${optionalOwner('Owner', upload.owner)}` +
-      `<StorageClass>STANDARD</StorageClass><Initiated>${timestamp(upload.initiated)}</Initiated></Upload>`,
+      `<StorageClass>${upload.storageClass ?? 'STANDARD'}</StorageClass><Initiated>${timestamp(upload.initiated)}</Initiated></Upload>`,
   );
   return page(
     'ListMultipartUploadsResult',
@@ -214,10 +218,10 @@ function contents(objects: readonly ListedObject[], name: NameWriter): string {
   return xml;
 }
 
-/** There is one storage class and one type of object. `Type` is Ceph RGW's. */
-function contentFacts({ etag, size, owner }: ListedObject): string {
+/** There is one type of object. `Type` is Ceph RGW's. */
+function contentFacts({ etag, size, storageClass = 'STANDARD', owner }: ListedObject): string {
   return (
-    `<ETag>&quot;${escapeXml(etag)}&quot;</ETag><Size>${size}</Size><StorageClass>STANDARD</StorageClass>` +
+    `<ETag>&quot;${escapeXml(etag)}&quot;</ETag><Size>${size}</Size><StorageClass>${storageClass}</StorageClass>` +
     `${optionalOwner('Owner', owner)}<Type>Normal</Type>`
   );
 }

@@ -83,6 +83,8 @@ export interface PartListing {
   readonly uploadId: string;
   readonly initiator: Owner;
   readonly owner: Owner;
+  /** Undefined: STANDARD. */
+  readonly storageClass?: string | undefined;
   readonly partNumberMarker: number;
   readonly nextPartNumberMarker: number | undefined;
   readonly maxParts: number;
@@ -109,7 +111,7 @@ export function listPartsResult(listing: PartListing, namespace: string): string
     UploadId: listing.uploadId,
     Initiator: ownerElements(listing.initiator),
     Owner: ownerElements(listing.owner),
-    StorageClass: 'STANDARD',
+    StorageClass: listing.storageClass ?? 'STANDARD',
     ChecksumAlgorithm: listing.checksumAlgorithm,
     ChecksumType: listing.checksumType,
     PartNumberMarker: listing.partNumberMarker,

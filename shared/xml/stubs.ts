@@ -1,3 +1,5 @@
+import { S3Error } from '../errors/s3-error.ts';
+import { readDocument, type XmlSource } from './reader.ts';
 import { document } from './writer.ts';
 
 /*
@@ -28,4 +30,24 @@ export function notificationConfiguration(namespace: string): string {
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketPolicyStatus.html */
 export function policyStatus(isPublic: boolean, namespace: string): string {
   return document('PolicyStatus', namespace, { IsPublic: isPublic });
+}
+
+/** Reads the body of PutBucketRequestPayment. @throws S3Error MalformedXML, NotImplemented (the requester is to pay) */
+export function readRequestPayment(body: XmlSource): void {
+  const payer = readDocument(body, 'RequestPaymentConfiguration').onlyChildren('Payer').one('Payer');
+  if (payer.choice('BucketOwner', 'Requester') === 'Requester') throw notImplemented('Requester Pays');
+}
+
+/** Reads the body of PutBucketLogging. @throws S3Error MalformedXML, NotImplemented (logging is to be enabled) */
+export function readNoLogging(body: XmlSource): void {
+  if (readDocument(body, 'BucketLoggingStatus').children.length > 0) throw notImplemented('Server access logging');
+}
+
+/** Reads the body of PutBucketNotificationConfiguration. @throws S3Error MalformedXML, NotImplemented (it holds any) */
+export function readNoNotifications(body: XmlSource): void {
+  if (readDocument(body, 'NotificationConfiguration').children.length > 0) throw notImplemented('Event notification');
+}
+
+function notImplemented(what: string): S3Error {
+  return new S3Error('NotImplemented', { message: `${what} is not implemented.` });
 }

@@ -1,4 +1,5 @@
 import { S3Error } from '../errors/s3-error.ts';
+import { compareUtf8 } from '../ports/utf8-order.ts';
 import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document } from './writer.ts';
 
@@ -69,9 +70,10 @@ export function readTag(tag: XmlElement): Tag {
   return { key: tag.one('Key').text, value: tag.one('Value').text };
 }
 
-/** The answer of GetObjectTagging and GetBucketTagging. */
+/** The answer of GetObjectTagging and GetBucketTagging: the tags by the bytes of their keys, whatever order they came in. */
 export function taggingDocument(tags: readonly Tag[], namespace: string): string {
+  const sorted = tags.toSorted((a, b) => compareUtf8(a.key, b.key));
   return document('Tagging', namespace, {
-    TagSet: { Tag: tags.map(({ key, value }) => ({ Key: key, Value: value })) },
+    TagSet: { Tag: sorted.map(({ key, value }) => ({ Key: key, Value: value })) },
   });
 }

@@ -1,3 +1,5 @@
+import { day } from '../ports/durations.ts';
+
 /**
  * Writes S3's documents. Content is plain data: an object's properties become elements in their order, an array repeats
  * its element, undefined leaves it out, and Markup goes in as it stands.
@@ -35,14 +37,13 @@ export function element(name: string, content: XmlContent, attributes: Readonly<
   return new Markup(inner === '' ? `<${start}/>` : `<${start}>${inner}</${name}>`);
 }
 
-const dayTime = 24 * 60 * 60 * 1000;
 /** The day that was written last, up to its `T`. A page of a listing has a thousand times, of a few days. */
 let lastDay = { start: NaN, text: '' };
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
 /** A moment as S3's documents give it: ISO 8601, UTC, with milliseconds. */
 export function timestamp(milliseconds: number): string {
-  const start = Math.floor(milliseconds / dayTime) * dayTime;
+  const start = Math.floor(milliseconds / day) * day;
   if (start !== lastDay.start) lastDay = { start, text: new Date(start).toISOString().slice(0, 'yyyy-mm-ddT'.length) };
   const rest = milliseconds - start;
   const seconds = Math.floor(rest / 1000);

@@ -5,12 +5,12 @@ import {
   HeadBucketCommand,
   ListObjectsV2Command,
   PutBucketAclCommand,
-  type GetBucketAclCommandOutput,
   type Grant,
   type PutBucketAclCommandInput,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { bodilessError, expectError, s3Error, textOf, textsOf } from '../support/expect-error.ts';
+import { ownerFirst } from '../support/grants.ts';
 import { put, read } from '../support/objects.ts';
 import { accounts } from '../support/server.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
@@ -25,17 +25,32 @@ function setAcl(bucket: string, more: Partial<PutBucketAclCommandInput>, client 
   return client.send(new PutBucketAclCommand({ Bucket: bucket, ...more }));
 }
 
-/** The grants in short: who and what. */
-function grantsOf({ Grants = [] }: Pick<GetBucketAclCommandOutput, 'Grants'>): string[] {
-  return Grants.map(({ Grantee, Permission }: Grant) => `${Grantee!.URI ?? Grantee!.ID!} ${Permission!}`);
-}
-
 async function aclOf(bucket: string): Promise<string[]> {
-  return grantsOf(await service.client.send(new GetBucketAclCommand({ Bucket: bucket })));
+  return ownerFirst(await service.client.send(new GetBucketAclCommand({ Bucket: bucket })));
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketAcl.html */
 describe('GetBucketAcl', () => {
+  it('lists groups by their URIs, then projects by their ids, each with its permissions in one order', async () => {
+    const bucket = await service.bucket();
+    await setAcl(bucket, {
+      GrantFullControl: `id=${alicesId}`,
+      GrantWriteACP: `id=${bobsId}, uri=${authenticatedUsers}`,
+      GrantRead: `id=${bobsId}, uri=${authenticatedUsers}, uri=${allUsers}`,
+      GrantWrite: `uri=${allUsers}`,
+    });
+    const { Grants } = await service.client.send(new GetBucketAclCommand({ Bucket: bucket }));
+    expect(Grants!.map(({ Grantee, Permission }) => [Grantee!.URI ?? Grantee!.ID, Permission])).toEqual([
+      [allUsers, 'READ'],
+      [allUsers, 'WRITE'],
+      [authenticatedUsers, 'READ'],
+      [authenticatedUsers, 'WRITE_ACP'],
+      [alicesId, 'FULL_CONTROL'],
+      [bobsId, 'READ'],
+      [bobsId, 'WRITE_ACP'],
+    ]);
+  });
+
   it('answers of a new bucket that it is private', async () => {
     const bucket = await service.bucket();
     const answer = await service.client.send(new GetBucketAclCommand({ Bucket: bucket }));
@@ -97,8 +112,8 @@ describe('PutBucketAcl', () => {
     await setAcl(bucket, { AccessControlPolicy: { Owner: { ID: alicesId }, Grants } });
     const answer = await service.client.send(new GetBucketAclCommand({ Bucket: bucket }));
     expect(answer.Grants).toEqual([
-      { Grantee: { Type: 'CanonicalUser', ID: bobsId, DisplayName: bobsName }, Permission: 'READ' },
       { Grantee: { Type: 'Group', URI: allUsers }, Permission: 'WRITE' },
+      { Grantee: { Type: 'CanonicalUser', ID: bobsId, DisplayName: bobsName }, Permission: 'READ' },
     ]);
   });
 
@@ -203,7 +218,7 @@ describe('PutBucketAcl', () => {
     const bucket = await service.bucket();
     const body = document(alicesId, bobs.repeat(99) + granted('Group', `<URI>${allUsers}</URI>`));
     expect((await service.send({ method: 'PUT', path: `/${bucket}`, query: 'acl', body })).status).toBe(200);
-    expect(await aclOf(bucket)).toEqual([`${bobsId} READ`, `${allUsers} READ`]);
+    expect(await aclOf(bucket)).toEqual([`${allUsers} READ`, `${bobsId} READ`]);
   });
 });
 
@@ -315,7 +330,7 @@ describe('CreateBucket', () => {
     const granted = service.freeName();
     const grants = { GrantRead: `uri="${allUsers}"`, GrantWrite: `id="${bobsId}",emailAddress="${alicesEmail}"` };
     await service.client.send(new CreateBucketCommand({ Bucket: granted, ...grants }));
-    expect(await aclOf(granted)).toEqual([`${allUsers} READ`, `${bobsId} WRITE`, `${alicesId} WRITE`]);
+    expect(await aclOf(granted)).toEqual([`${alicesId} WRITE`, `${allUsers} READ`, `${bobsId} WRITE`]);
   });
 
   it('changes no ACL of a bucket that the project has', async () => {

@@ -30,8 +30,8 @@ describe('bucket tagging', () => {
       { Key: 'a', Value: '' },
     ]);
     expect(await tagsOf(bucket)).toEqual([
-      { Key: 'b', Value: '2' },
       { Key: 'a', Value: '' },
+      { Key: 'b', Value: '2' },
     ]);
     const { $metadata } = await service.client.send(new DeleteBucketTaggingCommand({ Bucket: bucket }));
     expect($metadata.httpStatusCode).toBe(204);

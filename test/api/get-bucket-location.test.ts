@@ -7,13 +7,28 @@ const service = serviceUnderTest();
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLocation.html */
 describe('GetBucketLocation', () => {
-  it('gives the first region no name, wherever the client wanted the bucket', async () => {
-    const bucket = service.freeName();
-    await service.client.send(
-      new CreateBucketCommand({ Bucket: bucket, CreateBucketConfiguration: { LocationConstraint: 'eu-central-1' } }),
-    );
-    const { LocationConstraint } = await service.client.send(new GetBucketLocationCommand({ Bucket: bucket }));
-    expect(LocationConstraint ?? '').toBe('');
+  const location = async (Bucket: string): Promise<string | undefined> =>
+    (await service.client.send(new GetBucketLocationCommand({ Bucket }))).LocationConstraint;
+
+  it.each(['eu-central-1', 'EU', 'on-premises-2'])(
+    'answers the constraint the bucket was asked for with: %s',
+    async (one) => {
+      const Bucket = service.freeName();
+      const CreateBucketConfiguration = { LocationConstraint: one as 'EU' };
+      await service.client.send(new CreateBucketCommand({ Bucket, CreateBucketConfiguration }));
+      expect(await location(Bucket)).toBe(one);
+      const head = await service.send({ method: 'HEAD', path: `/${Bucket}` });
+      expect(head.header('x-amz-bucket-region')).toBe('us-east-1');
+    },
+  );
+
+  it('gives the first region no name, asked for or not', async () => {
+    expect((await location(await service.bucket())) ?? '').toBe('');
+    const Bucket = service.freeName();
+    const body =
+      '<CreateBucketConfiguration><LocationConstraint>us-east-1</LocationConstraint></CreateBucketConfiguration>';
+    expect((await service.send({ method: 'PUT', path: `/${Bucket}`, body })).status).toBe(200);
+    expect((await location(Bucket)) ?? '').toBe('');
   });
 
   it('answers 404 for no bucket and 403 to strangers', async () => {

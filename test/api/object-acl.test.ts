@@ -16,6 +16,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { expectError, s3Error, textOf } from '../support/expect-error.ts';
+import { ownerFirst } from '../support/grants.ts';
 import { put, read, setVersioning } from '../support/objects.ts';
 import { accounts } from '../support/server.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
@@ -28,8 +29,8 @@ const isPrivate = [`${alicesId} FULL_CONTROL`];
 const isPublic = [...isPrivate, `${allUsers} READ`];
 
 async function aclOf(bucket: string, Key = 'key', VersionId?: string): Promise<string[]> {
-  const { Grants = [] } = await service.client.send(new GetObjectAclCommand({ Bucket: bucket, Key, VersionId }));
-  return Grants.map(({ Grantee, Permission }: Grant) => `${Grantee!.URI ?? Grantee!.ID!} ${Permission!}`);
+  const answer = await service.client.send(new GetObjectAclCommand({ Bucket: bucket, Key, VersionId }));
+  return ownerFirst(answer);
 }
 
 function setAcl(bucket: string, more: Partial<PutObjectAclCommandInput>, client = service.client) {

@@ -434,7 +434,7 @@ describe('the answer of PostObject', () => {
     ]);
     expect(response.status).toBe(201);
     expect(response.header('content-type')).toBe('application/xml');
-    expect(response.text).toMatch(/<PostResponse xmlns="[^"]+"><Location>/);
+    expect(response.text).toMatch(/<PostResponse><Location>/);
     const texts = ['Location', 'Bucket', 'Key', 'ETag'].map((name) => textOf(response.text, name));
     const location = `${service.ownUrl}/${bucket}/a%26b`;
     expect(texts).toEqual([location, bucket, 'a&b', md5Tag('content')]);
@@ -655,7 +655,7 @@ describe('the policy of a form', () => {
     ['without an expiration', policyText([{ key: 'k' }], null), 400, 'InvalidPolicyDocument'],
     ['with an empty expiration', policyText([{ key: 'k' }], ''), 400, 'InvalidPolicyDocument'],
     ['with a bad date', policyText([{ key: 'k' }], '2040-01-01 00:00:00'), 400, 'InvalidPolicyDocument'],
-    ['with an operator in upper case', policyText([['EQ', '$key', 'k']]), 400, 'InvalidPolicyDocument'],
+    ['with an operator there is not', policyText([['ENDS-WITH', '$key', 'k']]), 400, 'InvalidPolicyDocument'],
     ['with half a range', policyText([['content-length-range', 0]]), 400, 'InvalidPolicyDocument'],
     ['that has expired', policyText([{ key: 'k' }], '2020-01-01T00:00:00Z'), 403, 'AccessDenied'],
   ])('must be one: %s', async (what, policy, status, code) => {

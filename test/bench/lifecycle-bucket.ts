@@ -1,5 +1,5 @@
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import type { LifecycleDeps } from '../../functions/scheduled/apply-lifecycle.ts';
+import type { LifecycleDeps } from '../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
 import { emptyObject } from './empty-object.ts';
 

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { deploymentKeys } from '../../functions/runtime/cloud/deployment-keys.ts';
 import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { Accounts } from '../../shared/access/accounts.ts';
+import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';

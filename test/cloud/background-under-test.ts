@@ -9,6 +9,8 @@ import { startCloudService, type CloudService } from '../../functions/runtime/cl
 import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
 import { nodeHttpListener } from '../../functions/runtime/http/node-http.ts';
 import { TrustedProxies } from '../../functions/runtime/http/trusted-proxies.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
+import { itemKey } from '../../shared/metadata/keys.ts';
 import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { AdministrationAnswer } from '../../functions/admin/administer.ts';
@@ -154,6 +156,32 @@ export class BackgroundUnderTest {
     const { KeyCount } = await client.send(new ListObjectsV2Command({ Bucket: blobBucket }));
     client.destroy();
     return KeyCount!;
+  }
+
+  /** The names of the rows of counters, for each bucket that has any. */
+  async counterRows(): Promise<readonly (readonly string[])[]> {
+    const table = this.#table();
+    const rows = new Map<string, string[]>();
+    for await (const { key } of table.scan({ prefixes: ['usage/'] })) {
+      rows.set(key.pk, [...(rows.get(key.pk) ?? []), key.sk]);
+    }
+    await table.close();
+    return [...rows.values()];
+  }
+
+  /** Does something while the table says that it was written by a version whose layout is that. */
+  async withLayout(leastWriter: number, work: () => Promise<void>): Promise<void> {
+    const key = itemKey.deployment('layout');
+    const table = this.#table();
+    const before = (await table.get(key))!;
+    await table.write([{ key, put: { version: leastWriter, leastReader: leastWriter, leastWriter, r: 'later' } }]);
+    await work();
+    await table.write([{ key, put: before }]);
+    await table.close();
+  }
+
+  #table(): DynamoDbTable {
+    return new DynamoDbTable({ tableName, client: dynamoDbAt(this.#engine, true) });
   }
 
   log(name: string): Promise<string> {

@@ -13,8 +13,12 @@ import {
 } from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { BilledRequests } from '../../functions/scheduled/bill-requests.ts';
-import type { NewKey } from '../../shared/access/key-administration.ts';
+import type { BilledRequests } from '../../shared/metadata/billing/bill-requests.ts';
+import type { NewKey } from '../../shared/metadata/accounts/key-administration.ts';
+import { operations } from '../../functions/operations.ts';
+import { startCloudService } from '../../functions/runtime/cloud/composition.ts';
+import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
+import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
 import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { synthesiseBackground } from '../infra/background-synthesis.ts';
@@ -96,6 +100,13 @@ describe('administration', () => {
   });
 });
 
+/** Uploads a part more often than its uploads are kept. */
+async function uploadAgainAndAgain(upload: { Bucket: string; Key: string; UploadId: string }): Promise<void> {
+  for (let time = 0; time < 10; time += 1) {
+    await client().send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'part' }));
+  }
+}
+
 describe('the change feed', () => {
   const Bucket = 'first';
 
@@ -115,6 +126,17 @@ describe('the change feed', () => {
       await mapping.again({ Records, shardId: shardId! });
       await mapping.again({ Records: Records.slice(2), shardId: shardId! });
     }
+    expect(await held(Bucket)).toEqual({ bytes: 7, objects: 1 });
+  });
+
+  it('has shards that are closed, whose counters do not stay', async () => {
+    deployment!.mappings.get('CountUsage')!.rotate(3 * day);
+    await client().send(new PutObjectCommand({ Bucket, Key: 'later', Body: '12' }));
+    await deployment!.follow();
+    expect(await deployment!.counterRows()).toEqual([['base', expect.stringContaining('-1-') as string]]);
+    expect(await held(Bucket)).toEqual({ bytes: 9, objects: 2 });
+    await client().send(new DeleteObjectCommand({ Bucket, Key: 'later' }));
+    await deployment!.follow();
     expect(await held(Bucket)).toEqual({ bytes: 7, objects: 1 });
   });
 
@@ -144,23 +166,27 @@ describe('the change feed', () => {
   });
 
   it('has replaced and removed content freed after the days of the setting, and not before', async () => {
-    expect(await deployment!.blobs()).toBe(3);
-    expect(await deployment!.invoke('SweepReleased', {}, grace - hour)).toEqual({ freed: 0 });
+    expect(await deployment!.blobs()).toBe(4);
+    expect(await deployment!.invoke('SweepReleased', {}, grace - hour)).toEqual({ freed: 0, complete: true });
     expect(await deployment!.invoke('SweepReleased', {}, grace + hour)).toEqual({
       freed: expect.any(Number) as number,
+      complete: true,
     });
     expect(await deployment!.blobs()).toBe(1);
     const { Body } = await client().send(new GetObjectCommand({ Bucket, Key: 'kept' }));
     expect(await Body!.transformToString()).toBe('second!');
   });
 
-  it('has the parts of an aborted upload freed at once', async () => {
+  it('has the parts of an aborted upload freed with the next sweep', async () => {
     const upload = { Bucket, Key: 'large' };
     const { UploadId } = await client().send(new CreateMultipartUploadCommand(upload));
-    await client().send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
+    await uploadAgainAndAgain({ ...upload, UploadId: UploadId! });
     await deployment!.follow();
-    expect(await held(Bucket)).toEqual({ bytes: 11, objects: 1 });
+    // The newest eight are kept.
+    expect(await held(Bucket)).toEqual({ bytes: 7 + 8 * 4, objects: 1 });
     await client().send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
+    await deployment!.follow();
+    await deployment!.invoke('SweepReleased');
     await deployment!.follow();
     expect(await held(Bucket)).toEqual({ bytes: 7, objects: 1 });
     expect(await deployment!.blobs()).toBe(1);
@@ -185,12 +211,14 @@ describe('the change feed', () => {
     const before = await deployment!.blobs();
     const upload = { Bucket, Key: 'large' };
     const { UploadId } = await client().send(new CreateMultipartUploadCommand(upload));
-    await client().send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'part' }));
-    await client().send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
+    await uploadAgainAndAgain({ ...upload, UploadId: UploadId! });
     await client().send(new DeleteObjectCommand({ Bucket, Key: 'replaced' }));
     const letter = await deployment!.mappings.get('ReleaseContent')!.giveUp();
-    expect(await deployment!.blobs()).toBe(before + 1);
+    expect(await deployment!.blobs()).toBe(before + 10);
     expect(await deployment!.invoke('ReplayChanges', letter)).toEqual({ replayed: expect.any(Number) as number });
+    await client().send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
+    await deployment!.follow();
+    await deployment!.invoke('SweepReleased');
     expect(await deployment!.blobs()).toBe(before);
     await deployment!.invoke('SweepReleased', {}, grace + hour);
     await deployment!.follow();
@@ -278,6 +306,14 @@ describe('what is swept', () => {
     await deployment!.invoke('SweepRemovedBuckets', {}, 11 * 60 * 1000);
     await deployment!.invoke('SweepRemovedBuckets', {}, 25 * hour);
     await deployment!.follow();
+  });
+
+  it('is nothing while the table is in a layout of a later version', async () => {
+    await deployment!.withLayout(9, async () => {
+      await expect(deployment!.invoke('SweepPublicLinks')).rejects.toThrow('the data is in layout 9');
+      const environment = readCloudSettings(process.env);
+      await expect(startCloudService(environment, operations, S3BlobStore)).rejects.toThrow('the data is in layout 9');
+    });
   });
 
   it('are links whose time is over', async () => {

@@ -10,11 +10,11 @@ import {
 } from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { BilledRequests } from '../../functions/scheduled/bill-requests.ts';
+import type { BilledRequests } from '../../shared/metadata/billing/bill-requests.ts';
 import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { bundleFunctions } from '../../infra/bundle.ts';
-import { hostNamesOf } from '../../infra/environment.ts';
+import { hostNamesOf } from '../../infra/host-names.ts';
 import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
 import { routerCode } from '../../infra/router-code.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { bundleBackground, type BackgroundBundle } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { bundleFunctions, type FunctionBundle } from '../../infra/bundle.ts';
-import { hostNamesOf } from '../../infra/environment.ts';
+import { hostNamesOf } from '../../infra/host-names.ts';
 import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
 import { routerCode } from '../../infra/router-code.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';

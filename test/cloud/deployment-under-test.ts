@@ -8,7 +8,7 @@ import { deploymentKeys } from '../../functions/runtime/cloud/deployment-keys.ts
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { FunctionBundle } from '../../infra/bundle.ts';
 import { type gatewayErrors, gatewayResponses } from '../../infra/gateway-responses.ts';
-import { Accounts } from '../../shared/access/accounts.ts';
+import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';

@@ -32,6 +32,9 @@ export class StreamMapping {
   readonly #prefixes: readonly string[];
   /** The last sequence number that was read of each shard. An iterator would not outlive moto's roll-back of a transaction. */
   readonly #last = new Map<string, string>();
+  /** How often shards were closed, and how much later it is in the stream by now. */
+  #generation = 0;
+  #later = 0;
   #knownShards: readonly string[] | undefined;
   /** Everything that was handed over, so that it can be handed over again. */
   readonly delivered: StreamBatch[] = [];
@@ -68,6 +71,15 @@ export class StreamMapping {
     return count;
   }
 
+  /**
+   * Closes every shard: what is written from now on comes by a child, of another name, and so much later. DynamoDB does it every four hours
+   * or so: https://github.com/opensearch-project/data-prepper/issues/5208
+   */
+  rotate(later: number): void {
+    this.#generation += 1;
+    this.#later += later;
+  }
+
   /** Gives up what is new, as Lambda does after too many failures. @returns the dead letter; undefined: nothing was new */
   async giveUp(): Promise<object | undefined> {
     for (const ShardId of await this.#shards()) {
@@ -97,7 +109,7 @@ export class StreamMapping {
 
   /** moto has the same name for the shard of every stream, where DynamoDB has a name for each. */
   #ownName(shard: string): string {
-    return `${shard}-${this.#streamArn.split('/').at(-1)}`;
+    return `${shard}-${this.#generation}-${this.#streamArn.split('/').at(-1)}`;
   }
 
   /** The engine's stay as they are. */
@@ -118,7 +130,7 @@ export class StreamMapping {
       const last = page.Records.at(-1)?.dynamodb!.SequenceNumber;
       if (last === undefined) return all;
       this.#last.set(ShardId, last);
-      all.push(...page.Records);
+      all.push(...page.Records.map((record) => laterBy(record, this.#later)));
       if (page.Records.length < mostRecords) return all;
     }
   }
@@ -147,4 +159,9 @@ export class StreamMapping {
     if (!response.ok) throw new Error(`${name}: ${await response.text()}`);
     return (await response.json()) as Answer;
   }
+}
+
+function laterBy({ dynamodb, ...record }: StreamRecord, milliseconds: number): StreamRecord {
+  const ApproximateCreationDateTime = dynamodb!.ApproximateCreationDateTime! + milliseconds / 1000;
+  return { ...record, dynamodb: { ...dynamodb, ApproximateCreationDateTime } };
 }

@@ -42,9 +42,28 @@ const policy = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::bucket/*' }],
 });
+const encryption =
+  '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>';
+const publicAccessBlock =
+  '<PublicAccessBlockConfiguration><BlockPublicAcls>true</BlockPublicAcls></PublicAccessBlockConfiguration>';
+const ownership =
+  '<OwnershipControls><Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>';
 const monitoring = '<MonitoringConfiguration><Status>Enabled</Status></MonitoringConfiguration>';
 const alarm =
   '<Alarm><Metric>NumberOfObjects</Metric><Statistic>Maximum</Statistic><ComparisonOperator>GreaterThanThreshold</ComparisonOperator><Threshold>10</Threshold><Period>300</Period><EvaluationPeriods>1</EvaluationPeriods></Alarm>';
+
+/** Put, get and delete of a setting. */
+function settingScenarios(
+  name: 'BucketEncryption' | 'PublicAccessBlock' | 'BucketOwnershipControls',
+  set: Unsigned,
+): readonly Scenario[] {
+  const { query = '' } = set;
+  return [
+    { operation: `Put${name}`, request: set },
+    { operation: `Get${name}`, before: [set], request: { path: bucket, query } },
+    { operation: `Delete${name}`, before: [set], request: { method: 'DELETE', path: bucket, query } },
+  ];
+}
 
 const putPolicy = document('policy', policy);
 const withAlarm = [document('monitoring', monitoring), document('alarm&name=many', alarm)];
@@ -236,6 +255,9 @@ export const scenarios: readonly Scenario[] = [
     before: [document('tagging', tags)],
     request: { method: 'DELETE', path: bucket, query: 'tagging' },
   },
+  ...settingScenarios('BucketEncryption', document('encryption', encryption)),
+  ...settingScenarios('PublicAccessBlock', document('publicAccessBlock', publicAccessBlock)),
+  ...settingScenarios('BucketOwnershipControls', document('ownershipControls', ownership)),
   { operation: 'PutBucketPolicy', request: putPolicy },
   { operation: 'GetBucketPolicy', before: [putPolicy], request: { path: bucket, query: 'policy' } },
   { operation: 'GetBucketPolicyStatus', before: [putPolicy], request: { path: bucket, query: 'policyStatus' } },
@@ -312,6 +334,8 @@ export const scenarios: readonly Scenario[] = [
     }),
   },
 
+  { operation: 'GetAccount', request: { path: '/', query: 'account' } },
+  { operation: 'GetBucketQuota', request: { path: bucket, query: 'quota' } },
   { operation: 'PutBucketMonitoring', request: document('monitoring', monitoring) },
   { operation: 'GetBucketMonitoring', request: { path: bucket, query: 'monitoring' } },
   { operation: 'PutAlarm', before: [document('monitoring', monitoring)], request: document('alarm&name=many', alarm) },

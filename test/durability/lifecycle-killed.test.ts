@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { seedBucket } from '../bench/lifecycle-bucket.ts';
 import { openData, type DataDirectory } from '../../functions/runtime/local/data-directory.ts';
 import { lifecycleDeps } from '../../functions/runtime/compose/lifecycle.ts';
-import type { LifecycleDeps } from '../../functions/scheduled/apply-lifecycle.ts';
+import type { LifecycleDeps } from '../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { partition } from '../../shared/metadata/keys.ts';

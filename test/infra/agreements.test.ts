@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maxLifecycleWorkers } from '../../functions/scheduled/plan-lifecycle.ts';
+import { maxLifecycleWorkers } from '../../shared/metadata/lifecycle/plan-lifecycle.ts';
 import { backgroundFunctions, type Trigger } from '../../infra/background-functions.ts';
 import { followedPrefixes, isFollowed } from '../../shared/metadata/keys.ts';
 

@@ -21,9 +21,12 @@ it('processes are told what was set', () => {
     strictRegion: 'true',
     signatureV2: 'false',
     regions: 'eu,mars',
+    consoleOrigins: 'https://a.example,https://b.example',
   };
   expect(told(given)).toMatchObject({
     ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false, regions: ['eu', 'mars'] },
+    consoleOrigins: new Set(['https://a.example', 'https://b.example']),
   });
+  expect(told({}).consoleOrigins).toEqual(new Set());
   expect(told({})).toMatchObject({ publicUrl: undefined, strictRegion: false, signatureV2: true, regions: undefined });
 });

@@ -14,7 +14,7 @@ const functions = functionsOf(await describeOperations());
 
 describe('cdk-nag, and the rules of the CDK', () => {
   it('find nothing that is not acknowledged beside its resource', async () => {
-    await synthesise(functions, { validated: true });
+    await synthesise(functions, { validated: true, console: true });
   });
 
   it('find nothing in a deployment of another name', async () => {
@@ -23,7 +23,8 @@ describe('cdk-nag, and the rules of the CDK', () => {
   });
 
   it('find nothing in one with a domain, nor in one without a byte lane', async () => {
-    await synthesise(functions, { validated: true, context: withDomain });
+    const consoleDomain = 'console.example.com';
+    await synthesise(functions, { validated: true, context: { ...withDomain, consoleDomain }, console: true });
     await synthesise(functions, { validated: true, context: { byteLane: 'functions' } });
   });
 
@@ -41,7 +42,7 @@ describe('cfn-lint', () => {
     const directory = await temporaryDirectory();
     try {
       const files = await Promise.all(
-        templates(await synthesise(functions, { context: withDomain })).map(async ([name, template]) => {
+        templates(await synthesise(functions, { context: withDomain, console: true })).map(async ([name, template]) => {
           const file = join(directory, `${name}.template.json`);
           await writeFile(file, JSON.stringify(template.toJSON(), undefined, 1));
           return file;

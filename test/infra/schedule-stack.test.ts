@@ -94,11 +94,13 @@ describe('a follower of the feed', () => {
     const statements = statementsOf('CountUsage');
     expect([...statements.keys()].toSorted()).toEqual(['DeadLetters', 'Feed', 'Feeds', 'Log', 'Table', 'Trace']);
     expect([statements.get('Table')!.Action].flat().toSorted()).toEqual([
+      'dynamodb:DeleteItem',
       'dynamodb:GetItem',
       'dynamodb:PutItem',
       'dynamodb:Query',
     ]);
-    expect(statementsOf('ReleaseContent').get('Blobs')!.Action).toBe('s3:DeleteObject');
+    expect(statementsOf('ReleaseContent').has('Blobs')).toBe(false);
+    expect(statementsOf('SweepReleased').get('Blobs')!.Action).toBe('s3:DeleteObject');
   });
 });
 

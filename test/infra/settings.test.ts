@@ -29,6 +29,10 @@ describe('the settings of a deployment', () => {
     expect(settings({ strictRegion: 'true', signatureV2: 'false', regions: 'eu,mars-north-1' })).toMatchObject({
       ...{ strictRegion: true, signatureV2: false, regions: ['eu', 'mars-north-1'] },
     });
+    expect(settings({ console: 'false', consoleOrigins: 'https://a.example,http://localhost:5173' })).toMatchObject({
+      ...{ console: false, consoleOrigins: ['https://a.example', 'http://localhost:5173'] },
+    });
+    expect(settings({ ...withDomain, consoleDomain: 'console.example.com' }).consoleDomain).toBe('console.example.com');
     expect(settings({ limits: '{"bucketBytes":1000}' }).limits).toEqual({ bucketBytes: 1000 });
     expect(settings({ ...withDomain, hostedZone: '' })).toMatchObject({
       domain: 's3.example.com',
@@ -66,6 +70,12 @@ describe('the settings of a deployment', () => {
     ['strictRegion', 'yes'],
     ['signatureV2', '0'],
     ['regions', 'eu west'],
+    ['console', 'maybe'],
+    ['consoleDomain', 'https://console.example.com'],
+    ['consoleDomain', 'console.example.com'],
+    ['consoleOrigins', 'https://console.example.com/'],
+    ['consoleOrigins', '*'],
+    ['consoleOrigins', 'https://a.example,console.example.com'],
     ['xmlNamespace', 'no url'],
     ['logRetentionDays', '31'],
     ['logRetentionDays', 'ONE_DAY'],
@@ -80,6 +90,18 @@ describe('the settings of a deployment', () => {
     ['a domain without a certificate', { domain: 's3.example.com' }, 'certificate'],
     ['websites without a domain', { websiteDomain: 'website.example.com' }, 'websiteDomain'],
     ['websites without a byte lane', { ...withDomain, byteLane: 'functions' }, 'websiteDomain'],
+    ['a console at the name of a bucket', { ...withDomain, consoleDomain: 'console.s3.example.com' }, 'consoleDomain'],
+    ['a console at the endpoint', { ...withDomain, consoleDomain: 's3.example.com' }, 'consoleDomain'],
+    [
+      'a console at a website',
+      { ...withDomain, consoleOrigins: ['https://a.website.s3.example.com'] },
+      'consoleOrigins',
+    ],
+    [
+      'a console at the public URL',
+      { publicUrl: 'https://o.example.com', consoleOrigins: 'https://o.example.com' },
+      'consoleOrigins',
+    ],
     ['a zone without a domain', { hostedZone: 'Z012345' }, 'hostedZone'],
   ])('refuse %s', (_, given, name) => {
     expect(() => settings(given)).toThrow(new RegExp(`cdk.json.*${name}: `));

@@ -1,4 +1,4 @@
-import { App, Validations } from 'aws-cdk-lib';
+import { App, type Stack, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -28,12 +28,16 @@ export interface Synthesis {
   readonly edge: Template;
   readonly schedule: Template;
   readonly operations: Template;
+  /** Both undefined unless asked for. */
+  readonly console: Template | undefined;
+  readonly consoleFiles: Template | undefined;
 }
 
 /** The templates of a synthesis, by the names of their stacks. */
 export function templates(synthesis: Synthesis): [name: string, template: Template][] {
-  const { data, api, streaming, edge, schedule, operations } = synthesis;
-  return Object.entries({ data, api, ...(streaming && { streaming }), edge, schedule, operations });
+  const { data, api, streaming, edge, schedule, operations, console, consoleFiles } = synthesis;
+  const own = { data, api, ...(streaming && { streaming }), edge, schedule, operations };
+  return Object.entries({ ...own, ...(console && { console }), ...(consoleFiles && { consoleFiles }) });
 }
 
 /** Settings of a deployment that has a domain and websites. */
@@ -67,6 +71,8 @@ export interface SynthesisOptions {
   readonly context?: Readonly<Record<string, string>>;
   /** Gets the deployment before it is synthesised. */
   readonly spoil?: (deployment: Deployment) => void;
+  /** With a console. */
+  readonly console?: boolean;
   /** The code of the router, where somebody looks at it. */
   readonly router?: string;
 }
@@ -77,7 +83,7 @@ export interface SynthesisOptions {
  */
 export async function synthesise(
   functions: readonly FunctionDescription[],
-  { validated = false, context = {}, spoil = () => undefined, router = 'code' }: SynthesisOptions = {},
+  { validated = false, context = {}, spoil = () => undefined, console = false, router = 'code' }: SynthesisOptions = {},
 ): Promise<Synthesis> {
   const directory = await temporaryDirectory();
   const app = new App({
@@ -91,19 +97,23 @@ export async function synthesise(
     functions: await emptyBundles(functions, directory),
     background: await emptyBundles(backgroundFunctions, directory),
     router,
+    console: console ? { directory: await someConsole(directory), pages: 'pages', version: '1.2.3' } : undefined,
     imageDirectory: await emptyImage(directory),
   });
   spoil(deployment);
   try {
     const { data, api, streaming, edge, schedule, operations } = deployment;
+    const templateOf = (stack: Stack | undefined) => stack && Template.fromStack(stack);
     return {
       deployment,
       data: Template.fromStack(data),
       api: Template.fromStack(api),
-      streaming: streaming && Template.fromStack(streaming),
+      streaming: templateOf(streaming),
       edge: Template.fromStack(edge),
       schedule: Template.fromStack(schedule),
       operations: Template.fromStack(operations),
+      console: templateOf(deployment.console),
+      consoleFiles: templateOf(deployment.consoleFiles),
     };
   } finally {
     await rm(directory, { recursive: true });
@@ -122,6 +132,14 @@ async function emptyBundles<Description extends { readonly name: string }>(
       return { ...description, directory: own };
     }),
   );
+}
+
+async function someConsole(directory: string): Promise<string> {
+  const own = join(directory, 'console');
+  await mkdir(join(own, 'assets'), { recursive: true });
+  await writeFile(join(own, 'index.html'), '<!doctype html><html><head><title>console</title></head></html>');
+  await writeFile(join(own, 'assets/app-1a2b3c4d.js'), 'console.log()');
+  return own;
 }
 
 async function emptyImage(directory: string): Promise<string> {

@@ -77,6 +77,25 @@ export const samples: Partial<Record<OperationName, readonly Sample[]>> = {
   DeleteBucketLifecycle: [remove('/photos', 'lifecycle')],
   PutBucketTagging: [put('/photos', 'tagging', tagging)],
   DeleteBucketTagging: [remove('/photos', 'tagging')],
+  PutBucketEncryption: [
+    put(
+      '/photos',
+      'encryption',
+      '<ServerSideEncryptionConfiguration><Rule><BlockedEncryptionTypes><EncryptionType>SSE-C</EncryptionType>' +
+        '</BlockedEncryptionTypes></Rule></ServerSideEncryptionConfiguration>',
+    ),
+  ],
+  DeleteBucketEncryption: [remove('/photos', 'encryption')],
+  PutPublicAccessBlock: [put('/photos', 'publicAccessBlock', '<PublicAccessBlockConfiguration/>')],
+  DeletePublicAccessBlock: [remove('/photos', 'publicAccessBlock')],
+  PutBucketOwnershipControls: [
+    put(
+      '/photos',
+      'ownershipControls',
+      '<OwnershipControls><Rule><ObjectOwnership>BucketOwnerPreferred</ObjectOwnership></Rule></OwnershipControls>',
+    ),
+  ],
+  DeleteBucketOwnershipControls: [remove('/photos', 'ownershipControls')],
   PutBucketVersioning: [
     put('/photos', 'versioning', '<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>'),
   ],

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { operations } from '../../functions/operations.ts';
-import { Accounts } from '../../shared/access/accounts.ts';
+import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { RequestAuthorisation } from '../../shared/protocol/authorisation/request-authorisation.ts';
 import type { OperationName } from '../../shared/protocol/routes.ts';

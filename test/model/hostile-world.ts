@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { operations } from '../../functions/operations.ts';
 import { composeServices } from '../../functions/runtime/compose/services.ts';
-import { accountKey } from '../../shared/access/account-items.ts';
-import { Accounts } from '../../shared/access/accounts.ts';
+import { accountKey } from '../../shared/metadata/accounts/account-items.ts';
+import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
 import type { Acl } from '../../shared/access/acl.ts';
 import { loadDigest } from '../../shared/checksums/running-digest.ts';
 import { Fields } from '../../shared/http/message.ts';
@@ -327,6 +327,7 @@ class HostileWorld implements World {
       telemetry: { request: () => undefined, problem: () => undefined, note: () => undefined },
       hostNames: { domain: host, websiteDomain: `website.${host}` },
       signing: {},
+      consoleOrigins: new Set(),
       requestId: () => 'tx',
       hostId: 'host',
     });

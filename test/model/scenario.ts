@@ -318,8 +318,9 @@ class ScenarioWorld implements World {
     const manifests = new Manifests(adapters);
     const uploads = new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests });
     return {
-      queue: new ReleaseQueue({ ...adapters, uploads, grace: 0 }),
-      release: new Release({ ...adapters, manifests, uploads }),
+      // One thing after the other: what happens side by side is for the scheduler to say.
+      queue: new ReleaseQueue({ ...adapters, uploads, grace: 0, width: 1 }),
+      release: new Release({ ...adapters, manifests, uploads, concurrency: { partitions: 1, entries: 1 } }),
     };
   }
 

@@ -176,6 +176,25 @@ const ofBuckets: readonly Change[] = [
     grants: both,
   }),
   ...setting(
+    ['PutBucketEncryption', 'DeleteBucketEncryption'],
+    'encryption',
+    '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm>' +
+      '</ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>',
+    { kind: 'settings', action: 'PutEncryptionConfiguration', grants: ['policy'] },
+  ),
+  ...setting(
+    ['PutPublicAccessBlock', 'DeletePublicAccessBlock'],
+    'publicAccessBlock',
+    '<PublicAccessBlockConfiguration/>',
+    { kind: 'settings', action: 'PutBucketPublicAccessBlock', grants: ['policy'] },
+  ),
+  ...setting(
+    ['PutBucketOwnershipControls', 'DeleteBucketOwnershipControls'],
+    'ownershipControls',
+    '<OwnershipControls><Rule><ObjectOwnership>BucketOwnerPreferred</ObjectOwnership></Rule></OwnershipControls>',
+    { kind: 'settings', action: 'PutBucketOwnershipControls', grants: ['policy'] },
+  ),
+  ...setting(
     ['PutBucketVersioning'],
     'versioning',
     '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>',

@@ -1,5 +1,5 @@
 import type { Place } from './administration.ts';
-import type { ServiceOptions } from './server.ts';
+import { consoleOrigin, type ServiceOptions } from './server.ts';
 
 /** Names the server that gives out deployments, where tests run against the cloud (test/cloud/suite-setup.ts). */
 export const deploymentsVariable = 'STILLAGE_TEST_DEPLOYMENTS';
@@ -46,6 +46,7 @@ export const usualDomains = { domain: 'storage.example.com', websiteDomain: 'web
 export const withDefaults = (context: Context): Context => ({
   ...usualDomains,
   certificate: 'arn:aws:acm:us-east-1:000000000000:certificate/01234567-89ab-cdef-0123-456789abcdef',
+  consoleOrigins: consoleOrigin,
   ...context,
 });
 
@@ -54,6 +55,7 @@ const settings: Readonly<Record<string, string>> = {
   '--domain': 'domain',
   '--website-domain': 'websiteDomain',
   '--region': 'region',
+  '--console-origin': 'consoleOrigins',
   '--allow-region': 'regions',
   '--xml-namespace': 'xmlNamespace',
 };

@@ -29,12 +29,20 @@ export class LogInsightsEngine {
   /** What was asked. */
   readonly queries: Query[] = [];
   readonly #linesOf: (group: string) => Promise<readonly string[] | undefined>;
+  readonly #createdAt: (group: string) => number;
   readonly #results = new Map<string, readonly Row[]>();
   readonly #asked = new Set<string>();
 
-  /** @param linesOf the lines of a log group, JSON with their `time`; undefined: there is no such group */
-  constructor(linesOf: (group: string) => Promise<readonly string[] | undefined>) {
+  /**
+   * @param linesOf the lines of a log group, JSON with their `time`; undefined: there is no such group
+   * @param createdAt when a group was created, in milliseconds since the epoch. Default: when this engine was, as with a deployment
+   */
+  constructor(
+    linesOf: (group: string) => Promise<readonly string[] | undefined>,
+    createdAt: (group: string) => number = always(Date.now()),
+  ) {
     this.#linesOf = linesOf;
+    this.#createdAt = createdAt;
   }
 
   /** @param target the header `X-Amz-Target` */
@@ -58,15 +66,32 @@ export class LogInsightsEngine {
       lines.push(...found.map(parsed).filter((line) => line !== undefined));
     }
     const { startTime, endTime, limit = 10_000 } = query;
+    if (query.logGroupNames.some((group) => endTime * 1000 < this.#createdAt(group))) return malformed(tooEarly);
     const inTime = lines.filter(({ at }) => at >= startTime * 1000 && at <= endTime * 1000);
     try {
       const queryId = randomUUID();
       this.#results.set(queryId, rowsOf(query.queryString, inTime).slice(0, limit));
       return { status: 200, body: { queryId } };
     } catch (error) {
-      return { status: 400, body: { __type: 'MalformedQueryException', message: (error as Error).message } };
+      return malformed((error as Error).message);
     }
   }
+}
+
+/**
+ * Refused, rather than answered with nothing, is a range that ends before a log group was created, or before the lines that its
+ * retention has left. The words are those of public reports;
+ * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html has the exception.
+ */
+const tooEarly =
+  "Query's end date and time is either before the log groups creation time or exceeds the log groups log retention settings ([0,79])";
+
+function malformed(message: string): Answer {
+  return { status: 400, body: { __type: 'MalformedQueryException', message } };
+}
+
+function always<Value>(value: Value): () => Value {
+  return () => value;
 }
 
 function parsed(line: string): LogLine | undefined {

@@ -1,3 +1,4 @@
+import { itemBytes } from '../../shared/metadata/item-size.ts';
 import { holds } from '../../shared/ports/key-value-table.ts';
 import type {
   Attributes,
@@ -13,7 +14,15 @@ import type {
   WriteOutcome,
 } from '../../shared/ports/key-value-table.ts';
 
-/** A table in memory, for tests of what is built on one. It keeps a feed of all changes, and counts what it was asked. */
+/** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html: a page ends with the item that exceeds it. */
+const pageBytes = 1024 * 1024;
+/** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html */
+const transactionItems = 100;
+
+/**
+ * A table in memory, for tests of what is built on one. It keeps a feed of all changes, counts what it was asked, and has DynamoDB's
+ * limits: pages of a query have 1 MB, transactions 100 items.
+ */
 export class MemoryTable implements KeyValueTable {
   readonly freeChecks: boolean;
   readonly feed: FeedRecord[] = [];
@@ -51,7 +60,13 @@ export class MemoryTable implements KeyValueTable {
         (after === undefined || (reverse ? order(sk, after) < 0 : order(sk, after) > 0)),
     );
     if (reverse) found.reverse();
-    const items = found.slice(0, limit).map((sk) => ({ key: { pk, sk }, attributes: this.#item({ pk, sk })! }));
+    const items: Item[] = [];
+    for (let bytes = 0; items.length < Math.min(limit ?? found.length, found.length) && bytes <= pageBytes;) {
+      const key = { pk, sk: found[items.length]! };
+      const attributes = this.#item(key)!;
+      items.push({ key, attributes });
+      bytes += itemBytes({ ...key }) + itemBytes(attributes);
+    }
     return { items, more: items.length < found.length };
   }
 
@@ -67,6 +82,8 @@ export class MemoryTable implements KeyValueTable {
 
   async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
     this.calls.write += 1;
+    const named = new Set([...changes, ...conditions].map(({ key }) => `${key.pk}\n${key.sk}`));
+    if (named.size > transactionItems) throw new Error(`ValidationException: a transaction of ${named.size} items`);
     await this.beforeWrite(changes);
     const failed = [...changes, ...conditions]
       .filter(({ key, expect }) => expect !== undefined && !holds(expect, this.#item(key)))

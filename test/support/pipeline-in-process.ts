@@ -108,6 +108,7 @@ export class PipelineInProcess {
       },
       hostNames: { domain: this.host, websiteDomain: `website.${this.host}` },
       signing: {},
+      consoleOrigins: new Set(),
       requestId: () => `tx${(requests += 1)}`,
       hostId: 'host',
     });

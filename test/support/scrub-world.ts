@@ -5,7 +5,7 @@ import { BucketPurge } from '../../shared/metadata/removal/bucket-purge.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
 import type { NewVersion } from '../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
-import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
+import { finishEndedUploads, ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
 import { scrub } from '../../shared/metadata/scrub/scrub.ts';
@@ -57,6 +57,7 @@ export class ScrubWorld {
       this.#followed = this.table.feed.length;
       await this.usage.follow(records);
       await this.released.follow(records);
+      await finishEndedUploads(this.uploads, records);
     }
   }
 

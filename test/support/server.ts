@@ -22,6 +22,9 @@ export const accounts = [
 export const alice = accounts[0].users[0].keys[0];
 export const bob = accounts[1].users[0].keys[0];
 
+/** Where the console of every service is said to be opened, whether or not there is one. */
+export const consoleOrigin = 'https://console.example.test';
+
 export interface ServiceOptions {
   /** Use, and keep, this data directory. */
   readonly data?: string;
@@ -33,6 +36,8 @@ export interface ServiceOptions {
   readonly under?: readonly string[];
   /** True: no other file uses it, so that its process, its log and what it keeps can be looked at. */
   readonly alone?: true;
+  /** Where the program is, if not in this clone: another version of it. */
+  readonly root?: string;
 }
 
 /** A service started as a user starts it, in a process of its own. */
@@ -60,10 +65,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const accountsFile = join(folder, 'accounts.json');
   await writeFile(accountsFile, JSON.stringify(accounts));
   const declared = options.accounts === false ? [] : ['--accounts', accountsFile];
-  const program = ['bin/stillage.cjs', 'start', '--port', '0', '--data', data, ...declared];
+  const console = ['--console-port', '0', '--console-origin', consoleOrigin];
+  const program = ['bin/stillage.cjs', 'start', '--port', '0', ...console, '--data', data, ...declared];
   const [command, ...args] = [...(options.under ?? []), process.execPath, ...program, ...(options.args ?? [])];
   const child = spawn(command!, args, {
-    cwd: join(import.meta.dirname, '../..'),
+    cwd: options.root ?? join(import.meta.dirname, '../..'),
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

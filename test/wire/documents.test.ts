@@ -116,7 +116,7 @@ describe('the document of', () => {
     const body = `<Delete>${entries.map((entry) => `<Object>${entry}</Object>`).join('')}</Delete>`;
     expect(await documentOf({ method: 'POST', path: `/${bucket}`, query: 'delete', body })).toBe(
       `<DeleteResult ${xmlns}><Deleted><Key>gone</Key></Deleted><Error><Key>kept</Key><Code>PreconditionFailed</Code>` +
-        '<Message>At least one of the preconditions you specified did not hold.</Message></Error>' +
+        '<Message>At least one of the pre-conditions you specified did not hold</Message></Error>' +
         '<Deleted><Key>gone</Key><VersionId>null</VersionId></Deleted></DeleteResult>',
     );
   });

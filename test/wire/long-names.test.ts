@@ -18,9 +18,9 @@ describe('a name of 3,000 characters', () => {
     { path: `/${long}/key` },
     { path: `/${long}/key`, query: 'acl' },
     { method: 'DELETE', path: `/${long}` },
-  ])('is that of no bucket: $method $query', async (request) => {
-    expectError(await service.send(request), 404, 'NoSuchBucket');
-    expectError(await service.sendUnsigned(request), 404, 'NoSuchBucket');
+  ])('can be that of no bucket: $method $query', async (request) => {
+    expectError(await service.send(request), 400, 'InvalidBucketName');
+    expectError(await service.sendUnsigned(request), 400, 'InvalidBucketName');
   });
 
   it.each([

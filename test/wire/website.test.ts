@@ -126,6 +126,28 @@ describe.runIf(takesSettings)('a website', () => {
     }
   });
 
+  it('answers preflights by the rules of its bucket, and pages of other origins', async () => {
+    const bucket = await website();
+    await put(service.client, bucket, 'page', 'content', open);
+    const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
+    expectErrorPage(await visit(bucket, '/page', headers, 'OPTIONS'), 403, 'AccessForbidden');
+    const body =
+      '<CORSConfiguration><CORSRule><AllowedOrigin>https://a.example</AllowedOrigin><AllowedMethod>GET</AllowedMethod>' +
+      '</CORSRule></CORSConfiguration>';
+    expect((await service.send({ method: 'PUT', path: `/${bucket}`, query: 'cors', body })).status).toBe(200);
+    for (const path of ['/page', '/', '/missing']) {
+      const response = await visit(bucket, path, headers, 'OPTIONS');
+      expect([response.status, response.text]).toEqual([200, '']);
+      expect(response.header('access-control-allow-origin')).toBe('https://a.example');
+    }
+    expectErrorPage(
+      await visit(bucket, '/page', { ...headers, origin: 'https://b.example' }, 'OPTIONS'),
+      403,
+      'AccessForbidden',
+    );
+    expectErrorPage(await visit(bucket, '/page', { origin: 'https://a.example' }, 'OPTIONS'), 405, 'MethodNotAllowed');
+  });
+
   it('leads everybody elsewhere', async () => {
     const target = '<HostName>www.b.example:8443</HostName>';
     const bucket = await website(`<RedirectAllRequestsTo>${target}<Protocol>https</Protocol></RedirectAllRequestsTo>`);
@@ -229,7 +251,7 @@ describe.runIf(takesSettings)('a website', () => {
     await put(service.client, bucket, 'page', 'content', open);
     const response = await visit(bucket, '/page', { origin: 'https://a.example' }, method);
     expectErrorPage(response, 405, 'MethodNotAllowed');
-    expect(response.header('allow')).toBe('GET, HEAD');
+    expect(response.header('allow')).toBe('GET, HEAD, OPTIONS');
     expect(await answer(bucket, '/page')).toEqual([200, 'content']);
   });
 

@@ -1,5 +1,6 @@
 import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
 import { composeMonitoring, type Monitoring } from '../../../shared/metadata/monitoring/monitoring.ts';
+import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
 import { Usage } from '../../../shared/metadata/quotas/usage.ts';
 import { localActionKinds } from '../local/monitoring-schedule.ts';
 import type { Deps } from './data-deps.ts';
@@ -7,6 +8,7 @@ import type { Deps } from './data-deps.ts';
 /** What commands about monitoring work with. */
 export interface MonitoringDeps {
   readonly monitoring: Monitoring;
+  readonly notifications: Notifications;
   readonly buckets: Buckets;
   readonly usage: Usage;
 }
@@ -14,5 +16,6 @@ export interface MonitoringDeps {
 export function monitoringDeps(deps: Deps): MonitoringDeps {
   const buckets = new Buckets(deps);
   const monitoring = composeMonitoring({ ...deps, buckets, actionKinds: localActionKinds });
-  return { monitoring, buckets, usage: new Usage(deps) };
+  const notifications = new Notifications({ ...deps, history: monitoring.history });
+  return { monitoring, notifications, buckets, usage: new Usage(deps) };
 }

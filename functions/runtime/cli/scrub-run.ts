@@ -7,6 +7,7 @@ import {
 } from '../../../shared/metadata/scrub/findings.ts';
 import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { scrub } from '../../../shared/metadata/scrub/scrub.ts';
+import { day, hour, minute, second } from '../../../shared/ports/durations.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import { printable } from '../telemetry/log.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -128,7 +129,7 @@ function durationText(milliseconds: number): string {
   return `${Math.ceil(milliseconds / size)}${unit}`;
 }
 
-const unitOf: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const unitOf: Readonly<Record<string, number>> = { s: second, m: minute, h: hour, d: day };
 
 /** `7d` in milliseconds. */
 export function duration(text: string): number {

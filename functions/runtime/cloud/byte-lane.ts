@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
 import type { RequestMessage, ResponseMessage } from '../../../shared/http/message.ts';
+import { second } from '../../../shared/ports/durations.ts';
 import { byteLane } from '../../../shared/protocol/lanes.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
@@ -46,9 +47,9 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   // Node would leave out what comes after a thousand fields, and say nothing. maxHeaderSize bounds them.
   server.maxHeadersCount = 0;
   // Longer than the load balancer keeps a connection on which nothing happens, so that it is never the one to be surprised.
-  server.keepAliveTimeout = 140_000;
+  server.keepAliveTimeout = 140 * second;
   server.on('checkContinue', listener).on('checkExpectation', listener);
-  answerClientErrors(server, { telemetry: log, requestId, hostId: '' });
+  answerClientErrors(server, { telemetry: log, requestId, hostId: '', consoleOrigins: settings.consoleOrigins });
   const close = closing(server);
 
   const port = Number(environment['PORT'] ?? 9000);
@@ -64,7 +65,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
 }
 
 /** After SIGTERM, so long may requests take that are running. The task is stopped by force after 120 seconds. */
-const stopTime = 110_000;
+const stopTime = 110 * second;
 
 /** The operations of the byte lane that are built; and its health, for the load balancer. */
 function* served(): Generator<AnyOperation> {

@@ -1,9 +1,10 @@
-import { Accounts } from '../../../shared/access/accounts.ts';
+import { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { DynamoDbTable } from '../../../shared/adapters/cloud/dynamodb-table.ts';
 import { readManagedSecret, readNewestValues } from '../../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { checkLayout, claimLayout } from '../../../shared/metadata/layout.ts';
 import { everyActionKind } from '../../../shared/metadata/monitoring/alarm-definition.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
@@ -39,17 +40,19 @@ export async function startCloudService(
   operations: ReadonlyMap<OperationName, AnyOperation>,
   Blobs: CloudBlobsClass | undefined,
 ): Promise<CloudService> {
+  const log = new Log(process.stdout);
+  const randomness = new CryptoRandomness();
+  const table = new DynamoDbTable({ tableName: settings.table, callTimeout: settings.tableTimeout, telemetry: log });
+  const writes = [...operations.values()].some(({ needs }) => needs.table === 'write');
   const [secret, edgeSecret] = await Promise.all([
     readManagedSecret(settings.secret),
     readManagedSecret(settings.edgeSecret),
+    writes ? claimLayout({ table, randomness }) : checkLayout(table, 'read'),
   ]);
   const keys = deploymentKeys(secret);
-  const log = new Log(process.stdout);
   const clock = new SystemClock();
   const read = (): Promise<readonly string[]> => readNewestValues(settings.edgeSecret);
   const edge = new OriginSecret({ secret: edgeSecret, read, clock, telemetry: log });
-  const randomness = new CryptoRandomness();
-  const table = new DynamoDbTable({ tableName: settings.table, callTimeout: settings.tableTimeout, telemetry: log });
   const blobs = Blobs ? new Blobs({ bucket: settings.blobBucket }) : new NoBlobs();
   const secrets = new AesSecrets(keys.sealing);
   const accounts = new Accounts({ table, secrets, clock });
@@ -76,6 +79,7 @@ export async function startCloudService(
     telemetry: new ChargedTelemetry(log),
     hostNames: { domain, websiteDomain },
     signing: { version2: settings.signatureV2, ...(settings.strictRegion && { strictRegion: region }) },
+    consoleOrigins: settings.consoleOrigins,
     requestId,
     hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
   });

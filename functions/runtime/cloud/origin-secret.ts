@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../shared/ports/clock.ts';
+import { second } from '../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 
 /** So many milliseconds lie between two readings: whoever makes proofs up must not make a process read without end. */
-export const readingInterval = 10_000;
+export const readingInterval = 10 * second;
 
 export interface OriginSecretDeps {
   /** What the secret is now. */

@@ -24,6 +24,8 @@ export interface CloudSettings {
   readonly signatureV2: boolean;
   /** Regions besides its own that a bucket may be asked for in; undefined: any. */
   readonly regions: readonly string[] | undefined;
+  /** Origins of the console: it may call every operation from a browser. */
+  readonly consoleOrigins: ReadonlySet<string>;
   /** What differs from the default limits. */
   readonly limits: Partial<Limits>;
 }
@@ -50,6 +52,7 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     strictRegion: environment['STILLAGE_STRICT_REGION'] === 'true',
     signatureV2: environment['STILLAGE_SIGNATURE_V2'] !== 'false',
     regions: environment['STILLAGE_REGIONS']?.split(','),
+    consoleOrigins: new Set(environment['STILLAGE_CONSOLE_ORIGINS']?.split(',')),
     limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
   };
 }

@@ -1,5 +1,5 @@
-import { Administration } from '../../../shared/access/administration.ts';
-import { KeyAdministration } from '../../../shared/access/key-administration.ts';
+import { Administration } from '../../../shared/metadata/accounts/administration.ts';
+import { KeyAdministration } from '../../../shared/metadata/accounts/key-administration.ts';
 import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
 import type { ActionKind } from '../../../shared/metadata/monitoring/alarm-definition.ts';
 import { composeMonitoring } from '../../../shared/metadata/monitoring/monitoring.ts';

@@ -1,5 +1,5 @@
 import { Usage } from '../../../shared/metadata/quotas/usage.ts';
-import { ReleaseQueue } from '../../../shared/metadata/removal/release-queue.ts';
+import { finishEndedUploads, ReleaseQueue } from '../../../shared/metadata/removal/release-queue.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import { hour } from '../../../shared/ports/durations.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
@@ -19,5 +19,9 @@ export function feedFollowers(deps: {
 }): readonly Follower[] {
   const usage = new Usage(deps);
   const released = new ReleaseQueue({ ...deps, grace: localGrace });
-  return [(batch) => usage.follow(batch), (batch) => released.follow(batch)];
+  return [
+    (batch) => usage.follow(batch),
+    (batch) => released.follow(batch),
+    (batch) => finishEndedUploads(deps.uploads, batch),
+  ];
 }

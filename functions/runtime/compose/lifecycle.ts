@@ -3,7 +3,7 @@ import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-pa
 import { Manifests } from '../../../shared/metadata/objects/manifests.ts';
 import { Objects } from '../../../shared/metadata/objects/objects.ts';
 import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
-import type { LifecycleDeps } from '../../scheduled/apply-lifecycle.ts';
+import type { LifecycleDeps } from '../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import type { Adapters } from './services.ts';
 
 /** The deps in which lifecycle rules are applied, on a choice of adapters. */

@@ -33,11 +33,28 @@ export interface Adapters {
   readonly actionKinds: ReadonlySet<ActionKind>;
 }
 
-/** The deps that operations use, built on a choice of adapters. What they mean is the same everywhere. */
+/** The services that depend on how many processes write. */
+export type Counters = Pick<Services, 'usage' | 'quotas'>;
+
+/** Where many processes write: counters that follow the change feed, and a flag on each bucket that is full. */
+const countersOfMany = (usage: Usage): Counters => ({ usage, quotas: new FlaggedQuotas() });
+
+/**
+ * Builds the services that operations use from a choice of adapters.
+ * @param deployment.counters counters and quotas, built from those that follow the feed; unless given, for many processes
+ */
 export function composeServices(
   adapters: Adapters,
-  { projects, settings }: { readonly projects: Projects; readonly settings: Settings },
-): Services & { readonly usage: Usage } {
+  {
+    projects,
+    settings,
+    counters = countersOfMany,
+  }: {
+    readonly projects: Projects;
+    readonly settings: Settings;
+    readonly counters?: (usage: Usage) => Counters;
+  },
+): Services {
   const { blobs, clock } = adapters;
   const buckets = new Buckets(adapters);
   const manifests = new Manifests(adapters);
@@ -47,8 +64,7 @@ export function composeServices(
     uploads: new Uploads({ ...adapters, buckets, manifests }),
     contents: new Contents({ ...adapters, manifests }),
     contentReferences: new ContentReferences(adapters),
-    usage: new Usage(adapters),
-    quotas: new FlaggedQuotas(),
+    ...counters(new Usage(adapters)),
     monitoring: composeMonitoring({ ...adapters, buckets }),
     publicLinks: new PublicLinks({ ...adapters, buckets }),
     blobs,

@@ -2,7 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
+import { Fields } from '../../../shared/http/message.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+import { consoleCorsFields } from '../../../shared/protocol/console/cors.ts';
 import { routes } from '../../../shared/protocol/routes.ts';
 import { errorDocument } from '../../../shared/xml/error.ts';
 
@@ -10,6 +12,8 @@ interface Deps {
   readonly telemetry: Telemetry;
   readonly requestId: () => string;
   readonly hostId: string;
+  /** Origins of the console, which learns of these errors, too. */
+  readonly consoleOrigins: ReadonlySet<string>;
 }
 
 /** A request line whose method Node's parser does not know (RFC 9112 §3), and which is right otherwise. */
@@ -22,7 +26,7 @@ interface ClientError extends NodeJS.ErrnoException {
 }
 
 /** Answers what Node's HTTP parser refuses, and what it takes for no request: with an S3 error, and the connection ends. */
-export function answerClientErrors(server: Server, { telemetry, requestId, hostId }: Deps): void {
+export function answerClientErrors(server: Server, { telemetry, requestId, hostId, consoleOrigins }: Deps): void {
   const running = new WeakMap<Duplex, Set<ServerResponse>>();
   const note = ({ socket }: IncomingMessage, response: ServerResponse): void => {
     const responses = running.get(socket) ?? new Set();
@@ -31,18 +35,20 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
   };
   server.on('request', note).on('checkContinue', note).on('checkExpectation', note);
 
-  /** @param method undefined where the request has begun: it is logged as one whose body broke off */
-  const refuse = (socket: Duplex, refusal: S3Error, method: string | undefined): void => {
+  /** @param by the method; or the request, where it has begun: it is logged as one whose body broke off */
+  const refuse = (socket: Duplex, refusal: S3Error, by: string | IncomingMessage): void => {
     const { status, code } = refusal;
     const id = requestId();
     const body = errorDocument(refusal, { requestId: id, hostId });
-    const headers = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const cors = typeof by === 'string' ? [] : corsFieldsOf(by, consoleOrigins);
+    const headers = [...Object.entries(refusal.headers), ...cors].map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(
       `HTTP/1.1 ${status} ${code}\r\nx-amz-request-id: ${id}\r\nx-amz-id-2: ${hostId}\r\n` +
         `date: ${new Date().toUTCString()}\r\nserver: Stillage\r\ncontent-type: application/xml\r\n${headers.join('')}` +
         `connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
-    if (method === undefined) return;
+    if (typeof by !== 'string') return;
+    const method = by;
     const bytes = { bytesIn: 0, bytesOut: Buffer.byteLength(body) };
     telemetry.request({ requestId: id, operation: 'Unknown', method, status, code, ...bytes, milliseconds: 0 });
   };
@@ -65,8 +71,13 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
       socket.destroy();
       return;
     }
-    refuse(socket, s3ErrorOf(error), responses.length > 0 ? undefined : '-');
+    refuse(socket, s3ErrorOf(error), responses.at(-1)?.req ?? '-');
   });
+}
+
+/** What the console may know of the refusal of a request whose head was well-formed. */
+function corsFieldsOf({ method = '', rawHeaders }: IncomingMessage, origins: ReadonlySet<string>) {
+  return consoleCorsFields({ method, fields: Fields.fromRaw(rawHeaders) }, origins) ?? [];
 }
 
 /** Whether an error of the parser concerns none of the requests that are being answered. */

@@ -2,17 +2,22 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { OperatorError } from '../operator-error.ts';
 
-/** Listens, and answers the URL: `http://127.0.0.1:9000`. @throws OperatorError */
+/**
+ * Listens, and returns the URL: `http://127.0.0.1:9000`.
+ * @param option by which the port was given
+ * @throws OperatorError
+ */
 export async function listen(
   server: Server,
   { port, host }: { readonly port: number; readonly host: string },
   secure: boolean,
+  option = '--port',
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(
         error.code === 'EADDRINUSE'
-          ? new OperatorError(`port ${port} is taken; choose another one with --port`)
+          ? new OperatorError(`port ${port} is taken; choose another one with ${option}`)
           : new OperatorError(`cannot listen on ${host}:${port}: ${error.message}`),
       );
     });

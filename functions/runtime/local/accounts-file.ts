@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 // All of it by a name, so that the bundle takes what is used and not the messages in fifty languages.
 import * as z from 'zod';
-import type { ProjectDeclaration } from '../../../shared/access/accounts.ts';
+import type { ProjectDeclaration } from '../../../shared/metadata/accounts/accounts.ts';
 import { namePattern, nameRule } from '../../../shared/access/account-names.ts';
 import { OperatorError } from '../operator-error.ts';
 

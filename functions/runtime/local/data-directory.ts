@@ -8,7 +8,9 @@ import { LmdbTable, type Commits } from '../../../shared/adapters/embedded/lmdb-
 import type { SmallBlobWrites } from '../../../shared/adapters/embedded/small-blobs.ts';
 import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file.ts';
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { isFollowed } from '../../../shared/metadata/keys.ts';
+import { claimLayout } from '../../../shared/metadata/layout.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isKeyOf } from './managed-key.ts';
 
@@ -35,6 +37,12 @@ export async function openData(data: string): Promise<DataDirectory> {
     const secrets = await KeyFileSecrets.open(join(data, keyFile));
     const environment = await LmdbEnvironment.open(join(data, 'table'), () => endProcess(data));
     const table = new LmdbTable(environment, { isFollowed });
+    try {
+      await claimLayout({ table, randomness: new CryptoRandomness() });
+    } catch (error) {
+      await table.close();
+      throw error;
+    }
     if (!(await isKeyOf(table, secrets))) {
       await table.close();
       throw new Error(`the secrets in its table are sealed with another ${keyFile}; put that one back from a backup`);

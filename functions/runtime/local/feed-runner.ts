@@ -20,6 +20,7 @@ export class FeedRunner {
   /** A drain may be served by a run that began after it was asked for: then nothing it must see is missed. */
   readonly #runs = new SharedReads<'feed', void>(() => this.#run());
   #timer: NodeJS.Timeout | undefined;
+  #isAbandoned = false;
 
   constructor(feed: ChangeFeed, followers: readonly Follower[], telemetry: Telemetry) {
     this.#feed = feed;
@@ -42,8 +43,15 @@ export class FeedRunner {
     clearTimeout(this.#timer);
   }
 
+  /** Stops without following what is left. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#unsubscribe();
+    clearTimeout(this.#timer);
+  }
+
   #soon(delay: number): void {
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined || this.#isAbandoned) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.drain().catch((error: unknown) => {

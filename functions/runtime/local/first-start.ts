@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Accounts } from '../../../shared/access/accounts.ts';
-import { randomKeyId, randomSecret } from '../../../shared/access/key-administration.ts';
+import type { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
+import { randomKeyId, randomSecret } from '../../../shared/metadata/accounts/key-administration.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/metadata/keys.ts';

@@ -2,8 +2,8 @@ import { realDays, shortDays, type Calendar } from '../../../shared/metadata/lif
 import type { LifecyclePass } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import { minute } from '../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import { applyLifecycle, type LifecycleDeps } from '../../scheduled/apply-lifecycle.ts';
-import { isPassDue } from '../../scheduled/plan-lifecycle.ts';
+import { applyLifecycle, type LifecycleDeps } from '../../../shared/metadata/lifecycle/apply-lifecycle.ts';
+import { isPassDue } from '../../../shared/metadata/lifecycle/plan-lifecycle.ts';
 import { repeat } from './schedule.ts';
 
 /** Leaves room for requests: each worker scans without a break. */

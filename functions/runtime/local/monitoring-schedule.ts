@@ -3,8 +3,8 @@ import { samplingTime } from '../../../shared/metadata/monitoring/resolutions.ts
 import type { Notifier } from '../../../shared/ports/notifier.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { ActionKind } from '../../../shared/metadata/monitoring/alarm-definition.ts';
-import { collectMetrics, type CollectionDeps } from '../../scheduled/collect-metrics.ts';
-import { evaluateAlarms, type EvaluationDeps } from '../../scheduled/evaluate-alarms.ts';
+import { collectMetrics, type CollectionDeps } from '../../../shared/metadata/monitoring/collect-metrics.ts';
+import { evaluateAlarms, type EvaluationDeps } from '../../../shared/metadata/monitoring/evaluate-alarms.ts';
 import { LogNotifier, NotifierByScheme } from '../telemetry/notifiers.ts';
 import { onTheClock } from './schedule.ts';
 import type { StartOptions } from './settings.ts';

@@ -1,16 +1,15 @@
-import { Accounts } from '../../../shared/access/accounts.ts';
-import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
-import { Log } from '../telemetry/log.ts';
+import { second } from '../../../shared/ports/durations.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
+import { Log } from '../telemetry/log.ts';
 import { readAccountsFile } from './accounts-file.ts';
-import { startBackground, type Background } from './background.ts';
+import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
 import { openData } from './data-directory.ts';
+import { composeEmbeddedService } from './embedded-service.ts';
 import { clientSettings, ensureFirstKey } from './first-start.ts';
-import { localServices, type LocalServices } from './local-services.ts';
+import { startListener } from './listener.ts';
 import { lockDirectory } from './service-lock.ts';
-import { serveRequests, type Serving } from './serving.ts';
 import { readTls, type StartOptions } from './settings.ts';
 import { startWorkers } from './workers/supervisor.ts';
 
@@ -24,37 +23,42 @@ export interface LocalServer {
   readonly stopped: Promise<void>;
 }
 
-/**
- * Starts the service on one machine: embedded table and blob store, feed and schedules, and the servers of requests, in this process or in
- * workers.
- * @throws OperatorError
- */
+/** After so long a stop cuts what still runs. */
+const stopTime = 30 * second;
+/** The same for the files of the console. */
+const consoleStopTime = 2 * second;
+
+/** The program's service on one machine: on a data directory, with the log on standard output, until a signal ends it. */
 export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
-  // Workers read the same, later: what is wrong with it is said once, and before anything is created.
-  await readTls(options);
-  new TrustedProxies(options.trustProxy);
+  const tls = await readTls(options);
+  const proxies = new TrustedProxies(options.trustProxy);
+  checkConsoleOrigins(options);
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
 
   const log = new Log(process.stdout);
-  const data = await openData(options.data);
-  const { table, blobs, secrets } = data;
-  const lock = await lockDirectory(options.data, table, new CryptoRandomness());
-  const accounts = new Accounts({ table, secrets, clock: new SystemClock() });
-  for (const project of declared ?? []) await accounts.ensure(project);
-
-  const mutex = new KeyedMutex();
-  const local = await localServices(options, data, mutex);
-  const background = startBackground(options, local, log);
-  const serving = await startServing(options, local, { log, background, mutex });
-  const { url } = serving;
-  await ensureFirstKey({ table, accounts, randomness: local.randomness }, declared !== undefined, (key) => {
+  const clock = new SystemClock();
+  const randomness = new CryptoRandomness();
+  const stores = await openData(options.data);
+  const lock = await lockDirectory(options.data, stores.table, randomness);
+  const service = await composeEmbeddedService(
+    { ...stores, clock, randomness, telemetry: log, ...(declared && { declared }) },
+    options,
+  );
+  const { accounts, pipeline, consoleOrigins } = service;
+  const listener = await (options.workers === 1
+    ? startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options)
+    : startWorkers(options, { ...stores, ...service, clock, log }));
+  const { url } = listener;
+  await ensureFirstKey({ ...stores, accounts, randomness }, declared !== undefined, (key) => {
     process.stderr.write(clientSettings(key, url, options.region));
   });
+  const console = await consoleOrNone(options, { url, tls, telemetry: log });
+  for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
+  if ('tellOrigins' in listener) listener.tellOrigins(consoleOrigins);
 
   const close = async (): Promise<void> => {
-    await serving.stop();
-    await background.stop();
-    await Promise.all([table.close(), blobs.close()]);
+    await Promise.all([listener.close(stopTime), console?.close(consoleStopTime)]);
+    await service.close();
     await lock.release();
     log.note('stopped');
     log.flush();
@@ -69,17 +73,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     }
   });
 
-  process.stderr.write(`Stillage is listening on ${url}\n`);
+  const hint = console ? `The console is at ${console.url}: sign in there with an access key\n` : '';
+  process.stderr.write(`Stillage is listening on ${url}\n${hint}`);
   return { url, stop, stopped };
-}
-
-/** Serves requests in this process, or in as many workers as there are to be. */
-function startServing(
-  options: StartOptions,
-  local: LocalServices,
-  { log, background, mutex }: { log: Log; background: Background; mutex: KeyedMutex },
-): Promise<Serving> {
-  const { counters, feed } = background;
-  if (options.workers === 1) return serveRequests(options, local, { log, counters });
-  return startWorkers(options, local, { log, quotas: counters.quotas, mutex, feed });
 }

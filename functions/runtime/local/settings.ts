@@ -7,6 +7,12 @@ import { OperatorError } from '../operator-error.ts';
 export interface StartOptions {
   readonly port: number;
   readonly host: string;
+  /** Of the console; 0: there is none. */
+  readonly consolePort: number;
+  /** Origins of the console besides its usual ones. */
+  readonly consoleOrigin: readonly string[];
+  /** The folder of the console's files, if not the one that was built. */
+  readonly consoleFiles?: string;
   readonly data: string;
   readonly domain: string;
   readonly websiteDomain: string;
@@ -40,6 +46,7 @@ export interface StartOptions {
 export const defaultOptions = {
   port: 9000,
   host: '127.0.0.1',
+  consolePort: 9001,
   data: './data',
   domain: 'localhost',
   websiteDomain: 'website.localhost',
@@ -53,8 +60,14 @@ export const defaultOptions = {
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
 } as const satisfies Partial<StartOptions>;
 
+/** A certificate and its private key, in PEM. */
+export interface Tls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
 /** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError */
-export async function readTls({ tlsCert, tlsKey }: StartOptions): Promise<{ cert: Buffer; key: Buffer } | undefined> {
+export async function readTls({ tlsCert, tlsKey }: StartOptions): Promise<Tls | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined)
     throw new OperatorError('--tls-key needs --tls-cert as well: the file of the certificate in PEM');

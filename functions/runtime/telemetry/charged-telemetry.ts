@@ -2,7 +2,7 @@ import type { RequestRecord, Telemetry } from '../../../shared/ports/telemetry.t
 import { chargeOf } from './charges.ts';
 
 /**
- * Writes into the line of a request who pays for it, and as what; functions/scheduled/bill-requests.ts adds that up. In the cloud
+ * Writes into the line of a request who pays for it, and as what; shared/metadata/billing/bill-requests.ts adds that up. In the cloud
  * requests end in processes that may be frozen with the answer and never wake again: a line is all that costs them nothing.
  */
 export class ChargedTelemetry implements Telemetry {

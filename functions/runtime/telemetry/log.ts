@@ -4,7 +4,8 @@ import type { RequestRecord, Telemetry } from '../../../shared/ports/telemetry.t
 /** Milliseconds that a line may wait for others. */
 const gatherTime = 10;
 
-type LogFields = Readonly<Record<string, unknown>>;
+/** What a line says besides its message. */
+type LogFields = object;
 
 /**
  * One line per request: JSON, or columns where a person looks at a terminal. Lines that come close together are written
@@ -22,7 +23,7 @@ export class Log implements Telemetry {
   }
 
   request(record: RequestRecord): void {
-    this.#line('info', 'request', record as unknown as LogFields);
+    this.#line('info', 'request', record);
   }
 
   problem(message: string, error?: unknown, fields: LogFields = {}): void {
@@ -72,14 +73,14 @@ function asJsonEscape(character: string): string {
 function forPeople(level: string, message: string, fields: LogFields): string {
   const time = new Date().toISOString().slice(11, 23);
   if (message !== 'request') {
-    const { error, ...others } = fields;
+    const { error, ...others } = fields as { readonly error?: unknown };
     const rest = Object.entries(others).map(([name, value]) => `${name}=${String(value)}`);
     const line = `${time} ${level === 'error' ? 'error ' : ''}${printable([message, ...rest].join(' '))}`;
     return [line, ...stackLines(error)].join('\n') + '\n';
   }
   // Only request() writes this message.
   const { status, method, operation, bucket, code, bytesIn, bytesOut, milliseconds, user, project } =
-    fields as unknown as RequestRecord;
+    fields as RequestRecord;
   const who = user === undefined ? 'anonymous' : `${user}/${project}`;
   const what = [
     status,

@@ -9,15 +9,8 @@ export class LogNotifier implements Notifier {
     this.#telemetry = telemetry;
   }
 
-  async send({ body, id }: Notification): Promise<Delivery> {
-    const { AlarmName, NewStateValue, OldStateValue, NewStateReason } = JSON.parse(body) as Record<string, string>;
-    this.#telemetry.note('alarm', {
-      alarm: AlarmName!,
-      state: NewStateValue!,
-      before: OldStateValue!,
-      reason: NewStateReason!,
-      id,
-    });
+  async send({ alarm: { name, ...change }, id }: Notification): Promise<Delivery> {
+    this.#telemetry.note('alarm', { alarm: name, ...change, id });
     return { outcome: 'delivered' };
   }
 }

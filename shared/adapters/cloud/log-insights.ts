@@ -2,6 +2,7 @@ import {
   CloudWatchLogsClient,
   type CloudWatchLogsClientConfig,
   GetQueryResultsCommand,
+  MalformedQueryException,
   type ResultField,
   StartQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
@@ -39,26 +40,32 @@ export class LogInsights implements RequestLog {
   }
 
   /** @throws Error if a query fails */
-  async between(from: number, until: number): Promise<readonly LoggedRequests[]> {
-    const lines = await this.#ask(from, until);
+  between(from: number, until: number): Promise<readonly LoggedRequests[]> {
+    return this.#between(this.#groups, from, until);
+  }
+
+  async #between(groups: readonly string[], from: number, until: number): Promise<readonly LoggedRequests[]> {
+    const lines = await this.#ask(groups, from, until);
+    if (lines === undefined) {
+      // The refusal does not say which group it is about.
+      const found = groups.length === 1 ? [] : groups.map((group) => this.#between([group], from, until));
+      return added((await Promise.all(found)).flat());
+    }
     if (lines.length < this.#maxLines) return lines.map(requestsOf);
     // There may be more of them than are told.
     if (until - from <= 1) throw new Error(`more than ${this.#maxLines} projects sent requests in a millisecond`);
     const middle = Math.floor((from + until) / 2);
-    return added([...(await this.between(from, middle)), ...(await this.between(middle, until))]);
+    return added([...(await this.#between(groups, from, middle)), ...(await this.#between(groups, middle, until))]);
   }
 
-  async #ask(from: number, until: number): Promise<readonly (readonly ResultField[])[]> {
-    const { queryId } = await this.#client.send(
-      new StartQueryCommand({
-        logGroupNames: [...this.#groups],
-        // Whole seconds, the last one included; the query itself knows milliseconds.
-        startTime: Math.floor(from / 1000),
-        endTime: Math.ceil(until / 1000),
-        queryString: queryOf(from, until),
-        limit: this.#maxLines,
-      }),
-    );
+  /** Returns the rows of the answer; undefined if one of the groups can have nothing of that time. */
+  async #ask(
+    groups: readonly string[],
+    from: number,
+    until: number,
+  ): Promise<readonly (readonly ResultField[])[] | undefined> {
+    const queryId = await this.#start(groups, from, until);
+    if (queryId === undefined) return undefined;
     for (;;) {
       const { status, results = [] } = await this.#client.send(new GetQueryResultsCommand({ queryId }));
       if (status === 'Complete') return results;
@@ -66,7 +73,30 @@ export class LogInsights implements RequestLog {
       await new Promise((resolve) => setTimeout(resolve, this.#pollTime));
     }
   }
+
+  async #start(groups: readonly string[], from: number, until: number): Promise<string | undefined> {
+    const command = new StartQueryCommand({
+      logGroupNames: [...groups],
+      // Whole seconds, the last one included; the query itself knows milliseconds.
+      startTime: Math.floor(from / 1000),
+      endTime: Math.ceil(until / 1000),
+      queryString: queryOf(from, until),
+      limit: this.#maxLines,
+    });
+    try {
+      return (await this.#client.send(command)).queryId;
+    } catch (error) {
+      if (error instanceof MalformedQueryException && outsideOfLog.test(error.message)) return undefined;
+      throw error;
+    }
+  }
 }
+
+/**
+ * How a query of a time is refused that ends before a group was created, or before its retention reaches: the exception is that of a
+ * query with a mistake, only its words differ.
+ */
+const outsideOfLog = /before the log groups? creation time|exceeds the log groups? log retention/;
 
 /** What is charged has a class. */
 function queryOf(from: number, until: number): string {

@@ -14,12 +14,14 @@ import {
   BlobDamaged,
   type BlobDescription,
   BlobMissing,
+  BlobsNotRemoved,
   type BlobOwner,
   type BlobRef,
   type BlobStore,
   type ByteRange,
   type OwnedBlob,
 } from '../../ports/blob-store.ts';
+import { minute } from '../../ports/durations.ts';
 import { inParts } from './blob-parts.ts';
 import { MultipartUpload, type NewObject } from './multipart-upload.ts';
 
@@ -50,7 +52,7 @@ const checksums = {
  */
 const defaultRequestHandler = {
   connectionTimeout: 2000,
-  requestTimeout: 60_000,
+  requestTimeout: minute,
   throwOnRequestTimeout: true,
   httpsAgent: { maxSockets: Infinity },
 };
@@ -127,16 +129,27 @@ export class S3BlobStore implements BlobStore {
   }
 
   async remove(refs: readonly BlobRef[]): Promise<void> {
+    const left: BlobRef[] = [];
+    let reason = '';
+    let cause: unknown;
     for (let at = 0; at < refs.length; at += deletedAtOnce) {
-      const Objects = refs.slice(at, at + deletedAtOnce).map((ref) => ({ Key: this.#prefix + ref }));
+      const some = refs.slice(at, at + deletedAtOnce);
+      const Objects = some.map((ref) => ({ Key: this.#prefix + ref }));
       const command = new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } });
-      const { Errors: [failed, ...others] = [] } = await this.#client.send(command);
-      if (failed !== undefined) {
-        throw new Error(
-          `${failed.Key} was not removed (nor were ${others.length} more): ${failed.Code} ${failed.Message}`,
-        );
+      try {
+        // 200, whatever became of the single objects.
+        const { Errors = [] } = await this.#client.send(command);
+        for (const { Key, Code, Message } of Errors) {
+          left.push(...(Key === undefined ? some : [Key.slice(this.#prefix.length)]));
+          reason ||= `${Key} ${Code} ${Message}`;
+        }
+      } catch (error) {
+        left.push(...some);
+        cause ??= error;
+        reason ||= String(error);
       }
     }
+    if (left.length > 0) throw new BlobsNotRemoved(left, reason, { cause });
   }
 
   /** What is written is durable: nothing is kept aside. */

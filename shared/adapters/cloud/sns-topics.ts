@@ -1,5 +1,5 @@
 import { PublishCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns';
-import type { Delivery, Notification, Notifier } from '../../ports/notifier.ts';
+import type { AlarmChange, Delivery, Notification, Notifier } from '../../ports/notifier.ts';
 
 /** Milliseconds for one attempt; the SDK makes three. */
 const timeout = 5000;
@@ -18,14 +18,14 @@ export class SnsTopics implements Notifier {
     this.#settings = settings;
   }
 
-  async send({ target, body, id }: Notification): Promise<Delivery> {
+  async send({ target, body, alarm, id }: Notification): Promise<Delivery> {
     const region = target.split(':')[3];
     if (!region) return { outcome: 'refused', reason: 'this is no topic' };
     try {
       await this.#client(region).send(
         new PublishCommand({
           TopicArn: target,
-          Subject: subjectOf(body),
+          Subject: subjectOf(alarm),
           Message: body,
           // A topic that keeps an order also drops what comes twice.
           ...(target.endsWith('.fifo') && { MessageGroupId: id.split('.').at(-1), MessageDeduplicationId: id }),
@@ -49,7 +49,6 @@ export class SnsTopics implements Notifier {
 }
 
 /** What mails of the topic have for a subject, as CloudWatch has it: ASCII, without line breaks. */
-function subjectOf(body: string): string {
-  const { NewStateValue, AlarmName } = JSON.parse(body) as Record<string, string>;
-  return `${NewStateValue}: "${AlarmName}"`.replace(/[^\x20-\x7e]/g, '?').slice(0, subjectLength);
+function subjectOf({ name, state }: AlarmChange): string {
+  return `${state}: "${name}"`.replace(/[^\x20-\x7e]/g, '?').slice(0, subjectLength);
 }

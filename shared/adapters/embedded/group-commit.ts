@@ -1,4 +1,5 @@
 import type { RootDatabase } from 'lmdb';
+import { second } from '../../ports/durations.ts';
 import { TableBusy } from '../../ports/key-value-table.ts';
 
 /** What a caller wants done inside a transaction. */
@@ -26,7 +27,7 @@ export class CommitUnknown extends Error {
 }
 
 /** For so many milliseconds a job waits, at most, until its transaction begins: the engine never says that it cannot begin one. */
-const patience = 30_000;
+const patience = 30 * second;
 
 /**
  * Runs jobs in transactions of the engine, all that wait in one: a commit costs a sync of the disk, so many callers share it.

@@ -1,6 +1,6 @@
-/** Days and months of bills are those of UTC, written `2026-11-21` and `2026-11`; times are milliseconds since the epoch. */
+import { day as dayLength } from '../../ports/durations.ts';
 
-export const dayLength = 24 * 60 * 60 * 1000;
+/** Days and months of bills are those of UTC, written `2026-11-21` and `2026-11`; times are milliseconds since the epoch. */
 
 /** The day that a moment lies in. */
 export function dayOf(moment: number): string {

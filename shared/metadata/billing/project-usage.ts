@@ -1,9 +1,10 @@
 import { hour } from '../../ports/durations.ts';
-import type { Item, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
+import { partitionItems } from '../partition-items.ts';
 import { beginningOf } from './days.ts';
 import { billingPartition } from './items.ts';
 import { decodeTally, noRequests, sumOf, type RequestTally } from './request-meter.ts';
-import { beginDay, byteTimeUntil, decodeDay, type Holding } from './storage-day.ts';
+import { beginDay, byteTimeUntil, decodeDay, type Holding, type StorageDay } from './storage-day.ts';
 
 /** What a project used on a day. */
 export interface DayUsage extends RequestTally {
@@ -29,12 +30,10 @@ export async function projectUsage(
   const [first, last] = [begun[0], begun.at(-1)];
   if (first === undefined || last === undefined) return [];
   const storage = new Map(begun.map((day) => [day, { byteTime: 0n, objects: 0 }]));
-  for await (const counter of countersOf(table, project)) {
-    const { before, items } = await holdingsOf(table, project, counter, first, last);
+  for await (const { before, days: stored } of holdersOf(table, project, first, last)) {
     let holding = before;
     for (const day of begun) {
-      const item = items.get(day);
-      const held = item ? decodeDay(item.attributes) : beginDay(day, holding);
+      const held = stored.get(day) ?? beginDay(day, holding);
       const total = storage.get(day)!;
       total.byteTime += byteTimeUntil(day, held, now);
       total.objects += held.objects;
@@ -50,40 +49,48 @@ export async function projectUsage(
   }));
 }
 
-/** `<bucket id>/<shard id>/` of every bucket that the project has, or once had. */
-async function* countersOf(table: KeyValueTable, project: string): AsyncGenerator<string> {
-  for (let after: string | undefined; ;) {
-    const page = await table.query(billingPartition.storage(project), {
-      limit: 1,
-      ...(after !== undefined && { after }),
-    });
-    const [item] = page.items;
-    if (item === undefined) return;
-    const counter = item.key.sk.slice(0, item.key.sk.lastIndexOf('/') + 1);
-    yield counter;
-    // Behind all of its days, which begin with digits.
-    after = `${counter}~`;
-  }
+/** What one shard tells of one bucket. */
+interface Holder {
+  /** `<bucket id>/<shard>/` */
+  readonly prefix: string;
+  /** What was held before the first day that is asked for. */
+  before: Holding;
+  /** The days that are asked for, as far as something changed on them. */
+  readonly days: Map<string, StorageDay>;
 }
 
-/** The days of a counter from the first to the last, and what it counted before. */
-async function holdingsOf(
-  table: KeyValueTable,
-  project: string,
-  counter: string,
-  first: string,
-  last: string,
-): Promise<{ readonly before: Holding; readonly items: ReadonlyMap<string, Item> }> {
+/** Items of a page. What lies before and after the days that are asked for is skipped where it is longer than that. */
+const pageSize = 300;
+
+/** Every bucket that the project has, or once had, in pages that go on from one bucket to the next. */
+async function* holdersOf(table: KeyValueTable, project: string, first: string, last: string): AsyncGenerator<Holder> {
   const pk = billingPartition.storage(project);
-  const options = { prefix: counter, reverse: true, after: counter + first, limit: 1 };
-  const [previous] = (await table.query(pk, options)).items;
-  const items = new Map<string, Item>();
-  for await (const item of itemsFrom(table, pk, { prefix: counter, from: counter + first })) {
-    const day = item.key.sk.slice(counter.length);
-    if (day > last) break;
-    items.set(day, item);
+  let holder: Holder | undefined;
+  let place: Pick<QueryOptions, 'from' | 'after'> = {};
+  for (let more = true; more;) {
+    const page = await table.query(pk, { ...place, limit: pageSize });
+    let day = '';
+    for (const { key, attributes } of page.items) {
+      const prefix = key.sk.slice(0, key.sk.lastIndexOf('/') + 1);
+      if (holder && holder.prefix !== prefix) yield holder;
+      if (holder?.prefix !== prefix) holder = { prefix, before: nothing, days: new Map() };
+      day = key.sk.slice(prefix.length);
+      if (day < first) holder.before = decodeDay(attributes);
+      else if (day <= last) holder.days.set(day, decodeDay(attributes));
+    }
+    ({ more } = page);
+    if (holder === undefined || !more) continue;
+    if (day < first) {
+      const earlier = { prefix: holder.prefix, reverse: true, after: holder.prefix + first, limit: 1 };
+      const [latest] = (await table.query(pk, earlier)).items;
+      if (latest) holder.before = decodeDay(latest.attributes);
+      place = { from: holder.prefix + first };
+    } else {
+      // Days begin with digits.
+      place = day < last ? { after: holder.prefix + day } : { from: `${holder.prefix}~` };
+    }
   }
-  return { before: previous ? decodeDay(previous.attributes) : nothing, items };
+  if (holder) yield holder;
 }
 
 async function requestsOf(
@@ -93,23 +100,10 @@ async function requestsOf(
   last: string,
 ): Promise<ReadonlyMap<string, RequestTally>> {
   const found = new Map<string, RequestTally>();
-  for await (const { key, attributes } of itemsFrom(table, billingPartition.requests(project), { from: first })) {
+  for await (const { key, attributes } of partitionItems(table, billingPartition.requests(project), { from: first })) {
     const [day] = key.sk.split('/') as [string];
     if (day > last) break;
     found.set(day, sumOf(found.get(day) ?? noRequests, decodeTally(attributes)));
   }
   return found;
-}
-
-async function* itemsFrom(
-  table: KeyValueTable,
-  pk: string,
-  where: { readonly prefix?: string; readonly from: string },
-): AsyncGenerator<Item> {
-  for (let after: string | undefined, more = true; more;) {
-    const page = await table.query(pk, { ...where, ...(after !== undefined && { after }) });
-    yield* page.items;
-    after = page.items.at(-1)?.key.sk ?? after;
-    ({ more } = page);
-  }
 }

@@ -6,8 +6,6 @@ import { itemKey } from '../keys.ts';
 import { billingKey } from './items.ts';
 import { noRequests, requestClasses, sumOf, type RequestClass, type RequestTally } from './request-meter.ts';
 
-export const hourLength = 60 * 60 * 1000;
-
 /**
  * Requests of whole hours, as a log tells them. An hour is put whole and not added to, so that it may be counted as often as one
  * likes; who has read further in the log knows better.

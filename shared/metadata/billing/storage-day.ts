@@ -1,5 +1,6 @@
 import type { Attributes } from '../../ports/key-value-table.ts';
-import { beginningOf, dayLength } from './days.ts';
+import { day as dayLength } from '../../ports/durations.ts';
+import { beginningOf } from './days.ts';
 
 /** What something holds. */
 export interface Holding {
@@ -36,6 +37,17 @@ export function stepOn(day: StorageDay, step: Step): StorageDay {
     objects: day.objects + step.objects,
     at,
     byteTime: byteTimeAt(day, at),
+  };
+}
+
+/** Adds up what two held on the same day. */
+export function addDays(one: StorageDay, other: StorageDay): StorageDay {
+  const at = Math.max(one.at, other.at);
+  return {
+    bytes: one.bytes + other.bytes,
+    objects: one.objects + other.objects,
+    at,
+    byteTime: byteTimeAt(one, at) + byteTimeAt(other, at),
   };
 }
 

@@ -71,9 +71,15 @@ export class BucketDocuments {
   /**
    * Sets a document of a bucket, or takes it away. The new one is written first, then the bucket's pointer, so whoever has
    * read the bucket finds the document it speaks of.
+   * @param check throws if the bucket, as it is at the commit, must not have this document
    * @throws S3Error NoSuchBucket, SlowDown, MaxMessageLengthExceeded (no item of the table could hold it)
    */
-  async set(authorisation: BucketAuthorisation, kind: DocumentKind, document: Attributes | undefined): Promise<void> {
+  async set(
+    authorisation: BucketAuthorisation,
+    kind: DocumentKind,
+    document: Attributes | undefined,
+    check?: (bucket: Bucket) => void,
+  ): Promise<void> {
     if (document && itemBytes(document) > documentItemBytes) throw new S3Error('MaxMessageLengthExceeded');
     const { id } = authorisation.bucket;
     const revision = document && timedId(this.#clock.now(), this.#randomness);
@@ -85,6 +91,7 @@ export class BucketDocuments {
         const current = bucket.documents[kind];
         // Our own write, whose answer was lost.
         if (attempt > 0 && current === revision) return undefined;
+        check?.(bucket);
         former = current;
         isRepeated = attempt > 0;
         const { [kind]: _, ...others } = bucket.documents;

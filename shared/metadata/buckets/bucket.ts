@@ -2,6 +2,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Attributes, Expectation } from '../../ports/key-value-table.ts';
 import type { Amount } from '../amount.ts';
 import { numberOf } from '../attribute-number.ts';
+import { decodeSettings, encodeSettings, type BucketSettings } from './bucket-settings.ts';
 
 export type Versioning = 'off' | 'on' | 'suspended';
 
@@ -15,7 +16,7 @@ export interface Transition {
 /** The documents a bucket may have. */
 export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle';
 
-export interface Bucket {
+export interface Bucket extends BucketSettings {
   readonly name: string;
   /** Fresh per creation: a name taken again is another bucket. */
   readonly id: string;
@@ -35,6 +36,8 @@ export interface Bucket {
   readonly full: boolean;
   /** Its documents: the revision of each. */
   readonly documents: Readonly<Partial<Record<DocumentKind, string>>>;
+  /** The LocationConstraint it was created with; undefined if there was none. */
+  readonly location?: string | undefined;
   /** When this image was read; what is older than a second is read again before a commit. */
   readonly readAt: number;
 }
@@ -63,6 +66,8 @@ export function encodeBucket(bucket: Bucket): Attributes {
     ...(bucket.quota?.objects !== undefined && { qo: bucket.quota.objects }),
     ...(bucket.full && { full: true }),
     ...(Object.keys(bucket.documents).length > 0 && { docs: bucket.documents }),
+    ...(bucket.location !== undefined && { loc: bucket.location }),
+    ...encodeSettings(bucket),
   };
 }
 
@@ -80,6 +85,8 @@ export function decodeBucket(name: string, item: Attributes, readAt: number): Bu
     quota: decodeQuota(item),
     full: item['full'] === true,
     documents: (item['docs'] ?? {}) as Bucket['documents'],
+    ...(item['loc'] !== undefined && { location: item['loc'] as string }),
+    ...decodeSettings(item),
     readAt,
   };
 }

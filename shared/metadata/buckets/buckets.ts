@@ -12,11 +12,14 @@ import {
   settlingIs,
   tokenIs,
   type Bucket,
+  type DocumentKind,
   type Transition,
   type Versioning,
 } from './bucket.ts';
 import type { Authorisation, BucketAuthorisation } from './authorisation.ts';
+import { bucketCountOf } from './bucket-count.ts';
 import { BucketDocuments, type Revision } from './bucket-documents.ts';
+import { encodeSettings, type BucketSettings, type ObjectOwnership } from './bucket-settings.ts';
 import { bucketId, sortableTime, timedId, writeToken } from '../ids.ts';
 import { itemKey, partition } from '../keys.ts';
 import { SharedReads } from '../shared-reads.ts';
@@ -25,6 +28,14 @@ import { currentVersionPartitions } from '../shards.ts';
 export interface OwnedBucketEntry {
   readonly name: string;
   readonly created: number;
+}
+
+/** What a bucket may begin with. */
+export interface BucketBeginning {
+  readonly documents?: Readonly<Partial<Record<DocumentKind, Attributes>>> | undefined;
+  readonly objectOwnership?: ObjectOwnership | undefined;
+  /** The LocationConstraint that it was asked for with. */
+  readonly location?: string | undefined;
 }
 
 /** No bucket has a longer name; what is asked for may be longer than the name of an item. */
@@ -76,7 +87,6 @@ export class Buckets {
 
   /**
    * Creates a bucket, if its name is free and the project has fewer than `limit`.
-   * @param acl the document it begins with, if it has one
    * @returns `owned` if the project has this bucket already: nothing is changed then
    * @throws S3Error BucketAlreadyExists (another project's), TooManyBuckets, SlowDown
    */
@@ -85,7 +95,7 @@ export class Buckets {
     name: string,
     project: string,
     limit: number,
-    acl?: Attributes,
+    { documents = {}, objectOwnership, location }: BucketBeginning = {},
   ): Promise<'created' | 'owned'> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const existing = await this.find(name);
@@ -98,7 +108,8 @@ export class Buckets {
       if (numberOf(count?.['count']) >= limit) throw new S3Error('TooManyBuckets');
       const now = this.#clock.now();
       const id = bucketId(1, this.#randomness);
-      const revision = timedId(now, this.#randomness);
+      const kinds = Object.keys(documents) as DocumentKind[];
+      const revisions = kinds.map((kind) => [kind, timedId(now, this.#randomness)] as const);
       const { outcome } = await this.#table.write(
         [
           {
@@ -109,11 +120,16 @@ export class Buckets {
               created: now,
               versioning: 'off',
               r: this.#token(),
-              ...(acl && { docs: { acl: revision } }),
+              ...(revisions.length > 0 && { docs: Object.fromEntries(revisions) }),
+              ...(location !== undefined && { loc: location }),
+              ...encodeSettings({ objectOwnership }),
             },
             expect: { is: 'absent' },
           },
-          ...(acl ? [{ key: itemKey.bucketDocument(id, 'acl', revision), put: acl }] : []),
+          ...revisions.map(([kind, revision]) => ({
+            key: itemKey.bucketDocument(id, kind, revision),
+            put: documents[kind]!,
+          })),
           { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
           { key: itemKey.bucketName(id), put: { name, project } },
           this.#countChange(project, count, +1),
@@ -180,6 +196,18 @@ export class Buckets {
   }
 
   /**
+   * Changes settings of the bucket.
+   * @param change what they are to be, given the bucket as it is at the commit; may throw, and is called anew at every attempt
+   * @throws S3Error NoSuchBucket, SlowDown
+   */
+  async configure(
+    authorisation: BucketAuthorisation,
+    change: (bucket: Bucket) => BucketSettings | Promise<BucketSettings>,
+  ): Promise<void> {
+    await this.revise(authorisation, async (bucket) => ({ bucket: { ...bucket, ...(await change(bucket)) } }));
+  }
+
+  /**
    * Sets what the bucket may hold; what is left out goes back to the deployment's limit. More than that stays where it is.
    * @throws S3Error NoSuchBucket, SlowDown
    */
@@ -236,6 +264,11 @@ export class Buckets {
     const bucket = await this.find(name);
     if (bucket?.settling?.token !== token) return;
     await this.#table.write([this.#change({ ...bucket, settling: undefined }, settlingIs(token))]);
+  }
+
+  /** Returns how many buckets a project has. */
+  countOf(project: string): Promise<number> {
+    return bucketCountOf(this.#table, project);
   }
 
   /** The buckets of a project in the order of their names, behind `after`. */

@@ -1,6 +1,6 @@
 import type { Bucket } from '../buckets/bucket.ts';
 import { expiredMarkerRule, expiryRule, noncurrentRule, type AgingVersion, type Time } from './lifecycle.ts';
-import type { LifecycleRule, Tags } from './lifecycle-rules.ts';
+import type { EnabledRule, Tags } from './lifecycle-rules.ts';
 import type { Objects } from '../objects/objects.ts';
 import { SeenNoMore } from '../objects/outcomes.ts';
 import { asService } from '../objects/service-authorisation.ts';
@@ -43,7 +43,7 @@ export interface SeenKey {
   readonly bucket: Bucket;
   readonly key: string;
   readonly currentVersion: CurrentVersion;
-  readonly rules: readonly LifecycleRule[];
+  readonly rules: readonly EnabledRule[];
 }
 
 /**
@@ -56,7 +56,7 @@ export async function applyToKey(
   time: Time,
 ): Promise<LifecycleTally> {
   const done = { ...nothingDone, keys: 1 };
-  const ruleOf = (version: Version, judge: (aging: AgingVersion) => LifecycleRule | undefined) =>
+  const ruleOf = (version: Version, judge: (aging: AgingVersion) => EnabledRule | undefined) =>
     judgeWithTags(objects, version, judge);
   const authorisation = asService(bucket, key);
   let present: CurrentVersion | undefined = currentVersion;
@@ -112,8 +112,8 @@ async function* olderVersions(
 async function judgeWithTags(
   objects: Objects,
   version: Version,
-  judge: (aging: AgingVersion) => LifecycleRule | undefined,
-): Promise<LifecycleRule | undefined> {
+  judge: (aging: AgingVersion) => EnabledRule | undefined,
+): Promise<EnabledRule | undefined> {
   const tags = tagsAtHand(version);
   const rule = judge({ ...version, tags });
   if (rule === undefined || tags !== undefined) return rule;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import { second } from '../../ports/durations.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { jitter } from '../buckets/buckets.ts';
@@ -43,7 +44,7 @@ export type NewSlice = Pick<LifecycleSlice, 'bucket' | 'bucketId' | 'kind' | 'pr
  * For so long a worker has a slice for itself after each sign of life. Should two work on one, they do twice what hurts nobody done twice:
  * so it is short, and what a dead worker leaves is soon taken up.
  */
-const leaseTime = 10_000;
+const leaseTime = 10 * second;
 const maxAttempts = 8;
 const slicesPerWrite = 50;
 const slicesPerLook = 100;

@@ -1,8 +1,9 @@
-import type { Attributes, Stored } from '../../ports/key-value-table.ts';
+import type { Attributes } from '../../ports/key-value-table.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
+import { decodeLifecycleRules, type LifecycleRule } from './lifecycle-document.ts';
 
 /** An enabled rule of a bucket, ready to be applied. Times are milliseconds since the epoch. */
-export interface LifecycleRule {
+export interface EnabledRule {
   readonly id: string;
   readonly filter: LifecycleFilter;
   /** Days after which the current version expires. */
@@ -37,56 +38,21 @@ export interface Filtered {
   readonly tags: Tags | undefined;
 }
 
-/** A rule as it was sent, which is how it lies in the bucket's document. */
-export interface StoredRule {
-  readonly id: string;
-  readonly status: 'Enabled' | 'Disabled';
-  readonly scope: {
-    readonly form: 'prefix' | 'filter' | 'and';
-    readonly prefix?: string;
-    readonly tags?: readonly { readonly key: string; readonly value: string }[];
-    readonly greaterThan?: number;
-    readonly lessThan?: number;
-  };
-  readonly expiration?:
-    { readonly days: number } | { readonly date: number } | { readonly expiredObjectDeleteMarker: boolean };
-  readonly noncurrent?: { readonly days: number; readonly newerVersions?: number };
-  readonly abortDays?: number;
-}
-
-/** A bucket's document `lifecycle`. */
-export interface StoredLifecycle {
-  readonly rules: readonly StoredRule[];
-  /** What `x-amz-transition-default-minimum-object-size` said. */
-  readonly minimumSize: string;
-}
-
-/** Encodes a bucket's document `lifecycle`. */
-export function encodeLifecycle(lifecycle: StoredLifecycle): Attributes {
-  const stored: Stored<StoredLifecycle> = lifecycle;
-  return stored;
-}
-
-/** Decodes a bucket's document `lifecycle`. */
-export function decodeLifecycle(document: Attributes): StoredLifecycle {
-  return document as Stored<StoredLifecycle>;
-}
-
 /** Documents never change, and the same one is given out again and again. */
-const decoded = new WeakMap<Attributes, readonly LifecycleRule[]>();
+const decoded = new WeakMap<Attributes, readonly EnabledRule[]>();
 
-/** The enabled rules of a bucket's document `lifecycle`. */
-export function enabledRules(document: Attributes): readonly LifecycleRule[] {
+/** The enabled rules of a bucket's document `lifecycle`. @throws DamagedItem */
+export function enabledRules(document: Attributes): readonly EnabledRule[] {
   const known = decoded.get(document);
   if (known) return known;
-  const rules = decodeLifecycle(document)
-    .rules.filter(({ status }) => status === 'Enabled')
-    .map(decodeRule);
+  const rules = decodeLifecycleRules(document)
+    .filter(({ status }) => status === 'Enabled')
+    .map(enabledRule);
   decoded.set(document, rules);
   return rules;
 }
 
-function decodeRule({ id, scope, expiration, noncurrent, abortDays }: StoredRule): LifecycleRule {
+function enabledRule({ id, scope, expiration, noncurrent, abortDays }: LifecycleRule): EnabledRule {
   return {
     id,
     filter: {
@@ -105,7 +71,7 @@ function decodeRule({ id, scope, expiration, noncurrent, abortDays }: StoredRule
 }
 
 /** Whether a rule applies. A delete marker has neither size nor tags, so what asks for these never finds one. */
-export function applies({ filter }: LifecycleRule, { key, marker, size, tags }: Filtered): boolean {
+export function applies({ filter }: EnabledRule, { key, marker, size, tags }: Filtered): boolean {
   const { prefix, greaterThan, lessThan } = filter;
   if (!key.startsWith(prefix)) return false;
   const bySize = greaterThan !== undefined || lessThan !== undefined;
@@ -120,12 +86,12 @@ function hasTag(tags: Tags, name: string, value: string): boolean {
 }
 
 /** Whether a rule can apply to any key from `first` to `last`. */
-export function mayMatchBetween({ filter: { prefix } }: LifecycleRule, first: string, last: string): boolean {
+export function mayMatchBetween({ filter: { prefix } }: EnabledRule, first: string, last: string): boolean {
   return compareUtf8(prefix, last) <= 0 && (compareUtf8(first, prefix) <= 0 || first.startsWith(prefix));
 }
 
 /** The prefixes under which any of the rules may find anything: none of them begins with another. */
-export function coveredPrefixes(rules: readonly LifecycleRule[]): readonly string[] {
+export function coveredPrefixes(rules: readonly EnabledRule[]): readonly string[] {
   const prefixes = [...new Set(rules.map(({ filter }) => filter.prefix))].sort((a, b) => a.length - b.length);
   const covered: string[] = [];
   for (const prefix of prefixes) if (!covered.some((shorter) => prefix.startsWith(shorter))) covered.push(prefix);

@@ -1,5 +1,5 @@
 import { day } from '../../ports/durations.ts';
-import { applies, type LifecycleRule, type Tags } from './lifecycle-rules.ts';
+import { applies, type EnabledRule, type Tags } from './lifecycle-rules.ts';
 
 /**
  * What lifecycle rules say of a key and of an upload. Nothing here reads or writes: versions go in, and what is due comes out.
@@ -40,12 +40,12 @@ export interface AgingVersion {
 /** When the current version of a key expires, or an open upload is aborted, and by which rule. */
 export interface Expiry {
   readonly at: number;
-  readonly rule: LifecycleRule;
+  readonly rule: EnabledRule;
 }
 
 /** The earliest moment at which any of the rules lets a current version expire. Of two rules of one moment the first has it. */
 export function expiryOf(
-  rules: readonly LifecycleRule[],
+  rules: readonly EnabledRule[],
   key: string,
   version: Omit<AgingVersion, 'replacedAt'>,
   calendar: Calendar,
@@ -61,11 +61,11 @@ export function expiryOf(
 
 /** The rule by which a current version is due to expire, if there is one. Where a delete marker is current nothing expires. */
 export function expiryRule(
-  rules: readonly LifecycleRule[],
+  rules: readonly EnabledRule[],
   key: string,
   current: AgingVersion,
   { now, calendar }: Time,
-): LifecycleRule | undefined {
+): EnabledRule | undefined {
   return current.marker ? undefined : dueRule(rules, key, current, { now, calendar });
 }
 
@@ -74,11 +74,11 @@ export function expiryRule(
  * when it is as old as objects may get.
  */
 export function expiredMarkerRule(
-  rules: readonly LifecycleRule[],
+  rules: readonly EnabledRule[],
   key: string,
   marker: AgingVersion,
   { now, calendar }: Time,
-): LifecycleRule | undefined {
+): EnabledRule | undefined {
   const rule = rules.find((one) => one.expiredMarkers && applies(one, { key, ...marker }));
   return rule ?? dueRule(rules, key, marker, { now, calendar });
 }
@@ -89,12 +89,12 @@ export function expiredMarkerRule(
  * @param place.successor the version that took its place
  */
 export function noncurrentRule(
-  rules: readonly LifecycleRule[],
+  rules: readonly EnabledRule[],
   key: string,
   version: AgingVersion,
   { newer, successor }: { readonly newer: number; readonly successor: Pick<AgingVersion, 'lastModified'> },
   { now, calendar }: Time,
-): LifecycleRule | undefined {
+): EnabledRule | undefined {
   const since = version.replacedAt ?? successor.lastModified;
   return rules.find(
     (rule) =>
@@ -106,11 +106,11 @@ export function noncurrentRule(
 }
 
 function dueRule(
-  rules: readonly LifecycleRule[],
+  rules: readonly EnabledRule[],
   key: string,
   version: AgingVersion,
   { now, calendar }: Time,
-): LifecycleRule | undefined {
+): EnabledRule | undefined {
   const expiry = expiryOf(rules, key, version, calendar);
   return expiry && expiry.at <= now ? expiry.rule : undefined;
 }
@@ -123,7 +123,7 @@ interface AgingUpload {
 
 /** The earliest moment at which any of the rules lets an open upload be aborted. Of two rules of one moment the first has it. */
 export function abortionOf(
-  rules: readonly LifecycleRule[],
+  rules: readonly EnabledRule[],
   { key, initiated }: AgingUpload,
   calendar: Calendar,
 ): Expiry | undefined {
@@ -138,10 +138,10 @@ export function abortionOf(
 
 /** The rule by which an open upload is due to be aborted, if there is one. */
 export function abortRule(
-  rules: readonly LifecycleRule[],
+  rules: readonly EnabledRule[],
   upload: AgingUpload,
   { now, calendar }: Time,
-): LifecycleRule | undefined {
+): EnabledRule | undefined {
   const abortion = abortionOf(rules, upload, calendar);
   return abortion && abortion.at <= now ? abortion.rule : undefined;
 }

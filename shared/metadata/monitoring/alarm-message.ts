@@ -1,3 +1,6 @@
+import type { AlarmChange } from '../../ports/notifier.ts';
+import type { Attributes } from '../../ports/key-value-table.ts';
+import { StoredReader } from '../table/stored-reader.ts';
 import type { Alarm } from './alarm.ts';
 import type { Evaluation } from './alarm-evaluation.ts';
 import { metricUnits } from './statistics.ts';
@@ -39,4 +42,15 @@ export function alarmMessage(change: {
       TreatMissingData: definition.treatMissingData,
     },
   });
+}
+
+/** Reads what {@link alarmMessage} wrote. @throws DamagedItem */
+export function readAlarmMessage(body: string): AlarmChange {
+  const message = new StoredReader(JSON.parse(body) as Attributes, 'the message of an alarm');
+  return {
+    name: message.text('AlarmName'),
+    state: message.text('NewStateValue'),
+    before: message.text('OldStateValue'),
+    reason: message.text('NewStateReason'),
+  };
 }

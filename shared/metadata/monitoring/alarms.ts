@@ -183,6 +183,16 @@ export class Alarms {
     return outcome === 'written';
   }
 
+  /**
+   * Gives an alarm whose state is kept the reason why it is. Not tried again: whoever else has changed the alarm has given it a
+   * reason, or it is evaluated again soon.
+   */
+  async explain(bucketId: string, alarm: Alarm, reason: string): Promise<void> {
+    if (reason === alarm.reason) return;
+    const next = { ...alarm, reason, token: writeToken(this.#randomness) };
+    await this.#table.write([this.#change(bucketId, alarm, next)]);
+  }
+
   /** Tells every alarm of a bucket that monitoring is off. Nobody is notified. */
   async pause(entry: MonitoredBucket): Promise<void> {
     for await (const { name } of this.all(entry.bucketId)) await this.#pauseOne(entry, name);
@@ -193,9 +203,11 @@ export class Alarms {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const item = await this.#table.get(monitoringKey.alarm(bucketId, name));
       const alarm = item && decodeAlarm(name, item);
-      if (alarm === undefined || alarm.state === 'INSUFFICIENT_DATA') return;
+      if (alarm === undefined) return;
+      const off = insufficient('monitoring of the bucket is off');
+      if (alarm.state === off.state) return this.explain(bucketId, alarm, off.reason);
       const at = Math.max(this.#clock.now(), alarm.since + 1);
-      const changes = this.#stateChanges(bucketId, alarm, insufficient('monitoring of the bucket is off'), at);
+      const changes = this.#stateChanges(bucketId, alarm, off, at);
       if (await this.#isWritten(changes)) return;
     }
     throw new S3Error('SlowDown');

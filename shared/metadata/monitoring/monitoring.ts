@@ -7,16 +7,14 @@ import type { ActionKind } from './alarm-definition.ts';
 import { AlarmHistory } from './alarm-history.ts';
 import { Alarms } from './alarms.ts';
 import { MonitoredBuckets } from './monitored-buckets.ts';
-import { Notifications } from './notifications.ts';
 import { Samples } from './samples.ts';
 
-/** All that monitoring is made of. */
+/** The repositories of monitoring. Those that deliver what alarms say are composed where that is done: `Notifications`. */
 export interface Monitoring {
   readonly buckets: MonitoredBuckets;
   readonly samples: Samples;
   readonly alarms: Alarms;
   readonly history: AlarmHistory;
-  readonly notifications: Notifications;
   /** What alarms can do here. */
   readonly actionKinds: ReadonlySet<ActionKind>;
 }
@@ -37,7 +35,6 @@ export function composeMonitoring(deps: {
     samples: new Samples(deps),
     alarms: new Alarms({ ...deps, monitored, history }),
     history,
-    notifications: new Notifications({ ...deps, history }),
     actionKinds: deps.actionKinds,
   };
 }

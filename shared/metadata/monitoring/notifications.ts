@@ -1,10 +1,12 @@
 import type { Clock } from '../../ports/clock.ts';
+import { minute } from '../../ports/durations.ts';
 import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Delivery, Notifier } from '../../ports/notifier.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 import { sortableTime, writeToken } from '../ids.ts';
 import type { AlarmHistory } from './alarm-history.ts';
+import { readAlarmMessage } from './alarm-message.ts';
 import { secretContext } from './alarm.ts';
 import { monitoringKey, monitoringPartition } from './items.ts';
 
@@ -23,7 +25,7 @@ interface Pending {
 
 const pageSize = 100;
 /** Longer than the slowest target takes to be given up on. */
-const leaseTime = 3 * 60 * 1000;
+const leaseTime = 3 * minute;
 
 /** The change that leaves a message to be delivered. It is one with the change of state that it tells of. */
 export function notificationChange(message: {
@@ -98,8 +100,9 @@ export class Notifications {
     if (taken === undefined) return 0;
     const { bucketId, alarmId, targets, body, secret, key } = taken;
     const opened = secret && Buffer.from(await this.#secrets.open(secret, secretContext(bucketId, alarmId))).toString();
+    const alarm = readAlarmMessage(body);
     const deliveries = targets.map(async (target) => {
-      const delivery = await notifier.send({ target, body, id: key.sk.replace('/', '.'), secret: opened });
+      const delivery = await notifier.send({ target, body, alarm, id: key.sk.replace('/', '.'), secret: opened });
       return { target, delivery };
     });
     for (const { target, delivery } of await Promise.all(deliveries)) {

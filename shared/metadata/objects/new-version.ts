@@ -1,3 +1,4 @@
+import type { StorageClass } from './storage-class.ts';
 import type { Change, Condition } from '../../ports/key-value-table.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import { noObjectAttributes, type CurrentVersion, type ObjectAttributes, type Version } from './versions.ts';
@@ -12,6 +13,8 @@ export interface NewVersion {
   /** The canonical id of the owning project. */
   readonly owner: string;
   readonly contentType: string | undefined;
+  /** Undefined: STANDARD. */
+  readonly storageClass?: StorageClass | undefined;
   readonly checksum: Version['checksum'];
   readonly encryption: Version['encryption'];
   readonly objectAttributes: ObjectAttributes;

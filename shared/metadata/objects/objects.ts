@@ -248,12 +248,12 @@ export class Objects {
   /**
    * Changes the long part of a version that is there: its tags or its ACL. Neither its content nor its Last-Modified changes.
    * @param authorisation names the version
-   * @param change is called anew at every attempt, with the version as it is then; may throw
+   * @param change is called anew at every attempt, with the version and its bucket as they are then; may throw
    * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), AccessDenied (rights that are gone), SlowDown
    */
   async revise(
     authorisation: ObjectAuthorisation,
-    change: (objectAttributes: ObjectAttributes, version: Version) => ObjectAttributes,
+    change: (objectAttributes: ObjectAttributes, version: Version, bucket: Bucket) => ObjectAttributes,
   ): Promise<Version> {
     const { bucket, key } = authorisation;
     return this.#inTurn(bucket, key, () => this.#revise(authorisation, change));
@@ -265,7 +265,7 @@ export class Objects {
 
   async #revise(
     authorisation: ObjectAuthorisation,
-    change: (objectAttributes: ObjectAttributes, version: Version) => ObjectAttributes,
+    change: (objectAttributes: ObjectAttributes, version: Version, bucket: Bucket) => ObjectAttributes,
   ): Promise<Version> {
     const { key, versionId } = authorisation;
     let { bucket } = authorisation;
@@ -275,7 +275,7 @@ export class Objects {
       const version = presentVersion(found?.version, key, versionId);
       bucket = await this.#buckets.confirmedFor(bucket);
       const caller = await authorisation.confirmVersion(bucket, version);
-      const objectAttributes = change(await this.objectAttributes(version), version);
+      const objectAttributes = change(await this.objectAttributes(version), version, bucket);
       const revised = await this.#place(key, { ...version, objectAttributes });
       const commit = chain.revise(found!, { ...version, ...revised });
       const outcome = await this.#write(bucket, commit, { caller });

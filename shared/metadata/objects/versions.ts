@@ -3,6 +3,7 @@ import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../..
 import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
 import { madeAt, sequenceOf } from '../ids.ts';
 import { itemBytes } from '../item-size.ts';
+import { decodeStorageClass, encodeStorageClass, type StorageClass } from './storage-class.ts';
 
 /** Response headers that belong to an object's content: what was sent on upload, as sent. */
 export interface ContentHeaders {
@@ -50,6 +51,8 @@ export interface Version {
   /** Set if the owner is another project than the bucket's. */
   readonly foreign?: true | undefined;
   readonly contentType: string | undefined;
+  /** Undefined: STANDARD. */
+  readonly storageClass?: StorageClass | undefined;
   readonly checksum: Checksum | undefined;
   /** How its bytes are encrypted, if they are. */
   readonly encryption: EncryptionRecord | undefined;
@@ -169,6 +172,7 @@ export function decodeObjectAttributes(item: Attributes): ObjectAttributes {
 /** A version as attributes. Names have one or two letters because a bucket's listing reads every byte of them. */
 export function encodeVersion(version: Version): Attributes {
   const { objectAttributes } = version;
+  const storageClass = encodeStorageClass(version.storageClass);
   const clockOfInstance = sequenceOf(version.instance).ms;
   return {
     i: version.instance,
@@ -182,6 +186,7 @@ export function encodeVersion(version: Version): Attributes {
     o: encodeOwner(version.owner),
     ...(version.foreign && { f: 1 }),
     ...(version.contentType !== undefined && { y: version.contentType }),
+    ...(storageClass !== undefined && { sc: storageClass }),
     ...(version.checksum && { k: encodeChecksum(version.checksum) }),
     ...(version.encryption && { x: encodeEncryption(version.encryption) }),
     ...(version.tagCount > 0 && { g: version.tagCount }),
@@ -225,6 +230,7 @@ export function decodeCurrentVersion(item: Attributes): CurrentVersion {
     owner: decodeOwner(item['o']),
     foreign: item['f'] === 1 ? true : undefined,
     contentType: item['y'] as string | undefined,
+    storageClass: decodeStorageClass(item['sc']),
     checksum: decodeChecksum(item['k']),
     encryption: encryption && decodeEncryption(encryption),
     tagCount: (item['g'] as number | undefined) ?? 0,
@@ -241,10 +247,13 @@ export function decodeCurrentVersion(item: Attributes): CurrentVersion {
 }
 
 /** What a listing of objects shows of a current version. */
-export type Listed = Pick<Version, 'marker' | 'size' | 'md5' | 'partCount' | 'owner' | 'lastModified' | 'content'>;
+export type Listed = Pick<
+  Version,
+  'marker' | 'size' | 'md5' | 'partCount' | 'owner' | 'lastModified' | 'content' | 'storageClass'
+>;
 
 /** The attributes of a current version that {@link decodeListed} looks at. */
-export const listedAttributes: ReadonlySet<string> = new Set(['i', 'm', 's', 'e', 'p', 'o', 'w', 'c']);
+export const listedAttributes: ReadonlySet<string> = new Set(['i', 'm', 's', 'e', 'p', 'o', 'w', 'c', 'sc']);
 
 /** A part of {@link decodeCurrentVersion}. */
 export function decodeListed(item: Attributes): Listed {
@@ -257,6 +266,7 @@ export function decodeListed(item: Attributes): Listed {
     owner: decodeOwner(item['o']),
     lastModified: (item['w'] as number | undefined) ?? madeAt(item['i'] as string),
     content: content === undefined ? undefined : decodeContent(content),
+    storageClass: decodeStorageClass(item['sc']),
   };
 }
 

@@ -1,6 +1,5 @@
-import type { Bucket } from '../buckets/bucket.ts';
 import { fits, minus, nothing, plus, type Amount } from '../amount.ts';
-import { quotaExceeded, quotaOf, type Reserve, type Quotas } from './quotas.ts';
+import { quotaExceeded, quotaOf, type LimitedBucket, type Quotas, type Reservation } from './quotas.ts';
 
 /** What is known of a bucket. `begun` and `ended` sum up all writes of this process. */
 interface Ledger {
@@ -9,9 +8,6 @@ interface Ledger {
   begun: Amount;
   ended: Amount;
 }
-
-/** What is known of a bucket by whoever limits it. */
-export type LimitedBucket = Pick<Bucket, 'id' | 'name' | 'quota'>;
 
 /** A bucket is measured so often while other writes end meanwhile. */
 const maxAttempts = 8;
@@ -32,23 +28,20 @@ export class ExactQuotas implements Quotas {
     this.#defaults = defaults;
   }
 
-  async within<Result>(
-    bucket: LimitedBucket,
-    growth: Amount,
-    work: (reserve: Reserve) => Promise<Result>,
-  ): Promise<Result> {
+  async reserve(bucket: LimitedBucket, growth: Amount): Promise<Reservation> {
     const ledger = this.#ledger(bucket.id);
-    let held = nothing;
-    const reserve: Reserve = async (more) => {
-      await this.#reserve(bucket, ledger, more);
-      held = plus(held, more);
+    await this.#reserve(bucket, ledger, growth);
+    let reserved = growth;
+    return {
+      add: async (more) => {
+        await this.#reserve(bucket, ledger, more);
+        reserved = plus(reserved, more);
+      },
+      release: () => {
+        ledger.ended = plus(ledger.ended, reserved);
+        reserved = nothing;
+      },
     };
-    try {
-      await reserve(growth);
-      return await work(reserve);
-    } finally {
-      if (held !== nothing) ledger.ended = plus(ledger.ended, held);
-    }
   }
 
   async #reserve(bucket: LimitedBucket, ledger: Ledger, growth: Amount): Promise<void> {

@@ -1,9 +1,8 @@
 import type { FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
-import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
 import { itemKey, objectOf } from '../keys.ts';
 import type { Amount } from '../amount.ts';
-import { quotaExceeded, quotaOf, type Reserve, type Quotas } from './quotas.ts';
+import { quotaExceeded, quotaOf, type LimitedBucket, type Quotas, type Reservation } from './quotas.ts';
 import type { Usage } from './usage.ts';
 
 /**
@@ -11,11 +10,13 @@ import type { Usage } from './usage.ts';
  * bucket anyway. What is written until the flag is set goes beyond the quota.
  */
 export class FlaggedQuotas implements Quotas {
-  async within<Result>(bucket: Bucket, _growth: Amount, work: (reserve: Reserve) => Promise<Result>): Promise<Result> {
+  async reserve(bucket: LimitedBucket): Promise<Reservation> {
     if (bucket.full) throw quotaExceeded(bucket);
-    return work(async () => undefined);
+    return unlimited;
   }
 }
+
+const unlimited: Reservation = { add: async () => undefined, release: () => undefined };
 
 /** Sets and clears the flag. It follows the feed behind the counters, for the same records. */
 export class FullBuckets {

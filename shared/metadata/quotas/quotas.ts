@@ -2,16 +2,27 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Amount } from '../amount.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 
-/** Says that a write adds so much more than was known when it began. @throws S3Error QuotaExceeded */
-export type Reserve = (more: Amount) => Promise<void>;
+/**
+ * What a write in progress may add to its bucket, until it is released. Not a `Disposable`: of a `using` within a loop esbuild makes
+ * code that throws the error of one iteration again in the next.
+ */
+export interface Reservation {
+  /** Reserves more, once more is known than when the write began. @throws S3Error QuotaExceeded */
+  add(more: Amount): Promise<void>;
+  /** To be called when the write has ended, however it did. */
+  release(): void;
+}
+
+/** What is known of a bucket by whoever limits it. */
+export type LimitedBucket = Pick<Bucket, 'id' | 'name' | 'quota' | 'full'>;
 
 /** Holds buckets to what may be in them. */
 export interface Quotas {
   /**
-   * Does work that adds at most so much to a bucket, if there is room for it. What is replaced counts until it is gone.
-   * @throws S3Error QuotaExceeded, before the work has begun
+   * Reserves what a write adds to a bucket at most. What it replaces counts until it is gone.
+   * @throws S3Error QuotaExceeded
    */
-  within<Result>(bucket: Bucket, growth: Amount, work: (reserve: Reserve) => Promise<Result>): Promise<Result>;
+  reserve(bucket: LimitedBucket, growth: Amount): Promise<Reservation>;
 }
 
 /** What a bucket may hold: its own quota, or else the deployment's limit. */

@@ -1,12 +1,14 @@
-import type { Attributes, FeedRecord, Item, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Attributes, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { numberOf } from '../attribute-number.ts';
 import { dayOf } from '../billing/days.ts';
 import type { Step } from '../billing/storage-day.ts';
 import { StorageMeter } from '../billing/storage-meter.ts';
 import { writeToken } from '../ids.ts';
-import { itemKey, objectOf, partition } from '../keys.ts';
+import { itemKey, objectOf } from '../keys.ts';
 import { decodeCurrentVersion } from '../objects/versions.ts';
+import { UsageFold } from './usage-fold.ts';
+import { sumOfRows, usageRows } from './usage-rows.ts';
 
 /** What a bucket holds: versions that are not markers, and the bytes of all versions. */
 export interface BucketUsage {
@@ -41,24 +43,26 @@ export class Usage implements UsageCounters {
   readonly #table: KeyValueTable;
   readonly #randomness: Randomness;
   readonly #storage: StorageMeter;
+  readonly #fold: UsageFold | undefined;
 
-  constructor(deps: { table: KeyValueTable; randomness: Randomness }) {
-    this.#table = deps.table;
-    this.#randomness = deps.randomness;
-    this.#storage = new StorageMeter(deps.table);
+  /** @param deps.shardLifetime where shards are closed and replaced: {@link UsageFold}. Undefined: there is one for good */
+  constructor(deps: { table: KeyValueTable; randomness: Randomness; shardLifetime?: number }) {
+    const { table, randomness, shardLifetime } = deps;
+    this.#table = table;
+    this.#randomness = randomness;
+    this.#storage = new StorageMeter(table);
+    this.#fold = shardLifetime === undefined ? undefined : new UsageFold({ table, randomness, shardLifetime });
   }
 
   /** The sum over all shards. */
   async of(bucketId: string): Promise<BucketUsage> {
-    const { items } = await this.#table.query(partition.usage(bucketId));
-    return sumOf(items);
+    const { objects, bytes } = sumOfRows(await usageRows(this.#table, bucketId));
+    return { objects, bytes };
   }
 
   /** As {@link of}, with the parts of uploads that are open or not tidied up yet. */
   async held(bucketId: string): Promise<BucketUsage> {
-    const { items } = await this.#table.query(partition.usage(bucketId));
-    const parts = items.reduce((sum, { attributes }) => sum + numberOf(attributes['parts']), 0);
-    const { objects, bytes } = sumOf(items);
+    const { objects, bytes, parts } = sumOfRows(await usageRows(this.#table, bucketId));
     return { objects, bytes: bytes + parts };
   }
 
@@ -110,7 +114,10 @@ export class Usage implements UsageCounters {
         },
         ...billed,
       ]);
-      if (outcome === 'written') left = left.slice(left.indexOf(last.record) + 1);
+      if (outcome !== 'written') continue;
+      left = left.slice(left.indexOf(last.record) + 1);
+      // So often there is one row more.
+      if (row === undefined) await this.#fold?.fold(bucketId, last.at);
     }
   }
 
@@ -167,17 +174,6 @@ function countedFor(record: FeedRecord): string | undefined {
 function partBucket({ key, old, new: present }: FeedRecord): string | undefined {
   if (!key.pk.startsWith('upload/') || !key.sk.startsWith('p/')) return undefined;
   return (present ?? old)?.['bucketId'] as string | undefined;
-}
-
-/** The sum over all shards. */
-function sumOf(items: readonly Item[]): BucketUsage {
-  return items.reduce(
-    (sum, { attributes }) => ({
-      objects: sum.objects + numberOf(attributes['objects']),
-      bytes: sum.bytes + numberOf(attributes['bytes']),
-    }),
-    { objects: 0, bytes: 0 },
-  );
 }
 
 /** What a key held at the time of one image of its current version. */

@@ -27,15 +27,18 @@ export class BucketPurge {
     this.#randomness = deps.randomness;
   }
 
-  /** Sweeps the tombstones that are due; those swept for the last time are dropped. */
-  async sweep(): Promise<void> {
+  /**
+   * Sweeps the tombstones that are due; those swept for the last time are dropped.
+   * @param stopping whether to begin with no other one
+   */
+  async sweep(stopping: () => boolean = () => false): Promise<void> {
     const now = this.#clock.now();
     for (let after: string | undefined, more = true; more;) {
       const page = await this.#table.query(partition.tombstones, { limit: 100, ...(after !== undefined && { after }) });
       for (const { key, attributes } of page.items) {
         const [time, bucketId] = key.sk.split('/') as [string, string];
         const age = now - timeOf(time);
-        if (age < firstSweep) return;
+        if (age < firstSweep || stopping()) return;
         await this.#sweepBucket(bucketId, attributes['project'] as string);
         if (age > lastSweep) await this.#table.write([{ key, delete: true }]);
       }

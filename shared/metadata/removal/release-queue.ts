@@ -1,6 +1,8 @@
 import type { Clock } from '../../ports/clock.ts';
+import { hour } from '../../ports/durations.ts';
 import type { Attributes, Change, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import { sortableTime } from '../ids.ts';
+import { inParallel } from '../in-parallel.ts';
 import { garbagePartitionOf, itemKey, objectOf } from '../keys.ts';
 import { finishedUploadTime, type Uploads } from '../uploads/uploads.ts';
 
@@ -18,13 +20,14 @@ interface Candidate {
   readonly thing: string;
 }
 
-const entriesPerWrite = 50;
+/** Entries that are written at a time. */
+const defaultWidth = 16;
 /** Numbers of parts that are looked at at once. */
 const partsTogether = 16;
 /** An entry of this kind speaks of an upload that ended. */
 export const uploadCode = 'u';
 /** How long a part may still arrive that began before its upload ended. */
-const uploadGrace = 60 * 60 * 1000;
+const uploadGrace = hour;
 
 /** Follows the change feed, and queues what may be freed once the grace is over: {@link Release} decides. Any repetition is harmless. */
 export class ReleaseQueue {
@@ -32,13 +35,15 @@ export class ReleaseQueue {
   readonly #clock: Clock;
   readonly #uploads: Uploads;
   readonly #grace: number;
+  readonly #width: number;
 
   /** @param deps.grace milliseconds for which readers that found a version may still read it, and a table that is put back may need it */
-  constructor(deps: { table: KeyValueTable; clock: Clock; uploads: Uploads; grace: number }) {
+  constructor(deps: { table: KeyValueTable; clock: Clock; uploads: Uploads; grace: number; width?: number }) {
     this.#table = deps.table;
     this.#clock = deps.clock;
     this.#uploads = deps.uploads;
     this.#grace = deps.grace;
+    this.#width = deps.width ?? defaultWidth;
   }
 
   /** Queues what the records let go of, and lets go of parts that were uploaded again too often. */
@@ -57,16 +62,24 @@ export class ReleaseQueue {
       await Promise.all(some.map(({ id, number }) => this.#uploads.releaseOldParts(id, number)));
     }
     for (const id of records.flatMap(endedUpload)) {
-      await this.#uploads.finish(id);
-      // Once more for parts that were under way, and at last for the state itself.
-      for (const delay of [uploadGrace, finishedUploadTime + uploadGrace]) queue(delay, uploadCode, id, { upload: id });
+      // At once, once more for parts that were under way, and at last for the state itself.
+      const delays = [0, uploadGrace, finishedUploadTime + uploadGrace];
+      for (const delay of delays) queue(delay, uploadCode, id, { upload: id });
     }
-    const changes = [...entries.values()];
-    for (let at = 0; at < changes.length; at += entriesPerWrite) {
-      const { outcome } = await this.#table.write(changes.slice(at, at + entriesPerWrite));
+    // One by one: together they would be a transaction, at twice the price, and nobody needs them all or none.
+    await inParallel(entries.values(), this.#width, async (entry) => {
+      const { outcome } = await this.#table.write([entry]);
       if (outcome !== 'written') throw new Error('the garbage queue could not be written');
-    }
+    });
   }
+}
+
+/**
+ * Clears up at once after uploads that ended, where one process follows the feed and nothing limits its time: so their parts do not count
+ * towards quotas any longer. Elsewhere the sweep does it, by the entries of the queue.
+ */
+export async function finishEndedUploads(uploads: Uploads, records: readonly FeedRecord[]): Promise<void> {
+  for (const id of records.flatMap(endedUpload)) await uploads.finish(id);
 }
 
 /** What one record of a current or noncurrent version may have let go of. */

@@ -1,14 +1,34 @@
-import type { BlobStore } from '../../ports/blob-store.ts';
+import { type BlobRef, BlobsNotRemoved, type BlobStore } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Item, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { sortableTime, writeToken } from '../ids.ts';
+import { inParallel } from '../in-parallel.ts';
 import { garbagePartitions, itemKey, partition } from '../keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
 import { decodeContent } from '../objects/versions.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { uploadCode, type Place } from './release-queue.ts';
+
+/** What a sweep came to. */
+export interface Sweep {
+  /** Contents and details that were removed. */
+  readonly freed: number;
+  /** Whether it got through all that was due. */
+  readonly complete: boolean;
+}
+
+/** A thing that nothing refers to any more, and the entries that named it. */
+interface Unreferenced {
+  readonly entry: Item;
+  readonly thing: string;
+  readonly blobs: readonly BlobRef[];
+  readonly hasReferences: boolean;
+}
+
+/** Entries of a page: their blobs are removed together. */
+const pageSize = 200;
 
 /**
  * Gives back the bytes of versions that are gone: looks at each entry of the queue again once its grace is over, because a version
@@ -21,6 +41,7 @@ export class Release {
   readonly #randomness: Randomness;
   readonly #manifests: Manifests;
   readonly #uploads: Uploads;
+  readonly #concurrency: ReleaseConcurrency;
 
   constructor(deps: {
     table: KeyValueTable;
@@ -29,6 +50,7 @@ export class Release {
     randomness: Randomness;
     manifests: Manifests;
     uploads: Uploads;
+    concurrency?: ReleaseConcurrency;
   }) {
     this.#table = deps.table;
     this.#blobs = deps.blobs;
@@ -36,35 +58,82 @@ export class Release {
     this.#randomness = deps.randomness;
     this.#manifests = deps.manifests;
     this.#uploads = deps.uploads;
+    this.#concurrency = deps.concurrency ?? { partitions: garbagePartitions, entries: 8 };
   }
 
-  /** Looks at every entry that is due. @returns how many things were freed */
-  async sweep(): Promise<number> {
+  /**
+   * Looks at every entry that is due, in all partitions side by side and the oldest first. One that cannot be dealt with stays for the
+   * next sweep, and keeps no other one waiting.
+   * @param stopping whether to begin with nothing more
+   * @throws the first of what went wrong, once everything else was done
+   */
+  async sweep(stopping: () => boolean = () => false): Promise<Sweep> {
+    const failures: unknown[] = [];
     let freed = 0;
-    const now = sortableTime(this.#clock.now());
-    for (let spreadNumber = 0; spreadNumber < garbagePartitions; spreadNumber += 1) {
-      let after: string | undefined;
-      for (let more = true; more;) {
-        const page = await this.#table.query(partition.garbage(spreadNumber), {
-          limit: 100,
-          ...(after !== undefined && { after }),
-        });
-        const due = page.items.filter(({ key }) => key.sk.split('/', 1)[0]! <= now);
-        for (const entry of due) if (await this.#settle(entry)) freed += 1;
-        after = page.items.at(-1)?.key.sk;
-        more = page.more && due.length === page.items.length;
+    let complete = true;
+    const partitions = Array.from({ length: garbagePartitions }, (_, number) => partition.garbage(number));
+    await inParallel(partitions, this.#concurrency.partitions, async (pk) => {
+      try {
+        for await (const entries of this.#duePages(pk)) {
+          if (stopping()) complete = false;
+          if (!complete) return;
+          const settled = await this.#settle(entries, failures);
+          freed += settled;
+        }
+      } catch (error) {
+        failures.push(error);
       }
+    });
+    if (failures.length > 0) throw failures[0];
+    return { freed, complete };
+  }
+
+  /** The entries of a partition that are due, page by page. */
+  async *#duePages(pk: string): AsyncGenerator<readonly Item[]> {
+    const now = sortableTime(this.#clock.now());
+    for (let after: string | undefined, more = true; more;) {
+      const page = await this.#table.query(pk, { limit: pageSize, ...(after !== undefined && { after }) });
+      const due = page.items.filter(({ key }) => key.sk.split('/', 1)[0]! <= now);
+      if (due.length > 0) yield due;
+      after = page.items.at(-1)?.key.sk;
+      more = page.more && due.length === page.items.length;
     }
+  }
+
+  /** Decides some entries, removes the blobs of those that nothing refers to at once, and drops what was dealt with. */
+  async #settle(entries: readonly Item[], failures: unknown[]): Promise<number> {
+    const unreferenced: Unreferenced[] = [];
+    const each = (work: (entry: Item) => Promise<void>) => (entry: Item) =>
+      work(entry).catch((error: unknown) => void failures.push(error));
+    const { entries: width } = this.#concurrency;
+    const decide = each(async (entry) => {
+      const found = await this.#decide(entry);
+      if (found) unreferenced.push(found);
+      else await this.#drop(entry);
+    });
+    await inParallel(entries, width, decide);
+    const left = await this.#removeBlobs(
+      unreferenced.flatMap(({ blobs }) => blobs),
+      failures,
+    );
+    const free = unreferenced.filter(({ blobs }) => !blobs.some((blob) => left.has(blob)));
+    let freed = 0;
+    const byEntry = new Map(free.map((one) => [one.entry, one]));
+    const finish = each(async (entry) => {
+      await this.#removeItems(byEntry.get(entry)!);
+      await this.#drop(entry);
+      freed += 1;
+    });
+    await inParallel(byEntry.keys(), width, finish);
     return freed;
   }
 
-  /** Decides one entry, and drops it. */
-  async #settle(entry: Item): Promise<boolean> {
+  /** Returns the thing of an entry, with what is to be removed of it; undefined if it is still used, or another's to remove. */
+  async #decide(entry: Item): Promise<Unreferenced | undefined> {
     const [, thing, instance] = entry.key.sk.split('/') as [string, string, string];
     if (thing === uploadCode) {
       await this.#uploads.finish(instance);
-      await this.#table.write([{ key: entry.key, delete: true }]);
-      return false;
+      return undefined;
     }
     const { bucketId, key } = entry.attributes as Stored<Place>;
     const isDetails = thing.startsWith('d');
@@ -74,11 +143,17 @@ export class Release {
       itemKey.references(thing),
     ]);
     const present = currentVersion?.['i'] === instance ? currentVersion : older;
-    const stillUsed = present !== undefined && (!isDetails || present['d'] === thing.slice(1));
-    const free = !stillUsed && (isDetails || (await this.#letGo(thing, instance, references)));
-    if (free) await this.#free(thing, references !== undefined);
-    await this.#table.write([{ key: entry.key, delete: true }]);
-    return free;
+    if (present !== undefined && (!isDetails || present['d'] === thing.slice(1))) return undefined;
+    if (isDetails) return { entry, thing, blobs: [], hasReferences: false };
+    if (!(await this.#letGo(thing, instance, references))) return undefined;
+    return { entry, thing, blobs: await this.#blobsOf(thing), hasReferences: references !== undefined };
+  }
+
+  async #blobsOf(thing: string): Promise<readonly BlobRef[]> {
+    const content = decodeContent(thing);
+    if (content.kind === 'blob') return [content.ref];
+    const parts = await this.#manifests.parts(content.id);
+    return parts.map(({ blob }) => blob).filter((blob) => blob !== '');
   }
 
   /** Removes the reference of a version to its content. @returns whether it was the last */
@@ -94,19 +169,37 @@ export class Release {
     return true;
   }
 
-  async #free(thing: string, hasReferences: boolean): Promise<void> {
+  /** Returns the blobs that are still there. */
+  async #removeBlobs(blobs: readonly BlobRef[], failures: unknown[]): Promise<ReadonlySet<BlobRef>> {
+    if (blobs.length === 0) return new Set();
+    try {
+      await this.#blobs.remove(blobs);
+      return new Set();
+    } catch (error) {
+      failures.push(error);
+      return error instanceof BlobsNotRemoved ? error.refs : new Set(blobs);
+    }
+  }
+
+  /** The items of a thing go after its blobs: they are what a repetition finds these by. */
+  async #removeItems({ thing, hasReferences }: Unreferenced): Promise<void> {
     if (thing.startsWith('d')) {
       await this.#table.write([{ key: itemKey.details(thing.slice(1)), delete: true }]);
       return;
     }
     const content = decodeContent(thing);
-    if (content.kind === 'blob') {
-      await this.#blobs.remove([content.ref]);
-    } else {
-      const parts = await this.#manifests.parts(content.id);
-      await this.#blobs.remove(parts.map(({ blob }) => blob).filter((blob) => blob !== ''));
-      await this.#manifests.remove(content.id);
-    }
+    if (content.kind === 'manifest') await this.#manifests.remove(content.id);
     if (hasReferences) await this.#table.write([{ key: itemKey.references(thing), delete: true }]);
   }
+
+  async #drop({ key }: Item): Promise<void> {
+    await this.#table.write([{ key, delete: true }]);
+  }
+}
+
+/** How much of a sweep happens side by side. */
+export interface ReleaseConcurrency {
+  readonly partitions: number;
+  /** In each partition. */
+  readonly entries: number;
 }

@@ -1,8 +1,9 @@
 import type { Condition, Item } from '../../ports/key-value-table.ts';
 import { numberOf } from '../attribute-number.ts';
 import { writeToken } from '../ids.ts';
-import { followedPrefixes, itemKey, objectOf, partition } from '../keys.ts';
+import { followedPrefixes, itemKey, objectOf } from '../keys.ts';
 import { held } from '../quotas/usage.ts';
+import { baseShard, sumOfRows, usageRows } from '../quotas/usage-rows.ts';
 import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
@@ -40,7 +41,7 @@ export class UsageScrub {
     const tallies = new Map<string, Tally>();
     for (const bucketId of standing.ids()) {
       if (exempt.has(bucketId)) this.#findings.leaveOut('counters of buckets with broken histories');
-      else tallies.set(bucketId, { tokens: tokensOf(await this.#rows(bucketId)), counts: sum([]) });
+      else tallies.set(bucketId, { tokens: tokensOf(await this.#rows(bucketId)), counts: { ...sumOfRows([]) } });
     }
     for await (const item of this.#deps.table.scan({ prefixes: followedPrefixes.usage })) count(tallies, item);
     await drain();
@@ -52,7 +53,7 @@ export class UsageScrub {
   }
 
   async #compare(bucketId: string, name: string, rows: readonly Item[], counts: Counts): Promise<void> {
-    const said = sum(rows);
+    const said = sumOfRows(rows);
     const wrong = counters.filter((counter) => said[counter] !== counts[counter]);
     if (wrong.length === 0) return;
     // The counters of a bucket that was removed meanwhile are swept; what is left of it is still taken off them.
@@ -60,20 +61,20 @@ export class UsageScrub {
     if (bucket?.['id'] !== bucketId) return;
     const what = wrong.map((counter) => `${said[counter]} ${counter} instead of ${counts[counter]}`).join(', ');
     await this.#findings.note('usage', `bucket ${name}`, what, async () => {
-      const [first, ...others] = rows;
+      // What others count meanwhile is added to what they find: a difference stays right, whatever becomes of the other rows.
+      const [first] = rows;
       const before = first?.attributes ?? { upTo: '-1' };
       const right = counters.map((counter) => [counter, numberOf(before[counter]) + counts[counter] - said[counter]]);
       const put = { ...before, ...(Object.fromEntries(right) as Counts), r: writeToken(this.#deps.randomness) };
-      const { outcome } = await this.#deps.table.write(
-        [{ key: itemKey.usage(bucketId, 'base'), expect: { is: 'absent' }, ...(first && unchanged(first)), put }],
-        others.map(unchanged),
-      );
+      const { outcome } = await this.#deps.table.write([
+        { key: itemKey.usage(bucketId, baseShard), expect: { is: 'absent' }, ...(first && unchanged(first)), put },
+      ]);
       return outcome === 'written';
     });
   }
 
   async #rows(bucketId: string): Promise<readonly Item[]> {
-    return (await this.#deps.table.query(partition.usage(bucketId))).items;
+    return usageRows(this.#deps.table, bucketId);
   }
 }
 
@@ -88,12 +89,6 @@ function count(tallies: ReadonlyMap<string, Tally>, { key, attributes }: Item): 
     const counts = tallies.get(attributes['bucketId'] as string)?.counts;
     if (counts) counts.parts += attributes['size'] as number;
   }
-}
-
-function sum(rows: readonly Item[]): Counts {
-  const total = { objects: 0, bytes: 0, parts: 0 };
-  for (const { attributes } of rows) for (const counter of counters) total[counter] += numberOf(attributes[counter]);
-  return total;
 }
 
 function unchanged({ key, attributes }: Item): Condition {

@@ -1,3 +1,4 @@
+import { decodeStorageClass, encodeStorageClass, type StorageClass } from '../objects/storage-class.ts';
 import type { Checksum, ChecksumAlgorithm, ChecksumType } from '../../checksums/algorithms.ts';
 import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../../encryption/customer-key.ts';
 import { S3Error } from '../../errors/s3-error.ts';
@@ -18,6 +19,8 @@ export interface NewUpload {
   readonly owner: string;
   readonly initiator: string;
   readonly contentType: string | undefined;
+  /** Undefined: STANDARD. */
+  readonly storageClass?: StorageClass | undefined;
   readonly objectAttributes: ObjectAttributes;
   readonly encryption: EncryptionRecord | undefined;
   /** The checksum that every part must bring, if the upload has one. */
@@ -56,6 +59,8 @@ export interface ListedUpload {
   readonly initiated: number;
   readonly initiator: string;
   readonly owner: string;
+  /** Undefined: STANDARD. */
+  readonly storageClass?: StorageClass | undefined;
 }
 
 /** A part as it was uploaded. Uploading a number again adds another part; the newest counts, or the newest that an ETag matches. */
@@ -88,7 +93,7 @@ export function noSuchUpload(id: string): S3Error {
 
 /** What a completed upload brings to the commit of its version. */
 export function versionOf(upload: Upload, size: number, result: CompletedUpload, manifest: string): NewVersion {
-  const { owner, contentType, objectAttributes, encryption } = upload;
+  const { owner, contentType, storageClass, objectAttributes, encryption } = upload;
   const { md5, partCount, checksum } = result;
   return {
     marker: false,
@@ -98,6 +103,7 @@ export function versionOf(upload: Upload, size: number, result: CompletedUpload,
     content: { kind: 'manifest', id: manifest },
     owner,
     contentType,
+    storageClass,
     checksum,
     encryption,
     objectAttributes,
@@ -111,6 +117,7 @@ function paddedNumber(number: number): string {
 /** The item of an upload under {@link stateKey}. */
 export function encodeState(upload: Upload): Attributes {
   const { checksum, result } = upload;
+  const storageClass = encodeStorageClass(upload.storageClass);
   return {
     state: upload.state,
     bucketId: upload.bucketId,
@@ -119,6 +126,7 @@ export function encodeState(upload: Upload): Attributes {
     initiator: upload.initiator,
     owner: upload.owner,
     ...(upload.contentType !== undefined && { y: upload.contentType }),
+    ...(storageClass !== undefined && { sc: storageClass }),
     ...encodeObjectAttributes(upload.objectAttributes),
     ...(upload.encryption && { x: encodeEncryption(upload.encryption) }),
     ...(checksum && { algorithm: checksum.algorithm, type: checksum.type }),
@@ -151,6 +159,7 @@ export function decodeState(id: string, item: Attributes): Upload {
     initiator: item['initiator'] as string,
     owner: item['owner'] as string,
     contentType: item['y'] as string | undefined,
+    storageClass: decodeStorageClass(item['sc']),
     objectAttributes: decodeObjectAttributes(item),
     encryption: encryption && decodeEncryption(encryption),
     checksum: algorithm && { algorithm, type: item['type'] as ChecksumType },
@@ -168,8 +177,9 @@ export function decodeState(id: string, item: Attributes): Upload {
 }
 
 /** The entry of an upload in its bucket's list. */
-export function encodeListed({ key, id, initiated, initiator, owner }: ListedUpload): Attributes {
-  return { key, id, initiated, initiator, owner };
+export function encodeListed({ key, id, initiated, initiator, owner, ...upload }: ListedUpload): Attributes {
+  const storageClass = encodeStorageClass(upload.storageClass);
+  return { key, id, initiated, initiator, owner, ...(storageClass !== undefined && { sc: storageClass }) };
 }
 
 /** The upload that an entry of a bucket's list tells of. */
@@ -180,6 +190,7 @@ export function decodeListed(item: Attributes): ListedUpload {
     initiated: item['initiated'] as number,
     initiator: item['initiator'] as string,
     owner: item['owner'] as string,
+    storageClass: decodeStorageClass(item['sc']),
   };
 }
 

@@ -1,12 +1,14 @@
 import { S3Error } from '../../errors/s3-error.ts';
-import type { BlobStore } from '../../ports/blob-store.ts';
+import { BlobsNotRemoved, type BlobStore } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { day } from '../../ports/durations.ts';
 import type { Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
 import { sortableTime, timedId, writeToken } from '../ids.ts';
 import { garbagePartitionOf, itemKey } from '../keys.ts';
+import { inParallel } from '../in-parallel.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { CommitExtras } from '../objects/new-version.ts';
 import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
@@ -46,7 +48,7 @@ const maxAttempts = 8;
 const maxIdLength = 64;
 
 /** How long a finished upload is kept, so that a repeated Complete gets the same answer. */
-export const finishedUploadTime = 7 * 24 * 60 * 60 * 1000;
+export const finishedUploadTime = 7 * day;
 
 const justOpened = { state: 'open', result: undefined, picked: undefined, releases: 0 } as const;
 
@@ -54,6 +56,8 @@ const justOpened = { state: 'open', result: undefined, picked: undefined, releas
 export const keptUploadsOfPart = 8;
 /** As many as one write lets go of: two items each, and the state of the upload. */
 const releasedAtOnce = 40;
+/** Items of parts that are removed at a time, after an upload. */
+const partsTogether = 16;
 
 /** Parts were let go of since an upload was read, perhaps some that were picked. */
 export class PartsReleased extends Error {
@@ -326,10 +330,15 @@ export class Uploads {
     const picked = new Set(
       upload.picked === undefined ? [] : (await this.#manifests.parts(upload.picked)).map(({ blob }) => blob),
     );
-    for (const part of await this.parts(id)) {
-      if (part.blob !== undefined && !picked.has(part.blob)) await this.#blobs.remove([part.blob]);
+    const parts = await this.parts(id);
+    const blobs = parts.flatMap(({ blob }) => (blob === undefined || picked.has(blob) ? [] : [blob]));
+    // What cannot be removed keeps its item, by which it is found the next time.
+    const left = blobs.length === 0 ? undefined : await this.#blobs.remove(blobs).catch(notRemoved);
+    const gone = parts.filter(({ blob }) => blob === undefined || !left?.refs.has(blob));
+    await inParallel(gone, partsTogether, async (part) => {
       await this.#table.write([{ key: partKey(id, part), delete: true }]);
-    }
+    });
+    if (left) throw left;
     if (this.#clock.now() - upload.initiated > finishedUploadTime) {
       await this.#table.write([{ key: stateKey(id), delete: true }]);
     }
@@ -361,4 +370,10 @@ export class Uploads {
   #token(): string {
     return writeToken(this.#randomness);
   }
+}
+
+/** @throws what says nothing about single blobs */
+function notRemoved(error: unknown): BlobsNotRemoved {
+  if (error instanceof BlobsNotRemoved) return error;
+  throw error;
 }

@@ -3,6 +3,7 @@ import { cannedAcl } from '../../access/acl.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { ObjectAttributes } from '../../metadata/objects/versions.ts';
 import { grantsOf } from './acl-document.ts';
+import { checkAclAllowed } from './acl-restrictions.ts';
 import type { Services } from '../operation.ts';
 
 /** The ACL that a request asks for, its grantees found; private if it asks for none. @throws S3Error as resolveAcl does */
@@ -18,7 +19,7 @@ export async function findGrantees(
 /**
  * The grants of an object that is about to be written, for its objectAttributes.
  * @param owner whose it will be
- * @throws S3Error as resolveAcl does
+ * @throws S3Error as resolveAcl does, and as checkAclAllowed
  */
 export async function grantsOfUpload(
   asked: AskedAcl | undefined,
@@ -27,6 +28,7 @@ export async function grantsOfUpload(
   deps: Pick<Services, 'projects' | 'settings'>,
 ): Promise<Pick<ObjectAttributes, 'grants'>> {
   if (asked === undefined) return {};
-  const acl = await findGrantees(asked, deps);
-  return grantsOf(acl(owner, bucket.project), owner);
+  const acl = (await findGrantees(asked, deps))(owner, bucket.project);
+  checkAclAllowed(asked, acl, bucket, 'object');
+  return grantsOf(acl, owner);
 }

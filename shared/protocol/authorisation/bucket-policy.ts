@@ -1,6 +1,7 @@
 import {
   boundTo,
   findPrincipals,
+  isPublic,
   parsePolicy,
   type NamedPolicy,
   type Policy,
@@ -18,6 +19,8 @@ export interface BucketPolicy {
   /** Who its names stood for when it was set. */
   readonly principals: PrincipalIds;
   readonly policy: Policy;
+  /** It allows something to everybody. */
+  readonly isPublic: boolean;
   /** The owner has confirmed that the policy may shut the owner's own project out, even from the policy itself. */
   readonly bindsOwner: boolean;
 }
@@ -42,7 +45,7 @@ async function read(document: Attributes, bucket: Bucket, deps: Deps): Promise<B
   const named = parsePolicy(Buffer.from(text), bucket.name);
   const principals = decodePrincipals(document) ?? (await principalsFromNow(document, named, bucket, deps));
   const bindsOwner = document['bindsOwner'] === true;
-  return { text, named, principals, policy: boundTo(named, principals), bindsOwner };
+  return { text, named, principals, policy: boundTo(named, principals), isPublic: isPublic(named), bindsOwner };
 }
 
 /** For a policy that was set before ids were kept with it: whoever has its names now, and nobody who gets them later. */

@@ -2,6 +2,7 @@ import type { Question } from '../../access/authorise.ts';
 import type { AccessKey, AccessKeys, Caller } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import { noSuchBucket, type Bucket } from '../../metadata/buckets/bucket.ts';
+import { hasSameAccessSettings } from '../../metadata/buckets/bucket-settings.ts';
 import { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
 import type { Version } from '../../metadata/objects/versions.ts';
 import type { Condition } from '../../ports/key-value-table.ts';
@@ -142,10 +143,14 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   }
 }
 
-/** Rights depend on a bucket's owner, its ACL and its policy, but not on its quota or its other settings. */
-function hasSameRights({ project, documents }: Bucket, other: Bucket | undefined): boolean {
+/** Rights depend on a bucket's owner, its ACL, its policy and what it makes of these, but not on its quota or its other settings. */
+function hasSameRights(bucket: Bucket, other: Bucket | undefined): boolean {
+  const { project, documents } = bucket;
   return (
-    project === other?.project && documents.acl === other.documents.acl && documents.policy === other.documents.policy
+    project === other?.project &&
+    documents.acl === other.documents.acl &&
+    documents.policy === other.documents.policy &&
+    hasSameAccessSettings(bucket, other)
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Acl } from '../../access/acl.ts';
 import { mayDo, type Evidence, type OwnedVersion, type Question } from '../../access/authorise.ts';
 import type { AccessKeys, Caller } from '../../access/identity.ts';
 import { StepCounter } from '../../access/pace.ts';
@@ -6,8 +7,10 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Upload } from '../../metadata/uploads/upload.ts';
 import { bucketAcl, versionAcl } from '../acls/acl-document.ts';
-import { bucketPolicy } from './bucket-policy.ts';
+import { countingGrants } from '../acls/acl-restrictions.ts';
+import { bucketPolicy, type BucketPolicy } from './bucket-policy.ts';
 import type { Services } from '../operation.ts';
+import { ownerIn } from './ownership.ts';
 import { ConditionFacts, type KnownRequest } from './policy-facts.ts';
 import { RequestAuthorisation, type Ground } from './request-authorisation.ts';
 import type { RequestView } from './request-view.ts';
@@ -81,7 +84,8 @@ export class RequestAuthoriser {
   #mayDo(question: Question, ground: Ground): Promise<boolean> {
     const { caller, bucket } = ground;
     if (bucket === undefined) return mayDo(caller, question, undefined, noEvidence);
-    const owned = { owner: bucket.project, acl: () => bucketAcl(bucket, this.#deps.buckets) };
+    const acl = async (): Promise<Acl> => countingGrants(await bucketAcl(bucket, this.#deps.buckets), bucket);
+    const owned = { owner: bucket.project, acl };
     return mayDo(caller, question, owned, this.#evidence(question, ground, bucket));
   }
 
@@ -91,7 +95,7 @@ export class RequestAuthoriser {
       sparesOwner: async () => (await bucketPolicy(bucket, this.#deps))?.bindsOwner !== true,
       allowsAnonymous: async () => {
         const found = await bucketPolicy(bucket, this.#deps);
-        return found !== undefined && allowsAnonymous(found.policy);
+        return found !== undefined && !isRestricted(found, bucket) && allowsAnonymous(found.policy);
       },
       version: () => this.#version(question, ground, bucket),
       initiator: async () => (await this.#upload(question, bucket))?.initiator,
@@ -108,7 +112,7 @@ export class RequestAuthoriser {
       prepared.get(found.policy) ??
       new PreparedPolicy(found.policy, { caller: ground.caller, bucket: bucket.name, pace: this.#pace });
     prepared.set(found.policy, policy);
-    return policy.verdict({
+    const verdict = await policy.verdict({
       action,
       ...(key !== undefined && { key }),
       conditions: facts.about({
@@ -117,6 +121,8 @@ export class RequestAuthoriser {
         upload: () => this.#upload(question, bucket),
       }),
     });
+    const isInsider = ground.caller.kind === 'user' && ground.caller.project.id === bucket.project;
+    return verdict === 'allow' && !isInsider && isRestricted(found, bucket) ? 'none' : verdict;
   }
 
   #knownOf(caller: Caller): KnownCaller {
@@ -131,8 +137,10 @@ export class RequestAuthoriser {
   async #version({ key, versionId }: Question, ground: Ground, bucket: Bucket): Promise<OwnedVersion | undefined> {
     const version = key === undefined ? undefined : await ground.find(bucket, key, versionId);
     if (version === undefined) return undefined;
-    const { owner, marker } = version;
-    return { owner, marker, acl: async () => versionAcl(await this.#deps.view.objectAttributes(version), owner) };
+    const { marker } = version;
+    const acl = async (): Promise<Acl> =>
+      countingGrants(versionAcl(await this.#deps.view.objectAttributes(version), version.owner), bucket);
+    return { owner: ownerIn(bucket, version.owner), marker, acl };
   }
 
   async #upload({ key = '', uploadId }: Question, bucket: Bucket): Promise<Upload | undefined> {
@@ -147,6 +155,11 @@ export class RequestAuthoriser {
     const version = key === undefined ? undefined : await ground.find(bucket, key, versionId);
     return version === undefined ? [] : (await this.#deps.view.objectAttributes(version)).tags;
   }
+}
+
+/** Whether a policy lets nobody in but the bucket owner's project, since it is public and the bucket does not want to be. */
+function isRestricted({ isPublic }: BucketPolicy, { publicAccessBlock }: Bucket): boolean {
+  return publicAccessBlock?.restrictPublicBuckets === true && isPublic;
 }
 
 const noEvidence: Evidence = {

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import { isKeyOf, type EncryptionRecord } from '../../encryption/customer-key.ts';
 import type { Fields } from '../../http/message.ts';
+import type { BucketSettings } from '../../metadata/buckets/bucket-settings.ts';
 import type { WantedKey } from '../../metadata/objects/contents.ts';
+import { unsupportedHeader } from '../unsupported.ts';
 
 /*
  * Server-side encryption with a customer's key (SSE-C) and with the service's (SSE-S3, `AES256`).
@@ -79,10 +81,7 @@ function parseManaged(fields: Fields): boolean {
   const value = fields.get(managedField);
   if (value === undefined || value === 'AES256') return value !== undefined;
   if (value.startsWith('aws:kms')) {
-    throw new S3Error('NotImplemented', {
-      message: 'A header you provided implies functionality that is not implemented.',
-      details: { Header: managedField },
-    });
+    throw unsupportedHeader(managedField);
   }
   throw invalidArgument(managedField, value, 'The encryption method specified is not supported');
 }
@@ -131,6 +130,25 @@ function missing(name: string, what: string): S3Error {
 
 function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
+}
+
+/**
+ * The encryption of a new object: what its request asks for, else the bucket's default.
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-encryption.html
+ * @throws S3Error AccessDenied, as {@link checkNotBlocked}
+ */
+export function encryptionIn({ encryption }: BucketSettings, wanted: WantedEncryption): WantedEncryption {
+  checkNotBlocked({ encryption }, wanted.kind);
+  return wanted.kind === 'none' && encryption?.algorithm !== undefined ? { kind: 'managed' } : wanted;
+}
+
+/**
+ * Refuses to write with a customer's key where the bucket blocks that.
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/blocking-unblocking-s3-c-encryption-gpb.html
+ * @throws S3Error AccessDenied
+ */
+export function checkNotBlocked({ encryption }: BucketSettings, kind: WantedEncryption['kind'] | undefined): void {
+  if (kind === 'customer' && encryption?.blockedTypes?.includes('SSE-C')) throw new S3Error('AccessDenied');
 }
 
 /** The key that an upload is to be encrypted with. */

@@ -1,14 +1,19 @@
 import { httpDateIfAny } from '../../http/dates.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import { abortionOf, expiryOf, realDays } from '../../metadata/lifecycle/lifecycle.ts';
+import { abortionOf, expiryOf, realDays, shortDays, type Calendar } from '../../metadata/lifecycle/lifecycle.ts';
 import { enabledRules, type Tags } from '../../metadata/lifecycle/lifecycle-rules.ts';
 import type { Version } from '../../metadata/objects/versions.ts';
-import type { Services } from '../operation.ts';
+import type { Services, Settings } from '../operation.ts';
 
 type Field = readonly [name: string, value: string];
 
 /** The field that tells of a current version when it will expire; none if it will not, or so late that no date can say it. */
 export type ExpirationFields = (key: string, version: Version, tags: Tags) => readonly Field[];
+
+/** How rules count days here: what the fields promise is what happens. */
+function calendarOf({ lifecycleDaySeconds }: Settings): Calendar {
+  return lifecycleDaySeconds === undefined ? realDays : shortDays(lifecycleDaySeconds);
+}
 
 /**
  * Reads what {@link ExpirationFields} go by: nothing, if the bucket has no rules. To be called before a commit, so that nothing can fail
@@ -18,7 +23,7 @@ export type ExpirationFields = (key: string, version: Version, tags: Tags) => re
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
  */
 export async function readExpirations(
-  { buckets }: Pick<Services, 'buckets'>,
+  { buckets, settings }: Pick<Services, 'buckets' | 'settings'>,
   bucket: Bucket,
 ): Promise<ExpirationFields> {
   const document = await buckets.documents.of(bucket, 'lifecycle');
@@ -26,7 +31,7 @@ export async function readExpirations(
   const rules = enabledRules(document);
   return (key, { marker, size, lastModified, replacedAt }, tags) => {
     if (replacedAt !== undefined) return [];
-    const expiry = expiryOf(rules, key, { marker, size, tags, lastModified }, realDays);
+    const expiry = expiryOf(rules, key, { marker, size, tags, lastModified }, calendarOf(settings));
     const date = expiry && httpDateIfAny(expiry.at);
     if (date === undefined) return [];
     return [['x-amz-expiration', `expiry-date="${date}", rule-id="${encodeURIComponent(expiry!.rule.id)}"`]];
@@ -39,12 +44,12 @@ export async function readExpirations(
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html
  */
 export async function readAbortion(
-  { buckets }: Pick<Services, 'buckets'>,
+  { buckets, settings }: Pick<Services, 'buckets' | 'settings'>,
   bucket: Bucket,
   upload: Parameters<typeof abortionOf>[1],
 ): Promise<readonly Field[]> {
   const document = await buckets.documents.of(bucket, 'lifecycle');
-  const abortion = document && abortionOf(enabledRules(document), upload, realDays);
+  const abortion = document && abortionOf(enabledRules(document), upload, calendarOf(settings));
   const date = abortion && httpDateIfAny(abortion.at);
   if (date === undefined) return [];
   return [

@@ -25,6 +25,7 @@ export function objectFields(version: Version, { headers, metadata, tags }: Obje
     ['content-language', headers.contentLanguage],
     ['expires', headers.expires],
     ['x-amz-website-redirect-location', headers.websiteRedirectLocation],
+    ['x-amz-storage-class', version.storageClass],
     ['x-amz-tagging-count', tags.length > 0 ? String(tags.length) : undefined],
   ];
   for (const [name, value] of optional) if (value !== undefined) fields.push([name, value]);

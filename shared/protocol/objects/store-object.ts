@@ -3,14 +3,21 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Preconditions } from '../../http/preconditions.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
-import type { Reserve } from '../../metadata/quotas/quotas.ts';
+import type { Reservation } from '../../metadata/quotas/quotas.ts';
 import { versionIdOf, type Version } from '../../metadata/objects/versions.ts';
-import { customerOf, encryptionFields, wantedKey, type Unvalidated, type WantedEncryption } from './encryption.ts';
+import {
+  customerOf,
+  encryptionFields,
+  encryptionIn,
+  wantedKey,
+  type Unvalidated,
+  type WantedEncryption,
+} from './encryption.ts';
 import { readExpirations } from './expiration-header.ts';
 import { grantsOfUpload } from '../acls/granted-acl.ts';
 import { checksumFields } from './object-headers.ts';
 import type { Services } from '../operation.ts';
-import { projectOf } from '../authorisation/ownership.ts';
+import { ownerOfNew } from '../authorisation/ownership.ts';
 import type { Payload } from '../bodies/payload.ts';
 import { storeBody, type StoredBody } from '../bodies/store-body.ts';
 import type { UploadHeaders } from './upload-headers.ts';
@@ -41,34 +48,38 @@ interface Deps extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'proj
 
 /**
  * Stores the bytes of an upload, and then the object that has them.
- * @throws S3Error as {@link readWantedEncryption} says, QuotaExceeded, as {@link storeBody} and {@link grantsOfUpload}, UnprocessableEntity, PreconditionFailed and NoSuchKey (conditions); nothing is left then
+ * @throws S3Error as {@link readWantedEncryption} and {@link encryptionIn} say, QuotaExceeded, as {@link storeBody} and {@link grantsOfUpload}, UnprocessableEntity, PreconditionFailed and NoSuchKey (conditions); nothing is left then
  */
 export async function storeObject(upload: Upload, deps: Deps): Promise<StoredObject> {
   const { bucket, payload, quotas } = deps;
-  const wanted = upload.encryption();
-  const growth = { bytes: payload.length ?? 0, objects: 1 };
-  return quotas.within(bucket, growth, (reserve) => storeWithin(upload, wanted, deps, reserve));
+  const wanted = encryptionIn(bucket, upload.encryption());
+  const reservation = await quotas.reserve(bucket, { bytes: payload.length ?? 0, objects: 1 });
+  try {
+    return await storeReserved(upload, wanted, deps, reservation);
+  } finally {
+    reservation.release();
+  }
 }
 
-async function storeWithin(
+async function storeReserved(
   upload: Upload,
   wanted: WantedEncryption,
   deps: Deps,
-  reserve: Reserve,
+  reservation: Reservation,
 ): Promise<StoredObject> {
   const { authorisation, bucket, contents, objects, payload, caller, settings } = deps;
   const { expectedEtag, conditions } = upload;
   const { key } = authorisation;
-  const owner = projectOf(caller, bucket);
+  const owner = ownerOfNew(caller, bucket, upload.headers.acl);
   const grants = await grantsOfUpload(upload.headers.acl, owner, bucket, deps);
   const { record, blobs } = contents.encryption(wantedKey(wanted));
   const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
   try {
-    if (payload.length === undefined) await reserve({ bytes: stored.size, objects: 0 });
+    if (payload.length === undefined) await reservation.add({ bytes: stored.size, objects: 0 });
     if (expectedEtag !== undefined && expectedEtag !== stored.md5.toString('hex')) {
       throw new S3Error('UnprocessableEntity');
     }
-    const { contentType, headers, metadata, tags } = upload.headers;
+    const { contentType, storageClass, headers, metadata, tags } = upload.headers;
     const expirations = await readExpirations(deps, bucket);
     const version = await objects.put(
       authorisation,
@@ -80,6 +91,7 @@ async function storeWithin(
         encryption: record,
         owner,
         contentType,
+        storageClass,
         checksum: stored.checksum,
         objectAttributes: { headers, metadata, tags, ...grants },
       },

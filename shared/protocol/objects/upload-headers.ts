@@ -3,6 +3,7 @@ import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import { trimBlanks } from '../../http/blanks.ts';
 import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
 import type { Fields } from '../../http/message.ts';
+import { storageClassOf, type StorageClass } from '../../metadata/objects/storage-class.ts';
 import type { ContentHeaders, ObjectAttributes } from '../../metadata/objects/versions.ts';
 import { tagLimits, type Limits } from '../limits.ts';
 import { parseTaggingHeader } from './tagging-header.ts';
@@ -10,6 +11,7 @@ import { parseTaggingHeader } from './tagging-header.ts';
 /** What an upload says about the object beside its bytes. */
 export interface UploadHeaders {
   readonly contentType: string | undefined;
+  readonly storageClass: StorageClass;
   readonly headers: ObjectAttributes['headers'];
   readonly metadata: ObjectAttributes['metadata'];
   readonly tags: ObjectAttributes['tags'];
@@ -27,12 +29,9 @@ const metadataPrefix = 'x-amz-meta-';
  *   and as parseAclHeaders does
  */
 export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders {
-  const storageClass = fields.get('x-amz-storage-class');
-  if (storageClass !== undefined && storageClass !== 'STANDARD') {
-    throw new S3Error('InvalidStorageClass', { details: { StorageClassRequested: storageClass } });
-  }
   return {
     contentType: fields.get('content-type') || undefined,
+    storageClass: readStorageClass(fields),
     headers: present({
       cacheControl: fields.get('cache-control'),
       contentDisposition: fields.get('content-disposition'),
@@ -45,6 +44,13 @@ export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders
     tags: parseTaggingHeader(fields.get('x-amz-tagging'), tagLimits(limits, 'tagsPerObject')),
     acl: parseAclHeaders(fields),
   };
+}
+
+function readStorageClass(fields: Fields): StorageClass {
+  const name = fields.get('x-amz-storage-class') ?? 'STANDARD';
+  const storageClass = storageClassOf(name);
+  if (storageClass !== undefined) return storageClass;
+  throw new S3Error('InvalidStorageClass', { details: { StorageClassRequested: name } });
 }
 
 function present(

@@ -5,7 +5,7 @@ import { administrationDeps } from '../../../functions/runtime/compose/administr
 import type { AdministrationDeps } from '../../../functions/admin/command.ts';
 import { administrationCommands } from '../../../functions/admin/commands.ts';
 import { families } from '../../../functions/runtime/cli/commands/families.ts';
-import type { NewKey } from '../../../shared/access/key-administration.ts';
+import type { NewKey } from '../../../shared/metadata/accounts/key-administration.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import { alarmAdapters, SetClock } from '../../support/fixed-deps.ts';

@@ -11,14 +11,14 @@ it('docs/permissions.md is what the operations ask for now', () => {
   expect(page, 'run: node --import tsx bin/permissions-table.ts > docs/permissions.md').toBe(permissionsPage());
 });
 
-/** Of Stillage's own sub-resources: these are for the bucket's owner, and no policy can give them to others. */
-const ownersAlone = /(Alarms?|AlarmHistory|BucketMonitoring|MetricData|PublicLinks?)$/;
+/** Of Stillage's own sub-resources: these are for the bucket's owner, or for all users, and no policy can give them to others. */
+const beyondPolicies = /(Account|Alarms?|AlarmHistory|BucketMonitoring|BucketQuota|MetricData|PublicLinks?)$/;
 
 describe('every right that an operation needs', () => {
   it('is an action of shared/access/policy-actions.ts, about what it is done to', () => {
     for (const { operation, question } of permissions()) {
       const { action, bucket, key } = question;
-      if (ownersAlone.test(action)) continue;
+      if (beyondPolicies.test(action)) continue;
       const level = key !== undefined ? 'object' : bucket !== undefined ? 'bucket' : 'service';
       const isAboutTheService = bucket === undefined && action === 'CreateBucket';
       expect({ operation, action, level }).toEqual({
@@ -46,11 +46,14 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   CreateBucket: ['CreateBucket'],
   CreateMultipartUpload: ['PutObject', 'PutObjectAcl', 'PutObjectTagging'],
   DeleteBucket: ['DeleteBucket'],
+  DeleteBucketEncryption: ['PutEncryptionConfiguration'],
   DeleteBucketLifecycle: ['PutLifecycleConfiguration'],
+  DeleteBucketOwnershipControls: ['PutBucketOwnershipControls'],
   DeleteBucketPolicy: ['DeleteBucketPolicy'],
   DeleteBucketTagging: ['PutBucketTagging'],
   DeleteObject: ['DeleteObject', 'DeleteObjectVersion'],
   DeleteObjectTagging: ['DeleteObjectTagging', 'DeleteObjectVersionTagging'],
+  DeletePublicAccessBlock: ['PutBucketPublicAccessBlock'],
   DeleteObjects: ['DeleteObject', 'DeleteObjectVersion'],
   GetBucketAccelerateConfiguration: ['GetAccelerateConfiguration'],
   GetBucketAcl: ['GetBucketAcl'],
@@ -82,13 +85,19 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   ListParts: ['ListMultipartUploadParts'],
   PostObject: ['PutObject', 'PutObjectAcl', 'PutObjectTagging'],
   PutBucketAcl: ['PutBucketAcl'],
+  PutBucketEncryption: ['PutEncryptionConfiguration'],
   PutBucketLifecycleConfiguration: ['PutLifecycleConfiguration'],
+  PutBucketLogging: ['PutBucketLogging'],
+  PutBucketNotificationConfiguration: ['PutBucketNotification'],
+  PutBucketOwnershipControls: ['PutBucketOwnershipControls'],
   PutBucketPolicy: ['PutBucketPolicy'],
+  PutBucketRequestPayment: ['PutBucketRequestPayment'],
   PutBucketTagging: ['PutBucketTagging'],
   PutBucketVersioning: ['PutBucketVersioning'],
   PutObject: ['PutObject', 'PutObjectAcl', 'PutObjectTagging'],
   PutObjectAcl: ['PutObjectAcl', 'PutObjectVersionAcl'],
   PutObjectTagging: ['PutObjectTagging', 'PutObjectVersionTagging'],
+  PutPublicAccessBlock: ['PutBucketPublicAccessBlock'],
   RenameObject: ['DeleteObject <', 'GetObject <', 'PutObject'],
   UploadPart: ['PutObject'],
   UploadPartCopy: ['GetObject <', 'GetObjectVersion <', 'PutObject'],

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeOperations, functionsOf, otherwise } from '../../../infra/operation-descriptions.ts';
-import { maximumRouterBytes, routerCode } from '../../../infra/router-code.ts';
+import { maximumEdgeFunctionBytes } from '../../../infra/edge-function-code.ts';
+import { routerCode } from '../../../infra/router-code.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { resolveTarget } from '../../../shared/http/address.ts';
 import { Fields } from '../../../shared/http/message.ts';
@@ -110,7 +111,7 @@ const requests = fc
 
 describe('the router', () => {
   it('fits into a CloudFront Function', () => {
-    console.info(`the router has ${Buffer.byteLength(code)} of ${maximumRouterBytes} bytes`);
+    console.info(`the router has ${Buffer.byteLength(code)} of ${maximumEdgeFunctionBytes} bytes`);
     expect(Buffer.byteLength(code)).toBeLessThan(10_240);
   });
 

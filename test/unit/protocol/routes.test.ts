@@ -22,6 +22,8 @@ describe('the route table', () => {
   it.each([
     ['GET /', 'ListBuckets'],
     ['GET /?x-id=ListBuckets', 'ListBuckets'],
+    ['GET /?account', 'GetAccount'],
+    ['GET /b?quota', 'GetBucketQuota'],
     ['PUT /b', 'CreateBucket'],
     ['PUT /b/', 'CreateBucket'],
     ['HEAD /b', 'HeadBucket'],

@@ -443,6 +443,7 @@ describe('what version 2 signs of the query', () => {
     const named = new Set(all.flatMap(({ query }) => query ?? []));
     expect([...named].filter((name) => !isSignedByV2(name)).sort()).toEqual([
       'abac',
+      'account',
       'alarm',
       'alarm-history',
       'alarms',
@@ -461,6 +462,7 @@ describe('what version 2 signs of the query', () => {
       'policyStatus',
       'public-link',
       'publicAccessBlock',
+      'quota',
       'renameObject',
       'retention',
       'session',

@@ -1,12 +1,8 @@
+import type { LifecycleRule, LifecycleScope } from '../../../shared/metadata/lifecycle/lifecycle-document.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseIsoDate } from '../../../shared/http/dates.ts';
-import {
-  lifecycleConfiguration,
-  readLifecycleConfiguration,
-  type LifecycleRule,
-  type LifecycleScope,
-} from '../../../shared/xml/lifecycle.ts';
+import { lifecycleConfiguration, readLifecycleConfiguration } from '../../../shared/xml/lifecycle.ts';
 import { runs } from '../../support/runs.ts';
 import { codeOf, golden, namespace } from './golden.ts';
 

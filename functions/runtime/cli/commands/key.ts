@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { readFileSync } from 'node:fs';
-import type { KeyRecord } from '../../../../shared/access/account-items.ts';
-import type { NewKey } from '../../../../shared/access/key-administration.ts';
+import type { KeyRecord } from '../../../../shared/metadata/accounts/account-items.ts';
+import type { NewKey } from '../../../../shared/metadata/accounts/key-administration.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { family, verb } from '../command.ts';
 import { recordReport, tableReport, time, type Report } from '../report.ts';

@@ -6,7 +6,7 @@ import { family, verb } from '../command.ts';
 import { graph } from '../graph.ts';
 import type { Report } from '../report.ts';
 import { sizeText } from '../sizes.ts';
-import { minute } from '../../../../shared/ports/durations.ts';
+import { day, hour, minute } from '../../../../shared/ports/durations.ts';
 
 interface ShowOptions {
   readonly metric: Metric;
@@ -19,7 +19,7 @@ interface ShowOptions {
   readonly period?: number;
 }
 
-const units = { m: minute, h: 60 * minute, d: 24 * 60 * minute, w: 7 * 24 * 60 * minute } as const;
+const units = { m: minute, h: hour, d: day, w: 7 * day } as const;
 
 /** `stillage metrics` */
 export function metricsFamily(): Command {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
-import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
-import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
+import { collectMetrics } from '../../../../shared/metadata/monitoring/collect-metrics.ts';
+import { evaluateAlarms } from '../../../../shared/metadata/monitoring/evaluate-alarms.ts';
 import { Log } from '../../telemetry/log.ts';
 import { FeedRunner } from '../../local/feed-runner.ts';
 import { feedFollowers } from '../../compose/feed-followers.ts';
@@ -65,12 +65,15 @@ async function evaluate(
   deps: Deps,
   { region, alarmWebhookAllow }: { readonly region: string; readonly alarmWebhookAllow: readonly string[] },
 ): Promise<Report> {
-  const { monitoring, buckets } = monitoringDeps(deps);
+  const { monitoring, notifications, buckets } = monitoringDeps(deps);
   const telemetry = new Log(process.stderr);
   const notifier = localNotifier(telemetry, alarmWebhookAllow);
   const tell = sparingly(({ alarms }: { readonly alarms: number }) => `${count(alarms, 'alarm')} so far`);
   try {
-    const done = await evaluateAlarms({ monitoring, buckets, notifier, clock: deps.clock, telemetry, region }, tell);
+    const done = await evaluateAlarms(
+      { monitoring, notifications, buckets, notifier, clock: deps.clock, telemetry, region },
+      tell,
+    );
     return recordReport(done, [
       ['evaluated', count(done.alarms, 'alarm')],
       ['changed', count(done.changed, 'alarm')],

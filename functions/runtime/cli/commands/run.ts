@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { nothingDone, type LifecycleTally } from '../../../../shared/metadata/lifecycle/lifecycle-key.ts';
-import { applyLifecycle, type LifecycleReport } from '../../../scheduled/apply-lifecycle.ts';
+import { applyLifecycle, type LifecycleReport } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { calendarOf } from '../../local/lifecycle-schedule.ts';
 import { lifecycleDayOption } from '../schedule-options.ts';

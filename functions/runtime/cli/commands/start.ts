@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { Command, InvalidArgumentError } from 'commander';
+import { consoleOriginOption } from '../console-origin-option.ts';
 import { limitOption, limitsHelp } from '../limit-option.ts';
 import { startLocalServer } from '../../local/server.ts';
 import { runWorker } from '../../local/workers/worker.ts';
@@ -15,6 +16,15 @@ export function startCommand(): Command {
     .description('Run the whole service on this machine, until it is told to stop (SIGTERM or Ctrl-C).')
     .addOption(setting('--port <n>', 'port to listen on; 0 takes a free one', 'PORT', defaults.port).argParser(port))
     .addOption(setting('--host <h>', 'address to listen on', 'HOST', defaults.host))
+    .addOption(
+      setting('--console-port <n>', 'port of the console; 0: none', 'CONSOLE_PORT', defaults.consolePort).argParser(
+        port,
+      ),
+    )
+    .addOption(consoleOriginOption())
+    .addOption(
+      setting('--console-files <dir>', 'serve this console (default: the one that was built)', 'CONSOLE_FILES'),
+    )
     .addOption(
       setting('--data <dir>', 'directory of table, blobs and key file; created if missing', 'DATA', defaults.data),
     )

@@ -1,7 +1,7 @@
 import { SqsQueue } from '../../../../shared/adapters/cloud/sqs-queue.ts';
 import { realDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
-import { applyLifecycle } from '../../../scheduled/apply-lifecycle.ts';
-import { isPassDue } from '../../../scheduled/plan-lifecycle.ts';
+import { applyLifecycle } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
+import { isPassDue } from '../../../../shared/metadata/lifecycle/plan-lifecycle.ts';
 import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { backgroundHandler } from './background-handler.ts';
 

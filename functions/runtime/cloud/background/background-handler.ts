@@ -1,3 +1,5 @@
+import { minute } from '../../../../shared/ports/durations.ts';
+import { checkLayout } from '../../../../shared/metadata/layout.ts';
 import type { CloudBlobsClass } from '../blobs.ts';
 import { cloudDeps, type CloudDeps } from './adapters.ts';
 
@@ -10,7 +12,7 @@ export interface Invocation {
 export type Work<Event, Answer> = (event: Event, stopping: () => boolean) => Promise<Answer>;
 
 /** So long before its end a function begins nothing new: a page of a lifecycle pass takes less. */
-const reserve = 120_000;
+const reserve = 2 * minute;
 
 /**
  * The handler of a function that works in the background. It is composed with its first event; should that fail, the next one
@@ -25,7 +27,10 @@ export function backgroundHandler<Event, Answer extends object | undefined>(
   return async (event, invocation) => {
     const deps = composed?.deps ?? cloudDeps(process.env, blobs);
     try {
-      composed ??= { deps, work: await compose(deps) };
+      if (composed === undefined) {
+        await checkLayout(deps.table, 'write');
+        composed = { deps, work: await compose(deps) };
+      }
       const answer = await composed.work(event, () => invocation.getRemainingTimeInMillis() < reserve);
       deps.log.note(name, secretAnswer || answer === undefined ? {} : { answer: JSON.stringify(answer) });
       return answer;

@@ -1,6 +1,6 @@
 import { LogInsights } from '../../../../shared/adapters/cloud/log-insights.ts';
 import { RequestHours } from '../../../../shared/metadata/billing/request-hours.ts';
-import { billRequests } from '../../../scheduled/bill-requests.ts';
+import { billRequests } from '../../../../shared/metadata/billing/bill-requests.ts';
 import { backgroundHandler } from './background-handler.ts';
 
 /** Counts the requests of the log for the bill. */

@@ -2,12 +2,19 @@ import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { FullBuckets } from '../../../../shared/metadata/quotas/flagged-quotas.ts';
 import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
 import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
+import { day } from '../../../../shared/ports/durations.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { followBatches } from './stream-batches.ts';
 
+/**
+ * A stream keeps a record for a day, and so long it is retried: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html.
+ * Twice that, for a batch which is under way when its records are removed.
+ */
+const shardLifetime = 2 * day;
+
 /** Follows the change feed: counts what buckets hold, and behind that flags those that are full. */
 export const handler = backgroundHandler('count-usage', ({ log, ...deps }) => {
-  const usage = new Usage(deps);
+  const usage = new Usage({ ...deps, shardLifetime });
   const limits = { ...defaultLimits, ...(JSON.parse(deps.setting('STILLAGE_LIMITS')) as Partial<Limits>) };
   const defaults = { bytes: limits.bucketBytes, objects: limits.bucketObjects };
   const full = new FullBuckets({ ...deps, buckets: new Buckets(deps), usage, defaults });

@@ -1,7 +1,7 @@
 import { SnsTopics } from '../../../../shared/adapters/cloud/sns-topics.ts';
 import { Webhooks } from '../../../../shared/adapters/system/webhooks.ts';
-import { collectMetrics } from '../../../scheduled/collect-metrics.ts';
-import { evaluateAlarms } from '../../../scheduled/evaluate-alarms.ts';
+import { collectMetrics } from '../../../../shared/metadata/monitoring/collect-metrics.ts';
+import { evaluateAlarms } from '../../../../shared/metadata/monitoring/evaluate-alarms.ts';
 import { LogNotifier, NotifierByScheme } from '../../telemetry/notifiers.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { monitoringDeps } from './monitoring.ts';

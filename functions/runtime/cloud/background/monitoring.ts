@@ -3,6 +3,7 @@ import { AesSecrets } from '../../../../shared/adapters/system/aes-secrets.ts';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { everyActionKind } from '../../../../shared/metadata/monitoring/alarm-definition.ts';
 import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/monitoring/monitoring.ts';
+import { Notifications } from '../../../../shared/metadata/monitoring/notifications.ts';
 import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
 import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
@@ -11,6 +12,7 @@ import type { CloudDeps } from './adapters.ts';
 /** What monitoring works with, and what it looks at. */
 export interface MonitoringDeps extends CloudDeps {
   readonly monitoring: Monitoring;
+  readonly notifications: Notifications;
   readonly buckets: Buckets;
   readonly usage: Usage;
   readonly telemetry: Telemetry;
@@ -21,9 +23,11 @@ export async function monitoringDeps(deps: CloudDeps): Promise<MonitoringDeps> {
   const keys = deploymentKeys(await readManagedSecret(deps.setting('STILLAGE_SECRET')));
   const buckets = new Buckets(deps);
   const secrets = new AesSecrets(keys.sealing);
+  const monitoring = composeMonitoring({ ...deps, buckets, secrets, actionKinds: everyActionKind });
   return {
     ...deps,
-    monitoring: composeMonitoring({ ...deps, buckets, secrets, actionKinds: everyActionKind }),
+    monitoring,
+    notifications: new Notifications({ ...deps, secrets, history: monitoring.history }),
     buckets,
     usage: new Usage(deps),
     telemetry: deps.log,

@@ -1,5 +1,5 @@
 import { SqsQueue } from '../../../../shared/adapters/cloud/sqs-queue.ts';
-import { maxLifecycleWorkers, planLifecycle } from '../../../scheduled/plan-lifecycle.ts';
+import { maxLifecycleWorkers, planLifecycle } from '../../../../shared/metadata/lifecycle/plan-lifecycle.ts';
 import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { backgroundHandler } from './background-handler.ts';
 

@@ -1,17 +1,12 @@
-import { S3BlobStore } from '../../../../shared/adapters/cloud/s3-blob-store.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { releaseDeps } from './release.ts';
 import { followBatches } from './stream-batches.ts';
 
-/** Follows the change feed: queues what versions let go of, and tidies up after uploads that ended. */
-export const handler = backgroundHandler(
-  'release-content',
-  (deps) => {
-    const { queue } = releaseDeps(deps);
-    return followBatches([(batch) => queue.follow(batch)], {
-      table: deps.setting('STILLAGE_TABLE'),
-      telemetry: deps.log,
-    });
-  },
-  { blobs: S3BlobStore },
-);
+/** Follows the change feed: queues what versions let go of, and uploads that ended: it removes nothing itself. */
+export const handler = backgroundHandler('release-content', (deps) => {
+  const { queue } = releaseDeps(deps);
+  return followBatches([(batch) => queue.follow(batch)], {
+    table: deps.setting('STILLAGE_TABLE'),
+    telemetry: deps.log,
+  });
+});

@@ -1,5 +1,4 @@
 import { readStreamRange } from '../../../../shared/adapters/cloud/dynamodb-stream.ts';
-import { S3BlobStore } from '../../../../shared/adapters/cloud/s3-blob-store.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { releaseDeps } from './release.ts';
 import { mustBeOf } from './stream-batches.ts';
@@ -18,20 +17,16 @@ interface DeadLetter {
  * Gives the records that a dead letter of the release speaks of to it once more. To be invoked by hand, while the stream
  * still has them. Twice does no harm. (The counters give nothing up while the stream has it, so they need no replay.)
  */
-export const handler = backgroundHandler(
-  'replay-changes',
-  (deps) => {
-    const { queue } = releaseDeps(deps);
-    return async ({ DDBStreamBatchInfo: lost }: DeadLetter) => {
-      const { streamArn, shardId, startSequenceNumber: from, endSequenceNumber: to } = lost;
-      mustBeOf(deps.setting('STILLAGE_TABLE'), streamArn);
-      let replayed = 0;
-      for await (const records of readStreamRange({ streamArn, shardId, from, to })) {
-        await queue.follow(records);
-        replayed += records.length;
-      }
-      return { replayed };
-    };
-  },
-  { blobs: S3BlobStore },
-);
+export const handler = backgroundHandler('replay-changes', (deps) => {
+  const { queue } = releaseDeps(deps);
+  return async ({ DDBStreamBatchInfo: lost }: DeadLetter) => {
+    const { streamArn, shardId, startSequenceNumber: from, endSequenceNumber: to } = lost;
+    mustBeOf(deps.setting('STILLAGE_TABLE'), streamArn);
+    let replayed = 0;
+    for await (const records of readStreamRange({ streamArn, shardId, from, to })) {
+      await queue.follow(records);
+      replayed += records.length;
+    }
+    return { replayed };
+  };
+});

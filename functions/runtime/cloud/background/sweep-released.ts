@@ -7,7 +7,7 @@ export const handler = backgroundHandler(
   'sweep-released',
   (deps) => {
     const { release } = releaseDeps(deps);
-    return async () => ({ freed: await release.sweep() });
+    return (_event: unknown, stopping) => release.sweep(stopping);
   },
   { blobs: S3BlobStore },
 );

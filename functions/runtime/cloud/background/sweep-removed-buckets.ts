@@ -5,5 +5,5 @@ import { releaseDeps } from './release.ts';
 /** Sweeps what is left of removed buckets. */
 export const handler = backgroundHandler('sweep-removed-buckets', (deps) => {
   const bucketPurge = new BucketPurge({ ...deps, uploads: releaseDeps(deps).uploads });
-  return () => bucketPurge.sweep().then(() => undefined);
+  return (_event: unknown, stopping) => bucketPurge.sweep(stopping).then(() => undefined);
 });

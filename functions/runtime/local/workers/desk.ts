@@ -3,8 +3,7 @@ import type { LmdbTable } from '../../../../shared/adapters/embedded/lmdb-table.
 import type { SmallBlobWrites } from '../../../../shared/adapters/embedded/small-blobs.ts';
 import type { Amount } from '../../../../shared/metadata/amount.ts';
 import type { KeyedMutex } from '../../../../shared/metadata/keyed-mutex.ts';
-import type { ExactQuotas, LimitedBucket } from '../../../../shared/metadata/quotas/exact-quotas.ts';
-import type { Reserve } from '../../../../shared/metadata/quotas/quotas.ts';
+import type { LimitedBucket, Quotas, Reservation } from '../../../../shared/metadata/quotas/quotas.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { RateExceeded, type RateLimit } from '../../../../shared/protocol/rate-limit.ts';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
@@ -16,25 +15,21 @@ export interface DeskDeps {
   readonly table: LmdbTable;
   readonly smallBlobs: SmallBlobWrites;
   readonly mutex: KeyedMutex;
-  readonly quotas: ExactQuotas;
+  readonly quotas: Quotas;
   readonly rates: RateLimit;
-  readonly feed: { drain(): Promise<void> };
+  /** Follows the feed to its end. */
+  readonly drain: () => Promise<void>;
+  /** Resolves once everything was heard that any worker had said when it was called. */
+  readonly settle: () => Promise<void>;
   /** Where the log goes. */
   readonly output: Writable;
-}
-
-/** What a worker has reserved: how it reserves more, and how it ends. */
-interface HeldReservation {
-  /** Undefined if it was refused. */
-  readonly granted: Promise<Reserve | undefined>;
-  readonly end: () => void;
 }
 
 /** Serves one worker. What the worker holds when it dies is let go. */
 export class Desk {
   readonly #deps: DeskDeps;
   readonly #locks = new Map<number, () => void>();
-  readonly #reservations = new Map<number, HeldReservation>();
+  readonly #reservations = new Map<number, Promise<Reservation>>();
   #isClosed = false;
 
   constructor(deps: DeskDeps) {
@@ -42,7 +37,7 @@ export class Desk {
   }
 
   async answer({ kind, body, bytes }: Message): Promise<Attributes> {
-    const { table, smallBlobs, feed } = this.#deps;
+    const { table, smallBlobs, drain } = this.#deps;
     switch (kind) {
       case 'commit': {
         const { steps, changes } = stepsOfMessage(body);
@@ -59,13 +54,10 @@ export class Desk {
         return {};
       case 'reserve':
         return { granted: await this.#reserve(body) };
-      case 'release':
-        this.#release(body['reservation'] as number);
-        return {};
       case 'admit':
         return { admitted: this.#admit(body['party'] as string) };
       case 'drain':
-        await feed.drain();
+        await drain();
         return {};
       default:
         throw new Error(`a worker asks for ${kind}`);
@@ -88,7 +80,7 @@ export class Desk {
         this.#reserve(body).catch(() => undefined);
         return;
       case 'release':
-        this.#release(body['reserve'] as number);
+        this.#release(body['reservation'] as number);
         return;
       case 'log':
         this.#deps.output.write(bytes);
@@ -124,36 +116,39 @@ export class Desk {
   /** The first request of a number begins a reservation, further ones add to it. */
   async #reserve(body: Attributes): Promise<boolean> {
     const number = body['reservation'] as number;
-    const amount = amountOf(body['growth'] as Attributes);
+    const growth = amountOf(body['growth'] as Attributes);
     const held = this.#reservations.get(number);
-    if (held === undefined) return this.#beginReservation(number, bucketOf(body), amount);
-    return isGranted(async () => (await held.granted)?.(amount));
+    if (held) return isGranted(held.then((reservation) => this.#settled(() => reservation.add(growth))));
+    const reservation = this.#settled(() => this.#deps.quotas.reserve(bucketOf(body), growth));
+    this.#reservations.set(number, reservation);
+    const granted = await isGranted(reservation);
+    if (!granted) this.#reservations.delete(number);
+    return granted;
   }
 
-  async #beginReservation(number: number, bucket: LimitedBucket, growth: Amount): Promise<boolean> {
-    let end = (): void => undefined;
-    const ended = new Promise<void>((resolve) => (end = resolve));
-    let grant: (reserve: Reserve | undefined) => void = () => undefined;
-    const granted = new Promise<Reserve | undefined>((resolve) => (grant = resolve));
-    this.#reservations.set(number, { granted, end });
-    const work = this.#deps.quotas.within(bucket, growth, (reserve) => {
-      grant(reserve);
-      return ended;
-    });
-    const isRefused = work.then(
-      () => false,
-      (error: unknown) => {
-        grant(undefined);
-        if (error instanceof S3Error) return true;
-        throw error;
-      },
-    );
-    return Promise.race([granted.then((reserve) => reserve !== undefined), isRefused.then((refused) => !refused)]);
+  /**
+   * Tries again what was refused, once every worker has told of what was over before: nothing that a client was answered is in the way of
+   * its next request.
+   */
+  async #settled<Result>(reserve: () => Promise<Result>): Promise<Result> {
+    try {
+      return await reserve();
+    } catch (error) {
+      if (!(error instanceof S3Error)) throw error;
+      await this.#deps.settle();
+      return reserve();
+    }
   }
 
+  /** Also of one that is still being measured: it ends as soon as it has begun. */
   #release(number: number): void {
-    this.#reservations.get(number)?.end();
+    const reservation = this.#reservations.get(number);
     this.#reservations.delete(number);
+    reservation?.then(
+      (held) => held.release(),
+      // What was refused is not held.
+      () => undefined,
+    );
   }
 
   #admit(party: string): boolean {
@@ -167,9 +162,9 @@ export class Desk {
   }
 }
 
-async function isGranted(reserve: () => Promise<void>): Promise<boolean> {
+async function isGranted(reserved: Promise<unknown>): Promise<boolean> {
   try {
-    await reserve();
+    await reserved;
     return true;
   } catch (error) {
     if (error instanceof S3Error) return false;
@@ -178,7 +173,7 @@ async function isGranted(reserve: () => Promise<void>): Promise<boolean> {
 }
 
 function bucketOf({ id, name, quota }: Attributes): LimitedBucket {
-  return { id: id as string, name: name as string, quota: quota as LimitedBucket['quota'] };
+  return { id: id as string, name: name as string, quota: quota as LimitedBucket['quota'], full: false };
 }
 
 function amountOf({ bytes, objects }: Attributes): Amount {

@@ -1,23 +1,37 @@
 import cluster, { type Worker } from 'node:cluster';
 import { Socket } from 'node:net';
-import type { KeyedMutex } from '../../../../shared/metadata/keyed-mutex.ts';
-import type { ExactQuotas } from '../../../../shared/metadata/quotas/exact-quotas.ts';
+import type { Clock } from '../../../../shared/ports/clock.ts';
 import { RateLimit } from '../../../../shared/protocol/rate-limit.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { LocalServices } from '../local-services.ts';
-import { stopTime, type Serving } from '../serving.ts';
+import type { DataDirectory } from '../data-directory.ts';
+import type { EmbeddedService } from '../embedded-service.ts';
 import type { StartOptions } from '../settings.ts';
-import { Desk, type DeskDeps } from './desk.ts';
+import { Desk } from './desk.ts';
 import { Link } from './link.ts';
 
-/** A worker that has not ended so long after it should have stopped is killed. */
-const patience = stopTime + 5000;
+/** A worker that has not ended so long after its requests should have is killed. */
+const extraPatience = 5000;
 /** Milliseconds until a worker is replaced that could not serve; one that could is replaced at once. */
 const restartDelay = 1000;
 
 /** The descriptor by which a worker is linked, after standard streams and the channel of node:cluster. */
 export const linkDescriptor = 4;
+
+interface SupervisorDeps extends DataDirectory, Pick<EmbeddedService, 'services' | 'limits' | 'kept'> {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Workers that listen. */
+export interface Workers {
+  /** `http://127.0.0.1:9000` */
+  readonly url: string;
+  /** Lets the workers finish what is running, for so many milliseconds at most. */
+  close(patience: number): Promise<void>;
+  /** Tells the workers, also later ones, where consoles are served. */
+  tellOrigins(origins: Iterable<string>): void;
+}
 
 interface RunningWorker {
   readonly worker: Worker;
@@ -32,13 +46,17 @@ interface RunningWorker {
  */
 export async function startWorkers(
   options: StartOptions,
-  { data: { table, blobs, otherProcesses }, limits, clock }: LocalServices,
-  { log, quotas, mutex, feed }: { log: Log; quotas: ExactQuotas; mutex: KeyedMutex; feed: DeskDeps['feed'] },
-): Promise<Serving> {
+  { table, blobs, otherProcesses, services, limits, kept, clock, log }: SupervisorDeps,
+): Promise<Workers> {
   cluster.setupPrimary({ stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
   const rates = new RateLimit(limits.requestsPerSecond, clock);
-  const deps = { table, smallBlobs: blobs.smallWrites, mutex, quotas, rates, feed, output: process.stdout };
+  const { quotas } = services;
   const running = new Set<RunningWorker>();
+  const settle = async (): Promise<void> => {
+    await Promise.allSettled([...running].map(({ link }) => link.request('settle')));
+  };
+  const deps = { table, smallBlobs: blobs.smallWrites, ...kept, quotas, rates, settle, output: process.stdout };
+  let origins: readonly string[] = [];
   /** The workers that serve. */
   const listening = new Set<Worker>();
   /** The ports that workers were told to ask for: those that ask for the same one share it for as long as one of them is there. */
@@ -57,7 +75,7 @@ export async function startWorkers(
             case 'start':
               // With no worker left nobody holds the port: it is asked for by its number.
               told.set(worker, [...told.values()][0] ?? port ?? options.port);
-              return { port: told.get(worker)! };
+              return { port: told.get(worker)!, origins };
             case 'listening': {
               const url = message.body['url'] as string;
               port = Number(new URL(url).port);
@@ -106,13 +124,17 @@ export async function startWorkers(
     }, delay);
   };
 
-  const stop = async (): Promise<void> => {
+  const close = async (patience: number): Promise<void> => {
     isStopping = true;
-    await Promise.all([...running].map(stopWorker));
+    await Promise.all([...running].map((one) => stopWorker(one, patience)));
+  };
+  const tellOrigins = (consoles: Iterable<string>): void => {
+    origins = [...consoles];
+    for (const { link } of running) link.notify('origins', { origins });
   };
   try {
     const urls = await Promise.all(Array.from({ length: options.workers }, start));
-    return { url: urls[0]!, stop };
+    return { url: urls[0]!, close, tellOrigins };
   } catch (error) {
     isStopping = true;
     for (const { worker } of running) worker.process.kill('SIGKILL');
@@ -127,9 +149,9 @@ function linkOf({ process: { stdio } }: Worker): Socket {
 }
 
 /** Lets a worker finish what it is doing, and end. */
-async function stopWorker({ worker, link, exited }: RunningWorker): Promise<void> {
-  const killer = setTimeout(() => worker.process.kill('SIGKILL'), patience);
-  link.notify('stop');
+async function stopWorker({ worker, link, exited }: RunningWorker, patience: number): Promise<void> {
+  const killer = setTimeout(() => worker.process.kill('SIGKILL'), patience + extraPatience);
+  link.notify('stop', { patience });
   await exited;
   clearTimeout(killer);
 }

@@ -3,9 +3,14 @@ import type { Commits } from '../../../../shared/adapters/embedded/lmdb-table.ts
 import type { SmallBlobWrites } from '../../../../shared/adapters/embedded/small-blobs.ts';
 import type { Step } from '../../../../shared/adapters/embedded/write-steps.ts';
 import type { Amount } from '../../../../shared/metadata/amount.ts';
-import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import type { KeyedMutex } from '../../../../shared/metadata/keyed-mutex.ts';
-import { quotaExceeded, quotaOf, type Reserve, type Quotas } from '../../../../shared/metadata/quotas/quotas.ts';
+import {
+  quotaExceeded,
+  quotaOf,
+  type LimitedBucket,
+  type Quotas,
+  type Reservation,
+} from '../../../../shared/metadata/quotas/quotas.ts';
 import type { BlobRef } from '../../../../shared/ports/blob-store.ts';
 import type { Attributes, WriteOutcome } from '../../../../shared/ports/key-value-table.ts';
 import { RateExceeded, type Rates } from '../../../../shared/protocol/rate-limit.ts';
@@ -92,13 +97,13 @@ export class LinkedQuotas implements Quotas {
     this.#defaults = defaults;
   }
 
-  async within<Result>(bucket: Bucket, growth: Amount, work: (reserve: Reserve) => Promise<Result>): Promise<Result> {
+  async reserve(bucket: LimitedBucket, growth: Amount): Promise<Reservation> {
     const { id, name, quota } = bucket;
     const reservation = (this.#lastReservation += 1);
     const facts = { reservation, id, name, ...(quota && { quota: numbersOf(quota) }) };
     const { bytes, objects } = quotaOf(bucket, this.#defaults);
     const isLimited = Math.min(bytes, objects) < Infinity;
-    const more: Reserve = async (amount) => {
+    const add = async (amount: Amount): Promise<void> => {
       const body = { ...facts, growth: { ...amount } };
       if (!isLimited) {
         // It counts for whoever comes once there is a quota, and cannot be refused itself.
@@ -107,14 +112,8 @@ export class LinkedQuotas implements Quotas {
       }
       if ((await this.#link.request('reserve', body))['granted'] !== true) throw quotaExceeded(bucket);
     };
-    try {
-      await more(growth);
-      return await work(more);
-    } finally {
-      // Waited for, so that what is over is not in the way of the next request, which another worker may serve.
-      if (isLimited) await this.#link.request('release', { reservation }).catch(() => undefined);
-      else this.#link.notify('release', { reservation });
-    }
+    await add(growth);
+    return { add, release: () => this.#link.notify('release', { reservation }) };
   }
 }
 

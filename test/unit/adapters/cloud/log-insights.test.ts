@@ -13,8 +13,12 @@ const charged = { payer: 'p', class: 'b', bytesIn: 1, bytesOut: 10 };
 
 let server: Server;
 let engine: LogInsightsEngine;
+/** When log groups were created, if that matters. */
+let created: Readonly<Record<string, number>>;
 /** Answers instead of the engine. */
 let instead: { status: number; body: object } | undefined;
+/** Answers a query instead of the engine. */
+let refusal: { status: number; body: object } | undefined;
 beforeAll(async () => {
   server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -24,7 +28,7 @@ beforeAll(async () => {
         const asked = engine.answer(String(request.headers['x-amz-target']), Buffer.concat(chunks).toString());
         void asked.then((answered) => {
           const isPoll = String(request.headers['x-amz-target']).endsWith('.GetQueryResults');
-          const { status, body } = isPoll && instead ? instead : answered;
+          const { status, body } = (isPoll ? instead : refusal) ?? answered;
           response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
         });
       });
@@ -34,7 +38,12 @@ beforeAll(async () => {
 beforeEach(() => {
   lines.length = 0;
   instead = undefined;
-  engine = new LogInsightsEngine(async (group) => (group === 'requests' ? lines : undefined));
+  refusal = undefined;
+  created = {};
+  engine = new LogInsightsEngine(
+    async (group) => (group === 'others' ? undefined : group === 'requests' ? lines : []),
+    (group) => created[group] ?? 0,
+  );
 });
 afterAll(() => server.close());
 
@@ -96,6 +105,21 @@ describe('LogInsights', () => {
     instead = { status: 200, body: { status: 'Complete', results: [[{ field: 'requests', value: '1.2' }]] } };
     await expect(insights().between(noon, noon + 1)).rejects.toThrow('the logs answer 1.2 for a number');
     await expect(insights({ groups: ['others'] }).between(noon, noon + 1)).rejects.toThrow('others');
+  });
+
+  it('takes what was before a log group for nothing, without losing what another one has', async () => {
+    log(-10, charged);
+    created = { requests: noon + 5000 };
+    expect(await insights().between(noon - 1000, noon)).toEqual([]);
+    created = { requests: noon - 1000, later: noon + 5000 };
+    const found = await insights({ groups: ['requests', 'later'] }).between(noon - 1000, noon);
+    expect(found).toEqual([{ payer: 'p', class: 'b', requests: 1, bytesIn: 1, bytesOut: 10 }]);
+    expect(await insights({ groups: ['later'] }).between(noon - 1000, noon)).toEqual([]);
+  });
+
+  it('fails on a query that is refused for another reason', async () => {
+    refusal = { status: 400, body: { __type: 'MalformedQueryException', message: 'unexpected symbol found' } };
+    await expect(insights().between(noon, noon + 1)).rejects.toThrow('unexpected symbol');
   });
 
   it('reads large numbers however they are written', async () => {

@@ -99,3 +99,21 @@ describe('S3BlobStore.write', () => {
     await expect(store.write(new Source(33), owner)).rejects.toMatchObject({ name: 'AccessDenied' });
   });
 });
+
+describe('S3BlobStore.remove', () => {
+  const refs = Array.from({ length: 2500 }, (_, at) => `ref-${String(at).padStart(20, '0')}`);
+
+  it('says which blobs S3 could not delete, and deletes all others', async () => {
+    const { s3, store } = scripted({ undeletable: `blobs/${refs[1]}` });
+    await expect(store.remove(refs)).rejects.toMatchObject({ name: 'BlobsNotRemoved', refs: new Set([refs[1]]) });
+    expect(s3.deletions).toEqual([1000, 1000, 500]);
+    expect(s3.deleted).toHaveLength(2499);
+  });
+
+  it('goes on after a request that failed as a whole', async () => {
+    const { s3, store } = scripted({ failingDelete: 2 });
+    const left = new Set(refs.slice(1000, 2000));
+    await expect(store.remove(refs)).rejects.toMatchObject({ name: 'BlobsNotRemoved', refs: left });
+    expect(s3.deleted).toHaveLength(1500);
+  });
+});

@@ -15,6 +15,10 @@ export interface ScriptedS3Options {
   readonly refusedPart?: number;
   /** Aborting an upload is refused too. */
   readonly refusesAbort?: boolean;
+  /** The key of an object that DeleteObjects says it could not delete, with the status 200. */
+  readonly undeletable?: string;
+  /** The number of the DeleteObjects, from 1, that gets no answer but 503. */
+  readonly failingDelete?: number;
 }
 
 /** As much of S3 as takes an upload, behind the real SDK client; notes what it was asked. */
@@ -27,6 +31,9 @@ export class ScriptedS3 {
   readonly checksums: (string | undefined)[] = [];
   metadata: Record<string, string> = {};
   completed = '';
+  /** How many keys each DeleteObjects had, and the keys that are gone. */
+  readonly deletions: number[] = [];
+  readonly deleted: string[] = [];
   #inFlight = 0;
   readonly #options: ScriptedS3Options;
 
@@ -48,6 +55,7 @@ export class ScriptedS3 {
 
   async #answer(request: HttpRequest) {
     const { method, query, headers, body = '' } = request;
+    if (method === 'POST' && query['delete'] !== undefined) return this.#delete(String(body));
     if (method === 'PUT' && query['partNumber'] !== undefined) return this.#part(Number(query['partNumber']), request);
     if (method === 'PUT' || (method === 'POST' && query['uploads'] !== undefined)) {
       this.requests.push(method === 'PUT' ? 'PutObject' : 'CreateMultipartUpload');
@@ -64,6 +72,20 @@ export class ScriptedS3 {
     this.requests.push('CompleteMultipartUpload');
     this.completed = typeof body === 'string' ? body : new TextDecoder().decode(body);
     return http(200, '<CompleteMultipartUploadResult><ETag>"e"</ETag></CompleteMultipartUploadResult>');
+  }
+
+  /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html: in quiet mode the answer has only the keys with an error. */
+  #delete(body: string) {
+    const keys = [...body.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key]) => key!);
+    this.deletions.push(keys.length);
+    if (keys.length > 1000) return http(400, '<Error><Code>MalformedXML</Code></Error>');
+    if (this.deletions.length === this.#options.failingDelete) return http(503, '<Error><Code>SlowDown</Code></Error>');
+    const failed = keys.filter((key) => key === this.#options.undeletable);
+    this.deleted.push(...keys.filter((key) => !failed.includes(key)));
+    const errors = failed.map(
+      (key) => `<Error><Key>${key}</Key><Code>InternalError</Code><Message>again</Message></Error>`,
+    );
+    return http(200, `<DeleteResult>${errors.join('')}</DeleteResult>`);
   }
 
   async #part(number: number, { headers, body = '' }: HttpRequest) {

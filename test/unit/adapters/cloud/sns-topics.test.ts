@@ -31,7 +31,8 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const body = JSON.stringify({ AlarmName: 'größer\nals', NewStateValue: 'ALARM' });
+const alarm = { name: 'größer\nals', state: 'ALARM', before: 'OK', reason: 'too much' };
+const body = JSON.stringify({ AlarmName: alarm.name, NewStateValue: alarm.state });
 
 function send(target: string): Promise<Delivery> {
   const topics = new SnsTopics({
@@ -39,7 +40,7 @@ function send(target: string): Promise<Delivery> {
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     maxAttempts: 1,
   });
-  return topics.send({ target, body, id: 'time.alarm', secret: undefined });
+  return topics.send({ target, body, alarm, id: 'time.alarm', secret: undefined });
 }
 
 describe('a topic of SNS', () => {

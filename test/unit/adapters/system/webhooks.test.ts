@@ -46,6 +46,7 @@ const target = (host = name, path = '/hook?a=b'): string => `https://${host}:${r
 const notification = (to: string): Parameters<Webhooks['send']>[0] => ({
   target: to,
   body: '{"AlarmName":"größer"}',
+  alarm: { name: 'größer', state: 'ALARM', before: 'OK', reason: 'too much' },
   id: 'time.alarm',
   secret: 'secret',
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { beginningOf, dayLength, dayOf, daysOf, monthOf } from '../../../../shared/metadata/billing/days.ts';
+import { day as dayLength } from '../../../../shared/ports/durations.ts';
+import { beginningOf, dayOf, daysOf, monthOf } from '../../../../shared/metadata/billing/days.ts';
 import {
   beginDay,
   byteTimeUntil,

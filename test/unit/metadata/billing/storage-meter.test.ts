@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginningOf, dayLength, daysOf } from '../../../../shared/metadata/billing/days.ts';
+import { day as dayLength } from '../../../../shared/ports/durations.ts';
+import { beginningOf, daysOf } from '../../../../shared/metadata/billing/days.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
 import { Usage } from '../../../../shared/metadata/quotas/usage.ts';

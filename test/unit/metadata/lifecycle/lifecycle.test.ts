@@ -15,7 +15,7 @@ import {
   coveredPrefixes,
   enabledRules,
   mayMatchBetween,
-  type LifecycleRule,
+  type EnabledRule,
 } from '../../../../shared/metadata/lifecycle/lifecycle-rules.ts';
 import { compareUtf8 } from '../../../../shared/ports/utf8-order.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
@@ -24,9 +24,9 @@ import { runs } from '../../../support/runs.ts';
 const at = (text: string): number => Date.parse(text);
 const on = (date: string): number => Date.parse(`${date}T00:00:00Z`);
 
-type Rule = Partial<Omit<LifecycleRule, 'filter'>> & { readonly filter?: Partial<LifecycleRule['filter']> };
+type Rule = Partial<Omit<EnabledRule, 'filter'>> & { readonly filter?: Partial<EnabledRule['filter']> };
 
-function rule({ filter, ...more }: Rule): LifecycleRule {
+function rule({ filter, ...more }: Rule): EnabledRule {
   return {
     id: 'rule',
     filter: { prefix: '', tags: [], greaterThan: undefined, lessThan: undefined, ...filter },
@@ -121,7 +121,7 @@ describe('a filter', () => {
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-conflicts.html */
 describe('the current version', () => {
   const created = at('2014-01-15T10:30:00Z');
-  const ends = (rules: readonly LifecycleRule[], key = 'logs/1', more: Partial<AgingVersion> = {}) => {
+  const ends = (rules: readonly EnabledRule[], key = 'logs/1', more: Partial<AgingVersion> = {}) => {
     const expiry = expiryOf(rules, key, version(created, more), realDays);
     return expiry && [new Date(expiry.at).toISOString().slice(0, 10), expiry.rule.id];
   };
@@ -203,7 +203,7 @@ describe('a non-current version', () => {
   const first = version(at('2014-01-01T10:30:00Z'), { replacedAt: at('2014-01-15T10:30:00Z') });
   const second = version(at('2014-01-15T10:30:00Z'));
   const place = (newer: number) => ({ newer, successor: second });
-  const due = (some: LifecycleRule, now: number, newer = 0, one = first): boolean =>
+  const due = (some: EnabledRule, now: number, newer = 0, one = first): boolean =>
     noncurrentRule([some], 'photo.gif', one, place(newer), time(now)) !== undefined;
 
   it('goes so many days after it was replaced, not after it was made', () => {
@@ -297,7 +297,7 @@ describe('a document', () => {
   });
 
   it('is decoded once', () => {
-    const document = stored({ id: 'on', status: 'Enabled', scope: {}, expiration: { days: 3 } });
+    const document = stored({ id: 'on', status: 'Enabled', scope: { form: 'filter' }, expiration: { days: 3 } });
     expect(enabledRules(document)).toBe(enabledRules(document));
   });
 });

@@ -20,8 +20,10 @@ class Held {
     this.amount = { bytes: this.amount.bytes + bytes, objects: this.amount.objects + objects };
   }
 
-  put(bytes: number, quota?: Partial<Amount>): Promise<void> {
-    return this.quotas.within(bucket(quota), { bytes, objects: 1 }, async () => this.add(bytes));
+  async put(bytes: number, quota?: Partial<Amount>): Promise<void> {
+    const reservation = await this.quotas.reserve(bucket(quota), { bytes, objects: 1 });
+    this.add(bytes);
+    reservation.release();
   }
 }
 
@@ -52,8 +54,8 @@ it('what was deleted makes room, and so does what failed', async () => {
   const held = new Held();
   await held.put(100);
   held.add(-50, -1);
-  const failing = held.quotas.within(bucket(), { bytes: 50, objects: 1 }, () => Promise.reject(new Error('broken')));
-  await expect(failing).rejects.toThrow('broken');
+  const failing = await held.quotas.reserve(bucket(), { bytes: 50, objects: 1 });
+  failing.release();
   await held.put(50);
   expect(held.amount.bytes).toBe(100);
 });
@@ -61,10 +63,13 @@ it('what was deleted makes room, and so does what failed', async () => {
 it('what is being written takes room already', async () => {
   const held = new Held();
   let finish = (): void => undefined;
-  const slow = held.quotas.within(bucket(), { bytes: 60, objects: 1 }, async () => {
+  const write = async (): Promise<void> => {
+    const reservation = await held.quotas.reserve(bucket(), { bytes: 60, objects: 1 });
     await new Promise<void>((resolve) => (finish = resolve));
     held.add(60);
-  });
+    reservation.release();
+  };
+  const slow = write();
   await expect.poll(() => held.measured).toBe(1);
   await expect(held.put(60)).rejects.toEqual(exceeded);
   finish();
@@ -74,11 +79,15 @@ it('what is being written takes room already', async () => {
 
 it('work that turns out larger reserves more, and is refused where that does not fit', async () => {
   const held = new Held();
-  const write = (bytes: number): Promise<void> =>
-    held.quotas.within(bucket(), { bytes: 0, objects: 1 }, async (reserve) => {
-      await reserve({ bytes, objects: 0 });
+  const write = async (bytes: number): Promise<void> => {
+    const reservation = await held.quotas.reserve(bucket(), { bytes: 0, objects: 1 });
+    try {
+      await reservation.add({ bytes, objects: 0 });
       held.add(bytes);
-    });
+    } finally {
+      reservation.release();
+    }
+  };
   await write(70);
   await expect(write(31)).rejects.toEqual(exceeded);
   await write(30);

@@ -574,6 +574,15 @@ describe('counters', () => {
     expect(await world.usage.of(bucket.id)).toEqual({ objects: 2, bytes: 4 });
   });
 
+  it('in more rows than a transaction has items', async () => {
+    for (let row = 0; row < 150; row += 1) {
+      const lane = `shardId-${String(row).padStart(20, '0')}`;
+      await world.force(itemKey.usage(bucket.id, lane), () => ({ objects: 5, bytes: 5, upTo: '1', r: 'r' }));
+    }
+    await expectMended('usage');
+    expect(await world.usage.of(bucket.id)).toEqual({ objects: 2, bytes: 4 });
+  });
+
   it('are left alone where something changes meanwhile', async () => {
     await world.force(itemKey.usage(bucket.id, 'shard-1'), (row) => ({ ...row, objects: 77 }));
     const drain = world.drain.bind(world);

@@ -152,6 +152,11 @@ const ofObject = (
 });
 
 const tagging = '<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>';
+const encryption =
+  '<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm>' +
+  '</ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>';
+const ownership =
+  '<OwnershipControls><Rule><ObjectOwnership>BucketOwnerPreferred</ObjectOwnership></Rule></OwnershipControls>';
 const attributes = { query: 'attributes', headers: { 'x-amz-object-attributes': 'ETag' } };
 const version = { query: 'versionId=null' };
 const copyFrom = (source: string): Partial<Unsigned> => ({ method: 'PUT', headers: { 'x-amz-copy-source': source } });
@@ -242,11 +247,34 @@ const rows: readonly Row[] = [
   settingsOf('GetBucketAccelerateConfiguration', 'accelerate', 200, readingSettings),
   settingsOf('GetBucketLogging', 'logging', 200, readingSettings),
   settingsOf('GetBucketNotificationConfiguration', 'notification', 200, readingSettings),
-  settingsOf('GetBucketEncryption', 'encryption', 404, readingSettings),
   settingsOf('GetBucketReplication', 'replication', 404, readingSettings),
   settingsOf('GetObjectLockConfiguration', 'object-lock', 404, readingSettings),
-  settingsOf('GetBucketOwnershipControls', 'ownershipControls', 404, readingSettings),
-  settingsOf('GetPublicAccessBlock', 'publicAccessBlock', 404, readingSettings),
+  // For the owner, and whom a policy allows it; an ACL says nothing of these.
+  settingsOf('GetBucketEncryption', 'encryption', 404, expected({})),
+  settingsOf('PutBucketEncryption', 'encryption', 200, expected({}), 'PUT', encryption),
+  settingsOf('DeleteBucketEncryption', 'encryption', 204, expected({}), 'DELETE'),
+  settingsOf('GetPublicAccessBlock', 'publicAccessBlock', 404, expected({})),
+  settingsOf(
+    'PutPublicAccessBlock',
+    'publicAccessBlock',
+    200,
+    expected({}),
+    'PUT',
+    '<PublicAccessBlockConfiguration/>',
+  ),
+  settingsOf('DeletePublicAccessBlock', 'publicAccessBlock', 204, expected({}), 'DELETE'),
+  settingsOf('GetBucketOwnershipControls', 'ownershipControls', 404, expected({})),
+  settingsOf('PutBucketOwnershipControls', 'ownershipControls', 200, expected({}), 'PUT', ownership),
+  settingsOf('DeleteBucketOwnershipControls', 'ownershipControls', 204, expected({}), 'DELETE'),
+  settingsOf(
+    ...(['PutBucketRequestPayment', 'requestPayment', 200, expected({}), 'PUT'] as const),
+    '<RequestPaymentConfiguration><Payer>BucketOwner</Payer></RequestPaymentConfiguration>',
+  ),
+  settingsOf('PutBucketLogging', 'logging', 200, expected({}), 'PUT', '<BucketLoggingStatus/>'),
+  settingsOf(
+    ...(['PutBucketNotificationConfiguration', 'notification', 200, expected({}), 'PUT'] as const),
+    '<NotificationConfiguration/>',
+  ),
   settingsOf('GetBucketLifecycleConfiguration', 'lifecycle', 404, readingSettings),
   settingsOf(
     'PutBucketLifecycleConfiguration',
@@ -280,7 +308,12 @@ const rows: readonly Row[] = [
   ),
   settingsOf('DeleteBucketWebsite', 'website', 204, writingSettings, 'DELETE'),
 
+  {
+    ...{ operation: 'GetAccount', request: () => ({ path: '/', query: 'account' }), ok: 200 },
+    expected: expected({ private: users, granted: users, public: users, allowed: users, denied: users }),
+  },
   // Stillage's own, of which no policy speaks: for the owner of the bucket and, of links, that of the object.
+  settingsOf('GetBucketQuota', 'quota', 200, beyondPolicies),
   settingsOf('GetBucketMonitoring', 'monitoring', 200, beyondPolicies),
   settingsOf(
     'PutBucketMonitoring',

@@ -131,6 +131,7 @@ describe('the pipeline, for a form', () => {
       telemetry: { request: () => undefined, problem: () => undefined },
       hostNames: names,
       signing: {},
+      consoleOrigins: new Set(),
       requestId: () => 'id',
       hostId: 'host',
     } as unknown as PipelineDeps);

@@ -11,7 +11,7 @@ function read(...fields: readonly (readonly [string, string])[]): UploadHeaders 
 
 describe('the headers of an upload', () => {
   it('may all be missing', () => {
-    expect(read()).toEqual({ contentType: undefined, headers: {}, metadata: {}, tags: [] });
+    expect(read()).toEqual({ contentType: undefined, storageClass: 'STANDARD', headers: {}, metadata: {}, tags: [] });
     expect(read(['content-type', '']).contentType).toBeUndefined();
   });
 
@@ -43,11 +43,12 @@ describe('the headers of an upload', () => {
         ['Expires', 'whenever'],
         ['x-amz-website-redirect-location', '/other'],
         ['x-amz-tagging', 'a=1&b=2'],
-        ['x-amz-storage-class', 'STANDARD'],
+        ['x-amz-storage-class', 'STANDARD_IA'],
         ['x-other', 'ignored'],
       ),
     ).toEqual({
       contentType: 'text/plain; charset=utf-8',
+      storageClass: 'STANDARD_IA',
       headers: {
         cacheControl: 'public, max-age=1',
         contentDisposition: 'attachment; filename="a"',

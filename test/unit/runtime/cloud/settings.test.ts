@@ -31,6 +31,7 @@ describe('the settings of a process in the cloud', () => {
       strictRegion: false,
       signatureV2: true,
       regions: undefined,
+      consoleOrigins: new Set(),
     });
     const { limits } = readCloudSettings({ ...environment, STILLAGE_LIMITS: '{"bucketBytes":1000}' });
     expect(limits).toEqual({ bucketBytes: 1000 });
@@ -38,10 +39,12 @@ describe('the settings of a process in the cloud', () => {
     const others = {
       ...{ STILLAGE_PUBLIC_URL: 'https://links.example.com', STILLAGE_STRICT_REGION: 'true' },
       ...{ STILLAGE_SIGNATURE_V2: 'false', STILLAGE_REGIONS: 'eu,mars-north-1' },
+      STILLAGE_CONSOLE_ORIGINS: 'https://console.example.com,http://localhost:5173',
     };
     expect(readCloudSettings({ ...environment, ...others })).toMatchObject({
       ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false },
       regions: ['eu', 'mars-north-1'],
+      consoleOrigins: new Set(['https://console.example.com', 'http://localhost:5173']),
     });
   });
 

@@ -1,0 +1,69 @@
+import { useEffect } from 'preact/hooks';
+import { Suspended } from './suspended.tsx';
+import { Shell } from './shell.tsx';
+import { t } from '../messages/messages.ts';
+import { BucketsPage } from '../pages/buckets/buckets-page.tsx';
+import { ObjectsPage } from '../pages/objects/objects-page.tsx';
+import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
+import { TransfersPage } from '../pages/transfers/transfers-page.tsx';
+import { forgetBuckets, loadBuckets } from '../session/buckets.ts';
+import { route, type Route } from '../session/router.ts';
+import { session } from '../session/session.ts';
+import { stopAll } from '../transfers/queue.ts';
+import { closeDialog, DialogHost } from '../ui/dialog.tsx';
+import { closeMenu, MenuHost } from '../ui/menu.tsx';
+import { Empty, NoticeHost } from '../ui/notices.tsx';
+
+/** The console: signing in, or the shell with a page in it. */
+export function App() {
+  const current = session.value;
+  useEffect(() => {
+    if (current !== undefined) {
+      void loadBuckets();
+      return;
+    }
+    // What one saw, and what was under way, is not another's.
+    stopAll();
+    forgetBuckets();
+    closeDialog();
+    closeMenu();
+  }, [current]);
+  return (
+    <>
+      {current === undefined ? (
+        <SignInPage />
+      ) : (
+        <Shell>
+          <Page route={route.value} />
+        </Shell>
+      )}
+      <DialogHost />
+      <MenuHost />
+      <NoticeHost />
+    </>
+  );
+}
+
+// What is not seen first is loaded when it is wanted.
+const loadSettings = async () => (await import('../pages/settings/settings-page.tsx')).SettingsPage;
+const loadProfile = async () => (await import('../pages/profile/profile-page.tsx')).ProfilePage;
+const loadActivity = async () => (await import('../pages/activity/activity-page.tsx')).ActivityPage;
+
+function Page({ route }: { readonly route: Route }) {
+  switch (route.page) {
+    case 'buckets':
+      return <BucketsPage />;
+    case 'objects':
+      return <ObjectsPage key={route.bucket} bucket={route.bucket} prefix={route.prefix} selected={route.selected} />;
+    case 'settings':
+      return <Suspended load={loadSettings} props={{ bucket: route.bucket, section: route.section }} />;
+    case 'transfers':
+      return <TransfersPage />;
+    case 'activity':
+      return <Suspended load={loadActivity} props={{}} />;
+    case 'profile':
+      return <Suspended load={loadProfile} props={{}} />;
+    case 'unknown':
+      return <Empty title={t.value.shell.notFound} />;
+  }
+}

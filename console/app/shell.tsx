@@ -1,0 +1,138 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { showShortcuts } from './shortcuts.tsx';
+import { t } from '../messages/messages.ts';
+import { goToBucket } from '../panels/go-to-bucket.tsx';
+import { favourites, grantedFavourites, sortedBuckets } from '../session/buckets.ts';
+import { addressOf, go, route } from '../session/router.ts';
+import { activeJobs } from '../transfers/queue.ts';
+import { Icon } from '../ui/icons.tsx';
+import { visibleName } from '../format/names.ts';
+
+const isMenuOpen = signal(false);
+
+/** What surrounds every page: the line on top, and the buckets at the side. */
+export function Shell({ children }: { readonly children: ComponentChildren }) {
+  const present = route.value;
+  useEffect(() => {
+    isMenuOpen.value = false;
+  }, [present]);
+  useEffect(() => {
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const withSide = present.page === 'objects' || present.page === 'settings';
+  return (
+    <div class={withSide ? 'shell' : 'shell wide'}>
+      <header class="top">
+        <button
+          type="button"
+          class="quiet square menu-button"
+          aria-label={t.value.shell.menu}
+          aria-expanded={isMenuOpen.value}
+          onClick={() => (isMenuOpen.value = !isMenuOpen.value)}
+        >
+          <Icon name="menu" />
+        </button>
+        <a class="brand" href="/" title={t.value.shell.allBuckets}>
+          <Mark />
+          <span>Stillage</span>
+        </a>
+        <span class="grow hide-narrow" />
+        <nav class="row" aria-label="Stillage">
+          <TopLink page="transfers" icon="transfers" count={activeJobs.value.length} />
+          <TopLink page="activity" icon="activity" />
+          <TopLink page="profile" icon="user" />
+        </nav>
+      </header>
+      <Side />
+      <main class={present.page === 'objects' ? 'main columns' : 'main'} id="main">
+        {children}
+      </main>
+    </div>
+  );
+}
+
+/** The mark: a rack, seen from the front. */
+export function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="7" />
+      <path d="M7 9h18M7 16h18M7 23h18M9 7v18M23 7v18" />
+    </svg>
+  );
+}
+
+function TopLink({
+  page,
+  icon,
+  count = 0,
+}: {
+  readonly page: 'transfers' | 'activity' | 'profile';
+  readonly icon: 'transfers' | 'activity' | 'user';
+  readonly count?: number;
+}) {
+  const name = t.value.shell[page];
+  return (
+    <a
+      class="button quiet"
+      href={`/${page}`}
+      aria-current={route.value.page === page ? 'page' : undefined}
+      title={count > 0 ? t.value.transfers.count(count) : name}
+    >
+      <Icon name={icon} />
+      <span class="label">{name}</span>
+      {count > 0 && <span class="badge-count">{count}</span>}
+    </a>
+  );
+}
+
+function Side() {
+  const present = route.value;
+  const bucket = present.page === 'objects' || present.page === 'settings' ? present.bucket : undefined;
+  const own = sortedBuckets.value.map(({ name }) => name);
+  const others = [...grantedFavourites.value];
+  if (bucket !== undefined && !own.includes(bucket) && !others.includes(bucket)) others.push(bucket);
+  return (
+    <nav class={isMenuOpen.value ? 'side open' : 'side'} aria-label={t.value.shell.buckets}>
+      <div class="side-head">
+        <h3>{t.value.shell.buckets}</h3>
+        <button
+          type="button"
+          class="quiet square"
+          title={t.value.shell.goTo}
+          aria-label={t.value.shell.goTo}
+          onClick={() => void goToBucket()}
+        >
+          <Icon name="search" />
+        </button>
+      </div>
+      <ul class="side-list">
+        {[...own, ...others].map((name) => (
+          <li key={name}>
+            <a
+              href={addressOf({ page: 'objects', bucket: name, prefix: '' })}
+              aria-current={name === bucket ? 'page' : undefined}
+              title={name}
+            >
+              <Icon name={favourites.value.has(name) ? 'star' : 'bucket'} />
+              <span>{visibleName(name)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+let lastKey = { key: '', at: 0 };
+
+/** Keys that hold on every page, outside of fields. */
+function onKey(event: KeyboardEvent): void {
+  const field = event.target instanceof Element && event.target.closest('input, textarea, select, dialog, [role=menu]');
+  if (field || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === '?') void showShortcuts();
+  else if (event.key === 'b' && lastKey.key === 'g' && event.timeStamp - lastKey.at < 1_000) go({ page: 'buckets' });
+  lastKey = { key: event.key, at: event.timeStamp };
+}

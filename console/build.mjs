@@ -1,0 +1,82 @@
+// Builds the console into dist/console: `node console/build.mjs`.
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const root = join(here, '..');
+const out = join(root, 'dist/console');
+
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  minify: true,
+  platform: 'browser',
+  target: ['es2022', 'chrome111', 'firefox115', 'safari16.4'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'linked',
+  logLevel: 'warning',
+};
+
+/** Builds the page, the frame of previews and the worker of downloads. */
+export async function buildConsole() {
+  const { build } = await import('esbuild');
+  await rm(out, { recursive: true, force: true });
+  await mkdir(join(out, 'preview'), { recursive: true });
+  const [page] = await Promise.all([
+    build({
+      ...common,
+      entryPoints: { console: 'console/main.tsx' },
+      outdir: join(out, 'assets'),
+      entryNames: '[name]-[hash]',
+      chunkNames: '[name]-[hash]',
+      format: 'esm',
+      splitting: true,
+      metafile: true,
+    }),
+    // A script of another origin, which the frame's is, is only loaded as a classic one.
+    build({
+      ...common,
+      entryPoints: { preview: 'console/preview/preview.ts' },
+      outdir: join(out, 'preview'),
+      format: 'iife',
+    }),
+    build({ ...common, entryPoints: { download: 'console/worker/download.ts' }, outdir: out, format: 'iife' }),
+  ]);
+  const { script, style, preloads } = entryOf(page.metafile);
+  const template = await readFile(join(here, 'index.html'), 'utf8');
+  const links = preloads.map((path) => `<link rel="modulepreload" href="/${path}">`).join('\n    ');
+  const html = template
+    .replace('%style%', `/${style}`)
+    .replace('%script%', `/${script}`)
+    .replace('<!-- preloads -->', links);
+  await writeFile(join(out, 'index.html'), html);
+  await cp(join(here, 'favicon.svg'), join(out, 'favicon.svg'));
+  await cp(join(here, 'preview/index.html'), join(out, 'preview/index.html'));
+  await compress();
+}
+
+/** Compresses every file beside itself: what is built once is not compressed at every request. */
+async function compress() {
+  const entries = await readdir(out, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const write = async (path) => {
+    const content = await readFile(path);
+    await writeFile(`${path}.br`, await promisify(brotliCompress)(content));
+    await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }));
+  };
+  await Promise.all(files.map(write));
+}
+
+/** The names of the page's script and style, and of the chunks its script imports at once. */
+function entryOf({ outputs }) {
+  const path = (name) => relative(out, join(root, name));
+  const [name, entry] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === 'console/main.tsx');
+  const imported = entry.imports.filter(({ kind }) => kind === 'import-statement');
+  return { script: path(name), style: path(entry.cssBundle), preloads: imported.map((each) => path(each.path)) };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildConsole();

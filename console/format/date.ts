@@ -1,0 +1,43 @@
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const formats = new Map<
+  string,
+  {
+    readonly relative: Intl.RelativeTimeFormat;
+    readonly short: Intl.DateTimeFormat;
+    readonly long: Intl.DateTimeFormat;
+  }
+>();
+
+function formatsOf(language: string) {
+  const known = formats.get(language);
+  if (known !== undefined) return known;
+  const made = {
+    relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto' }),
+    short: new Intl.DateTimeFormat(language, { year: 'numeric', month: 'short', day: 'numeric' }),
+    long: new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long' }),
+  };
+  formats.set(language, made);
+  return made;
+}
+
+/** `3 minutes ago`, `yesterday`, `12 Mar 2025`: in words, while that says more than a date. */
+export function formatDate(date: Date | number, language: string, now = Date.now()): string {
+  const time = Number(date);
+  if (Number.isNaN(time)) return '–';
+  const { relative, short } = formatsOf(language);
+  const seconds = (time - now) / 1000;
+  const distance = Math.abs(seconds);
+  if (distance < minute) return relative.format(0, 'minute');
+  if (distance < hour) return relative.format(Math.trunc(seconds / minute), 'minute');
+  if (distance < day) return relative.format(Math.trunc(seconds / hour), 'hour');
+  if (distance < 7 * day) return relative.format(Math.trunc(seconds / day), 'day');
+  return short.format(time);
+}
+
+/** The date with everything, for a title. */
+export function formatExactDate(date: Date | number, language: string): string {
+  return Number.isNaN(Number(date)) ? '' : formatsOf(language).long.format(date);
+}

@@ -1,0 +1,78 @@
+/** The last segment of a key: `a/b/c.txt` → `c.txt`, `a/b/` → `b`. */
+export function baseName(key: string): string {
+  const end = key.endsWith('/') ? key.length - 1 : key.length;
+  return key.slice(key.lastIndexOf('/', end - 1) + 1, end);
+}
+
+/** The folder of a key: `a/b/c.txt` → `a/b/`, `c.txt` → the empty text. */
+export function folderOf(key: string): string {
+  const end = key.endsWith('/') ? key.length - 1 : key.length;
+  return key.slice(0, key.lastIndexOf('/', end - 1) + 1);
+}
+
+/** Shows what cannot be seen: control characters as symbols, and marks that turn the direction of text. */
+export function visibleName(name: string): string {
+  return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (char) => {
+    const code = char.codePointAt(0)!;
+    return code < 32 ? String.fromCodePoint(0x2400 + code) : '\ufffd';
+  });
+}
+
+export type Kind = 'folder' | 'image' | 'audio' | 'video' | 'text' | 'archive' | 'document' | 'code' | 'file';
+
+const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
+  (
+    [
+      ['image', 'png jpg jpeg gif webp avif svg bmp ico tif tiff heic'],
+      ['audio', 'mp3 ogg oga wav flac m4a aac opus'],
+      ['video', 'mp4 webm mov mkv avi m4v ogv'],
+      ['text', 'txt md log csv tsv ini conf rtf'],
+      ['archive', 'zip gz tgz tar bz2 xz zst 7z rar jar'],
+      ['document', 'pdf doc docx odt xls xlsx ods ppt pptx odp epub'],
+      ['code', 'js ts jsx tsx mjs css html htm xml json yaml yml toml py rb go rs java c h cpp sh sql php'],
+    ] as const
+  ).flatMap(([kind, suffixes]) => suffixes.split(' ').map((suffix) => [suffix, kind])),
+);
+
+/** What a name suggests, for its icon alone: nothing is opened by it. */
+export function kindOf(key: string): Kind {
+  if (key.endsWith('/')) return 'folder';
+  return kinds[key.slice(key.lastIndexOf('.') + 1).toLowerCase()] ?? 'file';
+}
+
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css',
+  csv: 'text/csv',
+  gif: 'image/gif',
+  html: 'text/html',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  js: 'text/javascript',
+  json: 'application/json',
+  md: 'text/markdown',
+  mp3: 'audio/mpeg',
+  mp4: 'video/mp4',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  txt: 'text/plain',
+  wasm: 'application/wasm',
+  webp: 'image/webp',
+  xml: 'application/xml',
+  zip: 'application/zip',
+};
+
+/** The Content-Type of an upload: what the browser says, else what the name suggests. */
+export function contentTypeOf(name: string, type: string): string {
+  if (type !== '') return type;
+  return types[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
+}
+
+/** A name that is not taken: `report.pdf` → `report (2).pdf`. */
+export function numbered(key: string, number: number): string {
+  const base = baseName(key);
+  const dot = base.lastIndexOf('.');
+  const folder = folderOf(key);
+  if (key.endsWith('/')) return `${folder}${base} (${number})/`;
+  return dot > 0 ? `${folder}${base.slice(0, dot)} (${number})${base.slice(dot)}` : `${folder}${base} (${number})`;
+}

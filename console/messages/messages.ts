@@ -1,0 +1,41 @@
+import { computed, signal } from '@preact/signals';
+import { formatDate, formatExactDate } from '../format/date.ts';
+import { formatNumber, formatSize } from '../format/size.ts';
+import { en } from './en.ts';
+
+/** What a dictionary has: the keys of the English one, with texts and functions to texts. */
+export type Dictionary = Widened<typeof en>;
+type Widened<T> = T extends string
+  ? string
+  : T extends (...parameters: infer P) => string
+    ? (...parameters: P) => string
+    : { readonly [K in keyof T]: Widened<T[K]> };
+
+export const languages = { en: 'English', de: 'Deutsch' } as const;
+export type Language = keyof typeof languages;
+
+export const language = signal<Language>('en');
+const dictionary = signal<Dictionary>(en);
+
+/** The texts of the language that is chosen. */
+export const t = computed(() => dictionary.value);
+
+/** Changes the language, and remembers it on this device. */
+export async function setLanguage(chosen: Language): Promise<void> {
+  dictionary.value = chosen === 'de' ? (await import('./de.ts')).de : en;
+  language.value = chosen;
+  document.documentElement.lang = chosen;
+  localStorage.setItem('language', chosen);
+}
+
+/** The language that was chosen on this device, else the browser's, else English. */
+export async function chooseLanguage(): Promise<void> {
+  const wanted = [localStorage.getItem('language'), ...navigator.languages].map((tag) => tag?.slice(0, 2));
+  const known = wanted.find((tag): tag is Language => tag !== undefined && tag in languages);
+  if (known !== undefined && known !== 'en') await setLanguage(known);
+}
+
+export const size = (bytes: number): string => formatSize(bytes, language.value);
+export const number = (value: number): string => formatNumber(value, language.value);
+export const date = (value: Date | number): string => formatDate(value, language.value);
+export const exactDate = (value: Date | number): string => formatExactDate(value, language.value);

@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks';
+import { awsCommand } from '../../format/commands.ts';
+import { t } from '../../messages/messages.ts';
+import { createBucket, putEncryption, putVersioning } from '../../s3/buckets.ts';
+import { loadBuckets } from '../../session/buckets.ts';
+import { go } from '../../session/router.ts';
+import { config, session } from '../../session/session.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
+import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
+import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
+
+/** Creates a bucket, and goes to it. */
+export async function createBucketDialog(): Promise<void> {
+  const name = await ask<string>((answer) => <CreateBucket onCreated={answer} />);
+  if (name === undefined) return;
+  void loadBuckets();
+  notify(t.value.buckets.createdNotice(name));
+  go({ page: 'objects', bucket: name, prefix: '' });
+}
+
+/** Whether a name may be that of a bucket; the service has the last word. */
+export function isBucketName(name: string): boolean {
+  return (
+    /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) && !/\.\.|\.-|-\./.test(name) && !/^\d+\.\d+\.\d+\.\d+$/.test(name)
+  );
+}
+
+function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => void }) {
+  const texts = t.value.buckets;
+  const target = config.value!;
+  const [name, setName] = useState('');
+  const [region, setRegion] = useState(target.region);
+  const [versions, setVersions] = useState(false);
+  const [encrypt, setEncrypt] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const isBad = name.length > 2 && !isBucketName(name);
+  const { client } = session.value!;
+
+  const create = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await createBucket(client, name, region === target.region ? '' : region);
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+      return;
+    }
+    // It is there now, whatever becomes of its settings.
+    await attempt(async () => {
+      if (versions) await putVersioning(client, name, 'Enabled');
+      if (encrypt) await putEncryption(client, name, true);
+    });
+    onCreated(name);
+  };
+
+  const command = awsCommand(target, 's3', 'mb', `s3://${name || 'my-bucket'}`, '--region', region);
+  return (
+    <DialogForm
+      title={texts.createTitle}
+      submit={texts.create}
+      disabled={busy || !isBucketName(name)}
+      onSubmit={() => void create()}
+    >
+      {error !== undefined && <ErrorBox error={error} />}
+      <Field label={texts.name} hint={texts.nameHint} error={isBad ? texts.nameBad : undefined}>
+        {(ids) => (
+          <input
+            {...ids}
+            autofocus
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            maxLength={63}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Field label={texts.region}>
+        {(ids) => (
+          <input {...ids} value={region} spellcheck={false} onInput={(event) => setRegion(event.currentTarget.value)} />
+        )}
+      </Field>
+      <label class="check">
+        <input type="checkbox" checked={versions} onChange={(event) => setVersions(event.currentTarget.checked)} />
+        <span>
+          {texts.keepVersions}
+          <br />
+          <span class="hint">{texts.keepVersionsHint}</span>
+        </span>
+      </label>
+      <label class="check">
+        <input type="checkbox" checked={encrypt} onChange={(event) => setEncrypt(event.currentTarget.checked)} />
+        <span>{texts.encrypt}</span>
+      </label>
+      <CommandLine command={command} />
+    </DialogForm>
+  );
+}

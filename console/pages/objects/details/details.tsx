@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import { AccessTab } from './access-tab.tsx';
+import { LinksTab } from './links-tab.tsx';
+import { PreviewTab } from './preview-tab.tsx';
+import { PropertiesTab } from './properties-tab.tsx';
+import { VersionsTab } from './versions-tab.tsx';
+import { baseName, visibleName } from '../../../format/names.ts';
+import { t } from '../../../messages/messages.ts';
+import { isUnreachable } from '../../../s3/address.ts';
+import { session } from '../../../session/session.ts';
+import { downloadObject } from '../../../transfers/download.ts';
+import { Icon } from '../../../ui/icons.tsx';
+import { attempt } from '../../../ui/notices.tsx';
+import { Tabs } from '../../../ui/tabs.tsx';
+
+type Tab = 'preview' | 'properties' | 'versions' | 'access' | 'links';
+
+/** An object: what it shows, has, was, and who may read it. Each part is loaded when it is opened. */
+export function Details({
+  bucket,
+  objectKey,
+  onClose,
+}: {
+  readonly bucket: string;
+  readonly objectKey: string;
+  readonly onClose: () => void;
+}) {
+  const [tab, setTab] = useState<Tab>('preview');
+  const [versionId, setVersionId] = useState<string>();
+  const { client } = session.value!;
+  const texts = t.value.details;
+  const place = { bucket, key: objectKey };
+  const name = visibleName(baseName(objectKey));
+  return (
+    <aside class="details" aria-label={texts.title}>
+      <header>
+        <h2>{name}</h2>
+        <button
+          type="button"
+          class="quiet square"
+          aria-label={t.value.objects.download}
+          title={t.value.objects.download}
+          onClick={() => void attempt(() => downloadObject(client, bucket, objectKey, versionId))}
+        >
+          <Icon name="download" />
+        </button>
+        <button type="button" class="quiet square" aria-label={texts.close} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {isUnreachable(objectKey) ? (
+        <p class="details-body">{t.value.objects.unreachable}</p>
+      ) : (
+        <Tabs
+          label={texts.title}
+          current={tab}
+          onChange={(next: Tab) => {
+            setTab(next);
+            setVersionId(undefined);
+          }}
+          tabs={[
+            ['preview', texts.preview],
+            ['properties', texts.properties],
+            ['versions', texts.versions],
+            ['access', texts.access],
+            ['links', texts.links],
+          ]}
+        >
+          {tab === 'preview' && <PreviewTab place={{ ...place, versionId }} />}
+          {tab === 'properties' && <PropertiesTab place={place} />}
+          {tab === 'versions' && (
+            <VersionsTab
+              place={place}
+              onPreview={(version) => {
+                setTab('preview');
+                setVersionId(version);
+              }}
+            />
+          )}
+          {tab === 'access' && <AccessTab place={place} />}
+          {tab === 'links' && <LinksTab place={place} />}
+        </Tabs>
+      )}
+    </aside>
+  );
+}

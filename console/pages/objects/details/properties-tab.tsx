@@ -1,0 +1,242 @@
+import { useState } from 'preact/hooks';
+import { awsCommand } from '../../../format/commands.ts';
+import { exactDate, number, size, t } from '../../../messages/messages.ts';
+import { PairsEditor } from '../../../panels/pairs-editor.tsx';
+import { encodePath } from '../../../s3/address.ts';
+import {
+  getTags,
+  headObject,
+  putTags,
+  replaceHeaders,
+  standardHeaders,
+  type ObjectHead,
+  type Place,
+} from '../../../s3/objects.ts';
+import { config, session } from '../../../session/session.ts';
+import { noteChange } from '../../../transfers/queue.ts';
+import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
+import { useLoaded } from '../../../ui/loaded.ts';
+import { ErrorBox, notify } from '../../../ui/notices.tsx';
+
+/** What an object has: size, headers, metadata, tags, checksums. */
+export function PropertiesTab({ place }: { readonly place: Place }) {
+  const { client } = session.value!;
+  const { bucket, key } = place;
+  const target = config.value!;
+  const head = useLoaded(() => headObject(client, bucket, key), [client, bucket, key]);
+  const texts = t.value.details;
+  if (head.error !== undefined) return <ErrorBox error={head.error} retry={head.reload} />;
+  if (head.value === undefined) return <div class="skeleton" />;
+  const object = head.value;
+  const address = `${target.endpoint}${encodePath(`/${bucket}/${key}`)}`;
+  return (
+    <>
+      <section>
+        <dl class="details-list">
+          <dt>{texts.size}</dt>
+          <dd>
+            {size(object.size)} <span class="muted">({number(object.size)} B)</span>
+          </dd>
+          <dt>{texts.modified}</dt>
+          <dd>{exactDate(object.modified)}</dd>
+          <dt>{texts.etag}</dt>
+          <dd class="mono">{object.etag}</dd>
+          <dt>{texts.versionId}</dt>
+          <dd class="mono">{object.versionId}</dd>
+          <dt>{texts.storageClass}</dt>
+          <dd>{object.storageClass}</dd>
+          <dt>{texts.encryption}</dt>
+          <dd>
+            {object.encryption === ''
+              ? texts.noEncryption
+              : object.encryption === 'SSE-C'
+                ? texts.sseC
+                : object.encryption}
+          </dd>
+          {Object.entries(object.checksums).map(([algorithm, value]) => (
+            <>
+              <dt>{texts.checksum(algorithm.toUpperCase())}</dt>
+              <dd class="mono">{value}</dd>
+            </>
+          ))}
+          {object.expiration !== '' && (
+            <>
+              <dt>{texts.expires}</dt>
+              <dd>{object.expiration}</dd>
+            </>
+          )}
+          <dt>{texts.address}</dt>
+          <dd class="row">
+            <span class="mono grow">{address}</span>
+            <CopyButton text={address} />
+          </dd>
+        </dl>
+      </section>
+      <Headers place={place} object={object} reload={head.reload} />
+      <Metadata place={place} object={object} reload={head.reload} />
+      <Tags place={place} />
+      <section>
+        <CommandLine command={awsCommand(target, 's3api', 'head-object', '--bucket', bucket, '--key', key)} />
+      </section>
+    </>
+  );
+}
+
+interface HeadProps {
+  readonly place: Place;
+  readonly object: ObjectHead;
+  readonly reload: () => void;
+}
+
+function SectionHead({ title, onEdit }: { readonly title: string; readonly onEdit: (() => void) | undefined }) {
+  return (
+    <div class="section-head">
+      <h3>{title}</h3>
+      {onEdit && (
+        <button type="button" class="quiet" onClick={onEdit} aria-label={`${t.value.details.edit}: ${title}`}>
+          {t.value.details.edit}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Headers({ place, object, reload }: HeadProps) {
+  const [editing, setEditing] = useState(false);
+  const { client } = session.value!;
+  const texts = t.value.details;
+  const shown = Object.entries(object.headers);
+  return (
+    <section>
+      <SectionHead title={texts.headers} onEdit={editing ? undefined : () => setEditing(true)} />
+      {editing ? (
+        <>
+          <p class="hint">{texts.headersReset}</p>
+          <PairsEditor
+            fixedNames
+            pairs={standardHeaders.map((name) => [name, object.headers[name] ?? ''] as const)}
+            names={{ name: texts.metaName, value: texts.metaValue, add: t.value.common.add }}
+            max={standardHeaders.length}
+            onCancel={() => setEditing(false)}
+            onSave={async (pairs) => {
+              const headers = Object.fromEntries(pairs.filter(([, value]) => value !== ''));
+              await replaceHeaders(client, place, headers, object.metadata);
+              done(place, reload);
+              setEditing(false);
+            }}
+          />
+        </>
+      ) : (
+        <dl class="details-list">
+          {shown.map(([name, value]) => (
+            <>
+              <dt class="mono">{name}</dt>
+              <dd class="mono">{value}</dd>
+            </>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+function Metadata({ place, object, reload }: HeadProps) {
+  const [editing, setEditing] = useState(false);
+  const { client } = session.value!;
+  const texts = t.value.details;
+  const shown = Object.entries(object.metadata);
+  return (
+    <section>
+      <SectionHead title={texts.metadata} onEdit={editing ? undefined : () => setEditing(true)} />
+      {editing ? (
+        <>
+          <p class="hint">
+            {texts.metadataHint} {texts.headersReset}
+          </p>
+          <PairsEditor
+            pairs={shown}
+            names={{ name: texts.metaName, value: texts.metaValue, add: t.value.common.add }}
+            max={100}
+            onCancel={() => setEditing(false)}
+            onSave={async (pairs) => {
+              await replaceHeaders(client, place, object.headers, Object.fromEntries(pairs));
+              done(place, reload);
+              setEditing(false);
+            }}
+          />
+        </>
+      ) : shown.length === 0 ? (
+        <p class="muted">{texts.noMetadata}</p>
+      ) : (
+        <dl class="details-list">
+          {shown.map(([name, value]) => (
+            <>
+              <dt class="mono">{name}</dt>
+              <dd>{value}</dd>
+            </>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+const maxTags = 10;
+
+function Tags({ place }: { readonly place: Place }) {
+  const [editing, setEditing] = useState(false);
+  const { client } = session.value!;
+  const { bucket, key } = place;
+  const tags = useLoaded(() => getTags(client, bucket, key), [client, bucket, key]);
+  const texts = t.value.details;
+  return (
+    <section>
+      <SectionHead
+        title={texts.tags}
+        onEdit={editing || tags.value === undefined ? undefined : () => setEditing(true)}
+      />
+      {tags.error !== undefined ? (
+        <ErrorBox error={tags.error} retry={tags.reload} />
+      ) : tags.value === undefined ? (
+        <div class="skeleton" />
+      ) : editing ? (
+        <>
+          <p class="hint">{texts.tagLimit}</p>
+          <PairsEditor
+            pairs={tags.value.map((tag) => [tag.key, tag.value] as const)}
+            names={{ name: texts.tagKey, value: texts.tagValue, add: texts.addTag }}
+            max={maxTags}
+            onCancel={() => setEditing(false)}
+            onSave={async (pairs) => {
+              await putTags(
+                client,
+                place,
+                pairs.map(([name, value]) => ({ key: name, value })),
+              );
+              tags.reload();
+              setEditing(false);
+              notify(t.value.common.saved);
+            }}
+          />
+        </>
+      ) : tags.value.length === 0 ? (
+        <p class="muted">{texts.noTags}</p>
+      ) : (
+        <div class="row wrap">
+          {tags.value.map((tag) => (
+            <span class="badge" key={tag.key}>
+              {tag.key}
+              {tag.value !== '' && `: ${tag.value}`}
+            </span>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function done({ bucket }: Place, reload: () => void): void {
+  reload();
+  noteChange(bucket);
+  notify(t.value.common.saved);
+}

@@ -1,0 +1,114 @@
+import { awsCommand } from '../../../format/commands.ts';
+import { date, exactDate, size, t } from '../../../messages/messages.ts';
+import { versionsOf, type Version } from '../../../s3/listing.ts';
+import { copyObject, deleteObject, type Place } from '../../../s3/objects.ts';
+import { config, session } from '../../../session/session.ts';
+import { downloadObject } from '../../../transfers/download.ts';
+import { noteChange } from '../../../transfers/queue.ts';
+import { CommandLine } from '../../../ui/command-line.tsx';
+import { ask, DialogForm } from '../../../ui/dialog.tsx';
+import { Icon } from '../../../ui/icons.tsx';
+import { useLoaded } from '../../../ui/loaded.ts';
+import { attempt, ErrorBox, notify } from '../../../ui/notices.tsx';
+
+/** What an object was: each version can be seen, fetched, made the current one again, and deleted for good. */
+export function VersionsTab({
+  place,
+  onPreview,
+}: {
+  readonly place: Place;
+  readonly onPreview: (versionId: string) => void;
+}) {
+  const { client } = session.value!;
+  const { bucket, key } = place;
+  const versions = useLoaded(() => versionsOf(client, bucket, key), [client, bucket, key]);
+  const texts = t.value.details;
+  if (versions.error !== undefined) return <ErrorBox error={versions.error} retry={versions.reload} />;
+  if (versions.value === undefined) return <div class="skeleton" />;
+  const changed = (): void => {
+    versions.reload();
+    noteChange(bucket);
+  };
+  const restore = ({ versionId, size: bytes }: Version): Promise<unknown> =>
+    attempt(async () => {
+      await copyObject(client, { bucket, key, versionId }, { bucket, key }, { size: bytes });
+      notify(texts.restored);
+      changed();
+    });
+  const remove = async (version: Version): Promise<void> => {
+    if (!version.isMarker) {
+      const { versionId } = version;
+      const words = ['s3api', 'delete-object', '--bucket', bucket, '--key', key, '--version-id', versionId];
+      const sure = await ask<true>((answer) => (
+        <DialogForm
+          title={texts.deleteVersionTitle}
+          submit={t.value.objects.delete}
+          danger
+          onSubmit={() => answer(true)}
+        >
+          <p>{texts.deleteVersionMeaning}</p>
+          <CommandLine command={awsCommand(config.value!, ...words)} />
+        </DialogForm>
+      ));
+      if (sure === undefined) return;
+    }
+    await attempt(async () => {
+      await deleteObject(client, bucket, key, version.versionId);
+      changed();
+    });
+  };
+  const isUnversioned = versions.value.length <= 1 && versions.value[0]?.versionId === 'null';
+  return (
+    <>
+      {isUnversioned && <p class="hint">{texts.unversioned}</p>}
+      {versions.value.map((version) => (
+        <div class="version" key={version.versionId}>
+          <div title={exactDate(version.modified)}>
+            {date(version.modified)} {version.isLatest && <span class="badge good">{texts.current}</span>}{' '}
+            {version.isMarker && <span class="badge bad">{texts.marker}</span>}
+          </div>
+          <div class="small muted">
+            {version.isMarker ? '' : `${size(version.size)} · `}
+            <span class="mono">{version.versionId}</span>
+          </div>
+          <div class="row">
+            {version.isMarker ? (
+              <button type="button" onClick={() => void remove(version)}>
+                {texts.undelete}
+              </button>
+            ) : (
+              <>
+                <VersionButton icon="search" label={texts.preview} act={() => onPreview(version.versionId)} />
+                <VersionButton
+                  icon="download"
+                  label={t.value.objects.download}
+                  act={() => void attempt(() => downloadObject(client, bucket, key, version.versionId))}
+                />
+                {!version.isLatest && (
+                  <VersionButton icon="history" label={texts.restore} act={() => void restore(version)} />
+                )}
+                <VersionButton icon="trash" label={texts.deleteVersion} act={() => void remove(version)} />
+              </>
+            )}
+          </div>
+        </div>
+      ))}
+    </>
+  );
+}
+
+function VersionButton({
+  icon,
+  label,
+  act,
+}: {
+  readonly icon: 'search' | 'download' | 'history' | 'trash';
+  readonly label: string;
+  readonly act: () => void;
+}) {
+  return (
+    <button type="button" class="quiet square" aria-label={label} title={label} onClick={act}>
+      <Icon name={icon} />
+    </button>
+  );
+}

@@ -1,0 +1,31 @@
+import { moveInto, uploadItems } from './object-actions.tsx';
+import type { Entry } from '../../s3/listing.ts';
+import { droppedFiles } from '../../transfers/files.ts';
+
+const type = 'application/x-stillage-objects';
+
+/** What is being dragged within the page: a drag's own data cannot be read before it is dropped. */
+let carried: { readonly bucket: string; readonly entries: readonly Entry[] } | undefined;
+
+/** Begins to drag objects. */
+export function dragged(event: DragEvent, bucket: string, entries: readonly Entry[]): void {
+  carried = { bucket, entries };
+  event.dataTransfer?.setData(type, '');
+  if (event.dataTransfer) event.dataTransfer.effectAllowed = 'copyMove';
+}
+
+/** Whether files from outside are being dragged. */
+export const hasFiles = (data: DataTransfer | null): boolean => data?.types.includes('Files') ?? false;
+
+/** Something was dropped on a folder: objects are moved there, with Ctrl copied, and files uploaded. */
+export async function droppedOn(event: DragEvent, bucket: string, prefix: string): Promise<void> {
+  event.stopPropagation();
+  if (event.dataTransfer !== null && hasFiles(event.dataTransfer)) {
+    return uploadItems(bucket, await droppedFiles(event.dataTransfer, prefix));
+  }
+  const from = carried;
+  carried = undefined;
+  if (from === undefined) return;
+  const entries = from.entries.filter(({ key }) => key !== prefix);
+  if (entries.length > 0) moveInto(event.ctrlKey ? 'copy' : 'move', from.bucket, entries, { bucket, prefix });
+}

@@ -1,0 +1,238 @@
+import { computed, signal } from '@preact/signals';
+import type { S3Client } from '../../s3/client.ts';
+import { everyObject, listObjects, type Entry } from '../../s3/listing.ts';
+import { isFailure } from '../../s3/failure.ts';
+
+export type SortKey = 'name' | 'size' | 'modified';
+
+export interface Sort {
+  readonly by: SortKey;
+  readonly down: boolean;
+}
+
+/** A page of the listing: its place, how many it has, and, unless it is far out of view, what. */
+interface LoadedPage {
+  readonly token: string | undefined;
+  readonly start: number;
+  readonly count: number;
+  entries: readonly Entry[] | undefined;
+}
+
+/** The most pages that are kept; of a longer folder those furthest from view are read again when they are scrolled to. */
+const maxPages = 200;
+
+/** The most pages that are read before anything is asked for: folders can stand first once all are known. */
+const eagerPages = 3;
+
+/**
+ * What is in a folder: read page by page as it is scrolled through, never as a whole unless it is to be sorted. Listings come in
+ * the order of names; a listing that is complete is shown as it was sorted, folders first.
+ */
+export class ListingModel {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly count = signal(0);
+  readonly isComplete = signal(false);
+  readonly isLoading = signal(false);
+  readonly error = signal<unknown>(undefined);
+  readonly sort = signal<Sort>({ by: 'name', down: false });
+  /** Changes whenever a row does. */
+  readonly version = signal(0);
+  private readonly filter: string;
+  private pages: LoadedPage[] = [];
+  private next: string | undefined;
+  private readonly stop = new AbortController();
+  private readonly wantsAll = signal(false);
+  /** All entries in the order shown, where all are known and kept. */
+  private readonly arranged = computed((): readonly Entry[] | undefined => {
+    void this.version.value;
+    if (!this.isComplete.value || this.pages.some(({ entries }) => entries === undefined)) return undefined;
+    return arrange(
+      this.pages.flatMap(({ entries }) => entries!),
+      this.sort.value,
+    );
+  });
+
+  constructor(client: S3Client, bucket: string, prefix: string, filter: string) {
+    this.client = client;
+    this.bucket = bucket;
+    this.prefix = prefix;
+    this.filter = filter;
+    void this.loadMore(eagerPages);
+  }
+
+  /** The entry of a row; nothing while it is read again. */
+  at(index: number): Entry | undefined {
+    const arranged = this.arranged.value;
+    if (arranged !== undefined) return arranged[index];
+    void this.version.value;
+    const page = this.pageOf(index);
+    return page?.entries?.[index - page.start];
+  }
+
+  /** Everything that is known, in the order shown. */
+  all(): readonly Entry[] {
+    return this.arranged.value ?? this.pages.flatMap(({ entries }) => entries ?? []);
+  }
+
+  /** Finds the row of a key, among those known. */
+  indexOf(key: string): number {
+    if (this.arranged.value !== undefined) return this.arranged.value.findIndex((entry) => entry.key === key);
+    for (const { start, entries } of this.pages) {
+      const index = entries?.findIndex((entry) => entry.key === key) ?? -1;
+      if (index >= 0) return start + index;
+    }
+    return -1;
+  }
+
+  /** Told which rows are in view: reads what comes next, and what was let go. */
+  show(first: number, last: number): void {
+    if (last >= this.count.value - 200) void this.loadMore(1);
+    if (this.arranged.peek() !== undefined) return;
+    for (const index of [first, last]) {
+      const page = this.pageOf(index);
+      if (page !== undefined && page.entries === undefined) void this.reload(page);
+    }
+    this.evict(first);
+  }
+
+  /** Sorts; which takes reading the rest first. */
+  sortBy(by: SortKey): void {
+    const { by: before, down } = this.sort.value;
+    this.sort.value = { by, down: by === before ? !down : by !== 'name' };
+    this.wantsAll.value = true;
+    void this.loadMore(Infinity);
+  }
+
+  /** Reads the rest, so that all can be selected. */
+  async loadAll(): Promise<void> {
+    this.wantsAll.value = true;
+    await this.loadMore(Infinity);
+  }
+
+  close(): void {
+    this.stop.abort();
+  }
+
+  private loading: Promise<void> | undefined;
+
+  private async loadMore(pages: number): Promise<void> {
+    if (this.loading !== undefined) {
+      await this.loading;
+      if (pages === 1) return;
+    }
+    if (this.isComplete.value || this.stop.signal.aborted) return;
+    this.loading = this.read(pages).finally(() => (this.loading = undefined));
+    await this.loading;
+  }
+
+  private async read(pages: number): Promise<void> {
+    this.isLoading.value = true;
+    this.error.value = undefined;
+    try {
+      for (let read = 0; read < pages && !this.isComplete.value; read++) {
+        const token = this.next;
+        const page = await this.list(token);
+        if (this.stop.signal.aborted) return;
+        const entries = this.withoutSelf(page.entries);
+        this.pages.push({ token, start: this.count.value, count: entries.length, entries });
+        this.next = page.next;
+        this.count.value += entries.length;
+        this.isComplete.value = page.next === undefined;
+        this.version.value++;
+      }
+    } catch (error) {
+      if (!isFailure(error, 'Aborted')) this.error.value = error;
+    } finally {
+      this.isLoading.value = false;
+    }
+  }
+
+  private list(token: string | undefined) {
+    const prefix = this.prefix + this.filter;
+    return listObjects(this.client, this.bucket, { prefix, folders: true, token, signal: this.stop.signal });
+  }
+
+  /** A folder that was created is an object of its own; it is not in itself. */
+  private withoutSelf(entries: readonly Entry[]): readonly Entry[] {
+    return entries.filter(({ key }) => key !== this.prefix);
+  }
+
+  private async reload(page: LoadedPage): Promise<void> {
+    page.entries = [];
+    try {
+      const { entries } = await this.list(page.token);
+      page.entries = this.withoutSelf(entries).slice(0, page.count);
+    } catch {
+      page.entries = undefined;
+    }
+    this.version.value++;
+  }
+
+  private pageOf(index: number): LoadedPage | undefined {
+    let [low, high] = [0, this.pages.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.pages[middle]!.start <= index) low = middle;
+      else high = middle - 1;
+    }
+    return this.pages[low];
+  }
+
+  private evict(shown: number): void {
+    if (this.wantsAll.peek()) return;
+    const kept = this.pages.filter(({ entries }) => entries !== undefined);
+    if (kept.length <= maxPages) return;
+    const distance = ({ start }: LoadedPage): number => Math.abs(start - shown);
+    kept.sort((a, b) => distance(b) - distance(a));
+    for (const page of kept.slice(0, kept.length - maxPages)) page.entries = undefined;
+  }
+}
+
+function arrange(entries: readonly Entry[], { by, down }: Sort): readonly Entry[] {
+  const folders = entries.filter(({ kind }) => kind === 'folder');
+  const objects = entries.filter((entry) => entry.kind === 'object');
+  if (by === 'size') objects.sort((a, b) => a.size - b.size);
+  if (by === 'modified') objects.sort((a, b) => a.modified - b.modified);
+  if (down) {
+    objects.reverse();
+    if (by === 'name') folders.reverse();
+  }
+  return [...folders, ...objects];
+}
+
+/** Looks through all names of a bucket for a text, showing what it finds as it goes. */
+export class SearchModel {
+  readonly hits = signal<readonly Entry[]>([]);
+  readonly looked = signal(0);
+  readonly isComplete = signal(false);
+  readonly error = signal<unknown>(undefined);
+  readonly text: string;
+  private readonly stopping = new AbortController();
+
+  constructor(client: S3Client, bucket: string, text: string) {
+    this.text = text;
+    void this.run(client, bucket);
+  }
+
+  stop(): void {
+    this.stopping.abort();
+    this.isComplete.value = true;
+  }
+
+  private async run(client: S3Client, bucket: string): Promise<void> {
+    const wanted = this.text.toLowerCase();
+    try {
+      for await (const page of everyObject(client, bucket, '', this.stopping.signal)) {
+        if (this.stopping.signal.aborted) return;
+        const found = page.filter(({ key }) => key.toLowerCase().includes(wanted));
+        if (found.length > 0) this.hits.value = [...this.hits.value, ...found];
+        this.looked.value += page.length;
+      }
+    } catch (error) {
+      if (!isFailure(error, 'Aborted')) this.error.value = error;
+    }
+    this.isComplete.value = true;
+  }
+}

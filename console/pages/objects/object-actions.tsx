@@ -1,0 +1,250 @@
+import {
+  askConflict,
+  DeleteDialog,
+  DestinationDialog,
+  NewFolderDialog,
+  PublicAccessDialog,
+  RenameDialog,
+} from './object-dialogs.tsx';
+import { baseName, folderOf, visibleName } from '../../format/names.ts';
+import { number, t } from '../../messages/messages.ts';
+import { getVersioning } from '../../s3/buckets.ts';
+import type { S3Client } from '../../s3/client.ts';
+import type { Entry } from '../../s3/listing.ts';
+import { createFolder } from '../../s3/objects.ts';
+import { go } from '../../session/router.ts';
+import { session } from '../../session/session.ts';
+import { startDelete, startMove, startPublicAccess } from '../../transfers/actions.ts';
+import { downloadObject, startArchive } from '../../transfers/download.ts';
+import type { Job } from '../../transfers/job.ts';
+import { noteChange } from '../../transfers/queue.ts';
+import { startUpload, type UploadItem } from '../../transfers/upload.ts';
+import { ask } from '../../ui/dialog.tsx';
+import { openMenu, type MenuItem } from '../../ui/menu.tsx';
+import { attempt, notify } from '../../ui/notices.tsx';
+
+const client = (): S3Client => session.peek()!.client;
+
+/** One by its name, several by their number. */
+export function namesOf(entries: readonly Entry[]): string {
+  const [only] = entries;
+  return entries.length === 1 && only !== undefined
+    ? visibleName(baseName(only.key))
+    : t.value.common.items(entries.length, number(entries.length));
+}
+
+/** Opens the browser's choice of files. */
+export function chooseUpload(what: 'files' | 'folder'): void {
+  document.getElementById(`upload-${what}`)?.click();
+}
+
+/** Uploads files to their keys. */
+export function uploadItems(bucket: string, items: readonly UploadItem[]): void {
+  if (items.length === 0) return;
+  const title =
+    items.length === 1 ? visibleName(items[0]!.key) : t.value.common.items(items.length, number(items.length));
+  startUpload(client(), bucket, items, { title, ask: askConflict });
+}
+
+/** Downloads an object as it is, and anything else as an archive. */
+export async function download(bucket: string, prefix: string, entries: readonly Entry[]): Promise<void> {
+  const [only] = entries;
+  if (entries.length === 1 && only?.kind === 'object') {
+    await attempt(() => downloadObject(client(), bucket, only.key));
+    return;
+  }
+  const name = entries.length === 1 && only !== undefined ? baseName(only.key) : baseName(prefix) || bucket;
+  // Paths in the archive begin where the chosen things lie.
+  startArchive(client(), bucket, entries, {
+    name,
+    prefix: entries.every(({ key }) => key.startsWith(prefix)) ? prefix : '',
+  });
+}
+
+/** Asks for a name and makes a folder. */
+export async function askFolder(bucket: string, prefix: string): Promise<void> {
+  const name = await ask<string>((answer) => <NewFolderDialog bucket={bucket} prefix={prefix} onDone={answer} />);
+  if (name === undefined) return;
+  await attempt(async () => {
+    await createFolder(client(), bucket, `${prefix}${name}/`);
+    noteChange(bucket);
+  });
+}
+
+/** Asks for a new name. A folder is renamed object by object. */
+export async function askRename(bucket: string, entry: Entry): Promise<void> {
+  const before = baseName(entry.key);
+  const name = await ask<string>((answer) => <RenameDialog bucket={bucket} entry={entry} onDone={answer} />);
+  if (name === undefined || name === before) return;
+  const to = folderOf(entry.key) + name + (entry.kind === 'folder' ? '/' : '');
+  const rename = (key: string): string => to + key.slice(entry.key.length);
+  follow(
+    startMove(
+      client(),
+      'rename',
+      { bucket, entries: [entry] },
+      { bucket, rename },
+      { title: namesOf([entry]), ask: askConflict },
+    ),
+  );
+}
+
+/** Asks where to, and copies or moves. */
+export async function askDestination(
+  kind: 'copy' | 'move',
+  bucket: string,
+  prefix: string,
+  entries: readonly Entry[],
+): Promise<void> {
+  const to = await ask<{ readonly bucket: string; readonly prefix: string }>((answer) => (
+    <DestinationDialog kind={kind} bucket={bucket} prefix={prefix} entries={entries} onDone={answer} />
+  ));
+  if (to !== undefined) moveInto(kind, bucket, entries, to);
+}
+
+/** Copies or moves into a folder. */
+export function moveInto(
+  kind: 'copy' | 'move',
+  bucket: string,
+  entries: readonly Entry[],
+  to: { readonly bucket: string; readonly prefix: string },
+): void {
+  const roots = [...entries].sort((a, b) => b.key.length - a.key.length);
+  const rename = (key: string): string => {
+    const root = roots.find((entry) => (entry.kind === 'folder' ? key.startsWith(entry.key) : key === entry.key));
+    return to.prefix + key.slice(root === undefined ? 0 : folderOf(root.key).length);
+  };
+  const title = namesOf(entries);
+  follow(
+    startMove(client(), kind, { bucket, entries }, { bucket: to.bucket, rename }, { title, ask: askConflict }),
+    bucket,
+  );
+}
+
+/** Deletes. Where the bucket keeps versions this can be undone, and is not asked about. */
+export async function askDelete(bucket: string, entries: readonly Entry[]): Promise<void> {
+  const versioning = await getVersioning(client(), bucket).catch(() => 'Off' as const);
+  const isUndoable = versioning === 'Enabled';
+  if (!isUndoable || entries.some(({ kind }) => kind === 'folder')) {
+    const sure = await ask<true>((answer) => (
+      <DeleteDialog bucket={bucket} entries={entries} isUndoable={isUndoable} onDone={() => answer(true)} />
+    ));
+    if (sure === undefined) return;
+  }
+  const title = namesOf(entries);
+  const job = startDelete(client(), bucket, entries, { title });
+  whenEnded(job, () => {
+    const undo = job.undo.value;
+    if (job.state.value === 'done') {
+      notify(
+        t.value.objects.deleted(title),
+        undo === undefined ? {} : { action: { label: t.value.common.undo, act: undo } },
+      );
+    } else reportFailure(job);
+  });
+}
+
+/** Opens or closes public access, of folders to all that is in them. */
+export async function askPublicAccess(bucket: string, entries: readonly Entry[], open: boolean): Promise<void> {
+  const sure = await ask<true>((answer) => (
+    <PublicAccessDialog bucket={bucket} entries={entries} open={open} onDone={() => answer(true)} />
+  ));
+  if (sure !== undefined) follow(startPublicAccess(client(), bucket, entries, open, { title: namesOf(entries) }));
+}
+
+/** Says when a job failed; that it went well is seen in the list. */
+function follow<T>(job: Job<T>, alsoChanged?: string): void {
+  whenEnded(job, () => {
+    if (alsoChanged !== undefined) noteChange(alsoChanged);
+    reportFailure(job);
+  });
+}
+
+function reportFailure<T>(job: Job<T>): void {
+  const [first] = job.failures.value;
+  if (job.state.value === 'failed') notify('', { error: job.error.value ?? first?.error });
+}
+
+function whenEnded<T>(job: Job<T>, act: () => void): void {
+  const stop = job.isActive.subscribe((isActive) => {
+    if (isActive) return;
+    queueMicrotask(() => {
+      stop();
+      act();
+    });
+  });
+}
+
+/** Opens the menu of an object or folder; of several, where several are selected. */
+export function objectMenu(
+  bucket: string,
+  prefix: string,
+  entry: Entry,
+  selected: readonly Entry[],
+  at: { readonly x: number; readonly y: number },
+  open: (entry: Entry) => void,
+): void {
+  const texts = t.value.objects;
+  const entries = selected.some(({ key }) => key === entry.key) ? selected : [entry];
+  const isOne = entries.length === 1;
+  const isObject = isOne && entry.kind === 'object';
+  const first: MenuItem[] = isOne
+    ? [
+        {
+          label: isObject ? texts.preview : texts.open,
+          icon: isObject ? 'file' : 'folder',
+          shortcut: 'Enter',
+          act: () => open(entry),
+        },
+      ]
+    : [];
+  const label = isObject ? texts.download : texts.downloadZip;
+  first.push({ label, icon: 'download', act: () => void download(bucket, prefix, entries) });
+  const change: MenuItem[] = [
+    { label: texts.copyTo, icon: 'copy', act: () => void askDestination('copy', bucket, prefix, entries) },
+    { label: texts.moveTo, icon: 'folder', act: () => void askDestination('move', bucket, prefix, entries) },
+    ...(isOne
+      ? [{ label: texts.rename, icon: 'rename', shortcut: 'r', act: () => void askRename(bucket, entry) } as const]
+      : []),
+  ];
+  const access: MenuItem[] = [
+    ...(isObject
+      ? [
+          {
+            label: texts.share,
+            icon: 'link',
+            act: () => go({ page: 'objects', bucket, prefix, selected: entry.key }),
+          } as const,
+        ]
+      : []),
+    { label: texts.openAccess, icon: 'globe', act: () => void askPublicAccess(bucket, entries, true) },
+    { label: texts.closeAccess, icon: 'lock', act: () => void askPublicAccess(bucket, entries, false) },
+  ];
+  const remove: MenuItem[] = [
+    { label: texts.delete, icon: 'trash', shortcut: 'Del', danger: true, act: () => void askDelete(bucket, entries) },
+  ];
+  openMenu([first, change, access, remove], texts.actionsFor(namesOf(entries)), at);
+}
+
+/** Keys that mean something for a folder and what is selected in it. */
+export function onFolderKey(
+  event: KeyboardEvent,
+  { bucket, prefix, chosen }: { readonly bucket: string; readonly prefix: string; readonly chosen: readonly Entry[] },
+): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const acts: Readonly<Record<string, () => void>> = {
+    u: () => chooseUpload('files'),
+    n: () => void askFolder(bucket, prefix),
+    f: () => document.getElementById('filter')?.focus(),
+    Backspace: () => prefix !== '' && go({ page: 'objects', bucket, prefix: folderOf(prefix) }),
+    ...(chosen.length === 1 && {
+      r: () => void askRename(bucket, chosen[0]!),
+      F2: () => void askRename(bucket, chosen[0]!),
+    }),
+    ...(chosen.length > 0 && { Delete: () => void askDelete(bucket, chosen) }),
+  };
+  const act = acts[event.key];
+  if (act === undefined) return;
+  event.preventDefault();
+  act();
+}

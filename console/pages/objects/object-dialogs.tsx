@@ -1,0 +1,246 @@
+import { useState } from 'preact/hooks';
+import { awsCommand } from '../../format/commands.ts';
+import { baseName, folderOf, visibleName } from '../../format/names.ts';
+import { number, t } from '../../messages/messages.ts';
+import type { Entry } from '../../s3/listing.ts';
+import { sortedBuckets } from '../../session/buckets.ts';
+import { config } from '../../session/session.ts';
+import type { Choice } from '../../transfers/conflicts.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
+import { ask, closeDialog, DialogForm, Field } from '../../ui/dialog.tsx';
+
+const aws = (...words: readonly string[]): string => awsCommand(config.value!, 's3', ...words);
+const itemsOf = (entries: readonly Entry[]): string =>
+  entries.length === 1
+    ? visibleName(baseName(entries[0]!.key))
+    : t.value.common.items(entries.length, number(entries.length));
+const recursive = (entry: Entry | undefined): readonly string[] => (entry?.kind === 'folder' ? ['--recursive'] : []);
+
+/** Asks what to do with names that exist. */
+export const askConflict = (key: string): Promise<Choice | undefined> =>
+  ask<Choice>((answer) => {
+    const texts = t.value.objects;
+    return (
+      <div class="dialog">
+        <header>
+          <h2 id="dialog-title">{texts.exists(visibleName(key))}</h2>
+        </header>
+        <div class="dialog-body">
+          <p>{texts.existsMeaning}</p>
+        </div>
+        <footer>
+          <button type="button" onClick={closeDialog}>
+            {t.value.transfers.stop}
+          </button>
+          <button type="button" onClick={() => answer('skip')}>
+            {texts.skip}
+          </button>
+          <button type="button" onClick={() => answer('both')}>
+            {texts.keepBoth}
+          </button>
+          <button type="button" class="primary" onClick={() => answer('replace')}>
+            {texts.replace}
+          </button>
+        </footer>
+      </div>
+    );
+  });
+
+export function NewFolderDialog({
+  bucket,
+  prefix,
+  onDone,
+}: {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly onDone: (name: string) => void;
+}) {
+  const [name, setName] = useState('');
+  const texts = t.value.objects;
+  const bare = name.endsWith('/') ? name.slice(0, -1) : name;
+  const command = awsCommand(
+    config.value!,
+    's3api',
+    'put-object',
+    '--bucket',
+    bucket,
+    '--key',
+    `${prefix}${bare || 'folder'}/`,
+  );
+  return (
+    <DialogForm title={texts.newFolderTitle} submit={texts.create} disabled={bare === ''} onSubmit={() => onDone(bare)}>
+      <Field label={texts.folderName} hint={texts.folderHint}>
+        {(ids) => (
+          <input
+            {...ids}
+            autofocus
+            autocomplete="off"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <CommandLine command={command} />
+    </DialogForm>
+  );
+}
+
+export function RenameDialog({
+  bucket,
+  entry,
+  onDone,
+}: {
+  readonly bucket: string;
+  readonly entry: Entry;
+  readonly onDone: (name: string) => void;
+}) {
+  const [name, setName] = useState(baseName(entry.key));
+  const texts = t.value.objects;
+  const to = `s3://${bucket}/${folderOf(entry.key)}${name}${entry.kind === 'folder' ? '/' : ''}`;
+  return (
+    <DialogForm
+      title={texts.renameTitle(itemsOf([entry]))}
+      submit={t.value.common.save}
+      disabled={name === '' || name.endsWith('/')}
+      onSubmit={() => onDone(name)}
+    >
+      <Field label={texts.newName} hint={texts.renameHint}>
+        {(ids) => (
+          <input
+            {...ids}
+            autofocus
+            autocomplete="off"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <CommandLine command={aws('mv', `s3://${bucket}/${entry.key}`, to, ...recursive(entry))} />
+    </DialogForm>
+  );
+}
+
+export function DestinationDialog({
+  kind,
+  bucket,
+  prefix,
+  entries,
+  onDone,
+}: {
+  readonly kind: 'copy' | 'move';
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly entries: readonly Entry[];
+  readonly onDone: (to: { readonly bucket: string; readonly prefix: string }) => void;
+}) {
+  const texts = t.value.objects;
+  const [target, setTarget] = useState(bucket);
+  const [folder, setFolder] = useState(prefix);
+  const to = folder === '' || folder.endsWith('/') ? folder : `${folder}/`;
+  const title = kind === 'copy' ? texts.copyTitle(itemsOf(entries)) : texts.moveTitle(itemsOf(entries));
+  const isSame = kind === 'move' && target === bucket && to === prefix;
+  const [first] = entries;
+  const verb = kind === 'copy' ? 'cp' : 'mv';
+  const name = first === undefined ? '' : baseName(first.key) + (first.kind === 'folder' ? '/' : '');
+  return (
+    <DialogForm
+      title={title}
+      submit={kind === 'copy' ? texts.copy : texts.move}
+      disabled={isSame}
+      onSubmit={() => onDone({ bucket: target, prefix: to })}
+    >
+      <Field label={texts.destination}>
+        {(ids) => (
+          <>
+            <input
+              {...ids}
+              list="buckets"
+              spellcheck={false}
+              value={target}
+              onInput={(event) => setTarget(event.currentTarget.value)}
+            />
+            <datalist id="buckets">
+              {sortedBuckets.value.map((each) => (
+                <option key={each.name} value={each.name} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+      <Field label={texts.folder} hint={texts.folderPathHint}>
+        {(ids) => (
+          <input
+            {...ids}
+            autofocus
+            spellcheck={false}
+            value={folder}
+            onInput={(event) => setFolder(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <p class="hint">{texts.noBytes}</p>
+      <CommandLine
+        command={aws(verb, `s3://${bucket}/${first?.key ?? ''}`, `s3://${target}/${to}${name}`, ...recursive(first))}
+      />
+    </DialogForm>
+  );
+}
+
+export function DeleteDialog({
+  bucket,
+  entries,
+  isUndoable,
+  onDone,
+}: {
+  readonly bucket: string;
+  readonly entries: readonly Entry[];
+  readonly isUndoable: boolean;
+  readonly onDone: () => void;
+}) {
+  const texts = t.value.objects;
+  const [first] = entries;
+  return (
+    <DialogForm title={texts.deleteTitle(itemsOf(entries))} submit={texts.delete} danger onSubmit={onDone}>
+      {entries.some(({ kind }) => kind === 'folder') && <p>{texts.deleteWithFolders}</p>}
+      {!isUndoable && <p>{texts.deleteForGood}</p>}
+      <CommandLine command={aws('rm', `s3://${bucket}/${first?.key ?? ''}`, ...recursive(first))} />
+    </DialogForm>
+  );
+}
+
+export function PublicAccessDialog({
+  bucket,
+  entries,
+  open,
+  onDone,
+}: {
+  readonly bucket: string;
+  readonly entries: readonly Entry[];
+  readonly open: boolean;
+  readonly onDone: () => void;
+}) {
+  const texts = t.value.objects;
+  const acl = open ? 'public-read' : 'private';
+  const command = awsCommand(
+    config.value!,
+    's3api',
+    'put-object-acl',
+    '--acl',
+    acl,
+    '--bucket',
+    bucket,
+    '--key',
+    entries[0]?.key ?? '',
+  );
+  return (
+    <DialogForm
+      title={open ? texts.accessOpenTitle(itemsOf(entries)) : texts.accessCloseTitle(itemsOf(entries))}
+      submit={open ? texts.accessOpen : texts.accessClose}
+      danger={open}
+      onSubmit={onDone}
+    >
+      <p>{open ? texts.accessOpenMeaning : texts.accessCloseMeaning}</p>
+      <CommandLine command={command} />
+    </DialogForm>
+  );
+}

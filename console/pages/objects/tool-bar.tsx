@@ -1,0 +1,209 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import {
+  askDelete,
+  askDestination,
+  askFolder,
+  askPublicAccess,
+  chooseUpload,
+  download,
+  uploadItems,
+} from './object-actions.tsx';
+import { number, size, t } from '../../messages/messages.ts';
+import type { Entry } from '../../s3/listing.ts';
+import { addressOf } from '../../session/router.ts';
+import { chosenFiles } from '../../transfers/files.ts';
+import { Icon } from '../../ui/icons.tsx';
+import { openMenuBelow } from '../../ui/menu.tsx';
+
+interface Props {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly chosen: readonly Entry[];
+  readonly filter: string;
+  readonly onFilter: (filter: string) => void;
+  readonly onRefresh: () => void;
+  readonly onClear: () => void;
+}
+
+/** What can be done here, or, while several things are selected, to them. */
+export function ToolBar(props: Props) {
+  const { bucket, prefix, chosen } = props;
+  const texts = t.value.objects;
+  return (
+    <div
+      class={chosen.length > 1 ? 'tool-bar selecting' : 'tool-bar'}
+      role="toolbar"
+      aria-label={texts.actionsFor(bucket)}
+    >
+      <UploadFields bucket={bucket} prefix={prefix} />
+      {chosen.length > 1 ? <ForSelected {...props} /> : <ForFolder {...props} />}
+    </div>
+  );
+}
+
+function ForFolder({ bucket, prefix, filter, onFilter, onRefresh }: Props) {
+  const texts = t.value.objects;
+  return (
+    <>
+      <button
+        type="button"
+        class="primary"
+        aria-haspopup="menu"
+        onClick={(event) =>
+          openMenuBelow(
+            [
+              [
+                { label: texts.uploadFiles, icon: 'file', shortcut: 'u', act: () => chooseUpload('files') },
+                { label: texts.uploadFolder, icon: 'folder', act: () => chooseUpload('folder') },
+              ],
+            ],
+            texts.upload,
+            event,
+          )
+        }
+      >
+        <Icon name="upload" />
+        <span>{texts.upload}</span>
+      </button>
+      <button
+        type="button"
+        title={texts.newFolder}
+        aria-label={texts.newFolder}
+        onClick={() => void askFolder(bucket, prefix)}
+      >
+        <Icon name="plus" />
+        <span class="label">{texts.newFolder}</span>
+      </button>
+      <span class="grow" />
+      <FilterField filter={filter} onFilter={onFilter} />
+      <button
+        type="button"
+        class="quiet square"
+        aria-label={t.value.common.refresh}
+        title={t.value.common.refresh}
+        onClick={onRefresh}
+      >
+        <Icon name="refresh" />
+      </button>
+      <a
+        class="button quiet"
+        href={addressOf({ page: 'settings', bucket, section: 'overview' })}
+        title={texts.settings}
+        aria-label={texts.settings}
+      >
+        <Icon name="settings" />
+      </a>
+    </>
+  );
+}
+
+const typingPause = 150;
+
+/** Filters by the beginning of names, which the service does: however many there are. */
+function FilterField({ filter, onFilter }: Pick<Props, 'filter' | 'onFilter'>) {
+  const [text, setText] = useState(filter);
+  const timer = useRef(0);
+  useEffect(() => setText(filter), [filter]);
+  return (
+    <div class="filter">
+      <Icon name="menu" />
+      <input
+        id="filter"
+        type="search"
+        aria-label={t.value.objects.filter}
+        placeholder={t.value.objects.filter}
+        value={text}
+        onInput={(event) => {
+          const { value } = event.currentTarget;
+          setText(value);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => onFilter(value), typingPause);
+        }}
+      />
+    </div>
+  );
+}
+
+function ForSelected({ bucket, prefix, chosen, onClear }: Props) {
+  const texts = t.value.objects;
+  const bytes = chosen.reduce((sum, entry) => sum + (entry.kind === 'object' ? entry.size : 0), 0);
+  const items = t.value.common.items(chosen.length, number(chosen.length));
+  return (
+    <>
+      <strong class="ellipsis" role="status">
+        {texts.selected(items, bytes === 0 ? '' : size(bytes))}
+      </strong>
+      <button type="button" onClick={() => void download(bucket, prefix, chosen)}>
+        <Icon name="download" />
+        <span class="label">{texts.downloadZip}</span>
+      </button>
+      <button type="button" onClick={() => void askDestination('copy', bucket, prefix, chosen)}>
+        <Icon name="copy" />
+        <span class="label">{texts.copyTo}</span>
+      </button>
+      <button type="button" onClick={() => void askDestination('move', bucket, prefix, chosen)}>
+        <Icon name="folder" />
+        <span class="label">{texts.moveTo}</span>
+      </button>
+      <button type="button" class="bad" onClick={() => void askDelete(bucket, chosen)}>
+        <Icon name="trash" />
+        <span class="label">{texts.delete}</span>
+      </button>
+      <button
+        type="button"
+        class="quiet square"
+        aria-label={t.value.common.more}
+        onClick={(event) =>
+          openMenuBelow(
+            [
+              [
+                { label: texts.openAccess, icon: 'globe', act: () => void askPublicAccess(bucket, chosen, true) },
+                { label: texts.closeAccess, icon: 'lock', act: () => void askPublicAccess(bucket, chosen, false) },
+              ],
+            ],
+            t.value.common.more,
+            event,
+          )
+        }
+      >
+        <Icon name="more" />
+      </button>
+      <span class="grow" />
+      <button type="button" class="quiet square" aria-label={texts.clear} title={texts.clear} onClick={onClear}>
+        <Icon name="close" />
+      </button>
+    </>
+  );
+}
+
+/** The fields behind the upload button: browsers choose files by these alone. */
+function UploadFields({ bucket, prefix }: { readonly bucket: string; readonly prefix: string }) {
+  const upload = (field: HTMLInputElement): void => {
+    const items = chosenFiles(field.files ?? [], prefix);
+    field.value = '';
+    uploadItems(bucket, items);
+  };
+  const folder = useRef<HTMLInputElement>(null);
+  useEffect(() => folder.current?.setAttribute('webkitdirectory', ''), []);
+  const texts = t.value.objects;
+  return (
+    <>
+      <input
+        hidden
+        type="file"
+        multiple
+        id="upload-files"
+        aria-label={texts.uploadFiles}
+        onChange={(event) => upload(event.currentTarget)}
+      />
+      <input
+        hidden
+        type="file"
+        id="upload-folder"
+        ref={folder}
+        aria-label={texts.uploadFolder}
+        onChange={(event) => upload(event.currentTarget)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,106 @@
+import { useEffect, useState } from 'preact/hooks';
+import { rcFile } from '../../format/commands.ts';
+import { language, languages, number, setLanguage, size, t, type Language } from '../../messages/messages.ts';
+import { getAccount, type Account } from '../../s3/account.ts';
+import { buckets, facts, loadBuckets, loadFacts } from '../../session/buckets.ts';
+import { config, session, signOut } from '../../session/session.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
+import { Field } from '../../ui/dialog.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { ErrorBox } from '../../ui/notices.tsx';
+import { saveText } from '../../ui/save-text.ts';
+
+/** Who one is, what one has and uses, and the settings of other clients. */
+export function ProfilePage() {
+  const { client, accessKeyId, kept } = session.value!;
+  const { endpoint, region, version } = config.value!;
+  const [account, setAccount] = useState<Account>();
+  const [error, setError] = useState<unknown>();
+  const texts = t.value.profile;
+  useEffect(() => {
+    getAccount(client).then(setAccount, setError);
+    void loadBuckets();
+  }, [client]);
+  useEffect(() => {
+    for (const { name } of buckets.value ?? []) void loadFacts(client, name);
+  }, [client, buckets.value]);
+  const own = (buckets.value ?? []).map(({ name }) => facts.value.get(name)).filter((each) => each !== undefined);
+  const bytes = own.reduce((sum, each) => sum + (each.bytes || 0), 0);
+  const objects = own.reduce((sum, each) => sum + (each.objects || 0), 0);
+  const count = account?.bucketCount ?? buckets.value?.length ?? 0;
+  const file = rcFile({ endpoint, region, project: account?.projectId ?? '', accessKeyId });
+  return (
+    <div class="page stack">
+      <div class="page-head">
+        <h1>{texts.title}</h1>
+        <button type="button" onClick={() => void signOut('asked')}>
+          {texts.signOut}
+        </button>
+      </div>
+      {error !== undefined && <ErrorBox error={error} />}
+      <dl class="details-list">
+        {account && (
+          <>
+            <dt>{texts.user}</dt>
+            <dd>{account.user}</dd>
+            <dt>{texts.project}</dt>
+            <dd>
+              {account.projectName} <span class="muted">{account.projectEmail}</span>
+            </dd>
+            <dt>{texts.projectId}</dt>
+            <dd class="mono">{account.projectId}</dd>
+          </>
+        )}
+        <dt>{texts.accessKey}</dt>
+        <dd class="mono">{accessKeyId}</dd>
+        <dt>{texts.endpoint}</dt>
+        <dd class="mono">{endpoint}</dd>
+        <dt>{texts.region}</dt>
+        <dd class="mono">{region}</dd>
+        <dt>{texts.buckets}</dt>
+        <dd>
+          {account ? t.value.shell.quotaOf(number(count), number(account.bucketLimit)) : number(count)}
+          {account && (
+            <div class="meter">
+              <div style={{ width: `${Math.min(100, (count / account.bucketLimit) * 100)}%` }} />
+            </div>
+          )}
+        </dd>
+        <dt>{texts.used}</dt>
+        <dd>
+          {size(bytes)}, {t.value.common.objects(objects, number(objects))}
+        </dd>
+        <dt>{texts.version}</dt>
+        <dd>{version}</dd>
+      </dl>
+      <p class="hint">{texts.quotaHint}</p>
+      <p class="hint">{kept ? texts.kept : texts.notKept}</p>
+      <section class="stack tight">
+        <div class="section-head">
+          <h2>{texts.rcFile}</h2>
+          <button type="button" onClick={() => saveText('stillage.rc', file)}>
+            <Icon name="download" />
+            {texts.download}
+          </button>
+        </div>
+        <p class="muted">{texts.rcMeaning}</p>
+        <CommandLine command={file.trim()} label="stillage.rc" />
+      </section>
+      <Field label={texts.language}>
+        {(ids) => (
+          <select
+            {...ids}
+            value={language.value}
+            onChange={(event) => void setLanguage(event.currentTarget.value as Language)}
+          >
+            {Object.entries(languages).map(([tag, name]) => (
+              <option key={tag} value={tag} lang={tag}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </div>
+  );
+}

@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks';
+import { awsCommand } from '../../format/commands.ts';
+import { t } from '../../messages/messages.ts';
+import { AclEditor } from '../../panels/acl-editor.tsx';
+import { deletePolicy, getAcl, getPolicy, putAcl, putPolicy, type Acl } from '../../s3/access.ts';
+import { loadFacts } from '../../session/buckets.ts';
+import { config, session } from '../../session/session.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
+import { useLoaded } from '../../ui/loaded.ts';
+import { ErrorBox, notify } from '../../ui/notices.tsx';
+import { addStatement, checkPolicy, isPublicPolicy, statements, type StatementName } from './policy.ts';
+
+/** Who may do what with a bucket: its ACL and its policy. */
+export function AccessSection({ bucket }: { readonly bucket: string }) {
+  const { client } = session.value!;
+  const texts = t.value.settings;
+  const acl = useLoaded(() => getAcl(client, { bucket }), [client, bucket]);
+  const policy = useLoaded(async () => (await getPolicy(client, bucket)) ?? '', [client, bucket]);
+  const save = async (next: Acl): Promise<void> => {
+    await putAcl(client, { bucket }, next);
+    notify(t.value.common.saved);
+    acl.reload();
+    void loadFacts(client, bucket, true);
+  };
+  return (
+    <div class="stack">
+      <section class="stack tight">
+        <h2>{texts.bucketAcl}</h2>
+        {acl.error !== undefined && <ErrorBox error={acl.error} retry={acl.reload} />}
+        {acl.value && <AclEditor key={JSON.stringify(acl.value)} acl={acl.value} isBucket onSave={save} />}
+      </section>
+      <section class="stack tight">
+        <h2>{texts.policy}</h2>
+        {policy.error !== undefined && <ErrorBox error={policy.error} retry={policy.reload} />}
+        {policy.value !== undefined && (
+          <PolicyEditor key={policy.value} bucket={bucket} policy={policy.value} onChanged={policy.reload} />
+        )}
+      </section>
+    </div>
+  );
+}
+
+function PolicyEditor({
+  bucket,
+  policy,
+  onChanged,
+}: {
+  readonly bucket: string;
+  readonly policy: string;
+  readonly onChanged: () => void;
+}) {
+  const { client } = session.value!;
+  const [text, setText] = useState(() => pretty(policy));
+  const [error, setError] = useState<unknown>();
+  const texts = t.value.settings;
+  const fault = text.trim() === '' ? undefined : checkPolicy(text, bucket);
+  const save = async (act: () => Promise<void>): Promise<void> => {
+    setError(undefined);
+    try {
+      await act();
+      notify(t.value.common.saved);
+      onChanged();
+      void loadFacts(client, bucket, true);
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  return (
+    <>
+      <p class="hint">{texts.policyHint}</p>
+      {error !== undefined && <ErrorBox error={error} />}
+      <textarea
+        aria-label={texts.policy}
+        aria-describedby="policy-state"
+        rows={14}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <p id="policy-state" class={fault === undefined ? 'hint' : 'hint bad'} role="status">
+        {fault ?? (text.trim() === '' ? '' : isPublicPolicy(text) ? texts.policyPublic : texts.policyOk)}
+      </p>
+      <div class="row wrap">
+        <select
+          aria-label={texts.addStatement}
+          value=""
+          onChange={(event) => {
+            const name = event.currentTarget.value as StatementName | '';
+            if (name !== '') setText(addStatement(text, statements[name](bucket)));
+            event.currentTarget.value = '';
+          }}
+        >
+          <option value="">{texts.addStatement}</option>
+          <option value="publicRead">{texts.publicReadStatement}</option>
+          <option value="publicList">{texts.publicListStatement}</option>
+          <option value="project">{texts.projectStatement}</option>
+          <option value="denyInsecure">{texts.denyInsecureStatement}</option>
+        </select>
+        <span class="grow" />
+        {policy !== '' && (
+          <button type="button" class="bad" onClick={() => void save(() => deletePolicy(client, bucket))}>
+            {texts.deletePolicy}
+          </button>
+        )}
+        <button
+          type="button"
+          class="primary"
+          disabled={text.trim() === '' || fault !== undefined || text === pretty(policy)}
+          onClick={() => void save(() => putPolicy(client, bucket, text))}
+        >
+          {texts.savePolicy}
+        </button>
+      </div>
+      <CommandLine
+        command={awsCommand(
+          config.value!,
+          's3api',
+          'put-bucket-policy',
+          '--bucket',
+          bucket,
+          '--policy',
+          'file://policy.json',
+        )}
+      />
+    </>
+  );
+}
+
+function pretty(policy: string): string {
+  try {
+    return JSON.stringify(JSON.parse(policy), null, 2);
+  } catch {
+    return policy;
+  }
+}

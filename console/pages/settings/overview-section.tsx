@@ -1,0 +1,91 @@
+import { awsCommand } from '../../format/commands.ts';
+import { number, size, t } from '../../messages/messages.ts';
+import { getQuota } from '../../s3/account.ts';
+import { getEncryption, getVersioning, headBucket, putEncryption, putVersioning } from '../../s3/buckets.ts';
+import { loadFacts } from '../../session/buckets.ts';
+import { config, session } from '../../session/session.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
+import { useLoaded } from '../../ui/loaded.ts';
+import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
+
+/** What a bucket holds and may hold, and whether it keeps versions and encrypts. */
+export function OverviewSection({ bucket }: { readonly bucket: string }) {
+  const { client } = session.value!;
+  const texts = t.value.settings;
+  const loaded = useLoaded(async () => {
+    const [use, quota, versioning, encrypted] = await Promise.all([
+      headBucket(client, bucket),
+      getQuota(client, bucket).catch(() => undefined),
+      getVersioning(client, bucket),
+      getEncryption(client, bucket).catch(() => false),
+    ]);
+    return { use, quota, versioning, encrypted };
+  }, [client, bucket]);
+  if (loaded.error !== undefined) return <ErrorBox error={loaded.error} retry={loaded.reload} />;
+  if (loaded.value === undefined) return <div class="skeleton" />;
+  const { use, quota, versioning, encrypted } = loaded.value;
+  const change = (act: () => Promise<void>): void =>
+    void attempt(async () => {
+      await act();
+      notify(t.value.common.saved);
+      loaded.reload();
+      await loadFacts(client, bucket, true);
+    });
+  const status = versioning === 'Enabled' ? 'Suspended' : 'Enabled';
+  return (
+    <div class="stack">
+      <section>
+        <h2>{texts.use}</h2>
+        <p>
+          {size(use.bytes)}, {t.value.common.objects(use.objects, number(use.objects))}
+        </p>
+        {quota && (
+          <>
+            <p>{texts.quotaBytes(size(quota.bytes), size(quota.bytesLimit))}</p>
+            <Meter part={quota.bytes / quota.bytesLimit} />
+            <p>{texts.quotaObjects(number(quota.objects), number(quota.objectsLimit))}</p>
+            <Meter part={quota.objects / quota.objectsLimit} />
+            <p class="hint">{texts.quotaHint}</p>
+          </>
+        )}
+      </section>
+      <section class="stack tight">
+        <h2>{texts.versioning}</h2>
+        <p>{texts[`versioning${versioning}`]}</p>
+        <div class="row">
+          <button type="button" onClick={() => change(() => putVersioning(client, bucket, status))}>
+            {versioning === 'Enabled' ? texts.suspend : texts.enable}
+          </button>
+        </div>
+        <CommandLine
+          command={awsCommand(
+            config.value!,
+            's3api',
+            'put-bucket-versioning',
+            '--bucket',
+            bucket,
+            '--versioning-configuration',
+            `Status=${status}`,
+          )}
+        />
+      </section>
+      <section class="stack tight">
+        <h2>{texts.encryption}</h2>
+        <p>{encrypted ? texts.encryptionOn : texts.encryptionOff}</p>
+        <div class="row">
+          <button type="button" onClick={() => change(() => putEncryption(client, bucket, !encrypted))}>
+            {encrypted ? texts.turnOff : texts.enable}
+          </button>
+        </div>
+      </section>
+    </div>
+  );
+}
+
+function Meter({ part }: { readonly part: number }) {
+  return (
+    <div class={part > 0.9 ? 'meter warn' : 'meter'}>
+      <div style={{ width: `${Math.min(100, part * 100)}%` }} />
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import { OverviewSection } from './overview-section.tsx';
+import { AccessSection } from './access-section.tsx';
+import { t } from '../../messages/messages.ts';
+import { addressOf, go } from '../../session/router.ts';
+import { Tabs } from '../../ui/tabs.tsx';
+import { visibleName } from '../../format/names.ts';
+
+/** The sections of a bucket's settings, each in a file of its own. */
+const sections = { overview: OverviewSection, access: AccessSection } as const;
+
+type Section = keyof typeof sections;
+
+/** The settings of a bucket. */
+export function SettingsPage({ bucket, section }: { readonly bucket: string; readonly section: string }) {
+  const current: Section = section in sections ? (section as Section) : 'overview';
+  const Shown = sections[current];
+  const texts = t.value.settings;
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>{texts.title(visibleName(bucket))}</h1>
+        <a href={addressOf({ page: 'objects', bucket, prefix: '' })}>{t.value.common.objects(2, '').trim()}</a>
+      </div>
+      <Tabs
+        label={texts.title(bucket)}
+        current={current}
+        tabs={(Object.keys(sections) as Section[]).map((key) => [key, texts[key]] as const)}
+        onChange={(key) => go({ page: 'settings', bucket, section: key })}
+      >
+        <Shown key={bucket} bucket={bucket} />
+      </Tabs>
+    </div>
+  );
+}

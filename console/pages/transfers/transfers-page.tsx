@@ -1,0 +1,203 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { visibleName } from '../../format/names.ts';
+import { number, size, t } from '../../messages/messages.ts';
+import { session } from '../../session/session.ts';
+import type { Job, JobKind } from '../../transfers/job.ts';
+import { changes, clearEnded, jobs } from '../../transfers/queue.ts';
+import { discardUpload, startUpload, unfinishedUploads, type UnfinishedUpload } from '../../transfers/upload.ts';
+import { Icon, type IconName } from '../../ui/icons.tsx';
+import { attempt, Empty, explain, notify } from '../../ui/notices.tsx';
+
+/** Everything long: uploads, archives, copies, moves, deletions. */
+export function TransfersPage() {
+  const texts = t.value.transfers;
+  const all = jobs.value;
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>{texts.title}</h1>
+        {all.some((job) => !job.isActive.value) && (
+          <button type="button" onClick={clearEnded}>
+            {texts.clear}
+          </button>
+        )}
+      </div>
+      <Unfinished />
+      {all.length === 0 ? (
+        <Empty title={texts.none}>
+          <p>{texts.noneMeaning}</p>
+        </Empty>
+      ) : (
+        all.map((job) => <JobRow key={job.id} job={job} />)
+      )}
+    </div>
+  );
+}
+
+const icons: Readonly<Record<JobKind, IconName>> = {
+  upload: 'upload',
+  download: 'download',
+  archive: 'archive',
+  copy: 'copy',
+  move: 'folder',
+  rename: 'rename',
+  delete: 'trash',
+  undelete: 'history',
+  access: 'globe',
+};
+
+function JobRow({ job }: { readonly job: Job }) {
+  const texts = t.value.transfers;
+  const { spec, state, failures } = job;
+  const isBytes = spec.unit === 'bytes';
+  const shown = (amount: number): string => (isBytes ? size(amount) : number(amount));
+  const total = job.total.value;
+  const isOpen = job.isListing.value || (isBytes && total === 0);
+  const progress = isOpen ? shown(job.done.value) : texts.progress(shown(job.done.value), shown(total));
+  const part = total === 0 ? (job.isActive.value ? 0 : 1) : job.done.value / total;
+  const failed = failures.value.length;
+  return (
+    <section class="job" aria-label={`${texts.kinds[spec.kind]} ${visibleName(spec.title)}`}>
+      <Icon name={icons[spec.kind]} />
+      <div>
+        <div class="ellipsis">
+          <strong>{texts.kinds[spec.kind]}</strong> {visibleName(spec.title)}
+        </div>
+        <div class="small muted" role="status">
+          {[spec.bucket, progress, texts.states[state.value], failed > 0 ? texts.failed(failed, number(failed)) : '']
+            .filter((text) => text !== '')
+            .join(' · ')}
+        </div>
+      </div>
+      <div class="row">
+        {(state.value === 'running' || state.value === 'offline') && spec.kind !== 'archive' && (
+          <JobButton icon="pause" label={texts.pause} act={() => job.pause()} />
+        )}
+        {(state.value === 'paused' || state.value === 'offline') && (
+          <JobButton icon="play" label={texts.resume} act={() => job.resume()} />
+        )}
+        {job.isActive.value && <JobButton icon="stop" label={texts.stop} act={() => job.stop()} />}
+        {state.value === 'failed' && (
+          <JobButton
+            icon="refresh"
+            label={failed > 0 ? texts.retryFailed(failed) : t.value.common.retry}
+            act={() => job.retry()}
+          />
+        )}
+        {job.undo.value !== undefined && (
+          <button type="button" onClick={job.undo.value}>
+            {t.value.common.undo}
+          </button>
+        )}
+      </div>
+      <div
+        class={failed > 0 ? 'meter warn' : 'meter'}
+        role="progressbar"
+        aria-label={`${texts.kinds[spec.kind]} ${visibleName(spec.title)}`}
+        aria-valuenow={Math.round(part * 100)}
+      >
+        <div style={{ width: `${part * 100}%` }} />
+      </div>
+      {job.error.value !== undefined && <p class="failures bad">{explain(job.error.value).words}</p>}
+      {failed > 0 && (
+        <ul class="failures">
+          {failures.value.slice(0, 100).map(({ name, error }) => (
+            <li key={name}>
+              <strong>{visibleName(name)}</strong>: {explain(error).words}{' '}
+              <span class="muted">{explain(error).detail}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function JobButton({
+  icon,
+  label,
+  act,
+}: {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly act: () => void;
+}) {
+  return (
+    <button type="button" class="quiet square" aria-label={label} title={label} onClick={act}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** Uploads that a closed page left: the browser must be given the file again. */
+function Unfinished() {
+  const { client } = session.value!;
+  const [uploads, setUploads] = useState<readonly UnfinishedUpload[]>([]);
+  const field = useRef<HTMLInputElement>(null);
+  const wanted = useRef<UnfinishedUpload | undefined>(undefined);
+  const texts = t.value.transfers;
+  const running = new Set(
+    jobs.value.filter((job) => job.isActive.value && job.spec.kind === 'upload').map((job) => job.spec.bucket),
+  );
+  useEffect(() => changes.subscribe(() => void unfinishedUploads(client).then(setUploads)), [client]);
+  const shown = uploads.filter(({ bucket }) => !running.has(bucket));
+  if (shown.length === 0) return null;
+  const goOn = (file: File | undefined): void => {
+    const upload = wanted.current;
+    if (file === undefined || upload === undefined) return;
+    const isSame = file.name === upload.name && file.size === upload.size && file.lastModified === upload.lastModified;
+    if (!isSame) return notify('', { error: new Error(texts.otherFile) });
+    const title = visibleName(upload.key);
+    startUpload(client, upload.bucket, [{ file, key: upload.key }], { title, ask: async () => 'replace' });
+  };
+  return (
+    <section class="stack tight">
+      <h2>{texts.unfinished}</h2>
+      <p class="muted">{texts.unfinishedMeaning}</p>
+      <input
+        hidden
+        type="file"
+        id="resume-file"
+        aria-label={texts.choose}
+        ref={field}
+        onChange={(event) => {
+          goOn(event.currentTarget.files?.[0]);
+          event.currentTarget.value = '';
+        }}
+      />
+      {shown.map((upload) => (
+        <div class="job" key={upload.uploadId}>
+          <Icon name="upload" />
+          <div class="ellipsis">
+            {visibleName(upload.key)}
+            <div class="small muted">
+              {upload.bucket} · {size(upload.size)}
+            </div>
+          </div>
+          <div class="row">
+            <button
+              type="button"
+              onClick={() => {
+                wanted.current = upload;
+                field.current?.click();
+              }}
+            >
+              {texts.choose}
+            </button>
+            <button
+              type="button"
+              onClick={() =>
+                void attempt(async () => {
+                  await discardUpload(client, upload);
+                  setUploads(await unfinishedUploads(client));
+                })
+              }
+            >
+              {texts.discard}
+            </button>
+          </div>
+        </div>
+      ))}
+    </section>
+  );
+}

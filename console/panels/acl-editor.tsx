@@ -1,0 +1,153 @@
+import { useState } from 'preact/hooks';
+import { t } from '../messages/messages.ts';
+import { permissions, type Acl, type Grant, type Grantee, type Permission } from '../s3/access.ts';
+import { Icon } from '../ui/icons.tsx';
+import { ErrorBox } from '../ui/notices.tsx';
+
+/** Edits who may do what, by ACL: everybody, everybody signed in, and projects by `project@customer`. */
+export function AclEditor({
+  acl,
+  isBucket,
+  onSave,
+}: {
+  readonly acl: Acl;
+  readonly isBucket: boolean;
+  readonly onSave: (acl: Acl) => Promise<void>;
+}) {
+  const [grants, setGrants] = useState<readonly Grant[]>(acl.grants);
+  const [kind, setKind] = useState<'everybody' | 'signed-in' | 'project'>('everybody');
+  const [project, setProject] = useState('');
+  const [permission, setPermission] = useState<Permission>('READ');
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const texts = t.value.acl;
+  const isChanged = grants !== acl.grants;
+
+  const add = (): void => {
+    const name = project.trim();
+    const grantee: Grantee =
+      kind !== 'project'
+        ? { kind }
+        : name.includes('@')
+          ? { kind: 'email', email: name }
+          : { kind: 'id', id: name, name };
+    setGrants([...grants, { grantee, permission }]);
+    setProject('');
+  };
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onSave({ ...acl, grants });
+    } catch (failure) {
+      setError(failure);
+    }
+    setBusy(false);
+  };
+
+  return (
+    <div class="stack tight">
+      {error !== undefined && <ErrorBox error={error} />}
+      <table>
+        <thead>
+          <tr>
+            <th>{texts.grantee}</th>
+            <th>{texts.permission}</th>
+            <th class="fit">
+              <span class="visually-hidden">{t.value.common.remove}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {grants.map((grant, index) => (
+            <tr key={index}>
+              <td title={granteeName(grant.grantee)}>
+                {granteeName(grant.grantee)}{' '}
+                {grant.grantee.kind === 'id' && grant.grantee.id === acl.owner.id && (
+                  <span class="badge">{texts.owner}</span>
+                )}
+              </td>
+              <td>{permissionName(grant.permission, isBucket)}</td>
+              <td class="fit">
+                <button
+                  type="button"
+                  class="quiet square"
+                  aria-label={`${t.value.common.remove}: ${granteeName(grant.grantee)}, ${permissionName(grant.permission, isBucket)}`}
+                  onClick={() => setGrants(grants.filter((_, each) => each !== index))}
+                >
+                  <Icon name="close" />
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div class="row wrap">
+        <select
+          aria-label={texts.grantee}
+          class="grow"
+          value={kind}
+          onChange={(event) => setKind(event.currentTarget.value as typeof kind)}
+        >
+          <option value="everybody">{texts.everybody}</option>
+          <option value="signed-in">{texts.signedIn}</option>
+          <option value="project">{texts.project}</option>
+        </select>
+        <select
+          aria-label={texts.permission}
+          class="grow"
+          value={permission}
+          onChange={(event) => setPermission(event.currentTarget.value as Permission)}
+        >
+          {permissions.map((each) => (
+            <option key={each} value={each}>
+              {permissionName(each, isBucket)}
+            </option>
+          ))}
+        </select>
+      </div>
+      {kind === 'project' && (
+        <input
+          aria-label={texts.projectHint}
+          placeholder={texts.projectHint}
+          spellcheck={false}
+          value={project}
+          onInput={(event) => setProject(event.currentTarget.value)}
+        />
+      )}
+      <div class="row">
+        <button type="button" disabled={kind === 'project' && project.trim() === ''} onClick={add}>
+          <Icon name="plus" />
+          {texts.addGrant}
+        </button>
+        <span class="grow hint">{isChanged ? texts.unsaved : ''}</span>
+        <button type="button" class="primary" disabled={!isChanged || busy} onClick={() => void save()}>
+          {t.value.common.save}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** What a grantee is called. */
+export function granteeName(grantee: Grantee): string {
+  switch (grantee.kind) {
+    case 'everybody':
+      return t.value.acl.everybody;
+    case 'signed-in':
+      return t.value.acl.signedIn;
+    case 'other-group':
+      return grantee.uri;
+    case 'email':
+      return grantee.email;
+    case 'id':
+      return grantee.name || grantee.id;
+  }
+}
+
+function permissionName(permission: Permission, isBucket: boolean): string {
+  const texts = t.value.acl;
+  if (isBucket && permission === 'READ') return texts.bucketRead;
+  if (isBucket && permission === 'WRITE') return texts.bucketWrite;
+  return texts[permission];
+}

@@ -1,0 +1,35 @@
+import { useState } from 'preact/hooks';
+import { t } from '../messages/messages.ts';
+import { go } from '../session/router.ts';
+import { ask, DialogForm, Field } from '../ui/dialog.tsx';
+
+/** Asks for the name of a bucket that is in no list, and goes there. */
+export async function goToBucket(): Promise<void> {
+  const name = await ask<string>((answer) => <GoToBucket onDone={answer} />);
+  if (name !== undefined) go({ page: 'objects', bucket: name, prefix: '' });
+}
+
+function GoToBucket({ onDone }: { readonly onDone: (name: string) => void }) {
+  const [name, setName] = useState('');
+  return (
+    <DialogForm
+      title={t.value.buckets.goTitle}
+      submit={t.value.buckets.go}
+      disabled={name.trim() === ''}
+      onSubmit={() => onDone(name.trim())}
+    >
+      <Field label={t.value.buckets.name} hint={t.value.buckets.goHint}>
+        {(ids) => (
+          <input
+            {...ids}
+            autofocus
+            autocomplete="off"
+            spellcheck={false}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </DialogForm>
+  );
+}

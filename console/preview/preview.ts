@@ -1,0 +1,82 @@
+// Runs in a frame without an origin, without network and without a key. What it draws is text or an image, never markup.
+import './preview.css';
+import { parseCsv, separatorOf, sniff } from './sniff.ts';
+
+interface Order {
+  readonly bytes: ArrayBuffer;
+  readonly isCut: boolean;
+  readonly isDark: boolean;
+  /** What to say where nothing can be shown. */
+  readonly none: string;
+}
+
+const maxRows = 1_000;
+
+addEventListener('message', (event: MessageEvent<Order>) => {
+  if (event.source !== parent) return;
+  document.documentElement.classList.toggle('dark', event.data.isDark);
+  draw(event.data);
+});
+parent.postMessage('ready', '*');
+
+function draw({ bytes, isCut, none }: Order): void {
+  const found = sniff(new Uint8Array(bytes));
+  const text = (): string => new TextDecoder().decode(bytes);
+  switch (found.kind) {
+    case 'image':
+    case 'audio':
+    case 'video':
+      return isCut ? say(none) : showMedia(found.kind, found.type, bytes, none);
+    case 'json':
+      return showText(pretty(text()));
+    case 'csv':
+      return showTable(text());
+    case 'text':
+      return showText(text());
+    default:
+      return say(none);
+  }
+}
+
+function showMedia(kind: 'image' | 'audio' | 'video', type: string, bytes: ArrayBuffer, none: string): void {
+  const url = URL.createObjectURL(new Blob([bytes], { type }));
+  const element = document.createElement(kind === 'image' ? 'img' : kind);
+  element.onerror = () => say(none);
+  if (element instanceof HTMLMediaElement) element.controls = true;
+  else element.alt = '';
+  element.src = url;
+  document.body.replaceChildren(element);
+}
+
+function showText(text: string): void {
+  const block = document.createElement('pre');
+  block.textContent = text;
+  document.body.replaceChildren(block);
+}
+
+function showTable(text: string): void {
+  const table = document.createElement('table');
+  for (const [index, fields] of parseCsv(text, separatorOf(text), maxRows).entries()) {
+    const row = table.insertRow();
+    for (const field of fields) {
+      const cell = document.createElement(index === 0 ? 'th' : 'td');
+      cell.textContent = field;
+      row.append(cell);
+    }
+  }
+  document.body.replaceChildren(table);
+}
+
+function say(text: string): void {
+  const paragraph = document.createElement('p');
+  paragraph.textContent = text;
+  document.body.replaceChildren(paragraph);
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,110 @@
+/** What bytes are. Neither a name nor a Content-Type is asked: both are whatever the uploader wrote. */
+export type Sniffed =
+  | { readonly kind: 'image' | 'audio' | 'video'; readonly type: string }
+  | { readonly kind: 'pdf' | 'json' | 'csv' | 'text' | 'none' };
+
+interface Signature {
+  readonly at: number;
+  /** The bytes, as Latin-1 text. */
+  readonly bytes: string;
+  readonly found: Sniffed;
+}
+
+// https://mimesniff.spec.whatwg.org/#matching-an-image-type-pattern and its audio and video sections. No SVG: it is markup.
+const signatures: readonly Signature[] = [
+  { at: 0, bytes: '\x89PNG\r\n\x1a\n', found: { kind: 'image', type: 'image/png' } },
+  { at: 0, bytes: '\xff\xd8\xff', found: { kind: 'image', type: 'image/jpeg' } },
+  { at: 0, bytes: 'GIF87a', found: { kind: 'image', type: 'image/gif' } },
+  { at: 0, bytes: 'GIF89a', found: { kind: 'image', type: 'image/gif' } },
+  { at: 8, bytes: 'WEBP', found: { kind: 'image', type: 'image/webp' } },
+  { at: 4, bytes: 'ftypavif', found: { kind: 'image', type: 'image/avif' } },
+  { at: 0, bytes: 'BM', found: { kind: 'image', type: 'image/bmp' } },
+  { at: 8, bytes: 'WAVE', found: { kind: 'audio', type: 'audio/wav' } },
+  { at: 0, bytes: 'ID3', found: { kind: 'audio', type: 'audio/mpeg' } },
+  { at: 0, bytes: '\xff\xfb', found: { kind: 'audio', type: 'audio/mpeg' } },
+  { at: 0, bytes: 'fLaC', found: { kind: 'audio', type: 'audio/flac' } },
+  { at: 0, bytes: 'OggS', found: { kind: 'audio', type: 'audio/ogg' } },
+  { at: 4, bytes: 'ftypM4A', found: { kind: 'audio', type: 'audio/mp4' } },
+  { at: 4, bytes: 'ftyp', found: { kind: 'video', type: 'video/mp4' } },
+  { at: 0, bytes: '\x1aE\xdf\xa3', found: { kind: 'video', type: 'video/webm' } },
+  { at: 0, bytes: '%PDF-', found: { kind: 'pdf' } },
+];
+
+const enough = 64 * 1024;
+
+/** Finds out what bytes are. */
+export function sniff(bytes: Uint8Array): Sniffed {
+  const begins = ({ at, bytes: wanted }: Signature): boolean =>
+    [...wanted].every((char, index) => bytes[at + index] === char.charCodeAt(0));
+  const known = signatures.find(begins);
+  if (known !== undefined && !(known.found.kind === 'image' && known.bytes === 'BM' && isText(bytes)))
+    return known.found;
+  if (!isText(bytes)) return { kind: 'none' };
+  const text = new TextDecoder().decode(bytes.subarray(0, enough));
+  if (/^\s*[{[]/.test(text)) return { kind: 'json' };
+  return { kind: isTable(text) ? 'csv' : 'text' };
+}
+
+/** Whether bytes are text in UTF-8, as far as is looked: no control characters but those of text. */
+function isText(bytes: Uint8Array): boolean {
+  const beginning = bytes.subarray(0, enough);
+  if (beginning.some((byte) => byte < 9 || (byte > 13 && byte < 27) || (byte > 27 && byte < 32))) return false;
+  try {
+    // A character may be cut in two at the end.
+    new TextDecoder('utf-8', { fatal: true }).decode(beginning, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the first lines have the same number of fields, and more than one. */
+function isTable(text: string): boolean {
+  const lines = text
+    .split('\n')
+    .slice(0, 5)
+    .filter((line) => line.trim() !== '');
+  if (lines.length < 2) return false;
+  return [',', ';', '\t'].some((separator) => {
+    const counts = lines.map((line) => parseCsv(line, separator)[0]?.length ?? 0);
+    return counts[0]! > 1 && counts.every((count) => count === counts[0]);
+  });
+}
+
+/** The separator that the first line of a table has most of. */
+export function separatorOf(text: string): string {
+  const line = text.slice(0, text.indexOf('\n') + 1 || text.length);
+  const count = (separator: string): number => line.split(separator).length;
+  return [',', ';', '\t'].reduce((best, each) => (count(each) > count(best) ? each : best));
+}
+
+/** Reads rows of fields; quoted ones may contain separators, line breaks and doubled quotes. */
+export function parseCsv(text: string, separator: string, maxRows = Infinity): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let field = '';
+  let isQuoted = false;
+  const endField = (): void => {
+    row.push(field);
+    field = '';
+  };
+  for (let at = 0; at < text.length && rows.length < maxRows; at++) {
+    const char = text[at]!;
+    if (isQuoted) {
+      if (char !== '"') field += char;
+      else if (text[at + 1] === '"') field += text[++at]!;
+      else isQuoted = false;
+    } else if (char === '"' && field === '') isQuoted = true;
+    else if (char === separator) endField();
+    else if (char === '\n') {
+      endField();
+      rows.push(row);
+      row = [];
+    } else if (char !== '\r') field += char;
+  }
+  if ((field !== '' || row.length > 0) && rows.length < maxRows) {
+    endField();
+    rows.push(row);
+  }
+  return rows;
+}

@@ -1,0 +1,90 @@
+import { isFailure } from './failure.ts';
+import type { S3Client } from './client.ts';
+import { writeXml } from './xml.ts';
+
+export interface Bucket {
+  readonly name: string;
+  readonly created: Date;
+}
+
+/** What a bucket holds, as HEAD says it: bytes and objects of all versions. */
+export interface BucketUse {
+  readonly bytes: number;
+  readonly objects: number;
+}
+
+export type Versioning = 'Enabled' | 'Suspended' | 'Off';
+
+/** Returns the buckets of the caller's project. */
+export async function listBuckets(client: S3Client): Promise<Bucket[]> {
+  const buckets: Bucket[] = [];
+  let token: string | undefined;
+  do {
+    const query = token === undefined ? {} : { 'continuation-token': token };
+    const xml = await client.document({ method: 'GET', query });
+    for (const bucket of xml.find('Buckets')?.all('Bucket') ?? []) {
+      buckets.push({ name: bucket.textOf('Name'), created: new Date(bucket.textOf('CreationDate')) });
+    }
+    token = xml.optional('ContinuationToken');
+  } while (token !== undefined && token !== '');
+  return buckets;
+}
+
+export async function headBucket(client: S3Client, bucket: string): Promise<BucketUse> {
+  const { headers } = await client.send({ method: 'HEAD', bucket });
+  return {
+    bytes: Number(headers.get('x-rgw-bytes-used') ?? NaN),
+    objects: Number(headers.get('x-rgw-object-count') ?? NaN),
+  };
+}
+
+/** Creates a bucket. @throws S3Failure BucketAlreadyExists, InvalidBucketName, TooManyBuckets, … */
+export async function createBucket(client: S3Client, bucket: string, region: string): Promise<void> {
+  const body = writeXml(['CreateBucketConfiguration', [['LocationConstraint', region]]]);
+  await client.send({ method: 'PUT', bucket, ...(region !== '' && { body }) });
+}
+
+export async function deleteBucket(client: S3Client, bucket: string): Promise<void> {
+  await client.send({ method: 'DELETE', bucket });
+}
+
+export async function getVersioning(client: S3Client, bucket: string): Promise<Versioning> {
+  const xml = await client.document({ method: 'GET', bucket, query: { versioning: '' } });
+  const status = xml.textOf('Status');
+  return status === 'Enabled' || status === 'Suspended' ? status : 'Off';
+}
+
+export async function putVersioning(client: S3Client, bucket: string, status: 'Enabled' | 'Suspended'): Promise<void> {
+  const body = writeXml(['VersioningConfiguration', [['Status', status]]]);
+  await client.send({ method: 'PUT', bucket, query: { versioning: '' }, body });
+}
+
+/** Turns the encryption of new objects on or off, where their uploads do not say. */
+export async function putEncryption(client: S3Client, bucket: string, on: boolean): Promise<void> {
+  const query = { encryption: '' };
+  if (!on) return void (await client.send({ method: 'DELETE', bucket, query }));
+  const byDefault = ['ApplyServerSideEncryptionByDefault', [['SSEAlgorithm', 'AES256']]] as const;
+  const body = writeXml(['ServerSideEncryptionConfiguration', [['Rule', [byDefault]]]]);
+  await client.send({ method: 'PUT', bucket, query, body });
+}
+
+export async function getEncryption(client: S3Client, bucket: string): Promise<boolean> {
+  return (await optionally(client.document({ method: 'GET', bucket, query: { encryption: '' } }))) !== undefined;
+}
+
+/** Whether the bucket's policy lets everybody in. */
+export async function isPolicyPublic(client: S3Client, bucket: string): Promise<boolean> {
+  const xml = await optionally(client.document({ method: 'GET', bucket, query: { policyStatus: '' } }));
+  return xml?.textOf('IsPublic').toLowerCase() === 'true';
+}
+
+/** What is asked for; nothing where the service says that it was never set, or knows no such thing. */
+export async function optionally<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isFailure(error) && (error.status === 404 || error.status === 501) && error.code !== 'NoSuchBucket')
+      return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,263 @@
+import { isUnreachable, type Query } from './address.ts';
+import { failureOf, offline, S3Failure } from './failure.ts';
+import { sha256Hex } from './secret-key.ts';
+import { presign, signRequest, type Signer, type SignedRequest } from './sign.ts';
+import { parseXml, type Xml } from './xml.ts';
+
+/** What a request asks, before it is signed. */
+export interface S3Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  readonly bucket?: string;
+  readonly key?: string;
+  readonly query?: Query;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A document; bytes of objects go by {@link S3Client.upload}. */
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A request that was made: what the activity page shows. */
+export interface RequestRecord {
+  readonly id: number;
+  readonly at: Date;
+  readonly method: string;
+  /** Path and query, without anything of the signature. */
+  readonly target: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly requestId: string;
+  readonly code: string;
+  readonly request: S3Request;
+}
+
+/** Bytes of an object to send. */
+export interface Upload {
+  readonly bucket: string;
+  readonly key: string;
+  readonly query?: Query;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Blob;
+  readonly signal: AbortSignal;
+  /** Told how many bytes have left so far. */
+  readonly onProgress: (bytes: number) => void;
+}
+
+const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** The most bytes that are read to be hashed; larger bodies are sent unsigned, under the signature of their headers. */
+const maxHashed = 64 * 1024 * 1024;
+
+/** How often a request is sent again that the service was too busy for, or that got no answer and changes nothing. */
+const maxAttempts = 4;
+
+/** Calls the API as one access key. */
+export class S3Client {
+  readonly signer: Signer;
+  private readonly record: (record: RequestRecord) => void;
+  private readonly onRejected: (failure: S3Failure) => void;
+  /** The service's clock minus this machine's, in milliseconds. */
+  private skew = 0;
+  private count = 0;
+
+  constructor(
+    signer: Signer,
+    listeners: {
+      readonly record?: (record: RequestRecord) => void;
+      /** Told of answers by which the access key itself is refused. */
+      readonly rejected?: (failure: S3Failure) => void;
+    } = {},
+  ) {
+    this.signer = signer;
+    this.record = listeners.record ?? (() => undefined);
+    this.onRejected = listeners.rejected ?? (() => undefined);
+  }
+
+  /** Sends a request and returns the response. @throws S3Failure of what the service answers but 2xx. */
+  async send(request: S3Request): Promise<Response> {
+    const path = pathOf(request);
+    const payloadHash = request.body === undefined ? emptyHash : await sha256Hex(request.body);
+    for (let attempt = 1; ; attempt++) {
+      const headers = {
+        ...(request.body === undefined ? {} : { 'content-type': 'application/xml' }),
+        ...request.headers,
+      };
+      const unsigned = { method: request.method, path, query: request.query ?? {}, headers, payloadHash };
+      const signed = await signRequest(this.signer, unsigned, this.now());
+      const started = performance.now();
+      try {
+        const response = await this.fetch(request, signed);
+        if (response.ok) {
+          this.note(request, started, response.status, response.headers.get('x-amz-request-id') ?? '');
+          return response;
+        }
+        const requestId = response.headers.get('x-amz-request-id') ?? '';
+        throw failureOf(response.status, await response.text(), requestId);
+      } catch (error) {
+        const failure = toFailure(error);
+        this.note(request, started, failure.status, failure.requestId, failure.code);
+        if (attempt < maxAttempts && (await this.mayRepeat(request, failure, attempt))) continue;
+        if (isOfKey(failure)) this.onRejected(failure);
+        throw failure;
+      }
+    }
+  }
+
+  /** Sends a request and reads the document it returns. */
+  async document(request: S3Request): Promise<Xml> {
+    return parseXml(await (await this.send(request)).text());
+  }
+
+  /** Sends bytes, reporting progress, and returns the headers of the response. @throws S3Failure */
+  async upload(upload: Upload): Promise<Headers> {
+    const request: S3Request = {
+      method: 'PUT',
+      bucket: upload.bucket,
+      key: upload.key,
+      ...(upload.query && { query: upload.query }),
+    };
+    const path = pathOf(request);
+    const payloadHash =
+      upload.body.size <= maxHashed ? await sha256Hex(await upload.body.arrayBuffer()) : 'UNSIGNED-PAYLOAD';
+    const unsigned = {
+      method: 'PUT',
+      path,
+      query: upload.query ?? {},
+      headers: { ...upload.headers },
+      payloadHash,
+    };
+    const signed = await signRequest(this.signer, unsigned, this.now());
+    const started = performance.now();
+    try {
+      const headers = await sendBytes(signed, upload);
+      this.note(request, started, 200, headers.get('x-amz-request-id') ?? '');
+      return headers;
+    } catch (error) {
+      const failure = toFailure(error);
+      this.note(request, started, failure.status, failure.requestId, failure.code);
+      this.learnClock(failure);
+      throw failure;
+    }
+  }
+
+  /** Returns a URL that anybody can use to read, or with PUT to write, one object. @throws S3Failure */
+  async presigned(
+    request: Pick<S3Request, 'bucket' | 'key' | 'query'> & { readonly method: string },
+    seconds: number,
+  ): Promise<string> {
+    const path = pathOf(request);
+    return presign(
+      this.signer,
+      { method: request.method, path, ...(request.query && { query: request.query }) },
+      seconds,
+      this.now(),
+    );
+  }
+
+  private now(): Date {
+    return new Date(Date.now() + this.skew);
+  }
+
+  private fetch(request: S3Request, { url, headers }: SignedRequest): Promise<Response> {
+    return fetch(url, {
+      method: request.method,
+      headers,
+      ...(request.body !== undefined && { body: request.body }),
+      ...(request.signal && { signal: request.signal }),
+      credentials: 'omit',
+      cache: 'no-store',
+      redirect: 'error',
+      referrerPolicy: 'no-referrer',
+    });
+  }
+
+  private async mayRepeat(request: S3Request, failure: S3Failure, attempt: number): Promise<boolean> {
+    if (this.learnClock(failure)) return attempt === 1;
+    const isBusy = failure.status === 503 || failure.status === 500;
+    const isLost = failure.code === 'Offline' && (request.method === 'GET' || request.method === 'HEAD') && attempt < 3;
+    if (request.signal?.aborted || !(isBusy || isLost)) return false;
+    await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** attempt));
+    return true;
+  }
+
+  /** Takes over the service's clock where this machine's is wrong. */
+  private learnClock(failure: S3Failure): boolean {
+    const time = failure.code === 'RequestTimeTooSkewed' ? Date.parse(failure.serverTime) : NaN;
+    if (Number.isNaN(time)) return false;
+    this.skew = time - Date.now();
+    return true;
+  }
+
+  private note(request: S3Request, started: number, status: number, requestId: string, code = ''): void {
+    this.record({
+      id: ++this.count,
+      at: new Date(),
+      method: request.method,
+      target: targetOf(request),
+      status,
+      ms: Math.round(performance.now() - started),
+      requestId,
+      code,
+      request,
+    });
+  }
+}
+
+/** Answers that no other request with this key will better. */
+const isOfKey = ({ code }: S3Failure): boolean =>
+  ['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'UserSuspended'].includes(code);
+
+function pathOf({ bucket, key }: Pick<S3Request, 'bucket' | 'key'>): string {
+  if (bucket === undefined) return '/';
+  if (key === undefined) return `/${bucket}`;
+  if (isUnreachable(key)) {
+    throw new S3Failure({ status: 0, code: 'UnreachableName', message: '', requestId: '' });
+  }
+  return `/${bucket}/${key}`;
+}
+
+/** `/bucket/key?list-type=2`: what a person reads. */
+export function targetOf({ bucket, key, query }: Pick<S3Request, 'bucket' | 'key' | 'query'>): string {
+  const parameters = Object.entries(query ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const text = parameters.map(([name, value]) => (value === '' ? name : `${name}=${value}`)).join('&');
+  const path = bucket === undefined ? '/' : key === undefined ? `/${bucket}` : `/${bucket}/${key}`;
+  return text === '' ? path : `${path}?${text}`;
+}
+
+function toFailure(error: unknown): S3Failure {
+  if (error instanceof S3Failure) return error;
+  if (error instanceof DOMException && error.name === 'AbortError') {
+    return new S3Failure({ status: 0, code: 'Aborted', message: '', requestId: '' });
+  }
+  return offline();
+}
+
+/** By XMLHttpRequest, since fetch does not say how far a body has got. */
+function sendBytes({ url, headers }: SignedRequest, upload: Upload): Promise<Headers> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('PUT', url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    const abort = (): void => request.abort();
+    upload.signal.addEventListener('abort', abort, { once: true });
+    request.upload.onprogress = ({ loaded }) => upload.onProgress(loaded);
+    request.onloadend = () => {
+      upload.signal.removeEventListener('abort', abort);
+      if (upload.signal.aborted) return reject(new DOMException('stopped', 'AbortError'));
+      if (request.status === 0) return reject(offline());
+      const response = new Headers(headersOf(request.getAllResponseHeaders()));
+      if (request.status < 300) return resolve(response);
+      reject(failureOf(request.status, request.responseText, response.get('x-amz-request-id') ?? ''));
+    };
+    if (upload.signal.aborted) return reject(new DOMException('stopped', 'AbortError'));
+    request.send(upload.body);
+  });
+}
+
+function headersOf(text: string): [string, string][] {
+  return text
+    .trim()
+    .split('\r\n')
+    .filter((line) => line.includes(':'))
+    .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]);
+}

@@ -1,0 +1,50 @@
+import { parseXml } from './xml.ts';
+
+/** An error that the service returned, or the lack of an answer (`code` is then `Offline`). */
+export class S3Failure extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string;
+  /** What the service's clock said, where it minded this machine's. */
+  readonly serverTime: string;
+
+  constructor(failure: { status: number; code: string; message: string; requestId: string; serverTime?: string }) {
+    super(failure.message);
+    this.name = 'S3Failure';
+    this.status = failure.status;
+    this.code = failure.code;
+    this.requestId = failure.requestId;
+    this.serverTime = failure.serverTime ?? '';
+  }
+}
+
+const codes: Readonly<Record<number, string>> = {
+  403: 'AccessDenied',
+  404: 'NotFound',
+  412: 'PreconditionFailed',
+  503: 'SlowDown',
+};
+
+/** Reads the error that a response carries. Responses to HEAD have a status alone. */
+export function failureOf(status: number, body: string, requestId: string): S3Failure {
+  if (body.includes('<Error')) {
+    const xml = parseXml(body);
+    const error = xml.name === 'Error' ? xml : (xml.find('Error') ?? xml);
+    return new S3Failure({
+      status,
+      code: error.textOf('Code'),
+      message: error.textOf('Message'),
+      requestId,
+      serverTime: error.textOf('ServerTime'),
+    });
+  }
+  return new S3Failure({ status, code: codes[status] ?? `HTTP ${status}`, message: '', requestId });
+}
+
+/** What a request ends with that got no answer: no network, a service that is not there, or an origin that it does not know. */
+export const offline = (): S3Failure => new S3Failure({ status: 0, code: 'Offline', message: '', requestId: '' });
+
+/** Whether an error is this one of the service's. */
+export function isFailure(error: unknown, ...names: readonly string[]): error is S3Failure {
+  return error instanceof S3Failure && (names.length === 0 || names.includes(error.code));
+}

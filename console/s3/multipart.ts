@@ -1,0 +1,118 @@
+import { failureOf } from './failure.ts';
+import type { S3Client } from './client.ts';
+import { writeXml, type Tree } from './xml.ts';
+
+export interface Part {
+  readonly number: number;
+  readonly size: number;
+  readonly etag: string;
+}
+
+const mebibyte = 1024 ** 2;
+
+/** Objects of this size and more are uploaded by parts. */
+export const multipartFrom = 16 * mebibyte;
+
+const smallestPart = 8 * mebibyte;
+const maxParts = 10_000;
+
+/** The size of an upload's parts: 8 MiB, more where there would be more than 10,000 of them, in whole mebibytes. */
+export function partSizeOf(size: number): number {
+  return Math.max(smallestPart, Math.ceil(size / maxParts / mebibyte) * mebibyte);
+}
+
+export async function createMultipartUpload(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<string> {
+  const xml = await client.document({ method: 'POST', bucket, key, query: { uploads: '' }, headers });
+  return xml.textOf('UploadId');
+}
+
+/** The parts of an upload that the service has. */
+export async function listParts(client: S3Client, bucket: string, key: string, uploadId: string): Promise<Part[]> {
+  const parts: Part[] = [];
+  let marker: string | undefined;
+  do {
+    const xml = await client.document({
+      method: 'GET',
+      bucket,
+      key,
+      query: { uploadId, 'part-number-marker': marker },
+    });
+    for (const part of xml.all('Part')) {
+      parts.push({
+        number: Number(part.textOf('PartNumber')),
+        size: Number(part.textOf('Size')),
+        etag: part.textOf('ETag').replaceAll('"', ''),
+      });
+    }
+    marker = xml.textOf('IsTruncated') === 'true' ? xml.textOf('NextPartNumberMarker') : undefined;
+  } while (marker !== undefined);
+  return parts;
+}
+
+/** @throws S3Failure, also of an error in a response with status 200. */
+export async function completeMultipartUpload(
+  client: S3Client,
+  { bucket, key, uploadId }: { readonly bucket: string; readonly key: string; readonly uploadId: string },
+  parts: readonly Part[],
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  const list = [...parts]
+    .sort((a, b) => a.number - b.number)
+    .map(({ number, etag }): Tree => [
+      'Part',
+      [
+        ['PartNumber', number],
+        ['ETag', `"${etag}"`],
+      ],
+    ]);
+  const response = await client.send({
+    method: 'POST',
+    bucket,
+    key,
+    query: { uploadId },
+    body: writeXml(['CompleteMultipartUpload', list]),
+    headers,
+  });
+  const text = await response.text();
+  if (text.includes('<Error')) throw failureOf(500, text, response.headers.get('x-amz-request-id') ?? '');
+}
+
+export async function abortMultipartUpload(
+  client: S3Client,
+  { bucket, key, uploadId }: { readonly bucket: string; readonly key: string; readonly uploadId: string },
+): Promise<void> {
+  await client.send({ method: 'DELETE', bucket, key, query: { uploadId } });
+}
+
+export interface OpenUpload {
+  readonly key: string;
+  readonly uploadId: string;
+  readonly initiated: Date;
+}
+
+/** Returns the unfinished uploads of a bucket. */
+export async function listMultipartUploads(client: S3Client, bucket: string): Promise<OpenUpload[]> {
+  const uploads: OpenUpload[] = [];
+  let after: { readonly key: string; readonly id: string } | undefined;
+  do {
+    const query = { uploads: '', 'encoding-type': 'url', 'key-marker': after?.key, 'upload-id-marker': after?.id };
+    const xml = await client.document({ method: 'GET', bucket, query });
+    for (const upload of xml.all('Upload')) {
+      uploads.push({
+        key: decodeURIComponent(upload.textOf('Key')),
+        uploadId: upload.textOf('UploadId'),
+        initiated: new Date(upload.textOf('Initiated')),
+      });
+    }
+    const isTruncated = xml.textOf('IsTruncated') === 'true';
+    after = isTruncated
+      ? { key: decodeURIComponent(xml.textOf('NextKeyMarker')), id: xml.textOf('NextUploadIdMarker') }
+      : undefined;
+  } while (after !== undefined);
+  return uploads;
+}

@@ -1,0 +1,314 @@
+import { uriEncode } from './address.ts';
+import type { S3Client } from './client.ts';
+import { writeXml, type Tree } from './xml.ts';
+
+/** The headers of an object that its owner sets, besides metadata. */
+export const standardHeaders = [
+  'content-type',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'expires',
+] as const;
+
+/** What HEAD tells of an object. */
+export interface ObjectHead {
+  readonly size: number;
+  readonly modified: Date;
+  readonly etag: string;
+  readonly versionId: string;
+  readonly storageClass: string;
+  /** `AES256` where it is encrypted by the service, `SSE-C` by a key of the customer's, else empty. */
+  readonly encryption: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** User metadata, without the prefix `x-amz-meta-`. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Checksums by algorithm. */
+  readonly checksums: Readonly<Record<string, string>>;
+  readonly expiration: string;
+}
+
+export interface Tag {
+  readonly key: string;
+  readonly value: string;
+}
+
+const metaPrefix = 'x-amz-meta-';
+const checksumPrefix = 'x-amz-checksum-';
+
+export async function headObject(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  versionId?: string,
+  signal?: AbortSignal,
+): Promise<ObjectHead> {
+  const { headers } = await client.send({
+    method: 'HEAD',
+    bucket,
+    key,
+    query: { versionId },
+    headers: { 'x-amz-checksum-mode': 'ENABLED' },
+    signal,
+  });
+  const all: readonly (readonly [string, string])[] = [...headers];
+  const below = (prefix: string): Record<string, string> =>
+    Object.fromEntries(
+      all.filter(([name]) => name.startsWith(prefix)).map(([name, value]) => [name.slice(prefix.length), value]),
+    );
+  const checksums = below(checksumPrefix);
+  delete checksums['type'];
+  const own = headers.get('x-amz-server-side-encryption-customer-algorithm') !== null;
+  return {
+    size: Number(headers.get('content-length') ?? 0),
+    modified: new Date(headers.get('last-modified') ?? NaN),
+    etag: (headers.get('etag') ?? '').replaceAll('"', ''),
+    versionId: headers.get('x-amz-version-id') ?? 'null',
+    storageClass: headers.get('x-amz-storage-class') ?? 'STANDARD',
+    encryption: own ? 'SSE-C' : (headers.get('x-amz-server-side-encryption') ?? ''),
+    headers: Object.fromEntries(
+      standardHeaders.map((name) => [name, headers.get(name) ?? ''] as const).filter(([, value]) => value !== ''),
+    ),
+    metadata: below(metaPrefix),
+    checksums,
+    expiration: headers.get('x-amz-expiration') ?? '',
+  };
+}
+
+/** Reads an object, or its beginning. */
+export async function getObject(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  options: { readonly versionId?: string | undefined; readonly end?: number; readonly signal?: AbortSignal } = {},
+): Promise<Response> {
+  const headers = options.end === undefined ? {} : { range: `bytes=0-${options.end}` };
+  return client.send({
+    method: 'GET',
+    bucket,
+    key,
+    query: { versionId: options.versionId },
+    headers,
+    signal: options.signal,
+  });
+}
+
+/** Creates a folder: an empty object whose name ends in `/`. */
+export async function createFolder(client: S3Client, bucket: string, key: string): Promise<void> {
+  const headers = { 'content-type': 'application/x-directory', 'if-none-match': '*' };
+  await client.send({ method: 'PUT', bucket, key, headers });
+}
+
+export async function deleteObject(client: S3Client, bucket: string, key: string, versionId?: string): Promise<void> {
+  // By a document, which any name fits into.
+  const { undeleted } = await deleteObjects(client, bucket, [versionId === undefined ? { key } : { key, versionId }]);
+  if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
+}
+
+export interface Doomed {
+  readonly key: string;
+  readonly versionId?: string;
+}
+
+export interface Undeleted {
+  readonly key: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export class DeletionFailed extends Error {
+  readonly undeleted: Undeleted;
+  constructor(undeleted: Undeleted) {
+    super(undeleted.message);
+    this.undeleted = undeleted;
+  }
+}
+
+export interface Deletion {
+  /** What was not deleted, and why. */
+  readonly undeleted: readonly Undeleted[];
+  /** The delete markers that were made: removing them takes the deletion back. */
+  readonly markers: readonly Required<Doomed>[];
+}
+
+/** Deletes up to 1,000 objects or versions. */
+export async function deleteObjects(
+  client: S3Client,
+  bucket: string,
+  doomed: readonly Doomed[],
+  signal?: AbortSignal,
+): Promise<Deletion> {
+  const objects = doomed.map(({ key, versionId }): Tree => [
+    'Object',
+    [['Key', key], versionId === undefined ? undefined : ['VersionId', versionId]],
+  ]);
+  const body = writeXml(['Delete', objects]);
+  const xml = await client.document({ method: 'POST', bucket, query: { delete: '' }, body, signal });
+  const markers = xml
+    .all('Deleted')
+    .filter((each) => each.textOf('DeleteMarkerVersionId') !== '' && each.optional('VersionId') === undefined)
+    .map((each) => ({ key: each.textOf('Key'), versionId: each.textOf('DeleteMarkerVersionId') }));
+  const undeleted = xml.all('Error').map((error) => ({
+    key: error.textOf('Key'),
+    code: error.textOf('Code'),
+    message: error.textOf('Message'),
+  }));
+  return { undeleted, markers };
+}
+
+export interface Place {
+  readonly bucket: string;
+  readonly key: string;
+  readonly versionId?: string | undefined;
+}
+
+/** The most that one CopyObject copies. */
+export const maxCopied = 5 * 1024 ** 3;
+
+const sourceOf = ({ bucket, key, versionId }: Place): string =>
+  `/${uriEncode(bucket)}/${key.split('/').map(uriEncode).join('/')}${versionId === undefined ? '' : `?versionId=${uriEncode(versionId)}`}`;
+
+/** Copies an object inside the service; by parts, where it is larger than {@link maxCopied}. No bytes reach the browser. */
+export async function copyObject(
+  client: S3Client,
+  from: Place,
+  to: Place,
+  options: { readonly size: number; readonly ifAbsent?: boolean; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  if (options.size > maxCopied) return copyByParts(client, from, to, options);
+  const headers = { 'x-amz-copy-source': sourceOf(from), ...(options.ifAbsent && { 'if-none-match': '*' }) };
+  const { bucket, key } = to;
+  await client.document({ method: 'PUT', bucket, key, headers, signal: options.signal });
+}
+
+async function copyByParts(
+  client: S3Client,
+  from: Place,
+  to: Place,
+  {
+    size,
+    ifAbsent,
+    signal,
+  }: { readonly size: number; readonly ifAbsent?: boolean; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  const head = await headObject(client, from.bucket, from.key, from.versionId);
+  const { bucket, key } = to;
+  const tags = await getTags(client, from.bucket, from.key, from.versionId);
+  const created = await client.document({
+    method: 'POST',
+    bucket,
+    key,
+    query: { uploads: '' },
+    headers: {
+      ...head.headers,
+      ...metadataHeaders(head.metadata),
+      ...(tags.length > 0 && {
+        'x-amz-tagging': tags.map((tag) => `${uriEncode(tag.key)}=${uriEncode(tag.value)}`).join('&'),
+      }),
+    },
+    signal,
+  });
+  const uploadId = created.textOf('UploadId');
+  try {
+    const parts: Tree[] = [];
+    for (let start = 0, number = 1; start < size; start += maxCopied, number++) {
+      const end = Math.min(start + maxCopied, size) - 1;
+      const copied = await client.document({
+        method: 'PUT',
+        bucket,
+        key,
+        query: { uploadId, partNumber: String(number) },
+        headers: { 'x-amz-copy-source': sourceOf(from), 'x-amz-copy-source-range': `bytes=${start}-${end}` },
+        signal,
+      });
+      parts.push([
+        'Part',
+        [
+          ['PartNumber', number],
+          ['ETag', copied.textOf('ETag')],
+        ],
+      ]);
+    }
+    const body = writeXml(['CompleteMultipartUpload', parts]);
+    await client.document({
+      method: 'POST',
+      bucket,
+      key,
+      query: { uploadId },
+      body,
+      headers: ifAbsent ? { 'if-none-match': '*' } : {},
+      signal,
+    });
+  } catch (error) {
+    await client.send({ method: 'DELETE', bucket, key, query: { uploadId } }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Renames an object within its bucket: one request, whatever its size; readers see one of the two names. */
+export async function renameObject(
+  client: S3Client,
+  bucket: string,
+  from: string,
+  to: string,
+  options: { readonly ifAbsent?: boolean; readonly signal?: AbortSignal | undefined } = {},
+): Promise<void> {
+  const headers = {
+    'x-amz-rename-source': sourceOf({ bucket, key: from }),
+    ...(options.ifAbsent && { 'if-none-match': '*' }),
+  };
+  await client.send({ method: 'PUT', bucket, key: to, query: { renameObject: '' }, headers, signal: options.signal });
+}
+
+/** Replaces headers and metadata of an object, by copying it onto itself. Its tags stay; its ACL is reset, as by any copy. */
+export async function replaceHeaders(
+  client: S3Client,
+  { bucket, key }: Place,
+  headers: Readonly<Record<string, string>>,
+  metadata: Readonly<Record<string, string>>,
+): Promise<void> {
+  await client.document({
+    method: 'PUT',
+    bucket,
+    key,
+    headers: {
+      ...headers,
+      ...metadataHeaders(metadata),
+      'x-amz-copy-source': sourceOf({ bucket, key }),
+      'x-amz-metadata-directive': 'REPLACE',
+    },
+  });
+}
+
+/** User metadata as headers: the prefix is added here, and where it was typed, not twice. */
+export function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => {
+      const bare = name.toLowerCase().startsWith(metaPrefix) ? name.slice(metaPrefix.length) : name;
+      return [`${metaPrefix}${bare.toLowerCase()}`, value];
+    }),
+  );
+}
+
+export async function getTags(client: S3Client, bucket: string, key: string, versionId?: string): Promise<Tag[]> {
+  const xml = await client.document({ method: 'GET', bucket, key, query: { tagging: '', versionId } });
+  const set = xml.find('TagSet')?.all('Tag') ?? [];
+  return set.map((tag) => ({ key: tag.textOf('Key'), value: tag.textOf('Value') }));
+}
+
+export async function putTags(
+  client: S3Client,
+  { bucket, key, versionId }: Place,
+  tags: readonly Tag[],
+): Promise<void> {
+  const query = { tagging: '', versionId };
+  const set = tags.map((tag): Tree => [
+    'Tag',
+    [
+      ['Key', tag.key],
+      ['Value', tag.value],
+    ],
+  ]);
+  await client.send({ method: 'PUT', bucket, key, query, body: writeXml(['Tagging', [['TagSet', set]]]) });
+}

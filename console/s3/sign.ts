@@ -1,0 +1,110 @@
+import { deriveSigningKey, sha256Hex, signText, type SecretKey } from './secret-key.ts';
+import { encodePath, encodeQuery, type Query } from './address.ts';
+
+/** Who signs: an access key, and the key that its secret became. */
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secret: SecretKey;
+}
+
+/** Where the API is, and as whom it is called. */
+export interface Signer {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: Credentials;
+}
+
+export interface UnsignedRequest {
+  readonly method: string;
+  /** The path before encoding: `/bucket/key`. */
+  readonly path: string;
+  readonly query: Query;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The SHA-256 of the body in hexadecimal, or `UNSIGNED-PAYLOAD`. */
+  readonly payloadHash: string;
+}
+
+export interface SignedRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What browsers set themselves, so that it cannot be signed. */
+const unsigned = new Set(['content-length']);
+
+/** Signs a request in its headers, with AWS Signature Version 4. */
+export async function signRequest(signer: Signer, request: UnsignedRequest, now: Date): Promise<SignedRequest> {
+  const date = amzDate(now);
+  const headers: Record<string, string> = {
+    ...request.headers,
+    'x-amz-date': date,
+    'x-amz-content-sha256': request.payloadHash,
+  };
+  const names = ['host', ...Object.keys(headers).filter((name) => !unsigned.has(name))].sort();
+  const query = encodeQuery(request.query);
+  const path = encodePath(request.path);
+  const canonical = [
+    request.method,
+    path,
+    query,
+    ...names.map((name) => `${name}:${name === 'host' ? hostOf(signer) : trimmed(headers[name]!)}`),
+    '',
+    names.join(';'),
+    request.payloadHash,
+  ].join('\n');
+  const scope = `${date.slice(0, 8)}/${signer.region}/s3/aws4_request`;
+  const signature = await signatureOf(signer, date, scope, canonical);
+  headers['authorization'] =
+    `AWS4-HMAC-SHA256 Credential=${signer.credentials.accessKeyId}/${scope}, ` +
+    `SignedHeaders=${names.join(';')}, Signature=${signature}`;
+  return { url: `${signer.endpoint}${path}${query === '' ? '' : `?${query}`}`, headers };
+}
+
+/** Returns a URL that anybody can use for this one request, for so many seconds: at most 604,800. */
+export async function presign(
+  signer: Signer,
+  request: { readonly method: string; readonly path: string; readonly query?: Query },
+  seconds: number,
+  now: Date,
+): Promise<string> {
+  const date = amzDate(now);
+  const scope = `${date.slice(0, 8)}/${signer.region}/s3/aws4_request`;
+  const query = encodeQuery({
+    ...request.query,
+    'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+    'X-Amz-Credential': `${signer.credentials.accessKeyId}/${scope}`,
+    'X-Amz-Date': date,
+    'X-Amz-Expires': String(seconds),
+    'X-Amz-SignedHeaders': 'host',
+  });
+  const path = encodePath(request.path);
+  const canonical = [request.method, path, query, `host:${hostOf(signer)}`, '', 'host', 'UNSIGNED-PAYLOAD'].join('\n');
+  const signature = await signatureOf(signer, date, scope, canonical);
+  return `${signer.endpoint}${path}?${query}&X-Amz-Signature=${signature}`;
+}
+
+async function signatureOf(signer: Signer, date: string, scope: string, canonical: string): Promise<string> {
+  const key = await signingKey(signer, date.slice(0, 8));
+  return signText(key, ['AWS4-HMAC-SHA256', date, scope, await sha256Hex(canonical)].join('\n'));
+}
+
+const derived = new WeakMap<Credentials, { readonly name: string; readonly key: Promise<SecretKey> }>();
+
+/** The signing key of a day, derived once. */
+function signingKey({ credentials, region }: Signer, day: string): Promise<SecretKey> {
+  const name = `${day}/${region}`;
+  const known = derived.get(credentials);
+  if (known?.name === name) return known.key;
+  const key = deriveSigningKey(credentials.secret, day, region);
+  derived.set(credentials, { name, key });
+  return key;
+}
+
+const hostOf = ({ endpoint }: Signer): string => new URL(endpoint).host;
+const trimmed = (value: string): string => value.trim().replace(/ +/g, ' ');
+
+/** `20261122T154500Z` */
+function amzDate(date: Date): string {
+  return `${date.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
+}

@@ -1,0 +1,105 @@
+import { computed, signal } from '@preact/signals';
+import { getAcl, isOpen } from '../s3/access.ts';
+import { getVersioning, headBucket, isPolicyPublic, listBuckets, type Bucket, type Versioning } from '../s3/buckets.ts';
+import { isFailure } from '../s3/failure.ts';
+import type { S3Client } from '../s3/client.ts';
+import { session } from './session.ts';
+
+/** What the list of buckets shows beside names, as far as it is known. */
+export interface BucketFacts {
+  readonly bytes: number;
+  readonly objects: number;
+  readonly versioning: Versioning | undefined;
+  readonly isPublic: boolean | undefined;
+}
+
+export const buckets = signal<readonly Bucket[] | undefined>(undefined);
+export const bucketsError = signal<unknown>(undefined);
+export const facts = signal<ReadonlyMap<string, BucketFacts>>(new Map());
+
+const favouritesKey = 'favourites';
+/** Buckets that stand first: names only, and so in localStorage. */
+export const favourites = signal<ReadonlySet<string>>(new Set(readFavourites()));
+
+/** Favourites first, then by name. */
+export const sortedBuckets = computed(() =>
+  [...(buckets.value ?? [])].sort((a, b) => {
+    const rank = (bucket: Bucket): number => (favourites.value.has(bucket.name) ? 0 : 1);
+    return rank(a) - rank(b) || (a.name < b.name ? -1 : 1);
+  }),
+);
+
+/** Favourites of buckets that are not one's own: reached by name. */
+export const grantedFavourites = computed(() => {
+  const own = new Set((buckets.value ?? []).map(({ name }) => name));
+  return [...favourites.value].filter((name) => !own.has(name)).sort();
+});
+
+export async function loadBuckets(): Promise<void> {
+  const client = session.peek()?.client;
+  if (client === undefined) return;
+  try {
+    const list = await listBuckets(client);
+    if (session.peek()?.client !== client) return;
+    buckets.value = list;
+    bucketsError.value = undefined;
+  } catch (error) {
+    bucketsError.value = error;
+    if (isFailure(error, 'AccessDenied')) buckets.value = [];
+  }
+}
+
+const asked = new Map<string, Promise<void>>();
+
+/** Learns size, count, versioning and access of a bucket, a few at a time. */
+export function loadFacts(client: S3Client, bucket: string, again = false): Promise<void> {
+  const known = asked.get(bucket);
+  if (known !== undefined && !again) return known;
+  const asking = queued(async () => {
+    const [use, versioning, policy, acl] = await Promise.all([
+      headBucket(client, bucket).catch(() => undefined),
+      getVersioning(client, bucket).catch(() => undefined),
+      isPolicyPublic(client, bucket).catch(() => undefined),
+      getAcl(client, { bucket }).catch(() => undefined),
+    ]);
+    const isPublic =
+      policy === undefined && acl === undefined ? undefined : policy === true || (acl && isOpen(acl)) === true;
+    const learnt = { bytes: use?.bytes ?? NaN, objects: use?.objects ?? NaN, versioning, isPublic };
+    if (session.peek()?.client === client) facts.value = new Map(facts.value).set(bucket, learnt);
+  });
+  asked.set(bucket, asking);
+  return asking;
+}
+
+let tail: Promise<void>[] = [Promise.resolve(), Promise.resolve()];
+
+function queued(act: () => Promise<void>): Promise<void> {
+  const [first, ...rest] = tail;
+  const next = first!.then(act).catch(() => undefined);
+  tail = [...rest, next];
+  return next;
+}
+
+export function toggleFavourite(bucket: string): void {
+  const next = new Set(favourites.value);
+  if (!next.delete(bucket)) next.add(bucket);
+  favourites.value = next;
+  localStorage.setItem(favouritesKey, JSON.stringify([...next]));
+}
+
+function readFavourites(): string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(favouritesKey) ?? '[]');
+    return Array.isArray(kept) ? kept.filter((name) => typeof name === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Forgets what one saw: another may sign in. */
+export function forgetBuckets(): void {
+  buckets.value = undefined;
+  bucketsError.value = undefined;
+  facts.value = new Map();
+  asked.clear();
+}

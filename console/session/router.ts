@@ -1,0 +1,90 @@
+import { signal, computed } from '@preact/signals';
+
+/** Where one is. Every view has an address, so that back, forward, reload and a pasted link work. */
+export type Route =
+  | { readonly page: 'buckets' }
+  | { readonly page: 'objects'; readonly bucket: string; readonly prefix: string; readonly selected?: string }
+  | { readonly page: 'settings'; readonly bucket: string; readonly section: string }
+  | { readonly page: 'transfers' | 'activity' | 'profile' | 'unknown' };
+
+/** Turns an address into a route. */
+export function parseAddress(pathname: string, search: string): Route {
+  const query = new URLSearchParams(search);
+  const [, first = '', second = '', ...rest] = pathname.split('/');
+  if (first === '') return { page: 'buckets' };
+  if (first === 'b' && second !== '') {
+    const selected = query.get('o') ?? undefined;
+    const prefix = query.get('p') ?? decode(rest.join('/'));
+    return { page: 'objects', bucket: decode(second), prefix, ...(selected !== undefined && { selected }) };
+  }
+  if (first === 'settings' && second !== '') {
+    return { page: 'settings', bucket: decode(second), section: rest[0] ?? 'overview' };
+  }
+  if (first === 'transfers' || first === 'activity' || first === 'profile') return { page: first };
+  return { page: 'unknown' };
+}
+
+/** Turns a route into an address. */
+export function addressOf(route: Route): string {
+  switch (route.page) {
+    case 'buckets':
+      return '/';
+    case 'objects': {
+      const { bucket, prefix, selected } = route;
+      const query = new URLSearchParams();
+      // A browser would take `.` and `..` out of a path, and look for `/` after the bucket.
+      const fits = !/(^|\/)\.{1,2}(\/|$)/.test(prefix) && prefix.isWellFormed();
+      if (!fits) query.set('p', prefix);
+      if (selected !== undefined) query.set('o', selected);
+      const path = fits ? prefix.split('/').map(encodeURIComponent).join('/') : '';
+      return `/b/${encodeURIComponent(bucket)}/${path}${query.size > 0 ? `?${query}` : ''}`;
+    }
+    case 'settings':
+      return `/settings/${encodeURIComponent(route.bucket)}/${route.section}`;
+    case 'unknown':
+      return '/';
+    default:
+      return `/${route.page}`;
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const here = (): string => `${location.pathname}${location.search}`;
+const address = signal(here());
+
+/** The route of the present address. */
+export const route = computed((): Route => {
+  const url = new URL(address.value, location.origin);
+  return parseAddress(url.pathname, url.search);
+});
+
+addEventListener('popstate', () => (address.value = here()));
+
+/** Goes to a route; with `replace` without a step in the history. */
+export function go(to: Route, options: { readonly replace?: boolean } = {}): void {
+  const next = addressOf(to);
+  if (next === address.value) return;
+  if (options.replace) history.replaceState(null, '', next);
+  else history.pushState(null, '', next);
+  address.value = next;
+}
+
+/** Follows links within the console without loading it again. */
+export function followLinks(): void {
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
+    const href = link?.getAttribute('href');
+    if (!href?.startsWith('/') || href.startsWith('//') || link?.hasAttribute('target')) return;
+    event.preventDefault();
+    const url = new URL(href, location.origin);
+    go(parseAddress(url.pathname, url.search));
+  });
+}

@@ -1,0 +1,206 @@
+import { getAcl, putAcl, withPublicRead } from '../s3/access.ts';
+import type { S3Client } from '../s3/client.ts';
+import { everyObject, listVersions, type Entry, type ObjectEntry } from '../s3/listing.ts';
+import { copyObject, deleteObjects, DeletionFailed, renameObject, type Doomed } from '../s3/objects.ts';
+import { Conflicts, type Ask } from './conflicts.ts';
+import type { Job } from './job.ts';
+import { start } from './queue.ts';
+
+/** Something to move, and where it shall be. */
+interface Move {
+  readonly from: string;
+  readonly to: string;
+  readonly size: number;
+}
+
+/** The objects that were chosen: themselves, and for a folder all that is in it, as its listing goes on. */
+export async function* objectsOf(
+  client: S3Client,
+  bucket: string,
+  entries: readonly Entry[],
+  signal?: AbortSignal,
+): AsyncGenerator<readonly ObjectEntry[]> {
+  const objects = entries.filter((entry) => entry.kind === 'object');
+  if (objects.length > 0) yield objects;
+  for (const { kind, key } of entries) if (kind === 'folder') yield* everyObject(client, bucket, key, signal);
+}
+
+async function* moves(
+  objects: AsyncIterable<readonly ObjectEntry[]>,
+  rename: (key: string) => string,
+  isWithinBucket: boolean,
+): AsyncGenerator<readonly Move[]> {
+  for await (const page of objects) {
+    const all = page.map(({ key, size }) => ({ from: key, to: rename(key), size }));
+    // What is there already needs nothing.
+    yield isWithinBucket ? all.filter(({ from, to }) => from !== to) : all;
+  }
+}
+
+const concurrency = 5;
+
+export interface Destination {
+  readonly bucket: string;
+  /** The new name of each key. */
+  readonly rename: (key: string) => string;
+}
+
+/** Copies or moves inside the service. Within a bucket a move is a rename, which takes metadata, tags and ACL along. */
+export function startMove(
+  client: S3Client,
+  kind: 'copy' | 'move' | 'rename',
+  from: { readonly bucket: string; readonly entries: readonly Entry[] },
+  to: Destination,
+  options: { readonly title: string; readonly ask: Ask },
+): Job<Move> {
+  const conflicts = new Conflicts(options.ask);
+  const isRename = kind !== 'copy' && from.bucket === to.bucket;
+  return start<Move>({
+    kind,
+    title: options.title,
+    bucket: to.bucket,
+    unit: 'objects',
+    concurrency,
+    // Names that the job itself makes must not be listed and moved again: it begins when all are known.
+    items: (signal) =>
+      moves(snapshot(objectsOf(client, from.bucket, from.entries, signal)), to.rename, from.bucket === to.bucket),
+    name: (item) => item.from,
+    amount: () => 1,
+    work: (item, { signal }) =>
+      conflicts.write(item.to, async (key, ifAbsent) => {
+        if (isRename) return renameObject(client, to.bucket, item.from, key, { ifAbsent, signal });
+        const source = { bucket: from.bucket, key: item.from };
+        await copyObject(client, source, { bucket: to.bucket, key }, { size: item.size, ifAbsent, signal });
+        if (kind !== 'copy') await deleteOne(client, from.bucket, { key: item.from }, signal);
+      }),
+  });
+}
+
+async function* snapshot<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<readonly T[]> {
+  const all: (readonly T[])[] = [];
+  for await (const page of pages) all.push(page);
+  yield* all;
+}
+
+async function deleteOne(client: S3Client, bucket: string, doomed: Doomed, signal: AbortSignal): Promise<void> {
+  const { undeleted } = await deleteObjects(client, bucket, [doomed], signal);
+  if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
+}
+
+/** A request of up to 1,000 keys. */
+interface Batch {
+  readonly doomed: readonly Doomed[];
+}
+
+/** Deletes objects and folders. Where the bucket keeps versions, the job can be undone: its delete markers are removed. */
+export function startDelete(
+  client: S3Client,
+  bucket: string,
+  entries: readonly Entry[],
+  options: { readonly title: string; readonly undone?: () => void },
+): Job<Batch> {
+  const markers: Doomed[] = [];
+  const job: Job<Batch> = start<Batch>({
+    kind: 'delete',
+    title: options.title,
+    bucket,
+    unit: 'objects',
+    concurrency: 2,
+    items: async function* (signal) {
+      for await (const page of snapshot(objectsOf(client, bucket, entries, signal))) yield* batches(page);
+    },
+    name: ({ doomed }) => doomed[0]?.key ?? '',
+    amount: ({ doomed }) => doomed.length,
+    work: async ({ doomed }, { signal }) => {
+      const { undeleted, markers: made } = await deleteObjects(client, bucket, doomed, signal);
+      markers.push(...made);
+      if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
+    },
+    ended: () => {
+      if (markers.length > 0) job.undo.value = () => startUndelete(client, job, markers.splice(0), options.title);
+    },
+  });
+  return job;
+}
+
+function startUndelete(client: S3Client, deletion: Job<Batch>, markers: readonly Doomed[], title: string): void {
+  deletion.undo.value = undefined;
+  startVersionDelete(
+    client,
+    deletion.spec.bucket,
+    async function* () {
+      yield markers;
+    },
+    { kind: 'undelete', title },
+  );
+}
+
+/** Deletes versions for good; of delete markers, what they hid comes back. */
+export function startVersionDelete(
+  client: S3Client,
+  bucket: string,
+  versions: (signal: AbortSignal) => AsyncIterable<readonly Doomed[]>,
+  options: { readonly kind: 'delete' | 'undelete'; readonly title: string; readonly ended?: () => void },
+): Job<Batch> {
+  return start<Batch>({
+    kind: options.kind,
+    title: options.title,
+    bucket,
+    unit: 'objects',
+    concurrency: 2,
+    items: async function* (signal) {
+      for await (const page of versions(signal)) yield* batches(page);
+    },
+    name: ({ doomed }) => doomed[0]?.key ?? '',
+    amount: ({ doomed }) => doomed.length,
+    work: async ({ doomed }, { signal }) => {
+      const { undeleted } = await deleteObjects(client, bucket, doomed, signal);
+      if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
+    },
+    ...(options.ended && { ended: options.ended }),
+  });
+}
+
+/** All that a bucket holds, versions and delete markers, page by page. */
+export async function* everyVersion(client: S3Client, bucket: string, signal?: AbortSignal): AsyncGenerator<Doomed[]> {
+  let after: Awaited<ReturnType<typeof listVersions>>['next'];
+  do {
+    const page = await listVersions(client, bucket, '', after, signal);
+    yield page.versions.map(({ key, versionId }) => ({ key, versionId }));
+    after = page.next;
+  } while (after !== undefined);
+}
+
+function* batches(all: readonly Doomed[]): Generator<readonly Batch[]> {
+  for (let start = 0; start < all.length; start += 1_000) {
+    const doomed = all
+      .slice(start, start + 1_000)
+      .map(({ key, versionId }) => ({ key, ...(versionId !== undefined && { versionId }) }));
+    yield [{ doomed }];
+  }
+}
+
+/** Lets everybody read objects, and all that is in folders, or nobody but those who had rights by name. */
+export function startPublicAccess(
+  client: S3Client,
+  bucket: string,
+  entries: readonly Entry[],
+  open: boolean,
+  options: { readonly title: string; readonly ended?: () => void },
+): Job<ObjectEntry> {
+  return start<ObjectEntry>({
+    kind: 'access',
+    title: options.title,
+    bucket,
+    unit: 'objects',
+    concurrency,
+    items: (signal) => objectsOf(client, bucket, entries, signal),
+    name: ({ key }) => key,
+    amount: () => 1,
+    work: async ({ key }) => {
+      const acl = await getAcl(client, { bucket, key });
+      await putAcl(client, { bucket, key }, withPublicRead(acl, open));
+    },
+    ...(options.ended && { ended: options.ended }),
+  });
+}

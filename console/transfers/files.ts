@@ -1,0 +1,32 @@
+import type { UploadItem } from './upload.ts';
+
+/** Reads what was chosen in a dialog; of a folder, with the paths in it. */
+export function chosenFiles(files: Iterable<File>, prefix: string): UploadItem[] {
+  return [...files].map((file) => ({ file, key: prefix + (file.webkitRelativePath || file.name) }));
+}
+
+/** Reads what was dropped or pasted, folders with all that is in them. Must be called within the event. */
+export async function droppedFiles(data: DataTransfer, prefix: string): Promise<UploadItem[]> {
+  // Both are gone once the event is over.
+  const entries = [...data.items].map((item) => (item.kind === 'file' ? item.webkitGetAsEntry() : null));
+  const files = [...data.files];
+  if (entries.every((entry) => entry === null)) return chosenFiles(files, prefix);
+  const items: UploadItem[] = [];
+  for (const entry of entries) if (entry !== null) await collect(entry, prefix, items);
+  return items;
+}
+
+async function collect(entry: FileSystemEntry, prefix: string, items: UploadItem[]): Promise<void> {
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+    items.push({ file, key: prefix + entry.name });
+    return;
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  for (;;) {
+    // A hundred at a time, until there are none.
+    const batch = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (batch.length === 0) return;
+    for (const each of batch) await collect(each, `${prefix}${entry.name}/`, items);
+  }
+}

@@ -1,0 +1,245 @@
+import { contentTypeOf } from '../format/names.ts';
+import type { S3Client } from '../s3/client.ts';
+import { isFailure, S3Failure } from '../s3/failure.ts';
+import {
+  abortMultipartUpload,
+  completeMultipartUpload,
+  createMultipartUpload,
+  listParts,
+  multipartFrom,
+  partSizeOf,
+  type Part,
+} from '../s3/multipart.ts';
+import { headObject } from '../s3/objects.ts';
+import { readAll, remove, write } from '../session/store.ts';
+import { Conflicts, type Ask } from './conflicts.ts';
+import { once, type Job, type Work } from './job.ts';
+import { start } from './queue.ts';
+
+/** A file, and the key it shall have. */
+export interface UploadItem {
+  readonly file: File;
+  readonly key: string;
+}
+
+/** An upload that was begun: enough to go on with it when the file is chosen again. */
+export interface UnfinishedUpload {
+  readonly accessKeyId: string;
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly key: string;
+  readonly name: string;
+  readonly size: number;
+  readonly lastModified: number;
+  readonly uploadId: string;
+  readonly partSize: number;
+}
+
+/** Browsers open six connections to a service; one is left for everything else. */
+const slots = 5;
+let free = slots;
+const waiting: (() => void)[] = [];
+
+async function withSlot<T>(act: () => Promise<T>): Promise<T> {
+  if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+  else free--;
+  try {
+    return await act();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else free++;
+  }
+}
+
+/** Uploads files, several at a time, large ones by parts. */
+export function startUpload(
+  client: S3Client,
+  bucket: string,
+  items: readonly UploadItem[],
+  options: { readonly title: string; readonly ask: Ask },
+): Job<UploadItem> {
+  const conflicts = new Conflicts(options.ask);
+  return start<UploadItem>({
+    kind: 'upload',
+    title: options.title,
+    bucket,
+    unit: 'bytes',
+    concurrency: 4,
+    items: () => once(items),
+    name: ({ key }) => key,
+    amount: ({ file }) => file.size,
+    work: async ({ file, key }, work) => {
+      const known = file.size >= multipartFrom ? await unfinishedOf(client, bucket, key, file) : undefined;
+      if (known !== undefined) return uploadParts(client, known, file, work, false);
+      await conflicts.write(key, (name, ifAbsent) =>
+        file.size < multipartFrom
+          ? uploadWhole(client, bucket, name, file, work, ifAbsent)
+          : uploadLarge(client, bucket, name, file, work, ifAbsent),
+      );
+    },
+  });
+}
+
+const headersOf = (file: File): Record<string, string> => ({ 'content-type': contentTypeOf(file.name, file.type) });
+const ifNone = (ifAbsent: boolean): Record<string, string> => (ifAbsent ? { 'if-none-match': '*' } : {});
+
+function uploadWhole(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  file: File,
+  work: Work,
+  ifAbsent: boolean,
+): Promise<void> {
+  return withSlot(async () => {
+    const headers = { ...headersOf(file), ...ifNone(ifAbsent) };
+    await client.upload({ bucket, key, headers, body: file, signal: work.signal, onProgress: work.progress });
+  });
+}
+
+async function uploadLarge(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  file: File,
+  work: Work,
+  ifAbsent: boolean,
+): Promise<void> {
+  // Whether the name is taken is asked before the bytes are sent, and again when they have been.
+  if (ifAbsent) await refuseIfTaken(client, bucket, key);
+  const uploadId = await createMultipartUpload(client, bucket, key, headersOf(file));
+  const { size, lastModified, name } = file;
+  const { endpoint, credentials } = client.signer;
+  const begun: UnfinishedUpload = {
+    accessKeyId: credentials.accessKeyId,
+    endpoint,
+    bucket,
+    key,
+    name,
+    size,
+    lastModified,
+    uploadId,
+    partSize: partSizeOf(size),
+  };
+  await write('uploads', uploadId, begun).catch(() => undefined);
+  await uploadParts(client, begun, file, work, ifAbsent);
+}
+
+async function refuseIfTaken(client: S3Client, bucket: string, key: string): Promise<void> {
+  try {
+    await headObject(client, bucket, key);
+  } catch (error) {
+    if (isFailure(error) && (error.status === 404 || error.status === 403)) return;
+    throw error;
+  }
+  throw new S3Failure({ status: 412, code: 'PreconditionFailed', message: '', requestId: '' });
+}
+
+/** Sends the parts that the service does not have, and completes the upload. */
+async function uploadParts(
+  client: S3Client,
+  begun: UnfinishedUpload,
+  file: File,
+  work: Work,
+  ifAbsent: boolean,
+): Promise<void> {
+  const { bucket, key, uploadId, partSize } = begun;
+  const parts = new Map<number, Part>();
+  const sent = new Map<number, number>();
+  const report = (): void => work.progress([...sent.values()].reduce((sum, bytes) => sum + bytes, 0));
+  const sizeOf = (number: number): number => Math.min(partSize, file.size - (number - 1) * partSize);
+  for (const part of await listParts(client, bucket, key, uploadId)) {
+    if (part.size !== sizeOf(part.number)) continue;
+    parts.set(part.number, part);
+    sent.set(part.number, part.size);
+  }
+  report();
+  const missing = Array.from({ length: Math.ceil(file.size / partSize) }, (_, index) => index + 1).filter(
+    (number) => !parts.has(number),
+  );
+  const sendNext = async (): Promise<void> => {
+    for (let number = missing.shift(); number !== undefined; number = missing.shift()) {
+      const part = number;
+      const body = file.slice((part - 1) * partSize, part * partSize);
+      const etag = await withSlot(() =>
+        sendPart(client, begun, part, body, work.signal, (bytes) => {
+          sent.set(part, bytes);
+          report();
+        }),
+      );
+      parts.set(part, { number: part, size: body.size, etag });
+      sent.set(part, body.size);
+      report();
+    }
+  };
+  await Promise.all(Array.from({ length: slots - 1 }, sendNext));
+  await completeMultipartUpload(client, { bucket, key, uploadId }, [...parts.values()], ifNone(ifAbsent));
+  await remove('uploads', uploadId).catch(() => undefined);
+}
+
+const maxAttempts = 4;
+
+async function sendPart(
+  client: S3Client,
+  { bucket, key, uploadId }: UnfinishedUpload,
+  number: number,
+  body: Blob,
+  signal: AbortSignal,
+  onProgress: (bytes: number) => void,
+): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const query = { partNumber: String(number), uploadId };
+      const headers = await client.upload({ bucket, key, query, body, signal, onProgress });
+      return (headers.get('etag') ?? '').replaceAll('"', '');
+    } catch (error) {
+      onProgress(0);
+      const passes = isFailure(error) && error.status >= 500;
+      if (signal.aborted || !passes || attempt === maxAttempts) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
+    }
+  }
+}
+
+/** The uploads of this access key that were begun on this device and not finished. */
+export async function unfinishedUploads(client: S3Client): Promise<UnfinishedUpload[]> {
+  const all = (await readAll('uploads').catch(() => [])) as UnfinishedUpload[];
+  const { endpoint, credentials } = client.signer;
+  return all.filter((each) => each.endpoint === endpoint && each.accessKeyId === credentials.accessKeyId);
+}
+
+/** The upload of this very file to this key that was begun before, if the service still has it. */
+async function unfinishedOf(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  file: File,
+): Promise<UnfinishedUpload | undefined> {
+  const { name, size, lastModified } = file;
+  const found = (await unfinishedUploads(client)).find(
+    (each) =>
+      each.bucket === bucket &&
+      each.key === key &&
+      each.name === name &&
+      each.size === size &&
+      each.lastModified === lastModified,
+  );
+  if (found === undefined) return undefined;
+  try {
+    await listParts(client, bucket, key, found.uploadId);
+    return found;
+  } catch (error) {
+    if (!isFailure(error, 'NoSuchUpload', 'NoSuchBucket')) throw error;
+    await remove('uploads', found.uploadId);
+    return undefined;
+  }
+}
+
+/** Gives an upload up: the service forgets its parts. */
+export async function discardUpload(client: S3Client, upload: UnfinishedUpload): Promise<void> {
+  await abortMultipartUpload(client, upload).catch((error: unknown) => {
+    if (!isFailure(error, 'NoSuchUpload', 'NoSuchBucket')) throw error;
+  });
+  await remove('uploads', upload.uploadId);
+}

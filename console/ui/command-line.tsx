@@ -1,0 +1,48 @@
+import { useState } from 'preact/hooks';
+import { t } from '../messages/messages.ts';
+import { Icon } from './icons.tsx';
+
+/** A command, to be copied: what a dialog or a page is about to do, as the AWS CLI does it. */
+export function CommandLine({ command, label }: { readonly command: string; readonly label?: string }) {
+  return (
+    <figure class="command">
+      <figcaption>{label ?? t.value.common.command}</figcaption>
+      <code tabIndex={0}>{command}</code>
+      <CopyButton text={command} />
+    </figure>
+  );
+}
+
+/** Copies text to the clipboard, and says that it did. */
+export function CopyButton({ text, label }: { readonly text: string; readonly label?: string }) {
+  const [copied, setCopied] = useState(false);
+  const name = copied ? t.value.common.copied : (label ?? t.value.common.copy);
+  return (
+    <button
+      type="button"
+      class={label === undefined ? 'quiet square' : 'quiet small'}
+      aria-label={name}
+      title={name}
+      onClick={() => {
+        void copyText(text).then(() => {
+          setCopied(true);
+          setTimeout(() => setCopied(false), 1_500);
+        });
+      }}
+    >
+      <Icon name={copied ? 'check' : 'copy'} />
+      {label !== undefined && <span>{name}</span>}
+    </button>
+  );
+}
+
+async function copyText(text: string): Promise<void> {
+  if ('clipboard' in navigator) return navigator.clipboard.writeText(text);
+  // A page that is no secure context has no clipboard but this.
+  const area = document.createElement('textarea');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+}

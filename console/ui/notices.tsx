@@ -1,0 +1,127 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { isFailure } from '../s3/failure.ts';
+import { t } from '../messages/messages.ts';
+import { Icon } from './icons.tsx';
+
+interface Notice {
+  readonly id: number;
+  readonly text: string;
+  readonly error: unknown;
+  readonly action?: { readonly label: string; readonly act: () => void };
+}
+
+const notices = signal<readonly Notice[]>([]);
+let count = 0;
+const shownFor = 8_000;
+
+/** Says something at the edge of the page; with an action, such as undo, that can be taken for as long as it is there. */
+export function notify(
+  text: string,
+  options: { readonly error?: unknown; readonly action?: Notice['action'] } = {},
+): void {
+  const id = ++count;
+  const notice: Notice = { id, text, error: options.error, ...(options.action && { action: options.action }) };
+  notices.value = [...notices.value.slice(-2), notice];
+  if (options.error === undefined) setTimeout(() => dismiss(id), shownFor);
+}
+
+const dismiss = (id: number): void => void (notices.value = notices.value.filter((notice) => notice.id !== id));
+
+/** Does something, and says so if it fails. */
+export async function attempt(act: () => Promise<void>): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    notify('', { error });
+    return false;
+  }
+}
+
+export function NoticeHost() {
+  return (
+    <div class="notices" role="status" aria-live="polite">
+      {notices.value.map((notice) => (
+        <div key={notice.id} class={notice.error === undefined ? 'notice' : 'notice bad'}>
+          <div>{notice.error === undefined ? notice.text : <ErrorText error={notice.error} />}</div>
+          {notice.action && (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => {
+                dismiss(notice.id);
+                notice.action!.act();
+              }}
+            >
+              {notice.action.label}
+            </button>
+          )}
+          <button
+            type="button"
+            class="quiet square"
+            aria-label={t.value.common.close}
+            onClick={() => dismiss(notice.id)}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** An error in words: what happened and what helps, then the service's own words, its code and the id of the request. */
+export function ErrorText({ error }: { readonly error: unknown }) {
+  const { words, detail } = explain(error);
+  return (
+    <>
+      <span>{words}</span>
+      {detail !== '' && <small class="error-detail">{detail}</small>}
+    </>
+  );
+}
+
+/** Explains an error. */
+export function explain(error: unknown): { readonly words: string; readonly detail: string } {
+  if (isFailure(error)) {
+    const known = (t.value.errors as Readonly<Record<string, string | undefined>>)[error.code];
+    const id = error.requestId === '' ? '' : t.value.common.requestId(error.requestId);
+    const own = known === undefined ? '' : error.message;
+    const code = error.status === 0 ? '' : `${error.status} ${error.code}`;
+    return {
+      words: known ?? (error.message || t.value.errors.unknown),
+      detail: [own, code, id].filter((part) => part !== '').join(' · '),
+    };
+  }
+  const undeleted = (error as { undeleted?: { code: string; message: string } } | undefined)?.undeleted;
+  if (undeleted !== undefined) return { words: undeleted.message, detail: undeleted.code };
+  return { words: error instanceof Error ? error.message : t.value.errors.unknown, detail: '' };
+}
+
+/** Where something should be: an error, and a way to try again. */
+export function ErrorBox({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  return (
+    <div class="error-box" role="alert">
+      <Icon name="warning" />
+      <div>
+        <ErrorText error={error} />
+      </div>
+      {retry && (
+        <button type="button" onClick={retry}>
+          {t.value.common.retry}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What to do where there is nothing yet. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}

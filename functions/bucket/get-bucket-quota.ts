@@ -1,0 +1,19 @@
+import { quotaOf } from '../../shared/metadata/quotas/quotas.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { bucketQuotaDocument } from '../../shared/xml/account.ts';
+
+/** Says what a bucket may hold, and what it holds as HeadBucket has it. docs/console.md */
+export const getBucketQuota = defineOperation({
+  name: 'GetBucketQuota',
+  on: 'bucket',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: ({ bucket }) => ({ bucket }),
+  authorise: ({ bucket }) => [{ action: 'GetBucketQuota', bucket }],
+  act: async (_, { bucket, usage, settings: { limits } }) => {
+    const limit = quotaOf(bucket, { bytes: limits.bucketBytes, objects: limits.bucketObjects });
+    const used = await usage.of(bucket.id);
+    return { bytesLimit: limit.bytes, objectsLimit: limit.objects, ...used };
+  },
+  render: (quota, _, { settings }) => ({ xml: bucketQuotaDocument(quota, settings.xmlNamespace) }),
+});

@@ -1,0 +1,110 @@
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { fileURLToPath } from 'node:url';
+import packageJson from '../../../../package.json' with { type: 'json' };
+import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
+import type { ConsoleConfig } from '../../../../shared/protocol/console/headers.ts';
+import { servesObjects } from '../../../../shared/protocol/console/origins.ts';
+import { closing, listen } from '../../http/listening.ts';
+import { OperatorError } from '../../operator-error.ts';
+import type { StartOptions, Tls } from '../settings.ts';
+import { ConsoleFiles } from './console-files.ts';
+import { consoleListener } from './console-listener.ts';
+
+/** A console that is being served. */
+export interface RunningConsole {
+  /** Where to open it: `http://127.0.0.1:9001`. */
+  readonly url: string;
+  readonly origins: ReadonlySet<string>;
+  /** Lets requests end, for at most so many milliseconds. */
+  close(patience: number): Promise<void>;
+}
+
+/** What the console must know of the service. */
+interface ServiceBehind {
+  /** Where it listens: `http://127.0.0.1:9000`. */
+  readonly url: string;
+  readonly tls: Tls | undefined;
+  readonly telemetry: Pick<Telemetry, 'problem'>;
+}
+
+/** Where `bin/build.mjs` puts the console: beside the program's bundle. */
+const builtConsole = fileURLToPath(new URL('console', import.meta.url));
+
+/** Hosts that are no address to open: they stand for all of them. */
+const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
+
+/** Starts the console, if there is to be one. Where it cannot be served, one line says why, and the service runs without it. */
+export async function consoleOrNone(
+  options: StartOptions,
+  service: ServiceBehind,
+): Promise<RunningConsole | undefined> {
+  if (options.consolePort === 0) return undefined;
+  try {
+    return await startConsole(options, service);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    process.stderr.write(`There is no console: ${error.message}\n`);
+    return undefined;
+  }
+}
+
+/**
+ * Serves the console on a port of its own, by HTTPS if the service does.
+ * @throws OperatorError if it cannot: the service needs no console
+ */
+async function startConsole(options: StartOptions, service: ServiceBehind): Promise<RunningConsole> {
+  const { consolePort: port, host, consoleFiles = builtConsole } = options;
+  const files = await ConsoleFiles.list(consoleFiles);
+  const origins = new Set(options.consoleOrigin);
+  const configAt = configuration(options, service.url, port);
+  const listener = consoleListener({ files, origins, configAt, telemetry: service.telemetry });
+  const limits = { headersTimeout: 10_000, requestTimeout: 30_000, noDelay: true };
+  const server = service.tls
+    ? createHttpsServer({ ...limits, ...service.tls }, listener)
+    : createHttpServer(limits, listener);
+  const close = closing(server);
+  const own = new URL(await listen(server, { port, host }, service.tls !== undefined, '--console-port'));
+  const isEverywhere = wildcards.has(own.hostname);
+  for (const name of ['127.0.0.1', 'localhost', ...(isEverywhere ? [] : [own.hostname])]) {
+    origins.add(new URL(`${own.protocol}//${name}:${own.port}`).origin);
+  }
+  if (isEverywhere) own.hostname = 'localhost';
+  return { url: own.origin, origins, close };
+}
+
+/**
+ * What the page is told: where clients reach the service if that was said, or else the host name that the page was opened under, with
+ * the port of the service.
+ */
+function configuration(
+  { publicUrl, region }: StartOptions,
+  serviceUrl: string,
+  consolePort: number,
+): (origin: string) => ConsoleConfig {
+  const { version } = packageJson;
+  const service = new URL(serviceUrl);
+  return (origin) => {
+    const { hostname, port } = new URL(origin);
+    const isBeside = port === String(consolePort);
+    const beside = new URL(`${service.protocol}//${isBeside ? hostname : service.hostname}:${service.port}`);
+    return { endpoint: publicUrl ?? beside.origin, region, version };
+  };
+}
+
+/** @throws OperatorError if the objects of some bucket could be served where the console is said to be */
+export function checkConsoleOrigins(options: StartOptions): void {
+  const { consoleOrigin, domain, websiteDomain, publicUrl, port, host } = options;
+  const at = publicUrl === undefined ? undefined : new URL(publicUrl);
+  const names = {
+    domain: domain.toLowerCase(),
+    websiteDomain: websiteDomain.toLowerCase(),
+    hosts: [host, '127.0.0.1', '[::1]', ...(at ? [at.hostname] : [])],
+    ports: [String(port), ...(at ? [at.port] : [])],
+  };
+  const shared = consoleOrigin.find((origin) => servesObjects(origin, names));
+  if (shared === undefined) return;
+  throw new OperatorError(
+    `--console-origin ${shared}: objects are served there, whose scripts could use the keys of whoever is signed in; give the console another name`,
+  );
+}

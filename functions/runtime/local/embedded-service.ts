@@ -1,0 +1,205 @@
+import { Accounts, type ProjectDeclaration } from '../../../shared/metadata/accounts/accounts.ts';
+import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
+import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
+import { itemKey } from '../../../shared/metadata/keys.ts';
+import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
+import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
+import type { Usage } from '../../../shared/metadata/quotas/usage.ts';
+import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
+import { Release } from '../../../shared/metadata/removal/release.ts';
+import type { BlobStore } from '../../../shared/ports/blob-store.ts';
+import type { Clock } from '../../../shared/ports/clock.ts';
+import { minute, second } from '../../../shared/ports/durations.ts';
+import type { ChangeFeed, KeyValueTable } from '../../../shared/ports/key-value-table.ts';
+import type { Randomness } from '../../../shared/ports/randomness.ts';
+import type { Secrets } from '../../../shared/ports/secrets.ts';
+import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
+import type { Services } from '../../../shared/protocol/operation.ts';
+import { Pipeline } from '../../../shared/protocol/pipeline.ts';
+import type { Rates } from '../../../shared/protocol/rate-limit.ts';
+import { operations } from '../../operations.ts';
+import { feedFollowers } from '../compose/feed-followers.ts';
+import { composeServices, type Counters } from '../compose/services.ts';
+import { requestIds } from '../http/request-ids.ts';
+import { MeteredTelemetry } from '../telemetry/metered-telemetry.ts';
+import { exactCounters } from './exact-counters.ts';
+import { FeedRunner } from './feed-runner.ts';
+import { scheduleLifecycle } from './lifecycle-schedule.ts';
+import { managedKey } from './managed-key.ts';
+import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
+import { repeat } from './schedule.ts';
+import type { StartOptions } from './settings.ts';
+
+/** How long counted requests lie in memory alone: a crash loses those, and no more. */
+const meterTime = 5 * second;
+
+/** Where a service keeps everything: the adapters of a data directory, or those of memory. */
+export interface Stores {
+  readonly secrets: Secrets;
+  readonly table: KeyValueTable & ChangeFeed;
+  readonly blobs: BlobStore & { close(): Promise<void> };
+}
+
+export interface EmbeddedDeps extends Stores {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly telemetry: Telemetry;
+  /** What must exist before the first request. */
+  readonly declared?: readonly ProjectDeclaration[];
+  /** Set in a worker: what another process keeps for all of them. That one follows the feed and has the schedules, too. */
+  readonly primary?: Primary;
+}
+
+/** What one process keeps for others that serve requests as it does. */
+export interface Primary {
+  readonly mutex: Pick<KeyedMutex, 'run'>;
+  readonly counters: (usage: Usage, limits: Limits) => Counters;
+  /** Undefined: no rate is limited. */
+  readonly rates: (limits: Limits) => Rates | undefined;
+}
+
+/** A service without a listener: what answers requests, and what it does on a schedule. */
+export interface EmbeddedService {
+  readonly pipeline: Pipeline;
+  readonly accounts: Accounts;
+  readonly services: Services;
+  readonly limits: Limits;
+  /** Makes the id of a request that the pipeline does not get to see. */
+  readonly requestId: () => string;
+  readonly hostId: string;
+  /** Where consoles are served whose pages may call every operation. More may be added before the first request. */
+  readonly consoleOrigins: Set<string>;
+  /** What a process keeps for its workers. */
+  readonly kept: { readonly mutex: KeyedMutex; readonly drain: () => Promise<void> };
+  /** Follows the change feed to its end, and closes table and blobs. To be called once no request is running. */
+  close(): Promise<void>;
+  /** As {@link EmbeddedService.close}, where nothing of it is wanted any more: the change feed is left as it is. */
+  abandon(): Promise<void>;
+}
+
+/** Composes a service of one machine above its stores, and starts its schedules. */
+export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartOptions): Promise<EmbeddedService> {
+  const { secrets, table, blobs, clock, randomness, telemetry, primary } = deps;
+  const mutex = new KeyedMutex();
+  const accounts = new Accounts({ table, secrets, clock });
+  for (const project of deps.declared ?? []) await accounts.ensure(project);
+
+  const limits = { ...defaultLimits, ...options.limit };
+  const settings = {
+    region: options.region,
+    xmlNamespace: options.xmlNamespace,
+    allUsersGroupUri: options.allUsersGroupUri,
+    publicUrl: options.publicUrl,
+    regions: options.allowRegion,
+    lifecycleDaySeconds: options.lifecycleDaySeconds,
+    limits,
+    tokenKey: await tokenKey(table, randomness),
+  };
+  const drain = async (): Promise<void> => background?.feed.drain();
+  const services = composeServices(
+    {
+      table,
+      blobs,
+      clock,
+      randomness,
+      managedKey: await managedKey(table, secrets, randomness),
+      secrets,
+      mutex: primary?.mutex ?? mutex,
+      actionKinds: localActionKinds,
+    },
+    // The feed begins to run below, before the first request.
+    {
+      projects: accounts,
+      settings,
+      counters: (usage) => primary?.counters(usage, limits) ?? exactCounters(usage, { drain }, limits),
+    },
+  );
+  const background = primary ? undefined : startBackground(deps, services, options);
+  const meter = new RequestMeter({ table, clock, randomness });
+  const meterReader = repeat(
+    meterTime,
+    () => meter.flush(),
+    telemetry,
+    'writing down the requests for the bill failed',
+  );
+  const rates = primary?.rates(limits);
+  const requestId = requestIds(randomness);
+  const consoleOrigins = new Set(options.consoleOrigin);
+  const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
+  const pipeline = new Pipeline({
+    services,
+    operations,
+    accessKeys: accounts,
+    telemetry: new MeteredTelemetry(telemetry, meter),
+    hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
+    signing: { version2: options.signatureV2, ...(options.strictRegion && { strictRegion: options.region }) },
+    consoleOrigins,
+    ...(rates && { rates }),
+    requestId,
+    hostId,
+  });
+
+  const stopSchedules = async (): Promise<void> => {
+    await Promise.all([background?.stop(), meterReader.stop()]);
+  };
+  const closeStores = async (): Promise<void> => {
+    await Promise.all([table.close(), blobs.close()]);
+  };
+  return {
+    pipeline,
+    accounts,
+    services,
+    limits,
+    requestId,
+    hostId,
+    consoleOrigins,
+    kept: { mutex, drain },
+    close: async () => {
+      await stopSchedules();
+      await meter.flush();
+      await background?.feed.stop();
+      await closeStores();
+    },
+    abandon: async () => {
+      background?.feed.abandon();
+      await stopSchedules();
+      await closeStores();
+    },
+  };
+}
+
+/** Follows the feed, and does on a schedule what nobody waits for. */
+function startBackground(
+  { secrets, table, blobs, clock, randomness, telemetry }: EmbeddedDeps,
+  services: ReturnType<typeof composeServices>,
+  options: StartOptions,
+): { readonly feed: FeedRunner; stop(): Promise<void> } {
+  const { uploads } = services;
+  const { manifests } = services.contents;
+  const release = new Release({ table, blobs, clock, randomness, manifests, uploads });
+  const bucketPurge = new BucketPurge({ table, uploads, clock, randomness });
+  const feed = new FeedRunner(table, feedFollowers({ table, clock, randomness, uploads }), telemetry);
+  const passes = new LifecyclePasses({ table, clock, randomness });
+  const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });
+  const schedules = [
+    repeat(minute, () => release.sweep(), telemetry, 'freeing released content failed'),
+    repeat(minute, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed'),
+    repeat(minute, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
+    scheduleLifecycle({ ...services, passes }, options.lifecycleDaySeconds, telemetry),
+    scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options),
+  ];
+  return {
+    feed,
+    stop: async () => {
+      await Promise.all(schedules.map((schedule) => schedule.stop()));
+    },
+  };
+}
+
+/** The key that binds continuation tokens to this deployment: made once. */
+async function tokenKey(table: KeyValueTable, randomness: Randomness): Promise<Uint8Array> {
+  const key = itemKey.deployment('token-key');
+  await table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]);
+  return (await table.get(key))!['value'] as Uint8Array;
+}

@@ -1,0 +1,25 @@
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
+import { accountDocument } from '../../shared/xml/account.ts';
+
+/** Says who signed the request, and how many buckets their project may have: for the console's profile page. docs/console.md */
+export const getAccount = defineOperation({
+  name: 'GetAccount',
+  on: 'service',
+  body: 'none',
+  needs: { table: 'read' },
+  parse: () => ({}),
+  authorise: () => [{ action: 'GetAccount' }],
+  act: async (_, { caller, buckets, settings }) => {
+    if (caller.kind !== 'user') throw new S3Error('AccessDenied');
+    const { project, name, accessKeyId } = caller;
+    return {
+      project,
+      user: name,
+      accessKeyId,
+      bucketCount: await buckets.countOf(project.id),
+      bucketLimit: project.bucketQuota ?? settings.limits.bucketsPerProject,
+    };
+  },
+  render: (account, _, { settings }) => ({ xml: accountDocument(account, settings.xmlNamespace) }),
+});

@@ -1,0 +1,178 @@
+import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import {
+  AccessLevel,
+  AllowedMethods,
+  type BehaviorOptions,
+  CachePolicy,
+  Distribution,
+  Function,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  type HeadersReferrerPolicy,
+  HttpVersion,
+  ResponseHeadersPolicy,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import { previewFolder, securityHeaders, type ConsoleSources } from '../shared/protocol/console/headers.ts';
+import { consoleIndex } from '../shared/protocol/console/pages.ts';
+import type { Settings } from './settings.ts';
+
+export interface ConsoleStackProps extends StackProps {
+  readonly settings: Settings;
+  /** The code of the function that finds the file of a path. */
+  readonly pages: string;
+}
+
+/**
+ * The console: a private bucket for its files and a distribution of its own, which is never that of objects. The API is told its origin,
+ * and so is deployed after it; its files tell where the API is, and come last (`ConsoleFilesStack`).
+ */
+export class ConsoleStack extends Stack {
+  readonly bucket: IBucket;
+  /** `https://console.example.com` */
+  readonly origin: string;
+  readonly #settings: Settings;
+
+  constructor(scope: Construct, id: string, { settings, pages, ...props }: ConsoleStackProps) {
+    super(scope, id, props);
+    this.#settings = settings;
+    this.bucket = this.#bucket();
+    const distribution = this.#distribution(pages);
+    this.origin = `https://${settings.consoleDomain ?? distribution.domainName}`;
+    new CfnOutput(this, 'Console', { value: this.origin });
+    new CfnOutput(this, 'ConsoleName', { value: distribution.domainName });
+  }
+
+  #bucket(): IBucket {
+    const bucket = new Bucket(this, 'Files', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      minimumTLSVersion: 1.2,
+      // They are put there by every deployment.
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    Validations.of(bucket).acknowledge({
+      id: 'AwsSolutions-S1',
+      reason: 'The files are public, and only the distribution reads them.',
+    });
+    // Their types differ in what may be left out, in name only.
+    return bucket as IBucket;
+  }
+
+  #distribution(pages: string): Distribution {
+    const { certificate, consoleDomain, stage, webAcl } = this.#settings;
+    const pageOf = new Function(this, 'Pages', {
+      comment: `Stillage ${stage}: finds the file of a path of the console`,
+      code: FunctionCode.fromInline(pages),
+      runtime: FunctionRuntime.JS_2_0,
+    });
+    const behaviour: BehaviorOptions = {
+      origin: S3BucketOrigin.withOriginAccessControl(this.bucket, {
+        // With the right to list, S3 says of a file that is missing that it is, rather than that nobody may read it.
+        originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
+      }),
+      allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+      viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      functionAssociations: [{ function: pageOf, eventType: FunctionEventType.VIEWER_REQUEST }],
+      // As long as the files themselves say.
+      cachePolicy: new CachePolicy(this, 'AsFilesSay', {
+        comment: 'Stillage: the console, for as long as its files say',
+        minTtl: Duration.seconds(0),
+        defaultTtl: Duration.seconds(0),
+        maxTtl: Duration.days(365),
+        enableAcceptEncodingBrotli: true,
+        enableAcceptEncodingGzip: true,
+      }),
+      compress: true,
+    };
+    const distribution = new Distribution(this, 'Distribution', {
+      comment: `Stillage ${stage}: console`,
+      ...(consoleDomain !== undefined && {
+        domainNames: [consoleDomain],
+        certificate: Certificate.fromCertificateArn(this, 'Certificate', certificate!),
+        minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+      }),
+      ...(webAcl !== undefined && { webAclId: webAcl }),
+      httpVersion: HttpVersion.HTTP2,
+      defaultRootObject: consoleIndex.slice(1),
+      defaultBehavior: { ...behaviour, responseHeadersPolicy: this.#headers('PageHeaders', '/') },
+      additionalBehaviors: {
+        [`${previewFolder}*`]: {
+          ...behaviour,
+          responseHeadersPolicy: this.#headers('PreviewHeaders', previewFolder),
+        },
+      },
+    });
+    Validations.of(distribution).acknowledge(...acknowledged);
+    return distribution;
+  }
+
+  /** The same headers as on one machine. CloudFront has a place of its own for those that it takes for security headers. */
+  #headers(id: string, path: string): ResponseHeadersPolicy {
+    const {
+      'Content-Security-Policy': contentSecurityPolicy,
+      'X-Content-Type-Options': _,
+      'Referrer-Policy': referrer,
+      ...others
+    } = securityHeaders(path, this.#sources());
+    return new ResponseHeadersPolicy(this, id, {
+      comment: `Stillage ${this.#settings.stage}: the console, ${path}`,
+      securityHeadersBehavior: {
+        contentSecurityPolicy: { contentSecurityPolicy, override: true },
+        contentTypeOptions: { override: true },
+        referrerPolicy: { referrerPolicy: referrer as HeadersReferrerPolicy, override: true },
+        strictTransportSecurity: { accessControlMaxAge: Duration.days(365), override: true },
+      },
+      customHeadersBehavior: {
+        customHeaders: Object.entries(others).map(([header, value]) => ({ header, value, override: true })),
+      },
+    });
+  }
+
+  /**
+   * Without a domain the endpoint has the name of a distribution that is deployed after this one: here is said what all their names are
+   * like, and the page itself, which comes last, says which one it is.
+   */
+  #sources(): ConsoleSources {
+    const { consoleDomain } = this.#settings;
+    return {
+      console: consoleDomain === undefined ? `'self'` : `https://${consoleDomain}`,
+      endpoint: knownEndpoint(this.#settings) ?? 'https://*.cloudfront.net',
+    };
+  }
+}
+
+/** The origin of the API, where the settings say it; undefined: it has the name that its distribution gets. */
+export function knownEndpoint({ publicUrl, domain }: Settings): string | undefined {
+  if (publicUrl !== undefined) return new URL(publicUrl).origin;
+  return domain === undefined ? undefined : `https://${domain}`;
+}
+
+const acknowledged = [
+  {
+    id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
+    reason: 'The function of the console lets no path through that would list the bucket, and its files are public.',
+  },
+  { id: 'AwsSolutions-CFR1', reason: 'Who may ask is said by the keys of users, not by countries.' },
+  {
+    id: 'AwsSolutions-CFR2',
+    reason: 'It serves public files, and the setting webAcl names a web ACL for who wants one.',
+  },
+  {
+    id: 'AwsSolutions-CFR3',
+    reason: 'It serves public files: requests that matter are made to the API, which logs them.',
+  },
+  {
+    id: 'AwsSolutions-CFR4',
+    reason:
+      "The distribution's own name has the certificate of CloudFront, which sets no lowest version; a domain has TLS 1.2.",
+  },
+];

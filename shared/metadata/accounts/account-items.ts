@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Item } from '../../ports/key-value-table.ts';
+import { privileges, type Privilege, type Project } from '../../access/identity.ts';
+
+const only = '-';
+
+/** The names of the items of customers, projects, users and keys. */
+export const accountKey = {
+  customer: (name: string): ItemKey => ({ pk: `customer/${name}`, sk: only }),
+  /** A customer among all of them. */
+  listedCustomer: (name: string): ItemKey => ({ pk: 'customers', sk: name }),
+  /** A project among those of its customer. */
+  customersProject: (customer: string, project: string): ItemKey => ({
+    pk: `customer/${customer}`,
+    sk: `project/${project}`,
+  }),
+  project: (id: string): ItemKey => ({ pk: `account/${id}`, sk: only }),
+  user: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: `user/${name}` }),
+  /** A key among those of its user. */
+  usersKey: (project: string, user: string, id: string): ItemKey => ({
+    pk: `account/${project}`,
+    sk: `key/${user}:${id}`,
+  }),
+  email: (email: string): ItemKey => ({ pk: `email/${email}`, sk: only }),
+  accessKey: (id: string): ItemKey => ({ pk: `key/${id}`, sk: only }),
+} as const;
+
+/** Something that can be suspended, as it is stored. Times in milliseconds since the epoch. */
+interface Stored {
+  readonly created: number;
+  readonly suspended: boolean;
+}
+
+export interface CustomerRecord extends Stored {
+  readonly customer: string;
+}
+
+export interface ProjectRecord extends Stored {
+  /** The canonical id. */
+  readonly id: string;
+  /** `project@customer` */
+  readonly email: string;
+  readonly customer: string;
+  readonly displayName: string;
+  /** How many buckets it may have; undefined: as many as the deployment's limit says. */
+  readonly bucketQuota: number | undefined;
+}
+
+export interface UserRecord extends Stored {
+  /** `project:user@customer` */
+  readonly user: string;
+  readonly name: string;
+  readonly project: ProjectRecord;
+  readonly privileges: readonly Privilege[];
+}
+
+export interface KeyRecord extends Stored {
+  readonly accessKeyId: string;
+  /** `project:user@customer` */
+  readonly user: string;
+  /** It is good for nothing from then on; undefined: it does not end. */
+  readonly until: number | undefined;
+}
+
+export function decodeProject(id: string, item: Attributes): Project {
+  const { email, displayName, bucketQuota } = decodeProjectRecord(id, item);
+  return { id, email, displayName, bucketQuota };
+}
+
+export function decodeProjectRecord(id: string, item: Attributes): ProjectRecord {
+  return {
+    id,
+    email: item['email'] as string,
+    customer: item['customer'] as string,
+    displayName: item['displayName'] as string,
+    bucketQuota: item['buckets'] as number | undefined,
+    ...decodeStored(item),
+  };
+}
+
+export function decodeStored(item: Attributes): Stored {
+  return { created: (item['created'] as number | undefined) ?? 0, suspended: item['suspended'] === true };
+}
+
+/**
+ * The id of a user: what their item says or, of one that an earlier version or a file of declarations has made, what follows from
+ * project, name and time of creation. So nobody has the id of somebody who had the name before.
+ */
+export function decodeUserId(project: string, name: string, item: Attributes): string {
+  const own = item['id'];
+  if (typeof own === 'string') return own;
+  return userId(
+    createHash('sha256')
+      .update(JSON.stringify([project, name, decodeStored(item).created]))
+      .digest(),
+  );
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** How many random bytes an id of a user is made of, at least. */
+export const userIdBytes = 18;
+
+/** `USR` and 18 capital letters and digits. */
+export function userId(bytes: Uint8Array): string {
+  return `USR${Array.from(bytes.subarray(0, userIdBytes), (byte) => letters[byte & 31]).join('')}`;
+}
+
+/** Users have every privilege but those that they were said to lack. */
+export function decodePrivileges(item: Attributes): readonly Privilege[] {
+  const lacks = item['lacks'] as ReadonlySet<string> | undefined;
+  return lacks === undefined ? privileges : privileges.filter((one) => !lacks.has(one));
+}
+
+/** The items of a partition under a prefix, all of them. */
+export async function everyItem(table: KeyValueTable, pk: string, prefix = ''): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for (let after: string | undefined, more = true; more;) {
+    const page = await table.query(pk, { prefix, ...(after !== undefined && { after }) });
+    items.push(...page.items);
+    after = page.items.at(-1)?.key.sk;
+    more = page.more;
+  }
+  return items;
+}
+
+/** The change of an item on condition that it is still as it was read. */
+export function revised(key: ItemKey, before: Attributes, put: Attributes): Change {
+  return { key, put, expect: asRead(before) };
+}
+
+/** The removal of an item on condition that it is still as it was read. */
+export function removed(key: ItemKey, before: Attributes): Change {
+  return { key, delete: true, expect: asRead(before) };
+}
+
+/** That an item is as it was read. @param before undefined: there was none */
+export function asRead(before: Attributes | undefined): Expectation {
+  if (before === undefined) return { is: 'absent' };
+  const token = before['r'];
+  if (typeof token === 'string') return { is: 'equal', attribute: 'r', value: token };
+  return { is: 'all', of: [{ is: 'present' }, { is: 'missing', attribute: 'r' }] };
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Secrets } from '../../ports/secrets.ts';
+import { accountKey, asRead, decodePrivileges, decodeProject, decodeUserId } from './account-items.ts';
+import { parseProjectName } from '../../access/account-names.ts';
+import type { AccessKey, AccessKeys, Project, Projects } from '../../access/identity.ts';
+
+/** What must exist: a project, its users and their keys, as an operator declares them. */
+export interface ProjectDeclaration {
+  /** The e-mail form, `project@customer`. */
+  readonly project: string;
+  /** The canonical id, shown as Owner/ID. */
+  readonly id: string;
+  readonly displayName: string;
+  readonly users: readonly UserDeclaration[];
+}
+
+export interface UserDeclaration {
+  readonly name: string;
+  readonly keys: readonly { readonly accessKeyId: string; readonly secretAccessKey: string }[];
+}
+
+/** How long a looked-up key is believed: a suspension takes effect within this time. */
+const cacheTime = 2000;
+const maxCached = 10_000;
+/** No id and no name is longer, in bytes. Strangers ask for what they like, and not every table can look up longer ones. */
+const maxNameLength = 512;
+
+/**
+ * Customers' projects, users and access keys. Secrets are sealed under the id of their key, so that one copied to another
+ * key's item does not open.
+ */
+export class Accounts implements AccessKeys, Projects {
+  readonly #table: KeyValueTable;
+  readonly #secrets: Secrets;
+  readonly #clock: Clock;
+  readonly #cache = new Map<string, { readonly until: number; readonly found: Promise<Found | undefined> }>();
+
+  constructor(deps: { table: KeyValueTable; secrets: Secrets; clock: Clock }) {
+    this.#table = deps.table;
+    this.#secrets = deps.secrets;
+    this.#clock = deps.clock;
+  }
+
+  async find(accessKeyId: string, freshness: 'cached' | 'read' = 'cached'): Promise<AccessKey | undefined> {
+    if (!isPossible(accessKeyId)) return undefined;
+    const now = this.#clock.now();
+    const cached = freshness === 'cached' ? this.#cache.get(accessKeyId) : undefined;
+    const found = await (cached && cached.until > now ? cached.found : this.#readAnew(accessKeyId, now));
+    // A key that has ended is as one that never was.
+    return found && found.ends > now ? found.key : undefined;
+  }
+
+  #readAnew(accessKeyId: string, now: number): Promise<Found | undefined> {
+    if (this.#cache.size > maxCached) this.#cache.clear();
+    const found = this.#read(accessKeyId);
+    this.#cache.set(accessKeyId, { until: now + cacheTime, found });
+    found.catch(() => this.#cache.delete(accessKeyId));
+    return found;
+  }
+
+  async project(id: string): Promise<Project | undefined> {
+    const item = isPossible(id) ? await this.#table.get(accountKey.project(id)) : undefined;
+    return item && decodeProject(id, item);
+  }
+
+  async byEmail(email: string): Promise<Project | undefined> {
+    const item = isPossible(email) ? await this.#table.get(accountKey.email(email)) : undefined;
+    return item && this.project(item['project'] as string);
+  }
+
+  async userId(project: string, name: string): Promise<string | undefined> {
+    const item = isPossible(name) ? await this.#table.get(accountKey.user(project, name)) : undefined;
+    return item && decodeUserId(project, name, item);
+  }
+
+  /** Creates what is missing of a declaration and leaves alone what is there. */
+  async ensure(declaration: ProjectDeclaration): Promise<void> {
+    const { project: email, id, displayName } = declaration;
+    const created = this.#clock.now();
+    const { project, customer } = parseProjectName(email);
+    await this.#create(accountKey.customer(customer), { created });
+    await this.#create(accountKey.listedCustomer(customer), { created });
+    await this.#create(accountKey.project(id), { email, displayName, customer, created });
+    await this.#create(accountKey.email(email), { project: id });
+    await this.#create(accountKey.customersProject(customer, project), { project: id });
+    for (const user of declaration.users) {
+      await this.#create(accountKey.user(id, user.name), { created });
+      for (const { accessKeyId, secretAccessKey } of user.keys) {
+        const secret = await this.#secrets.seal(Buffer.from(secretAccessKey), accessKeyId);
+        await this.#create(accountKey.accessKey(accessKeyId), { project: id, user: user.name, secret, created });
+        await this.#create(accountKey.usersKey(id, user.name, accessKeyId), { created });
+      }
+    }
+  }
+
+  async #create(key: ItemKey, put: Attributes): Promise<void> {
+    const { outcome } = await this.#table.write([{ key, put, expect: { is: 'absent' } }]);
+    if (outcome === 'unknown') throw new Error('the table did not answer; try again');
+  }
+
+  async #read(accessKeyId: string): Promise<Found | undefined> {
+    const item = await this.#table.get(accountKey.accessKey(accessKeyId));
+    if (item === undefined) return undefined;
+    const id = item['project'] as string;
+    const name = item['user'] as string;
+    const [projectItem, userItem] = await Promise.all([
+      this.#table.get(accountKey.project(id)),
+      this.#table.get(accountKey.user(id, name)),
+    ]);
+    if (projectItem === undefined || userItem === undefined) return undefined;
+    const customerItem = await this.#table.get(accountKey.customer(projectItem['customer'] as string));
+    const secret = Buffer.from(await this.#secrets.open(item['secret'] as Uint8Array, accessKeyId)).toString();
+    return {
+      ends: (item['until'] as number | undefined) ?? Infinity,
+      key: {
+        secret,
+        user: {
+          kind: 'user',
+          id: decodeUserId(id, name, userItem),
+          accessKeyId,
+          name,
+          project: decodeProject(id, projectItem),
+          privileges: decodePrivileges(userItem),
+        },
+        unchanged: [
+          { key: accountKey.accessKey(accessKeyId), expect: asRead(item) },
+          { key: accountKey.user(id, name), expect: asRead(userItem) },
+          { key: accountKey.project(id), expect: asRead(projectItem) },
+          { key: accountKey.customer(projectItem['customer'] as string), expect: asRead(customerItem) },
+        ],
+        suspended: [item, userItem, projectItem, customerItem].some((one) => one?.['suspended'] === true),
+      },
+    };
+  }
+}
+
+function isPossible(name: string): boolean {
+  return name !== '' && Buffer.byteLength(name) <= maxNameLength;
+}
+
+/** A key that exists, and when it is good for nothing any more, in milliseconds since the epoch. */
+interface Found {
+  readonly key: AccessKey;
+  readonly ends: number;
+}

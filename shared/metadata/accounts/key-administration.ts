@@ -1,0 +1,174 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Attributes, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Secrets } from '../../ports/secrets.ts';
+import { accountKey, decodeProject, decodeStored, everyItem, removed, type KeyRecord } from './account-items.ts';
+import {
+  AccountRefusal,
+  keyIdPattern,
+  keyIdRule,
+  maxSecretLength,
+  parseProjectName,
+  userNameText,
+} from '../../access/account-names.ts';
+import { refuse, setSuspended, type Administration } from './administration.ts';
+
+/** A key as it is shown once, to whoever made it. */
+export interface NewKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** `project:user@customer` */
+  readonly user: string;
+}
+
+/** More would not fit into the one write that removes them with their user. */
+const maxKeys = 20;
+
+/** The access keys of users, as an operator manages them. Throws {@link AccountRefusal} where something cannot be done. */
+export class KeyAdministration {
+  readonly #table: KeyValueTable;
+  readonly #secrets: Secrets;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+  readonly #accounts: Administration;
+
+  constructor(
+    deps: { table: KeyValueTable; secrets: Secrets; clock: Clock; randomness: Randomness },
+    accounts: Administration,
+  ) {
+    this.#table = deps.table;
+    this.#secrets = deps.secrets;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
+    this.#accounts = accounts;
+  }
+
+  /** The keys of a user (`project:user@customer`), or of all users of a project. */
+  async keys(of: string): Promise<readonly KeyRecord[]> {
+    const users = of.includes(':') ? [await this.#accounts.user(of)] : await this.#accounts.users(of);
+    const keys = await Promise.all(
+      users.map(async ({ name, project }) => {
+        const prefix = `key/${name}:`;
+        const items = await everyItem(this.#table, accountKey.project(project.id).pk, prefix);
+        return Promise.all(items.map(({ key }) => this.#find(key.sk.slice(prefix.length))));
+      }),
+    );
+    return keys.flat().flatMap((found) => found?.record ?? []);
+  }
+
+  async key(accessKeyId: string): Promise<KeyRecord> {
+    return (await this.#existing(accessKeyId)).record;
+  }
+
+  /** A key with its secret. */
+  async secretOf(accessKeyId: string): Promise<NewKey & { readonly project: string }> {
+    const { record, item } = await this.#existing(accessKeyId);
+    const secret = await this.#secrets.open(item['secret'] as Uint8Array, accessKeyId);
+    const project = item['project'] as string;
+    return { accessKeyId, secretAccessKey: Buffer.from(secret).toString(), user: record.user, project };
+  }
+
+  /**
+   * Creates a key of a user.
+   * @param given its id: the name of the user for their first key, a random one else; its secret: a random one unless said
+   */
+  async createKey(user: string, given: { id?: string; secret?: string; random?: boolean } = {}): Promise<NewKey> {
+    const { name, project } = await this.#accounts.user(user);
+    const isFirst = (await this.keys(user)).length === 0;
+    const id = given.id ?? (isFirst && given.random !== true ? user : randomKeyId(this.#randomness));
+    return this.#create({ user, name, project: project.id }, id, given.secret);
+  }
+
+  /**
+   * Gives the user of a key another one, with a random id.
+   * @param overlap for how many milliseconds the former stays good; undefined: until it is removed
+   */
+  async rotateKey(
+    accessKeyId: string,
+    overlap?: number,
+  ): Promise<NewKey & { readonly formerUntil: number | undefined }> {
+    const { record, item } = await this.#existing(accessKeyId);
+    if (record.suspended)
+      throw new AccountRefusal(`${accessKeyId} is suspended; resume it first, or create another key`);
+    const owner = { user: record.user, name: item['user'] as string, project: item['project'] as string };
+    const made = await this.#create(owner, randomKeyId(this.#randomness));
+    if (overlap === undefined) return { ...made, formerUntil: record.until };
+    const until = Math.min(this.#clock.now() + overlap, record.until ?? Infinity);
+    await this.#accounts.change(accountKey.accessKey(accessKeyId), `the key ${accessKeyId}`, (before) => ({
+      ...before,
+      until,
+    }));
+    return { ...made, formerUntil: until };
+  }
+
+  async suspendKey(accessKeyId: string, suspended: boolean): Promise<void> {
+    await this.#accounts.change(accountKey.accessKey(accessKeyId), `the key ${accessKeyId}`, setSuspended(suspended));
+  }
+
+  async removeKey(accessKeyId: string): Promise<void> {
+    await this.#accounts.repeat(async () => {
+      const { item } = await this.#existing(accessKeyId);
+      return [
+        removed(accountKey.accessKey(accessKeyId), item),
+        { key: accountKey.usersKey(item['project'] as string, item['user'] as string, accessKeyId), delete: true },
+      ];
+    });
+  }
+
+  async #create(owner: { user: string; name: string; project: string }, id: string, given?: string): Promise<NewKey> {
+    if (!keyIdPattern.test(id)) throw new AccountRefusal(`${JSON.stringify(id)} is no key id, which ${keyIdRule}`);
+    const secretAccessKey = given ?? randomSecret(this.#randomness);
+    if (secretAccessKey === '' || secretAccessKey.length > maxSecretLength) {
+      throw new AccountRefusal(`a secret has 1 to ${maxSecretLength} characters`);
+    }
+    if ((await this.keys(owner.user)).length >= maxKeys) {
+      throw new AccountRefusal(`${owner.user} has ${maxKeys} keys already; remove one first`);
+    }
+    const created = this.#clock.now();
+    const secret = await this.#secrets.seal(Buffer.from(secretAccessKey), id);
+    const { outcome } = await this.#table.write(
+      [
+        {
+          key: accountKey.accessKey(id),
+          put: { project: owner.project, user: owner.name, secret, created, r: this.#accounts.token() },
+          expect: { is: 'absent' },
+        },
+        { key: accountKey.usersKey(owner.project, owner.name, id), put: { created } },
+      ],
+      [{ key: accountKey.user(owner.project, owner.name), expect: { is: 'present' } }],
+    );
+    if (outcome !== 'written') throw new AccountRefusal(`there is a key ${id} already; choose another id`);
+    return { accessKeyId: id, secretAccessKey, user: owner.user };
+  }
+
+  async #existing(accessKeyId: string): Promise<FoundKey> {
+    return (await this.#find(accessKeyId)) ?? refuse(`there is no key ${JSON.stringify(accessKeyId)}`);
+  }
+
+  async #find(accessKeyId: string): Promise<FoundKey | undefined> {
+    const item = keyIdPattern.test(accessKeyId) ? await this.#table.get(accountKey.accessKey(accessKeyId)) : undefined;
+    const id = item?.['project'] as string;
+    const owner = item && (await this.#table.get(accountKey.project(id)));
+    if (item === undefined || owner === undefined) return undefined;
+    const names = { ...parseProjectName(decodeProject(id, owner).email), user: item['user'] as string };
+    const until = item['until'] as number | undefined;
+    return { item, record: { accessKeyId, user: userNameText(names), until, ...decodeStored(item) } };
+  }
+}
+
+interface FoundKey {
+  readonly record: KeyRecord;
+  readonly item: Attributes;
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** 20 capital letters and digits, as clients of S3 are used to. */
+export function randomKeyId(randomness: Randomness): string {
+  return `ST${[...randomness.bytes(18)].map((byte) => letters[byte & 31]).join('')}`;
+}
+
+/** 40 characters. */
+export function randomSecret(randomness: Randomness): string {
+  return Buffer.from(randomness.bytes(30)).toString('base64url');
+}

@@ -1,0 +1,84 @@
+import type { Attributes, Expectation, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import { writeToken } from './ids.ts';
+import { itemKey } from './keys.ts';
+
+/** Versions of the layout of table and blobs: docs/data-layout.md#versions */
+export interface Layout {
+  /** The newest version that something was written in. */
+  readonly version: number;
+  /** What a program must know at least to read everything correctly. */
+  readonly leastReader: number;
+  /** What it must know at least to change anything without damaging the rest. */
+  readonly leastWriter: number;
+}
+
+/** The layout that this program writes. */
+export const ownLayout: Layout = { version: 1, leastReader: 1, leastWriter: 1 };
+
+/** What was written before there was an item that says it. */
+const firstLayout: Layout = { version: 1, leastReader: 1, leastWriter: 1 };
+
+/** The data was written by a later version of the program, which this one could misread or damage. */
+export class LayoutTooNew extends Error {
+  constructor(needed: number, known: number) {
+    super(
+      `the data is in layout ${needed}, and this version of Stillage knows layouts up to ${known}: run the later version that wrote it`,
+    );
+    this.name = 'LayoutTooNew';
+  }
+}
+
+const key = itemKey.deployment('layout');
+
+/**
+ * Checks, before anything else is read or written, that this program knows the layout of a table.
+ * @param use whether the program will change anything
+ * @param own the layout that the program knows; another than its own for tests
+ * @throws LayoutTooNew
+ */
+export async function checkLayout(table: KeyValueTable, use: 'read' | 'write', own: Layout = ownLayout): Promise<void> {
+  known(await storedLayout(table), use, own);
+}
+
+/**
+ * As {@link checkLayout}, and records that the program may write its own layout from now on, if nobody has yet.
+ * @throws LayoutTooNew, with nothing changed
+ */
+export async function claimLayout(
+  { table, randomness }: { readonly table: KeyValueTable; readonly randomness: Randomness },
+  own: Layout = ownLayout,
+): Promise<void> {
+  for (;;) {
+    const stored = await storedLayout(table);
+    known(stored, 'write', own);
+    if (stored.token !== undefined && stored.version >= own.version) return;
+    const put = {
+      version: own.version,
+      leastReader: Math.max(stored.leastReader, own.leastReader),
+      leastWriter: Math.max(stored.leastWriter, own.leastWriter),
+      r: writeToken(randomness),
+    };
+    const expect: Expectation =
+      stored.token === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: stored.token };
+    if ((await table.write([{ key, put, expect }])).outcome === 'written') return;
+  }
+}
+
+function known(stored: Layout, use: 'read' | 'write', own: Layout): void {
+  const needed = use === 'read' ? stored.leastReader : stored.leastWriter;
+  if (needed > own.version) throw new LayoutTooNew(needed, own.version);
+}
+
+async function storedLayout(table: KeyValueTable): Promise<Layout & { readonly token: string | undefined }> {
+  const item = await table.get(key);
+  return item ? { ...decodeLayout(item), token: item['r'] as string } : { ...firstLayout, token: undefined };
+}
+
+function decodeLayout(item: Attributes): Layout {
+  return {
+    version: item['version'] as number,
+    leastReader: item['leastReader'] as number,
+    leastWriter: item['leastWriter'] as number,
+  };
+}

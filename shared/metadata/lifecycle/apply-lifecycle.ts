@@ -1,0 +1,273 @@
+import { asService } from '../objects/service-authorisation.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Bucket } from '../buckets/bucket.ts';
+import type { Buckets } from '../buckets/buckets.ts';
+import { keyBetween } from '../key-middle.ts';
+import { abortRule, type Calendar, type Time } from './lifecycle.ts';
+import { addTallies, applyToKey, nothingDone, type LifecycleTally } from './lifecycle-key.ts';
+import {
+  SliceLost,
+  type LifecyclePass,
+  type LifecyclePasses,
+  type LifecycleSlice,
+  type NewSlice,
+} from './lifecycle-passes.ts';
+import { coveredPrefixes, enabledRules, mayMatchBetween, type EnabledRule } from './lifecycle-rules.ts';
+import type { Objects } from '../objects/objects.ts';
+import type { Uploads } from '../uploads/uploads.ts';
+import { compareUtf8 } from '../../ports/utf8-order.ts';
+import type { Clock } from '../../ports/clock.ts';
+
+/** The deps it works in: those of the operations, and a book of how far it has come. */
+export interface LifecycleDeps {
+  readonly buckets: Buckets;
+  readonly objects: Objects;
+  readonly uploads: Uploads;
+  readonly passes: LifecyclePasses;
+  readonly clock: Clock;
+}
+
+export interface LifecycleOptions {
+  readonly calendar: Calendar;
+  /** Slices that are worked on at the same time, by this call alone. */
+  readonly workers?: number;
+  /** Asked between pages: whether to stop, because time is up or the process ends. What is left is taken up by the next call. */
+  readonly stopping?: () => boolean;
+  /** How much is done in one go. */
+  readonly bounds?: LifecycleBounds;
+  /** Told after each page. */
+  readonly progress?: (bucket: string, done: LifecycleTally) => void;
+}
+
+/** How much is done in one go. */
+export interface LifecycleBounds {
+  /** Keys, or uploads, that are read at once; after so many the cursor is moved. */
+  readonly keysPerPage: number;
+  /** After so many pages a slice is cut in two if there are too few for everybody. */
+  readonly pagesPerTurn: number;
+  /** As many slices are enough for everybody who may come. */
+  readonly enoughSlices: number;
+}
+
+/** How a call ended. */
+export interface LifecycleReport {
+  readonly pass: LifecyclePass;
+  /** What this very call did. */
+  readonly done: LifecycleTally;
+}
+
+const defaultWorkers = 4;
+const usualBounds: LifecycleBounds = { keysPerPage: 1000, pagesPerTurn: 20, enoughSlices: 32 };
+/** Keys and uploads of a page that are worked on at once. */
+const concurrency = 32;
+/** How long to wait for slices that others have. */
+const pollTime = 200;
+
+/**
+ * Applies the lifecycle rules of all buckets that have any: goes on with the pass that is not over, or begins one. Any number of calls may
+ * run at the same time, in any number of processes, and each may die at any moment.
+ *
+ * It acts as the system: nobody's rights are asked for. What it does is conditional on what it saw, so what users do meanwhile comes first.
+ */
+export async function applyLifecycle(deps: LifecycleDeps, options: LifecycleOptions): Promise<LifecycleReport> {
+  const begun = await deps.passes.begin();
+  const done = { tally: nothingDone };
+  let failed = false;
+  const own = {
+    ...options,
+    progress: counting(done, options.progress),
+    stopping: () => failed || options.stopping?.() === true,
+  };
+  const planned = await planPass(deps, begun, own);
+  const workers = Array.from({ length: options.workers ?? defaultWorkers }, () =>
+    workThrough(deps, own).catch((error: unknown) => {
+      failed = true;
+      throw error;
+    }),
+  );
+  for (const end of await Promise.allSettled(workers)) if (end.status === 'rejected') throw end.reason;
+  const isOver = planned.planComplete && (await deps.passes.left()) === 0;
+  const pass = isOver ? await deps.passes.finish(planned) : ((await deps.passes.latest()) ?? planned);
+  return { pass, done: done.tally };
+}
+
+function counting(
+  done: { tally: LifecycleTally },
+  progress: LifecycleOptions['progress'],
+): NonNullable<LifecycleOptions['progress']> {
+  return (bucket, tally) => {
+    done.tally = addTallies(done.tally, tally);
+    progress?.(bucket, done.tally);
+  };
+}
+
+/** Cuts every bucket that has rules into slices: those that have none are not even listed where it looks. */
+async function planPass(
+  { buckets, passes }: LifecycleDeps,
+  pass: LifecyclePass,
+  { stopping }: LifecycleOptions,
+): Promise<LifecyclePass> {
+  while (!pass.planComplete && stopping?.() !== true) {
+    const page = await buckets.documents.having('lifecycle', { after: pass.planned || undefined, limit: 100 });
+    for (const { name, id } of page.buckets) {
+      const rules = await rulesOf(buckets, name, id);
+      pass = await passes.plan(pass, name, rules ? slicesOf(name, id, rules.rules) : []);
+    }
+    if (!page.more) pass = await passes.planned(pass);
+  }
+  return pass;
+}
+
+function slicesOf(bucket: string, bucketId: string, rules: readonly EnabledRule[]): readonly NewSlice[] {
+  const aborting = rules.filter(({ abortDays }) => abortDays !== undefined);
+  const others = rules.filter(
+    ({ days, date, expiredMarkers, noncurrent }) =>
+      [days, date, noncurrent].some((action) => action !== undefined) || expiredMarkers,
+  );
+  return [
+    ...coveredPrefixes(others).map((prefix) => ({ bucket, bucketId, kind: 'keys' as const, prefix })),
+    ...coveredPrefixes(aborting).map((prefix) => ({ bucket, bucketId, kind: 'uploads' as const, prefix })),
+  ];
+}
+
+/** The bucket as it is now with its rules; undefined if it has none any more, or is another one. */
+async function rulesOf(
+  buckets: Buckets,
+  name: string,
+  id: string,
+): Promise<{ bucket: Bucket; rules: readonly EnabledRule[] } | undefined> {
+  const bucket = await buckets.find(name);
+  if (bucket?.id !== id) return undefined;
+  const document = await buckets.documents.of(bucket, 'lifecycle');
+  return document && { bucket, rules: enabledRules(document) };
+}
+
+/** A worker: leases slices until none are left. */
+async function workThrough(deps: LifecycleDeps, options: LifecycleOptions): Promise<void> {
+  while (options.stopping?.() !== true) {
+    const slice = await deps.passes.lease();
+    if (slice === undefined) return;
+    if (slice === 'busy') {
+      await deps.clock.sleep(pollTime);
+      continue;
+    }
+    try {
+      await workOn(deps, slice, options);
+    } catch (error) {
+      if (!(error instanceof SliceLost)) throw error;
+    }
+  }
+}
+
+/** What a page is worked on with. */
+interface Page {
+  readonly bucket: Bucket;
+  readonly rules: readonly EnabledRule[];
+  readonly time: Time;
+  /** Keys or uploads. */
+  readonly limit: number;
+}
+
+/** What came of a page. `next` is the new cursor; undefined: there is nothing behind. */
+interface PageOutcome {
+  readonly done: LifecycleTally;
+  readonly next: string | undefined;
+}
+
+/** Page by page, each under the rules and the versioning state that the bucket has by then. */
+async function workOn(deps: LifecycleDeps, slice: LifecycleSlice, options: LifecycleOptions): Promise<void> {
+  const { bounds = usualBounds } = options;
+  for (let pages = 1; ; pages += 1) {
+    const found = await rulesOf(deps.buckets, slice.bucket, slice.bucketId);
+    const outcome = found && (await workOnPage(deps, slice, found, options));
+    if (outcome) options.progress?.(slice.bucket, outcome.done);
+    if (outcome?.next === undefined) {
+      return deps.passes.complete({ ...slice, tally: addTallies(slice.tally, outcome?.done ?? nothingDone) });
+    }
+    slice = await deps.passes.advance(slice, outcome.next, outcome.done);
+    if (options.stopping?.() === true) return deps.passes.release(slice);
+    if (pages % bounds.pagesPerTurn === 0) slice = await splitIfWanted(deps, slice, found!.bucket, bounds);
+  }
+}
+
+async function workOnPage(
+  deps: LifecycleDeps,
+  slice: LifecycleSlice,
+  { bucket, rules }: { readonly bucket: Bucket; readonly rules: readonly EnabledRule[] },
+  { calendar, bounds = usualBounds }: LifecycleOptions,
+): Promise<PageOutcome | undefined> {
+  const page = { bucket, rules, time: { now: deps.clock.now(), calendar }, limit: bounds.keysPerPage };
+  try {
+    return slice.kind === 'keys' ? await workOnKeys(deps, slice, page) : await workOnUploads(deps, slice, page);
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined;
+    throw error;
+  }
+}
+
+async function workOnKeys(
+  { objects }: LifecycleDeps,
+  { prefix, from, after, until }: LifecycleSlice,
+  { bucket, rules, time, limit }: Page,
+): Promise<PageOutcome> {
+  const start = after !== undefined ? { after } : from !== undefined ? { from } : {};
+  const { entries, more } = await objects.scan(bucket, { prefix, limit, ...start });
+  const own = until === undefined ? entries : entries.filter(({ key }) => compareUtf8(key, until) < 0);
+  const [first, last] = [own[0], own.at(-1)];
+  if (first === undefined || last === undefined) return { done: nothingDone, next: undefined };
+  const here = rules.filter((rule) => mayMatchBetween(rule, first.key, last.key));
+  const done = await tallied(own, ({ key, currentVersion }) =>
+    applyToKey(objects, { bucket, key, currentVersion, rules: here }, time),
+  );
+  return { done, next: more && own.length === entries.length ? last.key : undefined };
+}
+
+async function workOnUploads(
+  { uploads }: LifecycleDeps,
+  { prefix, after }: LifecycleSlice,
+  { bucket, rules, time, limit }: Page,
+): Promise<PageOutcome> {
+  const page = await uploads.openPage(bucket, { prefix, after, limit });
+  const due = page.uploads.filter((upload) => abortRule(rules, upload, time));
+  const done = await tallied(due, async ({ key, id }) => {
+    try {
+      await uploads.abort(asService(bucket, key), id);
+      return { ...nothingDone, aborted: 1 };
+    } catch (error) {
+      if (!(error instanceof S3Error) || error.code !== 'NoSuchUpload') throw error;
+      return { ...nothingDone, changed: 1 };
+    }
+  });
+  return { done, next: page.next };
+}
+
+/** Does something about each, several at once, and counts what was done. */
+async function tallied<Entry>(
+  entries: readonly Entry[],
+  apply: (entry: Entry) => Promise<LifecycleTally>,
+): Promise<LifecycleTally> {
+  let sum = nothingDone;
+  const waiting = entries.values();
+  const worker = async (): Promise<void> => {
+    for (const entry of waiting) {
+      const done = await apply(entry);
+      sum = addTallies(sum, done);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, entries.length) }, worker));
+  return sum;
+}
+
+/** Leaves the further half of what remains of a slice to others, while there are fewer slices than workers may come. */
+async function splitIfWanted(
+  { objects, passes }: LifecycleDeps,
+  slice: LifecycleSlice,
+  bucket: Bucket,
+  { enoughSlices }: LifecycleBounds,
+): Promise<LifecycleSlice> {
+  const { kind, prefix, after, until } = slice;
+  if (kind !== 'keys' || after === undefined || (await passes.left()) >= enoughSlices) return slice;
+  const end = await objects.lastKey(bucket, prefix, until);
+  const middle = end === undefined ? undefined : keyBetween(after, end);
+  return middle?.startsWith(prefix) === true ? passes.split(slice, middle) : slice;
+}

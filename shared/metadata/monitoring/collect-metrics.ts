@@ -1,0 +1,72 @@
+import type { Buckets } from '../buckets/buckets.ts';
+import { inParallel } from '../in-parallel.ts';
+import type { MonitoredBucket } from './monitored-buckets.ts';
+import type { Monitoring } from './monitoring.ts';
+import { samples } from './resolutions.ts';
+import type { UsageCounters } from '../quotas/usage.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+
+export interface CollectionDeps {
+  readonly monitoring: Monitoring;
+  readonly buckets: Buckets;
+  readonly usage: UsageCounters;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+}
+
+/** What a collection did, or has done so far. */
+export interface Collected {
+  readonly sampled: number;
+  readonly failed: number;
+}
+
+/** Buckets that are sampled at the same time. */
+const width = 8;
+
+/**
+ * Samples the size of every bucket that has monitoring, and removes what has been kept for its time. To be run every five
+ * minutes; what is run twice in five minutes keeps the later sample, and counts it once.
+ * @param progress is told after each bucket
+ */
+export async function collectMetrics(
+  deps: CollectionDeps,
+  progress: (soFar: Collected) => void = () => undefined,
+): Promise<Collected> {
+  let collected: Collected = { sampled: 0, failed: 0 };
+  await inParallel(deps.monitoring.buckets.all(), width, async (entry) => {
+    try {
+      if (await collectOne(deps, entry)) collected = { ...collected, sampled: collected.sampled + 1 };
+    } catch (error) {
+      collected = { ...collected, failed: collected.failed + 1 };
+      deps.telemetry.problem('a bucket could not be sampled', error, { bucket: entry.bucket });
+    }
+    progress(collected);
+  });
+  return collected;
+}
+
+async function collectOne(
+  { monitoring, buckets, usage, clock }: CollectionDeps,
+  { bucketId, bucket, status }: MonitoredBucket,
+): Promise<boolean> {
+  const now = clock.now();
+  const clear = async (): Promise<void> => {
+    await monitoring.samples.prune(bucketId, now);
+    await monitoring.history.prune(bucketId, now);
+  };
+  if (status === 'off') {
+    // Nothing is added, but what is there grows old.
+    if (now % samples.span < samples.step) await clear();
+    return false;
+  }
+  // What is left of a removed bucket is swept elsewhere.
+  if ((await buckets.find(bucket))?.id !== bucketId) return false;
+  const { bytes, objects } = await usage.of(bucketId);
+  const isNewItem = await monitoring.samples.record(bucketId, now, {
+    BucketSizeBytes: bytes,
+    NumberOfObjects: objects,
+  });
+  if (isNewItem) await clear();
+  return true;
+}

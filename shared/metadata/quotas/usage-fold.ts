@@ -1,0 +1,78 @@
+import type { Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import { numberOf } from '../attribute-number.ts';
+import { FoldedDays } from '../billing/folded-days.ts';
+import { writeToken } from '../ids.ts';
+import { itemKey } from '../keys.ts';
+import { baseShard, sumOfRows, usageRows } from './usage-rows.ts';
+
+/** Rows that are looked at for one transaction, and items that it has at most: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html */
+const maxRows = 40;
+const maxItems = 100;
+/** Transactions of one call. What is left waits for the next one: after an upgrade there may be rows of a year. */
+const maxFolds = 25;
+
+/**
+ * Adds the rows of shards that can tell of nothing any more to the base row of their bucket, with their days of the bill. The shards of
+ * DynamoDB Streams are closed after some hours, and their names never return: without this each would leave a row for good.
+ */
+export class UsageFold {
+  readonly #table: KeyValueTable;
+  readonly #randomness: Randomness;
+  readonly #shardLifetime: number;
+
+  /**
+   * @param deps.shardLifetime how long after its last record a shard cannot deliver that record again, in milliseconds. What comes later
+   *   than that is new, and counted in a new row
+   */
+  constructor(deps: { table: KeyValueTable; randomness: Randomness; shardLifetime: number }) {
+    this.#table = deps.table;
+    this.#randomness = deps.randomness;
+    this.#shardLifetime = deps.shardLifetime;
+  }
+
+  /** Folds what can be folded of a bucket. Whoever changes a row meanwhile comes first, and it is left for the next time. */
+  async fold(bucketId: string, now: number): Promise<void> {
+    for (let folds = 0; folds < maxFolds; folds += 1) {
+      const changes = await this.#changes(bucketId, now);
+      if (changes.length === 0 || (await this.#table.write(changes)).outcome !== 'written') return;
+    }
+  }
+
+  async #changes(bucketId: string, now: number): Promise<readonly Change[]> {
+    const rows = await usageRows(this.#table, bucketId);
+    const base = rows.find(({ key }) => key.sk === baseShard);
+    const old = rows
+      .filter((row) => row !== base && numberOf(row.attributes['at']) + this.#shardLifetime < now)
+      .sort((one, other) => numberOf(one.attributes['at']) - numberOf(other.attributes['at']));
+    const project = base?.attributes['project'] ?? old[0]?.attributes['project'];
+    // Without a project nobody was billed: the bucket is gone, and its counters are about to be removed.
+    const candidates = old.filter(({ attributes }) => attributes['project'] === project).slice(0, maxRows);
+    if (candidates.length === 0 || typeof project !== 'string') return [];
+    const shards = candidates.map(({ key }) => key.sk);
+    const days = await FoldedDays.read(this.#table, { project, bucketId }, baseShard, shards);
+    const folded: Item[] = [];
+    for (const row of candidates) {
+      // Beside the days of the bill, each row and the base.
+      if (days.sizeWith(row.key.sk) + folded.length + 2 > maxItems) break;
+      days.fold(row.key.sk);
+      folded.push(row);
+    }
+    if (folded.length === 0) return [];
+    const { objects, bytes, parts } = sumOfRows([...(base ? [base] : []), ...folded]);
+    days.settle(now, { objects, bytes: bytes + parts });
+    const put = {
+      ...{ objects, bytes, parts, at: numberOf(folded.at(-1)!.attributes['at']), project },
+      // Whoever sees one of these rows beside this base has seen half of this write.
+      folded: new Set(folded.map(({ attributes }) => attributes['r'] as string)),
+      r: writeToken(this.#randomness),
+    };
+    const unchanged = ({ attributes }: Item) =>
+      ({ is: 'equal', attribute: 'r', value: attributes['r'] as string }) as const;
+    return [
+      { key: itemKey.usage(bucketId, baseShard), put, expect: base ? unchanged(base) : { is: 'absent' } },
+      ...folded.map((row) => ({ key: row.key, delete: true as const, expect: unchanged(row) })),
+      ...days.changes(),
+    ];
+  }
+}

@@ -1,0 +1,246 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteBucketEncryptionCommand,
+  GetBucketEncryptionCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutBucketEncryptionCommand,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  UploadPartCopyCommand,
+  type ServerSideEncryptionRule,
+} from '@aws-sdk/client-s3';
+import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
+import { describe, expect, it } from 'vitest';
+import { expectError, s3Error } from '../support/expect-error.ts';
+import { put } from '../support/objects.ts';
+import { isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
+
+const service = serviceUnderTest({ alone: true });
+
+const notFound = s3Error('ServerSideEncryptionConfigurationNotFoundError', 404);
+const denied = s3Error('AccessDenied', 403);
+const aes256: ServerSideEncryptionRule = { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } };
+const key = randomBytes(32);
+const customer = {
+  SSECustomerAlgorithm: 'AES256',
+  SSECustomerKey: key.toString('base64'),
+  SSECustomerKeyMD5: createHash('md5').update(key).digest('base64'),
+};
+
+async function encrypt(bucket: string, rule = aes256): Promise<void> {
+  const configuration = { Rules: [rule] };
+  await service.client.send(
+    new PutBucketEncryptionCommand({ Bucket: bucket, ServerSideEncryptionConfiguration: configuration }),
+  );
+}
+
+async function encryptionOf(bucket: string, client = service.client): Promise<readonly ServerSideEncryptionRule[]> {
+  const answer = await client.send(new GetBucketEncryptionCommand({ Bucket: bucket }));
+  return answer.ServerSideEncryptionConfiguration!.Rules!;
+}
+
+async function kindOf(bucket: string, name: string): Promise<string | undefined> {
+  return (await service.client.send(new HeadObjectCommand({ Bucket: bucket, Key: name }))).ServerSideEncryption;
+}
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketEncryption.html */
+describe('the default encryption of a bucket', () => {
+  it('is kept as it was put, replaced, and taken away', async () => {
+    const bucket = await service.bucket();
+    await expect(encryptionOf(bucket)).rejects.toEqual(notFound);
+    await encrypt(bucket);
+    expect(await encryptionOf(bucket)).toEqual([aes256]);
+    const other = { ...aes256, BucketKeyEnabled: true, BlockedEncryptionTypes: { EncryptionType: ['NONE' as const] } };
+    await encrypt(bucket, other);
+    expect(await encryptionOf(bucket)).toEqual([other]);
+    const answer = await service.client.send(new DeleteBucketEncryptionCommand({ Bucket: bucket }));
+    expect(answer.$metadata.httpStatusCode).toBe(204);
+    await expect(encryptionOf(bucket)).rejects.toEqual(notFound);
+    await service.client.send(new DeleteBucketEncryptionCommand({ Bucket: bucket }));
+  });
+
+  const document = (rule: string): string =>
+    `<ServerSideEncryptionConfiguration>${rule}</ServerSideEncryptionConfiguration>`;
+  const algorithm = (name: string, more = ''): string =>
+    `<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>${name}</SSEAlgorithm>${more}</ApplyServerSideEncryptionByDefault></Rule>`;
+
+  it.each([
+    ['no rule', document(''), 400, 'MalformedXML'],
+    ['an empty rule', document('<Rule/>'), 400, 'MalformedXML'],
+    ['two rules', document(algorithm('AES256') + algorithm('AES256')), 400, 'MalformedXML'],
+    ['another algorithm', document(algorithm('ROT13')), 400, 'MalformedXML'],
+    ['KMS', document(algorithm('aws:kms')), 501, 'NotImplemented'],
+    ['KMS twice over', document(algorithm('aws:kms:dsse')), 501, 'NotImplemented'],
+    ['a key', document(algorithm('AES256', '<KMSMasterKeyID>k</KMSMasterKeyID>')), 400, 'InvalidArgument'],
+    [
+      'what is not a truth value',
+      document('<Rule><BucketKeyEnabled>maybe</BucketKeyEnabled></Rule>'),
+      400,
+      'MalformedXML',
+    ],
+    [
+      'what nobody can block',
+      document('<Rule><BlockedEncryptionTypes><EncryptionType>AES256</EncryptionType></BlockedEncryptionTypes></Rule>'),
+      400,
+      'MalformedXML',
+    ],
+  ])('cannot be %s', async (_, body, status, code) => {
+    const bucket = await service.bucket();
+    await encrypt(bucket);
+    expectError(await service.send({ method: 'PUT', path: `/${bucket}`, query: 'encryption', body }), status, code);
+    expect(await encryptionOf(bucket)).toEqual([aes256]);
+  });
+
+  it('is for the project of the owner, and for whom the policy allows it', async () => {
+    const bucket = await service.bucket();
+    await encrypt(bucket);
+    await expect(encryptionOf(bucket, service.stranger)).rejects.toEqual(denied);
+    const change = { Bucket: bucket, ServerSideEncryptionConfiguration: { Rules: [aes256] } };
+    await expect(service.stranger.send(new PutBucketEncryptionCommand(change))).rejects.toEqual(denied);
+    await expect(service.stranger.send(new DeleteBucketEncryptionCommand(change))).rejects.toEqual(denied);
+    const Policy = JSON.stringify({
+      Statement: [
+        {
+          ...{ Effect: 'Allow', Principal: '*', Resource: `arn:aws:s3:::${bucket}` },
+          Action: ['s3:GetEncryptionConfiguration', 's3:PutEncryptionConfiguration'],
+        },
+      ],
+    });
+    await service.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }));
+    expect(await encryptionOf(bucket, service.stranger)).toEqual([aes256]);
+    await service.stranger.send(new PutBucketEncryptionCommand(change));
+    await service.stranger.send(new DeleteBucketEncryptionCommand(change));
+    await expect(encryptionOf(bucket)).rejects.toEqual(notFound);
+  });
+});
+
+describe('objects of a bucket with default encryption', () => {
+  it('are encrypted when they are put, and say so', async () => {
+    const bucket = await service.bucket();
+    await put(service.client, bucket, 'before', 'content');
+    await encrypt(bucket);
+    const answer = await put(service.client, bucket, 'after', 'content');
+    expect(answer.ServerSideEncryption).toBe('AES256');
+    expect([await kindOf(bucket, 'before'), await kindOf(bucket, 'after')]).toEqual([undefined, 'AES256']);
+    const read = await service.client.send(new GetObjectCommand({ Bucket: bucket, Key: 'after' }));
+    expect(await read.Body!.transformToString()).toBe('content');
+  });
+
+  it('lie on the disk as ciphertext', async ({ skip }) => {
+    if (!isInspectable) skip('the service was not started here: what it keeps cannot be looked at');
+    const bucket = await service.bucket();
+    await encrypt(bucket);
+    const secret = `kept from those who read disks ${randomBytes(8).toString('hex')}`;
+    await put(service.client, bucket, 'k', secret);
+    expect((await service.kept()).filter((bytes) => bytes.includes(secret))).toEqual([]);
+  });
+
+  it('are encrypted when they are copied, and in place too', async () => {
+    const [plain, bucket] = [await service.bucket(), await service.bucket()];
+    await put(service.client, plain, 'k', 'content');
+    await put(service.client, bucket, 'k', 'content');
+    await encrypt(bucket);
+    const copy = { Bucket: bucket, Key: 'copy', CopySource: `${plain}/k` };
+    expect((await service.client.send(new CopyObjectCommand(copy))).ServerSideEncryption).toBe('AES256');
+    await service.client.send(new CopyObjectCommand({ Bucket: bucket, Key: 'k', CopySource: `${bucket}/k` }));
+    expect([await kindOf(bucket, 'copy'), await kindOf(bucket, 'k')]).toEqual(['AES256', 'AES256']);
+    // It is the target's bucket that counts.
+    await service.client.send(new CopyObjectCommand({ Bucket: plain, Key: 'back', CopySource: `${bucket}/k` }));
+    expect(await kindOf(plain, 'back')).toBeUndefined();
+  });
+
+  it('are encrypted part by part', async () => {
+    const bucket = await service.bucket();
+    await encrypt(bucket);
+    const upload = { Bucket: bucket, Key: 'k' };
+    const created = await service.client.send(new CreateMultipartUploadCommand(upload));
+    const place = { ...upload, UploadId: created.UploadId! };
+    await put(service.client, bucket, 'source', 'content');
+    const part = await service.client.send(new UploadPartCommand({ ...place, PartNumber: 1, Body: 'content' }));
+    const source = { ...place, PartNumber: 1, CopySource: `${bucket}/source` };
+    const copied = await service.client.send(new UploadPartCopyCommand(source));
+    const parts = { Parts: [{ PartNumber: 1, ETag: part.ETag }] };
+    const done = await service.client.send(new CompleteMultipartUploadCommand({ ...place, MultipartUpload: parts }));
+    const told = [created, part, copied, done].map(({ ServerSideEncryption }) => ServerSideEncryption);
+    expect(told).toEqual(Array(4).fill('AES256'));
+    expect(await kindOf(bucket, 'k')).toBe('AES256');
+  });
+
+  it('are encrypted when a form brings them', async () => {
+    const bucket = await service.bucket();
+    await encrypt(bucket);
+    const { url, fields } = await createPresignedPost(service.client, { Bucket: bucket, Key: 'k' });
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append('file', new Blob(['content']));
+    const answer = await fetch(url.replace(/^https?:\/\/[^/]*/, service.url), { method: 'POST', body: form });
+    expect([answer.status, answer.headers.get('x-amz-server-side-encryption')]).toEqual([204, 'AES256']);
+    expect(await kindOf(bucket, 'k')).toBe('AES256');
+  });
+
+  it("have a customer's key where one is brought", async () => {
+    const bucket = await service.bucket();
+    await encrypt(bucket);
+    const answer = await service.client.send(
+      new PutObjectCommand({ Bucket: bucket, Key: 'k', Body: 'x', ...customer }),
+    );
+    expect([answer.ServerSideEncryption, answer.SSECustomerAlgorithm]).toEqual([undefined, 'AES256']);
+  });
+});
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/blocking-unblocking-s3-c-encryption-gpb.html */
+describe("a bucket that blocks customers' keys", () => {
+  const blocked = (type: 'SSE-C' | 'NONE') => ({ ...aes256, BlockedEncryptionTypes: { EncryptionType: [type] } });
+
+  it('takes none in any kind of upload, but still reads with them', async () => {
+    const { client } = service;
+    const bucket = await service.bucket();
+    const object = { Bucket: bucket, Key: 'k', ...customer };
+    await client.send(new PutObjectCommand({ ...object, Body: 'content' }));
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand(object));
+    const { ETag } = await client.send(new UploadPartCommand({ ...object, UploadId, PartNumber: 1, Body: 'content' }));
+    await encrypt(bucket, blocked('SSE-C'));
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    const copy = { ...object, CopySource: `${bucket}/other` };
+    await put(client, bucket, 'other', 'content');
+    for (const write of [
+      () => client.send(new PutObjectCommand({ ...object, Body: 'other content' })),
+      () => client.send(new CopyObjectCommand(copy)),
+      () => client.send(new CreateMultipartUploadCommand(object)),
+      () => client.send(new UploadPartCommand({ ...object, UploadId, PartNumber: 1, Body: 'content' })),
+      () => client.send(new UploadPartCopyCommand({ ...copy, UploadId, PartNumber: 1 })),
+      () => client.send(new CompleteMultipartUploadCommand({ Bucket: bucket, Key: 'k', UploadId, MultipartUpload })),
+    ]) {
+      await expect(write()).rejects.toEqual(denied);
+    }
+    const read = await client.send(new GetObjectCommand(object));
+    expect(await read.Body!.transformToString()).toBe('content');
+    await encrypt(bucket, blocked('NONE'));
+    await client.send(new PutObjectCommand({ ...object, Body: 'other content' }));
+  });
+});
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */
+describe('a copy onto itself', () => {
+  it('may take encryption away', async () => {
+    const bucket = await service.bucket();
+    const target = { Bucket: bucket, Key: 'k', CopySource: `${bucket}/k` };
+    await service.client.send(new PutObjectCommand({ Bucket: bucket, Key: 'k', Body: 'content', ...customer }));
+    const source = Object.fromEntries(Object.entries(customer).map(([name, value]) => [`CopySource${name}`, value]));
+    await service.client.send(new CopyObjectCommand({ ...target, ...source }));
+    const head = await service.client.send(new HeadObjectCommand({ Bucket: bucket, Key: 'k' }));
+    expect([head.SSECustomerAlgorithm, head.ServerSideEncryption]).toEqual([undefined, undefined]);
+    await service.client.send(new CopyObjectCommand({ ...target, ServerSideEncryption: 'AES256' }));
+    expect(await kindOf(bucket, 'k')).toBe('AES256');
+    await service.client.send(new CopyObjectCommand(target));
+    expect(await kindOf(bucket, 'k')).toBeUndefined();
+    await expect(service.client.send(new CopyObjectCommand(target))).rejects.toEqual(s3Error('InvalidRequest', 400));
+    const read = await service.client.send(new GetObjectCommand({ Bucket: bucket, Key: 'k' }));
+    expect(await read.Body!.transformToString()).toBe('content');
+  });
+});

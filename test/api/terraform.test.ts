@@ -1,0 +1,334 @@
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteBucketCorsCommand,
+  DeleteBucketEncryptionCommand,
+  DeleteBucketLifecycleCommand,
+  DeleteBucketOwnershipControlsCommand,
+  DeleteBucketPolicyCommand,
+  DeleteBucketTaggingCommand,
+  DeleteBucketWebsiteCommand,
+  DeletePublicAccessBlockCommand,
+  GetBucketAccelerateConfigurationCommand,
+  GetBucketAclCommand,
+  GetBucketCorsCommand,
+  GetBucketEncryptionCommand,
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketLocationCommand,
+  GetBucketLoggingCommand,
+  GetBucketNotificationConfigurationCommand,
+  GetBucketOwnershipControlsCommand,
+  GetBucketPolicyCommand,
+  GetBucketReplicationCommand,
+  GetBucketRequestPaymentCommand,
+  GetBucketTaggingCommand,
+  GetBucketVersioningCommand,
+  GetBucketWebsiteCommand,
+  GetObjectLockConfigurationCommand,
+  GetPublicAccessBlockCommand,
+  HeadBucketCommand,
+  PutBucketAclCommand,
+  PutBucketCorsCommand,
+  PutBucketEncryptionCommand,
+  PutBucketLifecycleConfigurationCommand,
+  PutBucketLoggingCommand,
+  PutBucketNotificationConfigurationCommand,
+  PutBucketOwnershipControlsCommand,
+  PutBucketPolicyCommand,
+  PutBucketRequestPaymentCommand,
+  PutBucketTaggingCommand,
+  PutBucketVersioningCommand,
+  PutBucketWebsiteCommand,
+  PutPublicAccessBlockCommand,
+  type BucketLifecycleConfiguration,
+  type CORSRule,
+  type ServerSideEncryptionRule,
+  type WebsiteConfiguration,
+} from '@aws-sdk/client-s3';
+import { expect, it } from 'vitest';
+import { s3Error } from '../support/expect-error.ts';
+import { serviceUnderTest } from '../support/service-under-test.ts';
+
+/**
+ * The calls of Terraform's AWS provider for a bucket as modules make it, in the provider's order:
+ * https://github.com/hashicorp/terraform-provider-aws/tree/main/internal/service/s3. A resource is created by one PUT, and read until it
+ * is as it was put; a refresh reads all of it again, and finds nothing to change; it is destroyed by its DELETE, and read until it
+ * is gone.
+ */
+
+const service = serviceUnderTest();
+
+/** One resource of the provider: how it is created, read and destroyed. What is read must be what was put, or the plan is not empty. */
+interface Resource {
+  readonly name: string;
+  readonly create: (Bucket: string) => Promise<unknown>;
+  /** What the provider keeps of the answer. */
+  readonly read: (Bucket: string) => Promise<unknown>;
+  readonly planned: (bucket: string) => unknown;
+  readonly destroy?: (Bucket: string) => Promise<unknown>;
+  /** What reading it answers from then on. */
+  readonly gone?: readonly [code: string, status: number] | ((read: unknown) => void);
+}
+
+const versioning = (Bucket: string, Status: 'Enabled' | 'Suspended'): Promise<unknown> =>
+  service.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status } }));
+const policy = (bucket: string): string =>
+  JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [
+      {
+        ...{ Sid: 'DenyIncorrectEncryptionHeader', Effect: 'Deny', Principal: '*', Action: 's3:PutObject' },
+        Resource: `arn:aws:s3:::${bucket}/*`,
+        Condition: { StringNotEquals: { 's3:x-amz-server-side-encryption': 'AES256' } },
+      },
+    ],
+  });
+const encryption: readonly ServerSideEncryptionRule[] = [
+  { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' }, BucketKeyEnabled: true },
+];
+const block = { BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true };
+const lifecycle: BucketLifecycleConfiguration = {
+  Rules: [
+    {
+      ID: 'uploads',
+      Status: 'Enabled',
+      Filter: { Prefix: '' },
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation: 7 },
+    },
+    {
+      ...{ ID: 'logs', Status: 'Enabled', Expiration: { Days: 90 } },
+      Filter: { And: { Prefix: 'logs/', Tags: [{ Key: 'class', Value: 'log' }] } },
+      NoncurrentVersionExpiration: { NoncurrentDays: 30, NewerNoncurrentVersions: 2 },
+    },
+  ],
+};
+const minimumSize = 'all_storage_classes_128K';
+const cors: readonly CORSRule[] = [
+  {
+    ...{ ID: 'web', AllowedMethods: ['GET', 'PUT'], AllowedOrigins: ['https://example.com'], MaxAgeSeconds: 3000 },
+    ...{ AllowedHeaders: ['*'], ExposeHeaders: ['ETag'] },
+  },
+];
+const website: WebsiteConfiguration = {
+  IndexDocument: { Suffix: 'index.html' },
+  ErrorDocument: { Key: 'error.html' },
+  RoutingRules: [{ Condition: { KeyPrefixEquals: 'docs/' }, Redirect: { ReplaceKeyPrefixWith: 'documents/' } }],
+};
+const tags = [
+  { Key: 'Environment', Value: 'Dev' },
+  { Key: 'Name', Value: 'My bucket' },
+];
+
+const shown = (answer: object): object =>
+  Object.fromEntries(Object.entries(answer).filter(([name]) => name !== '$metadata'));
+
+const resources: readonly Resource[] = [
+  {
+    name: 'aws_s3_bucket_ownership_controls',
+    create: (Bucket) =>
+      service.client.send(
+        new PutBucketOwnershipControlsCommand({
+          Bucket,
+          OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerPreferred' }] },
+        }),
+      ),
+    read: async (Bucket) =>
+      (await service.client.send(new GetBucketOwnershipControlsCommand({ Bucket }))).OwnershipControls,
+    planned: () => ({ Rules: [{ ObjectOwnership: 'BucketOwnerPreferred' }] }),
+    destroy: (Bucket) => service.client.send(new DeleteBucketOwnershipControlsCommand({ Bucket })),
+    gone: ['OwnershipControlsNotFoundError', 404],
+  },
+  {
+    name: 'aws_s3_bucket_acl',
+    create: (Bucket) => service.client.send(new PutBucketAclCommand({ Bucket, ACL: 'private' })),
+    read: async (Bucket) => {
+      const { Owner, Grants } = await service.client.send(new GetBucketAclCommand({ Bucket }));
+      return Grants!.map(({ Grantee, Permission }) => [Grantee!.Type, Grantee!.ID === Owner!.ID, Permission]);
+    },
+    planned: () => [['CanonicalUser', true, 'FULL_CONTROL']],
+  },
+  {
+    name: 'aws_s3_bucket_public_access_block',
+    create: (Bucket) =>
+      service.client.send(new PutPublicAccessBlockCommand({ Bucket, PublicAccessBlockConfiguration: block })),
+    read: async (Bucket) =>
+      (await service.client.send(new GetPublicAccessBlockCommand({ Bucket }))).PublicAccessBlockConfiguration,
+    planned: () => block,
+    destroy: (Bucket) => service.client.send(new DeletePublicAccessBlockCommand({ Bucket })),
+    gone: ['NoSuchPublicAccessBlockConfiguration', 404],
+  },
+  {
+    name: 'aws_s3_bucket_versioning',
+    create: (Bucket) => versioning(Bucket, 'Enabled'),
+    read: async (Bucket) => (await service.client.send(new GetBucketVersioningCommand({ Bucket }))).Status,
+    planned: () => 'Enabled',
+    destroy: (Bucket) => versioning(Bucket, 'Suspended'),
+    gone: (read) => expect(read).toBe('Suspended'),
+  },
+  {
+    name: 'aws_s3_bucket_server_side_encryption_configuration',
+    create: (Bucket) =>
+      service.client.send(
+        new PutBucketEncryptionCommand({ Bucket, ServerSideEncryptionConfiguration: { Rules: [...encryption] } }),
+      ),
+    read: async (Bucket) =>
+      (await service.client.send(new GetBucketEncryptionCommand({ Bucket }))).ServerSideEncryptionConfiguration!.Rules,
+    planned: () => encryption,
+    destroy: (Bucket) => service.client.send(new DeleteBucketEncryptionCommand({ Bucket })),
+    gone: ['ServerSideEncryptionConfigurationNotFoundError', 404],
+  },
+  {
+    name: 'aws_s3_bucket_policy',
+    create: (Bucket) => service.client.send(new PutBucketPolicyCommand({ Bucket, Policy: policy(Bucket) })),
+    read: async (Bucket) => (await service.client.send(new GetBucketPolicyCommand({ Bucket }))).Policy,
+    planned: policy,
+    destroy: (Bucket) => service.client.send(new DeleteBucketPolicyCommand({ Bucket })),
+    gone: ['NoSuchBucketPolicy', 404],
+  },
+  {
+    name: 'aws_s3_bucket_lifecycle_configuration',
+    create: async (Bucket) => {
+      const put = new PutBucketLifecycleConfigurationCommand({
+        ...{ Bucket, LifecycleConfiguration: lifecycle },
+        TransitionDefaultMinimumObjectSize: minimumSize,
+      });
+      expect((await service.client.send(put)).TransitionDefaultMinimumObjectSize).toBe(minimumSize);
+    },
+    read: async (Bucket) => {
+      const answer = await service.client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));
+      return [answer.Rules, answer.TransitionDefaultMinimumObjectSize];
+    },
+    planned: () => [lifecycle.Rules, minimumSize],
+    destroy: (Bucket) => service.client.send(new DeleteBucketLifecycleCommand({ Bucket })),
+    gone: ['NoSuchLifecycleConfiguration', 404],
+  },
+  {
+    name: 'aws_s3_bucket_cors_configuration',
+    create: (Bucket) =>
+      service.client.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules: [...cors] } })),
+    read: async (Bucket) => (await service.client.send(new GetBucketCorsCommand({ Bucket }))).CORSRules,
+    planned: () => cors,
+    destroy: (Bucket) => service.client.send(new DeleteBucketCorsCommand({ Bucket })),
+    gone: ['NoSuchCORSConfiguration', 404],
+  },
+  {
+    name: 'aws_s3_bucket_website_configuration',
+    create: (Bucket) => service.client.send(new PutBucketWebsiteCommand({ Bucket, WebsiteConfiguration: website })),
+    read: async (Bucket) => shown(await service.client.send(new GetBucketWebsiteCommand({ Bucket }))),
+    planned: () => website,
+    destroy: (Bucket) => service.client.send(new DeleteBucketWebsiteCommand({ Bucket })),
+    gone: ['NoSuchWebsiteConfiguration', 404],
+  },
+  {
+    name: 'aws_s3_bucket_request_payment_configuration',
+    create: (Bucket) =>
+      service.client.send(
+        new PutBucketRequestPaymentCommand({ Bucket, RequestPaymentConfiguration: { Payer: 'BucketOwner' } }),
+      ),
+    read: async (Bucket) => (await service.client.send(new GetBucketRequestPaymentCommand({ Bucket }))).Payer,
+    planned: () => 'BucketOwner',
+    destroy: (Bucket) =>
+      service.client.send(
+        new PutBucketRequestPaymentCommand({ Bucket, RequestPaymentConfiguration: { Payer: 'BucketOwner' } }),
+      ),
+  },
+  {
+    // Without a target, which the service has none of: a module that switches logging off, or destroys it.
+    name: 'aws_s3_bucket_logging',
+    create: (Bucket) => service.client.send(new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: {} })),
+    read: async (Bucket) => (await service.client.send(new GetBucketLoggingCommand({ Bucket }))).LoggingEnabled,
+    planned: () => undefined,
+    destroy: (Bucket) => service.client.send(new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: {} })),
+  },
+  {
+    name: 'aws_s3_bucket_notification',
+    create: (Bucket) =>
+      service.client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration: {} })),
+    read: async (Bucket) => {
+      const answer = await service.client.send(new GetBucketNotificationConfigurationCommand({ Bucket }));
+      return shown(answer);
+    },
+    planned: () => ({}),
+    destroy: (Bucket) =>
+      service.client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration: {} })),
+  },
+];
+
+/** What `aws_s3_bucket` reads of every bucket, whatever other resources say; only these errors mean "there is none" to it. */
+async function readBucket(Bucket: string): Promise<unknown> {
+  const orNone = (answer: Promise<object>, code: string): Promise<unknown> =>
+    answer.then(shown, (error: unknown) => {
+      expect(error).toEqual(s3Error(code, 404));
+      return undefined;
+    });
+  const head = await service.client.send(new HeadBucketCommand({ Bucket }));
+  return [
+    head.BucketRegion,
+    await orNone(service.client.send(new GetBucketPolicyCommand({ Bucket })), 'NoSuchBucketPolicy'),
+    shown(await service.client.send(new GetBucketAclCommand({ Bucket }))),
+    await orNone(service.client.send(new GetBucketCorsCommand({ Bucket })), 'NoSuchCORSConfiguration'),
+    await orNone(service.client.send(new GetBucketWebsiteCommand({ Bucket })), 'NoSuchWebsiteConfiguration'),
+    shown(await service.client.send(new GetBucketVersioningCommand({ Bucket }))),
+    shown(await service.client.send(new GetBucketAccelerateConfigurationCommand({ Bucket }))),
+    shown(await service.client.send(new GetBucketRequestPaymentCommand({ Bucket }))),
+    shown(await service.client.send(new GetBucketLoggingCommand({ Bucket }))),
+    await orNone(
+      service.client.send(new GetBucketLifecycleConfigurationCommand({ Bucket })),
+      'NoSuchLifecycleConfiguration',
+    ),
+    await orNone(
+      service.client.send(new GetBucketReplicationCommand({ Bucket })),
+      'ReplicationConfigurationNotFoundError',
+    ),
+    await orNone(
+      service.client.send(new GetBucketEncryptionCommand({ Bucket })),
+      'ServerSideEncryptionConfigurationNotFoundError',
+    ),
+    await orNone(
+      service.client.send(new GetObjectLockConfigurationCommand({ Bucket })),
+      'ObjectLockConfigurationNotFoundError',
+    ),
+    shown(await service.client.send(new GetBucketLocationCommand({ Bucket }))),
+    await orNone(service.client.send(new GetBucketTaggingCommand({ Bucket })), 'NoSuchTagSet'),
+  ];
+}
+
+it('a module of a bucket and its settings is applied, has an empty plan, and is destroyed', async () => {
+  const Bucket = service.freeName('terraform');
+  await service.client.send(new CreateBucketCommand({ Bucket, ACL: 'private' }));
+  await service.client.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet: tags } }));
+  const { TagSet } = await service.client.send(new GetBucketTaggingCommand({ Bucket }));
+  expect(TagSet).toEqual(tags);
+  await readBucket(Bucket);
+  for (const { create, read, planned } of resources) {
+    await create(Bucket);
+    expect(await read(Bucket)).toEqual(planned(Bucket));
+  }
+
+  // A refresh finds everything as it was planned, and what it finds the next time is the same.
+  const first = await readBucket(Bucket);
+  for (const { read, planned } of resources) expect(await read(Bucket)).toEqual(planned(Bucket));
+  expect(await readBucket(Bucket)).toEqual(first);
+
+  for (const { destroy, gone, read } of resources.toReversed()) {
+    await destroy?.(Bucket);
+    if (Array.isArray(gone)) await expect(read(Bucket)).rejects.toEqual(s3Error(...(gone as [string, number])));
+    else if (typeof gone === 'function') gone(await read(Bucket));
+  }
+  await service.client.send(new DeleteBucketTaggingCommand({ Bucket }));
+  await service.client.send(new DeleteBucketCommand({ Bucket }));
+  await expect(service.client.send(new HeadBucketCommand({ Bucket }))).rejects.toMatchObject({
+    $metadata: { httpStatusCode: 404 },
+  });
+});
+
+it('a bucket may get its tags, its region and its ownership when it is created', async () => {
+  const Bucket = service.freeName('terraform');
+  const CreateBucketConfiguration = { LocationConstraint: 'eu-west-1' as const, Tags: tags };
+  await service.client.send(
+    new CreateBucketCommand({ Bucket, CreateBucketConfiguration, ObjectOwnership: 'BucketOwnerEnforced' }),
+  );
+  expect((await service.client.send(new GetBucketTaggingCommand({ Bucket }))).TagSet).toEqual(tags);
+  const { LocationConstraint } = await service.client.send(new GetBucketLocationCommand({ Bucket }));
+  expect(LocationConstraint).toBe('eu-west-1');
+});

@@ -1,0 +1,227 @@
+import { GetBucketPolicyCommand, GetObjectTaggingCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, type TestContext } from 'vitest';
+import { put, read, setVersioning } from '../support/objects.ts';
+import { makeBucket, row } from './support/buckets.ts';
+import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
+
+const under = consoleUnderTest();
+
+/** The details of an object, opened. */
+async function details(test: TestContext, bucket: string, key: string, tab?: string): Promise<Page> {
+  const page = await under.signedIn(test, `/b/${bucket}/?o=${encodeURIComponent(key)}`);
+  if (tab !== undefined) await page.getByRole('tab', { name: tab }).click();
+  return page;
+}
+
+describe('the properties of an object', () => {
+  it('are its headers and metadata, whose prefix is added by itself, and its tags', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt']);
+    const page = await details(test, bucket, 'a.txt', 'Properties');
+    await page.getByText('16 B').first().waitFor();
+    await page.getByText('Checksum').first().waitFor();
+    await page.getByRole('button', { name: 'Edit: Metadata' }).click();
+    await page.getByLabel('Name 1').fill('Colour');
+    await page.getByLabel('Value 1').fill('green');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('colour', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Edit: Headers' }).click();
+    await page.getByLabel('Value 2').fill('no-cache');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('no-cache', { exact: true }).waitFor();
+    const head = await under.sdk().send(new HeadObjectCommand({ Bucket: bucket, Key: 'a.txt' }));
+    expect(head.Metadata).toEqual({ colour: 'green' });
+    expect(head.CacheControl).toBe('no-cache');
+
+    await page.getByRole('button', { name: 'Edit: Tags' }).click();
+    await page.getByLabel('Key 1').fill('team');
+    await page.getByLabel('Value 1').fill('blue');
+    await page.getByRole('button', { name: 'Add tag' }).click();
+    await page.getByLabel('Key 2').fill('bad{tag}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('Tags have a key').waitFor();
+    await page.getByRole('button', { name: 'Remove 2' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('team: blue').waitFor();
+    const tags = await under.sdk().send(new GetObjectTaggingCommand({ Bucket: bucket, Key: 'a.txt' }));
+    expect(tags.TagSet).toEqual([{ Key: 'team', Value: 'blue' }]);
+    expect(under.faultsOf(page)).toEqual([]);
+  });
+});
+
+describe('versions', () => {
+  it('are listed, shown, restored, deleted and undeleted', async (test) => {
+    const bucket = await makeBucket(under, []);
+    await setVersioning(under.sdk(), bucket, 'Enabled');
+    for (const content of ['first', 'second', 'third']) await put(under.sdk(), bucket, 'a.txt', content);
+    const page = await details(test, bucket, 'a.txt', 'Versions');
+    const versions = page.locator('.version');
+    await eventually(() => versions.count()).toBe(3);
+    await expectAccessible(page);
+    await versions.nth(2).getByRole('button', { name: 'Preview' }).click();
+    await page.frameLocator('.preview-frame').getByText('first').waitFor();
+    await page.getByRole('tab', { name: 'Versions' }).click();
+    await versions.nth(2).getByRole('button', { name: 'Restore' }).click();
+    await eventually(() => versions.count()).toBe(4);
+    expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
+    await versions.nth(2).getByRole('button', { name: 'Delete version' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await eventually(() => versions.count()).toBe(3);
+
+    await row(page, 'a.txt').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByText('a.txt deleted.').waitFor();
+    await page.getByRole('tab', { name: 'Properties' }).click();
+    await page.getByRole('tab', { name: 'Versions' }).click();
+    await page.getByText('Deleted here').waitFor();
+    await page.getByRole('button', { name: 'Undelete' }).click();
+    await row(page, 'a.txt').waitFor();
+    expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
+  });
+});
+
+describe('previews', () => {
+  it('show what bytes are, in a frame without rights, and never by name or type', async (test) => {
+    const png = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    );
+    const bucket = await makeBucket(under, []);
+    const client = under.sdk();
+    const script = '<script>parent.document.title = "broken"</script><svg onload="alert(1)">';
+    await put(client, bucket, 'picture.html', png, { ContentType: 'text/html' });
+    await put(client, bucket, 'page.pdf', script, { ContentType: 'application/pdf' });
+    await put(client, bucket, 'data.bin', '{"a":{"b":[1,2]}}');
+    await put(client, bucket, 'table', 'name,size\n"a ""quoted"", one",1\nb,2\n');
+    await put(client, bucket, 'binary.txt', Buffer.from([0, 1, 2, 3]));
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    const frame = page.frameLocator('.preview-frame');
+    await row(page, 'picture.html').click();
+    await frame.locator('img').waitFor();
+    await row(page, 'page.pdf').click();
+    await frame.getByText(script).waitFor();
+    await row(page, 'data.bin').click();
+    await frame.getByText('"b": [').waitFor();
+    await row(page, 'table').click();
+    await frame.getByRole('cell', { name: 'a "quoted", one' }).waitFor();
+    await row(page, 'binary.txt').click();
+    await frame.getByText('There is no preview of this type').waitFor();
+    expect(await page.title()).toBe('Stillage');
+    const inside = page.frames().find((each) => each.url().includes('/preview/'))!;
+    // An origin of its own, from which nothing of the page and nothing on the network can be reached.
+    expect(await inside.evaluate(() => globalThis.origin)).toBe('null');
+    expect(
+      await inside.evaluate(() =>
+        fetch('/config.json').then(
+          () => 'read',
+          () => 'refused',
+        ),
+      ),
+    ).toBe('refused');
+    const above = await inside.evaluate(() => {
+      try {
+        return String(parent.document.title);
+      } catch {
+        return 'refused';
+      }
+    });
+    expect(above).toBe('refused');
+    await expectAccessible(page);
+  });
+});
+
+describe('access', () => {
+  it('is opened to everybody, and closed, of an object and of all in a folder', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt', 'folder/b', 'folder/in/c']);
+    const anonymous = async (key: string): Promise<number> =>
+      (await fetch(`${under.service.url}/${bucket}/${key}`)).status;
+    const page = await details(test, bucket, 'a.txt', 'Access');
+    await page.getByText('All users of the bucket’s project.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('switch', { name: 'Everybody can read' }).click();
+    await page.getByText('Everybody, by the object’s ACL.').waitFor();
+    expect(await anonymous('a.txt')).toBe(200);
+    await page.getByRole('switch', { name: 'Everybody can read' }).click();
+    await eventually(() => anonymous('a.txt')).toBe(403);
+    for (const [item, button, status] of [
+      ['Open public access', 'Open public access', 200],
+      ['Close public access', 'Close public access', 403],
+    ] as const) {
+      await row(page, 'folder').click({ button: 'right' });
+      await page.getByRole('menuitem', { name: item }).click();
+      await page.getByRole('dialog').getByRole('button', { name: button }).click();
+      await eventually(() => anonymous('folder/b')).toBe(status);
+      await eventually(() => anonymous('folder/in/c')).toBe(status);
+    }
+  });
+
+  it('is granted to projects and to all who signed in, and who can read is said in words', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt']);
+    const page = await details(test, bucket, 'a.txt', 'Access');
+    await page.getByLabel('Who').selectOption('Project');
+    await page.getByLabel('project@customer').fill('nobody@nowhere.test');
+    await page.getByRole('button', { name: 'Add grant' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('There is no such project').waitFor();
+    await page.getByRole('button', { name: 'Remove: nobody@nowhere.test, Read' }).click();
+    await page.getByLabel('project@customer').fill('other@example.test');
+    await page.getByRole('button', { name: 'Add grant' }).click();
+    await page.getByLabel('Who').selectOption('Everybody signed in');
+    await page.getByLabel('May').selectOption('Read the ACL');
+    await page.getByRole('button', { name: 'Add grant' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('other, by the object’s ACL.').waitFor();
+  });
+
+  it('is given by policies, checked as they are written', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt']);
+    const page = await under.signedIn(test, `/settings/${bucket}/access`);
+    await page.getByLabel('Policy', { exact: true }).fill('{"Statement": [{"Effect": "Perhaps"}]}');
+    await page.getByText('Statement 1: Effect is Allow or Deny').waitFor();
+    expect(await page.getByRole('button', { name: 'Save policy' }).isDisabled()).toBe(true);
+    await page.getByLabel('Policy', { exact: true }).fill('');
+    await page.getByLabel('Add a statement').selectOption('Everybody may read objects');
+    await page.getByText('it lets everybody in').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save policy' }).click();
+    await page.getByRole('button', { name: 'Delete policy' }).waitFor();
+    const stored = await under.sdk().send(new GetBucketPolicyCommand({ Bucket: bucket }));
+    expect(stored.Policy).toContain('s3:GetObject');
+    await page.getByRole('link', { name: 'objects' }).click();
+    await row(page, 'a.txt').click();
+    await page.getByRole('tab', { name: 'Access' }).click();
+    await page.getByText('Everybody, by the bucket’s policy').waitFor();
+  });
+
+  it('is given by links, which are listed and revoked, and by presigned URLs', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt']);
+    const page = await details(test, bucket, 'a.txt', 'Links');
+    await page.getByRole('button', { name: 'Make a link' }).click();
+    const link = (await page
+      .getByText(/_public\//)
+      .first()
+      .textContent())!;
+    expect(await (await fetch(link)).text()).toBe('content of a.txt');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('No links.').waitFor();
+    expect((await fetch(link)).status).toBe(404);
+    await page.getByRole('button', { name: 'Make a URL' }).click();
+    const url = (await page
+      .getByText(/X-Amz-Signature=/)
+      .first()
+      .textContent())!;
+    expect(await (await fetch(url)).text()).toBe('content of a.txt');
+    await page.getByLabel('For', { exact: true }).selectOption('PUT');
+    await page.getByRole('button', { name: 'Make a URL' }).click();
+    await eventually(async () => {
+      const writing = (await page
+        .getByText(/X-Amz-Signature=/)
+        .first()
+        .textContent())!;
+      return (await fetch(writing, { method: 'PUT', body: 'written' })).status;
+    }).toBe(200);
+    expect(await read(under.sdk(), bucket, 'a.txt')).toBe('written');
+  });
+});

@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { makeBucket, row } from './support/buckets.ts';
+import { consoleUnderTest, eventually, expectAccessible, signIn } from './support/console.ts';
+import { run } from '../support/programs.ts';
+import { alice } from '../support/server.ts';
+import { inventedFolder } from './support/invented-folder.ts';
+
+const under = consoleUnderTest();
+
+const budget = 120 * 1024;
+
+describe('the first load', () => {
+  it('is within 120 KB compressed, all that the list of buckets needs', async (test) => {
+    const context = await under.context(test);
+    const page = await context.newPage();
+    const debug = await context.newCDPSession(page);
+    await debug.send('Network.enable');
+    let bytes = 0;
+    debug.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength));
+    await page.goto(under.origin);
+    await signIn(page);
+    await page.getByRole('heading', { name: 'Buckets', level: 1 }).waitFor();
+    expect(bytes).toBeGreaterThan(20_000);
+    expect(bytes).toBeLessThan(budget);
+  });
+
+  it('has no script or style in the document', async () => {
+    const html = await readFile(join(import.meta.dirname, '../../dist/console/index.html'), 'utf8');
+    expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]* src=)/);
+    const compressed = await readFile(join(import.meta.dirname, '../../dist/console/index.html.br'));
+    expect(brotliDecompressSync(compressed).toString()).toBe(html);
+  });
+});
+
+describe('activity', () => {
+  it('shows every request, and its commands do the same in a shell', async (test) => {
+    const bucket = await makeBucket(under, ['a b$(touch pwned)\'"']);
+    const context = await under.context(test, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await under.signedIn(test, `/b/${bucket}/`, { in: context });
+    await page.locator('.item').first().click();
+    await page.getByRole('tab', { name: 'Properties' }).click();
+    await page.getByText('ETag').waitFor();
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await expectAccessible(page);
+    const line = page.getByRole('row').filter({ hasText: 'HEAD' }).first();
+    const copied = async (name: string): Promise<string> => {
+      await line.getByRole('button', { name }).click();
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    const curl = await copied('curl');
+    expect(curl).not.toContain(alice.secretAccessKey);
+    const env = { AWS_ACCESS_KEY_ID: alice.accessKeyId, AWS_SECRET_ACCESS_KEY: alice.secretAccessKey };
+    const answer = await run('bash', ['-c', `${curl} -s`], { env });
+    expect(answer.stdout).toContain('200 OK');
+    expect(await copied('AWS CLI')).toMatch(/^aws --endpoint-url \S+ s3api head-object --bucket /);
+  });
+});
+
+describe('a folder of a million keys', () => {
+  it('scrolls, keeps a few pages, and selects at once', async (test) => {
+    const page = await under.signedIn(test);
+    const folder = await inventedFolder(page, under, 1_000_000);
+    await page.evaluate((path) => {
+      history.pushState(null, '', path);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, `/b/${folder.bucket}/`);
+    await row(page, 'key-0000000').waitFor();
+    // To the end of what is known, again and again: each time the next page comes.
+    const list = page.locator('.virtual');
+    for (let round = 0; round < 12; round++) {
+      await list.evaluate((element) => (element.scrollTop = element.scrollHeight));
+      await eventually(() => page.locator('.item .name').last().textContent()).not.toBe('');
+    }
+    await eventually(async () =>
+      Number((await page.locator('.status-bar').innerText()).replace(/\D/g, '')),
+    ).toBeGreaterThan(10_000);
+    expect(await page.locator('.item').count()).toBeLessThan(80);
+    await list.evaluate((element) => (element.scrollTop = 0));
+    await row(page, 'key-0000003').click();
+    expect(await page.getByRole('row', { selected: true }).count()).toBe(1);
+  });
+
+  it('sorts 100,000 by size, and answers a click within a frame or three', async (test) => {
+    const page = await under.signedIn(test);
+    const folder = await inventedFolder(page, under, 100_000);
+    await page.evaluate((path) => {
+      history.pushState(null, '', path);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, `/b/${folder.bucket}/`);
+    await page.getByRole('button', { name: 'Size' }).click();
+    await page.getByText('100,000 items', { exact: true }).waitFor({ timeout: 45_000 });
+    await row(page, `key-0099999`).waitFor();
+    expect(await page.locator('.item').count()).toBeLessThan(80);
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('End');
+    await row(page, 'key-0000000').waitFor();
+  });
+});
+
+describe('the connection', () => {
+  it('is waited for by transfers, and an error says what happened', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    await page.route(`${under.service.url}/**`, (route) => route.abort('connectionrefused'));
+    await page.setInputFiles('#upload-files', {
+      name: 'late.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('late'),
+    });
+    await page.getByRole('link', { name: 'Transfers' }).click();
+    await page.getByText('waiting for the connection').waitFor();
+    await page.getByRole('link', { name: 'Stillage' }).click();
+    await page.getByRole('alert').getByText('The service did not answer').waitFor();
+    await page.unroute(`${under.service.url}/**`);
+    await page.getByRole('link', { name: 'Transfers' }).click();
+    await page.getByText('done').waitFor();
+  });
+
+  it('with a key that was taken away ends in the sign-in form, with the reason', async (test) => {
+    const page = await under.signedIn(test);
+    await page.route(`${under.service.url}/**`, (route) =>
+      route.fulfill({
+        status: 403,
+        headers: {
+          'access-control-allow-origin': under.origin,
+          'access-control-allow-headers': '*',
+          'access-control-expose-headers': '*',
+        },
+        body: '<Error><Code>InvalidAccessKeyId</Code><Message>no</Message></Error>',
+      }),
+    );
+    await page.getByRole('link', { name: 'Profile' }).click();
+    await page.getByText('does not accept this access key any more').waitFor();
+  });
+});
+
+describe('languages and screens', () => {
+  it('are German where that is wanted, on every page', async (test) => {
+    const page = await under.page(test, '/', { locale: 'de-DE' });
+    await page.getByRole('heading', { name: 'Anmelden' }).waitFor();
+    await page.getByLabel('Zugriffsschlüssel').fill(alice.accessKeyId);
+    await page.getByLabel('Geheimer Schlüssel').fill(alice.secretAccessKey);
+    await page.getByRole('button', { name: 'Anmelden' }).click();
+    await page.getByRole('button', { name: 'Bucket anlegen' }).waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe('de');
+    await page.getByRole('link', { name: 'Profil' }).click();
+    await page.getByLabel('Sprache').selectOption('English');
+    await page.getByRole('heading', { name: 'Profile' }).waitFor();
+  });
+
+  it('are dark, and as narrow as a phone, without findings and without a scroll bar below', async (test) => {
+    const bucket = await makeBucket(under, ['folder/a', 'b.txt']);
+    for (const options of [
+      { colorScheme: 'dark', viewport: { width: 1280, height: 800 } },
+      { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+    ] as const) {
+      const page = await under.signedIn(test, `/b/${bucket}/`, options);
+      await row(page, 'b.txt').click();
+      await page.getByRole('complementary', { name: 'Details' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Close details' }).click();
+      for (const name of ['Stillage', 'Transfers', 'Activity', 'Profile']) {
+        await page.getByRole('link', { name }).click();
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await expectAccessible(page);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      }
+      await page.close();
+    }
+  });
+});

@@ -1,0 +1,140 @@
+import { createServer } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, type TestContext } from 'vitest';
+import { axeFindings } from './axe.ts';
+import { chromiumPath } from '../../support/chromium.ts';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { sdk } from '../../support/clients.ts';
+import { alice, startService, type Service } from '../../support/server.ts';
+import { skip } from '../../support/programs.ts';
+
+/** Quiet, and without anything that a test machine's browser would ask the network for. */
+const args = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface Key {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** A service with its console, and a browser. */
+export class ConsoleUnderTest {
+  service!: Service;
+  origin = '';
+  browser: Browser | undefined;
+  private folder = '';
+  private readonly pages: { readonly page: Page; readonly faults: string[] }[] = [];
+
+  async start(): Promise<void> {
+    const port = await freePort();
+    this.service = await startService({ args: ['--console-port', String(port)] });
+    this.origin = `http://127.0.0.1:${port}`;
+    this.folder = await mkdtemp(join(tmpdir(), 'stillage-console-'));
+    const executablePath = chromiumPath();
+    if (executablePath !== undefined) {
+      this.browser = await chromium.launch({ executablePath, args, downloadsPath: this.folder, timeout: 60_000 });
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.browser?.close();
+    await this.service.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** The SDK, to prepare what is looked at and to see what was done. */
+  sdk(key: Key = alice): S3Client {
+    return sdk(this.service, key);
+  }
+
+  /** A browser of somebody new. Skips the test where there is no Chromium. */
+  async context(test: TestContext, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    if (this.browser === undefined) return skip(test, 'no chromium on the PATH') as never;
+    const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    context.setDefaultTimeout(15_000);
+    test.onTestFinished(() => context.close());
+    return context;
+  }
+
+  /** A page at a path, which must not break a rule of its own while it is used. */
+  async page(
+    test: TestContext,
+    path = '/',
+    options: BrowserContextOptions & { readonly in?: BrowserContext } = {},
+  ): Promise<Page> {
+    const { in: given, ...rest } = options;
+    const page = await (given ?? (await this.context(test, rest))).newPage();
+    const faults: string[] = [];
+    this.pages.push({ page, faults });
+    page.on('pageerror', (error) => faults.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        faults.push(message.text());
+    });
+    await page.goto(`${this.origin}${path}`);
+    return page;
+  }
+
+  /** A page of somebody who signed in. */
+  async signedIn(
+    test: TestContext,
+    path = '/',
+    options: BrowserContextOptions & { readonly key?: Key; readonly keep?: boolean; readonly in?: BrowserContext } = {},
+  ): Promise<Page> {
+    const { key = alice, keep = false, ...rest } = options;
+    const page = await this.page(test, path, rest);
+    await signIn(page, key, keep);
+    return page;
+  }
+
+  /** What pages complained of: scripts that threw, and rules of the content security policy that were broken. */
+  faultsOf(page: Page): readonly string[] {
+    return this.pages.find((each) => each.page === page)?.faults ?? [];
+  }
+}
+
+/** Signs in by the form. */
+export async function signIn(page: Page, key: Key = alice, keep = false): Promise<void> {
+  await page.getByLabel('Access key').fill(key.accessKeyId);
+  await page.getByLabel('Secret key').fill(key.secretAccessKey);
+  if (keep) await page.getByLabel('Keep me signed in').check();
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Profile' }).waitFor();
+}
+
+/** Fails on what axe finds: WCAG 2.2 AA and best practices. */
+export async function expectAccessible(page: Page): Promise<void> {
+  expect(await axeFindings(page)).toEqual([]);
+}
+
+/** Starts a console before the tests of a file, and stops it after them. */
+export function consoleUnderTest(): ConsoleUnderTest {
+  const console = new ConsoleUnderTest();
+  beforeAll(() => console.start());
+  afterAll(() => console.stop());
+  return console;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Expects something that becomes so, in a browser on a busy machine. */
+export function eventually<T>(ask: () => T | Promise<T>): ReturnType<typeof expect.poll<T>> {
+  return expect.poll(ask, { timeout: 15_000 });
+}

@@ -1,0 +1,160 @@
+import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  GetObjectTaggingCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openExistingData } from '../../functions/runtime/local/data-directory.ts';
+import { itemKey } from '../../shared/metadata/keys.ts';
+import { LayoutTooNew, checkLayout, claimLayout, ownLayout } from '../../shared/metadata/layout.ts';
+import { sdk } from '../support/clients.ts';
+import { CountedBytes } from '../support/fixed-deps.ts';
+import { buildFormerRelease, type FormerRelease } from '../support/former-release.ts';
+import { MemoryTable } from '../support/memory-table.ts';
+import { put, read, setVersioning, versionsOf } from '../support/objects.ts';
+import { runProgram } from '../support/program.ts';
+import { expectScrubClean } from '../support/scrub-clean.ts';
+import { startService } from '../support/server.ts';
+
+const Bucket = 'bucket';
+const MiB = 1024 * 1024;
+
+/** What objects hold, by key and version; the same for every release. */
+class Known {
+  readonly #contents = new Map<string, string>();
+
+  /** Writes all that there is: small and large, versions, markers, copies, parts, tags. @param release tells writers apart */
+  async write(client: S3Client, release: string): Promise<void> {
+    for (const key of ['overwritten', `${release}/small`]) {
+      const { VersionId } = await client.send(new PutObjectCommand({ Bucket, Key: key, Body: `${key} of ${release}` }));
+      this.#contents.set(`${key}\n${VersionId}`, `${key} of ${release}`);
+    }
+    const large = release.repeat(100_000);
+    await client.send(new PutObjectCommand({ Bucket, Key: `${release}/large`, Body: large, Tagging: `of=${release}` }));
+    this.#contents.set(`${release}/large`, large);
+    const parts = { Bucket, Key: `${release}/parts` };
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand(parts));
+    const bodies = [release.charAt(0).repeat(5 * MiB), release];
+    const Parts = [];
+    for (const [at, Body] of bodies.entries()) {
+      const upload = { ...parts, UploadId, PartNumber: at + 1, Body };
+      Parts.push({ PartNumber: at + 1, ETag: (await client.send(new UploadPartCommand(upload))).ETag });
+    }
+    await client.send(new CompleteMultipartUploadCommand({ ...parts, UploadId, MultipartUpload: { Parts } }));
+    this.#contents.set(`${release}/parts`, bodies.join(''));
+    const CopySource = `${Bucket}/${release}/parts`;
+    await client.send(new CopyObjectCommand({ Bucket, Key: `${release}/copy`, CopySource }));
+    this.#contents.set(`${release}/copy`, bodies.join(''));
+    await put(client, Bucket, `${release}/hidden`, 'below a marker');
+    await client.send(new DeleteObjectCommand({ Bucket, Key: `${release}/hidden` }));
+    // An upload that is left open.
+    await client.send(new CreateMultipartUploadCommand({ Bucket, Key: `${release}/open` }));
+  }
+
+  async expectAll(client: S3Client, releases: readonly string[]): Promise<void> {
+    for (const [name, content] of this.#contents) {
+      const [key, versionId] = name.split('\n') as [string, string?];
+      expect((await read(client, Bucket, key, versionId)) === content, name).toBe(true);
+    }
+    const listed = (await client.send(new ListObjectsV2Command({ Bucket }))).Contents!.map(({ Key }) => Key);
+    const own = releases.flatMap((release) => ['copy', 'large', 'parts', 'small'].map((name) => `${release}/${name}`));
+    expect(listed.toSorted()).toEqual([...own, 'overwritten'].toSorted());
+    for (const release of releases) {
+      const { TagSet } = await client.send(new GetObjectTaggingCommand({ Bucket, Key: `${release}/large` }));
+      expect(TagSet).toEqual([{ Key: 'of', Value: release }]);
+      const hidden = client.send(new GetObjectCommand({ Bucket, Key: `${release}/hidden` }));
+      await expect(hidden).rejects.toMatchObject({ name: 'NoSuchKey' });
+    }
+    const versions = (await versionsOf(client, Bucket)).filter(({ key }) => key === 'overwritten');
+    expect(versions).toHaveLength(releases.length);
+  }
+}
+
+describe('a data directory, between the last release and this one', () => {
+  let former: FormerRelease | undefined;
+  let folder: string;
+  beforeAll(async () => {
+    former = await buildFormerRelease();
+    folder = await mkdtemp(join(tmpdir(), 'stillage-upgrade-'));
+  });
+  afterAll(async () => {
+    await former?.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is upgraded, rolled back and upgraded again, and loses nothing', async (context) => {
+    if (former === undefined) return context.skip('the commit of the last release is not in this clone');
+    const data = join(folder, 'data');
+    const known = new Known();
+    const written: string[] = [];
+    for (const [release, root] of [
+      ['first-former', former.root],
+      ['upgraded', undefined],
+      ['rolled-back', former.root],
+      ['upgraded-again', undefined],
+    ] as const) {
+      const service = await startService({ data, ...(root !== undefined && { root }) });
+      const client = sdk(service);
+      try {
+        if (written.length === 0) {
+          await client.send(new CreateBucketCommand({ Bucket }));
+          await setVersioning(client, Bucket, 'Enabled');
+        }
+        await known.write(client, release);
+        written.push(release);
+        await known.expectAll(client, written);
+      } finally {
+        expect(await service.stop()).toBe(0);
+      }
+      await expectScrubClean(data);
+    }
+  });
+});
+
+describe('data of a later layout', () => {
+  it('is not touched by a service or a command', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'stillage-layout-'));
+    const data = join(folder, 'data');
+    try {
+      await (await startService({ data })).stop();
+      const key = itemKey.deployment('layout');
+      const opened = await openExistingData(data);
+      expect(await opened.table.get(key)).toMatchObject(ownLayout);
+      await opened.table.write([{ key, put: { version: 8, leastReader: 1, leastWriter: 7, r: 'later' } }]);
+      await opened.table.close();
+      const line =
+        /^stillage: --data: cannot use \S+: the data is in layout 7, and this version of Stillage knows layouts up to \d+: run the later version that wrote it\n$/;
+      for (const args of [['start', '--port', '0'], ['scrub'], ['customer', 'list']]) {
+        const { code, stderr } = await runProgram([...args, '--data', data]);
+        expect([code, stderr]).toEqual([1, expect.stringMatching(line)]);
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('may be read by what only reads, as long as that knows how to', async () => {
+    const table = new MemoryTable();
+    const randomness = new CountedBytes();
+    const later = { version: 3, leastReader: 1, leastWriter: 2 };
+    await claimLayout({ table, randomness });
+    await claimLayout({ table, randomness }, { ...later, version: 3 });
+    await checkLayout(table, 'read');
+    await expect(checkLayout(table, 'write')).rejects.toThrow(LayoutTooNew);
+    await expect(claimLayout({ table, randomness })).rejects.toThrow(LayoutTooNew);
+    // One in between neither lowers anything nor is refused.
+    await claimLayout({ table, randomness }, { version: 2, leastReader: 1, leastWriter: 1 });
+    expect(await table.get(itemKey.deployment('layout'))).toMatchObject(later);
+  });
+});

@@ -1,0 +1,122 @@
+import { asService, byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
+import { lifecycleDeps } from '../../../../functions/runtime/compose/lifecycle.ts';
+import type { LifecycleDeps } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
+import type { Versioning } from '../../../../shared/metadata/buckets/bucket.ts';
+import { realDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
+import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { MemoryBlobs } from '../../../model/memory-blobs.ts';
+import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
+import { MemoryTable } from '../../../support/memory-table.ts';
+
+export const day = 24 * 60 * 60 * 1000;
+
+/** A clock that stands still but for those who wait. */
+class WaitedClock extends SetClock {
+  override async sleep(milliseconds = 0): Promise<void> {
+    this.time += milliseconds;
+    await new Promise(setImmediate);
+  }
+}
+
+/** A deployment in memory with one bucket, and what tests do with it. */
+export class LifecycleWorld {
+  readonly table: MemoryTable;
+  readonly clock = new WaitedClock();
+  readonly deps: LifecycleDeps;
+  readonly name: string;
+
+  private constructor(table: MemoryTable, name: string) {
+    this.table = table;
+    this.name = name;
+    this.deps = lifecycleDeps({
+      table,
+      blobs: new MemoryBlobs().of('lifecycle', () => this.clock.now()),
+      clock: this.clock,
+      randomness: new CountedBytes(),
+    });
+  }
+
+  static async create({
+    versioning = 'off',
+    freeChecks = true,
+    name = 'bucket',
+  }: {
+    readonly versioning?: Versioning;
+    readonly freeChecks?: boolean;
+    readonly name?: string;
+  } = {}): Promise<LifecycleWorld> {
+    const world = new LifecycleWorld(new MemoryTable({ freeChecks }), name);
+    await world.deps.buckets.create(byOperator, name, 'project', 100);
+    await world.setVersioning(versioning);
+    return world;
+  }
+
+  async setVersioning(versioning: Versioning): Promise<void> {
+    if (versioning !== 'off')
+      await this.deps.buckets.setVersioning(asService(await this.deps.buckets.load(this.name)), versioning);
+  }
+
+  /** Each rule as it is stored, with what is usual left out. */
+  async setRules(...rules: readonly object[]): Promise<void> {
+    const stored = rules.map((rule, at) => ({
+      id: `rule ${at}`,
+      status: 'Enabled',
+      scope: { form: 'filter' },
+      ...rule,
+    }));
+    await this.deps.buckets.documents.set(asService(await this.deps.buckets.load(this.name)), 'lifecycle', {
+      rules: stored,
+    });
+  }
+
+  async put(key: string, { size = 1, tags = [] as [string, string][], long = false } = {}): Promise<Version> {
+    const bucket = await this.deps.buckets.load(this.name);
+    const metadata = long ? { long: 'x'.repeat(2000) } : {};
+    return this.deps.objects.put(asService(bucket, key), {
+      marker: false,
+      size,
+      md5: Buffer.alloc(16),
+      content: { kind: 'blob', ref: `blob-${key}` },
+      owner: 'project',
+      contentType: undefined,
+      checksum: undefined,
+      encryption: undefined,
+      objectAttributes: { ...noObjectAttributes, metadata, tags },
+    });
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.deps.objects.delete(asService(await this.deps.buckets.load(this.name), key), 'project');
+  }
+
+  async deleteVersion(key: string, versionId: string): Promise<void> {
+    await this.deps.objects.deleteVersion(asService(await this.deps.buckets.load(this.name), key, versionId));
+  }
+
+  async tag(key: string, versionId: string | undefined, tags: readonly (readonly [string, string])[]): Promise<void> {
+    const bucket = await this.deps.buckets.load(this.name);
+    await this.deps.objects.revise(asService(bucket, key, versionId), (objectAttributes) => ({
+      ...objectAttributes,
+      tags,
+    }));
+  }
+
+  /** The versions of each key, newest first. */
+  async contents(): Promise<Map<string, readonly Version[]>> {
+    const bucket = await this.deps.buckets.load(this.name);
+    const { entries } = await this.deps.objects.scan(bucket, { prefix: '', limit: 10_000 });
+    const found = new Map<string, readonly Version[]>();
+    for (const { key, currentVersion } of entries) {
+      found.set(key, await this.deps.objects.versions(bucket, key, currentVersion, 10_000));
+    }
+    return found;
+  }
+
+  /** The keys there are. */
+  async keys(): Promise<readonly string[]> {
+    return [...(await this.contents()).keys()];
+  }
+
+  /** How the service works at real days. */
+  readonly options = { calendar: realDays, bounds: { keysPerPage: 4, pagesPerTurn: 2, enoughSlices: 8 } };
+}
