@@ -17,7 +17,7 @@ import { environmentOf } from './environment.ts';
 import type { Data } from './grants.ts';
 import { functionTimeout, OperationFunction } from './operation-function.ts';
 import { OperationRoles } from './operation-roles.ts';
-import { apiLogName } from './request-logs.ts';
+import { apiLogName, requestLogClass } from './request-logs.ts';
 import type { Settings } from './settings.ts';
 
 export interface ApiStackProps extends StackProps {
@@ -47,6 +47,7 @@ export class ApiStack extends Stack {
   #functions(bundles: readonly FunctionBundle[], data: Data): ReadonlyMap<string, Function> {
     const log = new LogGroup(this, 'Log', {
       logGroupName: apiLogName(this.#settings.stage),
+      logGroupClass: requestLogClass,
       retention: this.#settings.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -68,6 +69,7 @@ export class ApiStack extends Stack {
   #api(functions: ReadonlyMap<string, Function>): SpecRestApi {
     const { stage, requestsPerSecond, burst, logRetentionDays } = this.#settings;
     const accessLog = new LogGroup(this, 'AccessLog', {
+      logGroupClass: requestLogClass,
       retention: logRetentionDays,
       removalPolicy: RemovalPolicy.RETAIN,
     });

@@ -25,14 +25,14 @@ import {
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
 import { ApplicationLoadBalancer, ApplicationProtocol } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { LogGroup, type LogGroupClass } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { byteLane } from '../shared/protocol/lanes.ts';
 import type { OperationName } from '../shared/protocol/routes.ts';
 import { environmentOf } from './environment.ts';
 import { acknowledgeBlobs, type Data, grantsOf, scrubGrants } from './grants.ts';
 import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
-import { byteLaneLogName } from './request-logs.ts';
+import { byteLaneLogName, requestLogClass } from './request-logs.ts';
 import type { Settings } from './settings.ts';
 
 export interface StreamingStackProps extends StackProps {
@@ -116,7 +116,7 @@ export class StreamingStack extends Stack {
       portMappings: [{ containerPort: port }],
       logging: LogDrivers.awsLogs({
         streamPrefix: 'byte-lane',
-        logGroup: this.#logGroup('Log', byteLaneLogName(this.#settings.stage)),
+        logGroup: this.#logGroup('Log', byteLaneLogName(this.#settings.stage), requestLogClass),
         // Where the log cannot be reached, requests go on, and their lines wait: some minutes of them.
         mode: AwsLogDriverMode.NON_BLOCKING,
         maxBufferSize: Size.mebibytes(25),
@@ -251,9 +251,10 @@ export class StreamingStack extends Stack {
       .scaleOnCpuUtilization('Processor', { targetUtilizationPercent: 60, scaleInCooldown: Duration.minutes(5) });
   }
 
-  #logGroup(id: string, logGroupName?: string): LogGroup {
+  #logGroup(id: string, logGroupName?: string, logGroupClass?: LogGroupClass): LogGroup {
     return new LogGroup(this, id, {
       ...(logGroupName !== undefined && { logGroupName }),
+      ...(logGroupClass !== undefined && { logGroupClass }),
       retention: this.#settings.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });

@@ -4,6 +4,7 @@ import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import type { Guard, NewVersion } from '../../shared/metadata/objects/new-version.ts';
 import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
 import { overItself, TooManyReferences } from '../../shared/metadata/objects/content-references.ts';
+import { contentOf } from '../../shared/metadata/objects/version-attributes.ts';
 import { etagOf, versionIdOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
 import {
   findSource,
@@ -154,14 +155,6 @@ export const copyObject = defineOperation({
     ),
   }),
 });
-
-/** What a copy shares with its source: the bytes and all that follows from them. */
-function contentOf(
-  source: Version,
-): Pick<NewVersion, 'size' | 'md5' | 'partCount' | 'content' | 'checksum' | 'encryption'> {
-  const { size, md5, partCount, content, checksum, encryption } = source;
-  return { size, md5, partCount, content, checksum, encryption };
-}
 
 /** A customer's key on either side, encryption on one side only, or another checksum: these need the bytes. */
 function mustReadBytes(source: Version, wanted: WantedEncryption, algorithm: ChecksumAlgorithm | undefined): boolean {

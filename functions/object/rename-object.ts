@@ -1,4 +1,5 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
+import { renamedOf } from '../../shared/metadata/objects/version-attributes.ts';
 import { checkKey, decodeKey } from '../../shared/http/address.ts';
 import { utf8Of } from '../../shared/http/message.ts';
 import {
@@ -59,28 +60,14 @@ export const renameObject = defineOperation({
       }
       judge(sourceConditions, source);
       const share = contentReferences.handedOn({ bucketId: bucket.id, key: from, version: source });
-      const { marker, size, md5, partCount, content, owner, contentType, storageClass } = source;
-      const { checksum, encryption, lastModified } = source;
       const renamed = {
-        ...{
-          marker,
-          size,
-          md5,
-          partCount,
-          content,
-          owner,
-          contentType,
-          storageClass,
-          checksum,
-          encryption,
-          lastModified,
-        },
+        ...renamedOf(source),
         objectAttributes: await view.objectAttributes(source),
         renameToken: token,
       };
       // Where versions are kept, the former name keeps its own.
       const grows = bucket.versioning !== 'off';
-      const reservation = grows ? await quotas.reserve(bucket, { bytes: size, objects: 1 }) : undefined;
+      const reservation = grows ? await quotas.reserve(bucket, { bytes: source.size, objects: 1 }) : undefined;
       try {
         await objects.put(authorisation, renamed, {
           guard: targetGuard(conditions),

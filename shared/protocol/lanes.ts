@@ -2,7 +2,7 @@ import type { OperationName } from './routes.ts';
 
 /**
  * The two ways from the distribution to an operation. The control lane, API Gateway and a function for each operation, carries
- * some 4.5 MB and no length of an answer to HEAD. The byte lane, one server for these operations, streams.
+ * some 4.5 MB and no length of an answer to HEAD. The byte lane, servers for the operations that carry bytes or are frequent, streams.
  */
 export type Lane = 'control' | 'byte';
 
@@ -21,6 +21,12 @@ export const byteLane: Readonly<Partial<Record<OperationName, readonly string[]>
   UploadPartCopy: always,
   GetWebsitePage: always,
   GetPublicLink: always,
+  // These carry few bytes, but there are many of them: API Gateway and a function cost $4.37 for a million.
+  DeleteObject: always,
+  DeleteObjects: always,
+  ListObjects: always,
+  ListObjectsV2: always,
+  ListObjectVersions: always,
   CopyObject: [
     'x-amz-checksum-algorithm',
     'x-amz-server-side-encryption',

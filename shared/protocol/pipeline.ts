@@ -7,6 +7,7 @@ import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
 import { EventLoopBudget } from '../ports/event-loop.ts';
+import { isExhausted } from '../ports/exhausted.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { WholeBytes } from '../ports/whole-bytes.ts';
@@ -267,7 +268,7 @@ export class Pipeline {
     // That clients ask too much is no problem of the operator's.
     if (error instanceof RateExceeded) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });
-    if (error instanceof TableBusy) return new S3Error('SlowDown', { cause: error });
+    if (error instanceof TableBusy || isExhausted(error)) return new S3Error('SlowDown', { cause: error });
     return new S3Error('InternalError', { cause: error });
   }
 

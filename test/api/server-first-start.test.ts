@@ -56,6 +56,7 @@ describe('the first start without declared accounts', () => {
     expect(settings).toEqual({
       AWS_ACCESS_KEY_ID: expect.stringMatching(/^\w{16,}$/) as string,
       AWS_SECRET_ACCESS_KEY: expect.stringMatching(/^\S{40,}$/) as string,
+      AWS_REGION: 'us-east-1',
       AWS_DEFAULT_REGION: 'us-east-1',
       AWS_ENDPOINT_URL: service.url,
     });
@@ -70,7 +71,10 @@ describe('the first start without declared accounts', () => {
     await expectNowhere(secret);
 
     service = await startService({ data, accounts: false });
-    expect(service.output.stderr).toBe(`Stillage is listening on ${service.url}\n`);
+    expect(service.output.stderr).toContain(`Stillage is listening on ${service.url}\n`);
+    expect(service.output.stderr).not.toContain(secret);
+    const shown = 'To see its keys: stillage key list main@local --data ';
+    await expect.poll(() => service.output.stderr).toContain(shown);
     const again = clientOf({ ...settings, AWS_ENDPOINT_URL: service.url });
     const { Body } = await again.send(new GetObjectCommand({ Bucket: 'first', Key: 'key' }));
     expect(await Body!.transformToString()).toBe('content');
@@ -86,7 +90,7 @@ describe('the first start without declared accounts', () => {
     expect(failed.stderr).toBe(`stillage: port ${port} is taken; choose another one with --port\n`);
     other.close();
     const service = await startService({ data, accounts: false });
-    expect(Object.keys(shownSettings(service))).toHaveLength(4);
+    expect(Object.keys(shownSettings(service))).toHaveLength(5);
     expect(await service.stop()).toBe(0);
   });
 });

@@ -269,6 +269,36 @@ describe('what is not a parameter', () => {
   });
 });
 
+describe('keys of the table', () => {
+  it('are built and read back in one folder', () => {
+    // Building one, or taking one apart: by a template or a literal, or by cutting or comparing its text.
+    const built = /\bpk: ?['`]|\bsk: ?['`]/;
+    const parsed = /\b[ps]k\.(split|slice|indexOf|lastIndexOf|startsWith|replace|substring)\(/;
+    const outside = sourceFiles('shared/metadata')
+      .filter((file) => !file.startsWith('shared/metadata/table/'))
+      .filter((file) => {
+        const source = readFileSync(join(root, file), 'utf8');
+        return built.test(source) || parsed.test(source);
+      });
+    expect(outside).toEqual([]);
+  });
+});
+
+describe('optimistic writes', () => {
+  it('are repeated by one loop', () => {
+    const loops = sourceFiles('shared/metadata').filter((file) =>
+      /for \(let (?:attempt|number) = 0; .*[aA]ttempts/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(loops.sort()).toEqual([
+      // It measures until it is certain, and writes nothing.
+      'shared/metadata/quotas/exact-quotas.ts',
+      // It reads until two reads agree, and writes nothing.
+      'shared/metadata/scrub/key-versions.ts',
+      'shared/metadata/table/optimistic-write.ts',
+    ]);
+  });
+});
+
 describe('types', () => {
   it('are never cast blindly', () => {
     const blind = ['shared', 'functions']

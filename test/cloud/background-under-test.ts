@@ -10,7 +10,7 @@ import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
 import { nodeHttpListener } from '../../functions/runtime/http/node-http.ts';
 import { TrustedProxies } from '../../functions/runtime/http/trusted-proxies.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
-import { itemKey } from '../../shared/metadata/keys.ts';
+import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { AdministrationAnswer } from '../../functions/admin/administer.ts';

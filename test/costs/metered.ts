@@ -1,4 +1,4 @@
-import { itemBytes } from '../../shared/metadata/item-size.ts';
+import { itemBytes } from '../../shared/metadata/table/item-size.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type {
   Attributes,

@@ -13,7 +13,20 @@ export const prices = {
   invocation: 0.2,
   /** Of 50 ms of a function of 1 GB on arm64. */
   functionTime: 0.05 * 13.3334,
+  /** A GB of log of the class Infrequent Access: https://aws.amazon.com/cloudwatch/pricing/ */
+  logGigabyte: 0.25,
 } as const;
+
+/** Bytes of a line of the request log, with the 26 that CloudWatch adds to each; the control lane also has an access log. */
+const logLine = 370 + 26;
+/** Reads of current version, noncurrent version and references as of one instant, a write of the entry, and its deletion. */
+const releaseDollars = 6 * prices.readUnit + 2 * prices.writeUnit;
+/** Operations that may leave bytes to release, by what they replace or remove. */
+const releasing: readonly string[] = ['DeleteObject', 'PutObject: over an object'];
+/** Of a batch of the followers: counters and the day of the bill in one transaction, and what is read for it. */
+const batchDollars = 4 * prices.writeUnit + 5 * prices.readUnit + 2 * prices.invocation + prices.functionTime;
+/** Records of a batch, where a bucket is busy: up to 500 of a second. */
+const busyBatch = 100;
 
 /** Dollars of table and blobs for a million requests like it. */
 export function dataDollars({ readUnits, writeUnits, blobPuts, blobGets }: Cost): number {
@@ -28,6 +41,18 @@ export function wayDollars(operation: string): number {
   return isAlwaysOnByteLane ? distribution : distribution + api + invocation + functionTime;
 }
 
+/** Dollars of the log for a million requests. */
+export function logDollars(operation: string): number {
+  const lines = wayDollars(operation) > prices.distribution ? 2 : 1;
+  return (lines * logLine * prices.logGigabyte) / 1000;
+}
+
+/** Dollars of what a million such requests have followers and sweeps do. */
+export function followDollars(name: string, { writes }: Cost): number {
+  const counted = writes > 0 && /^(?:Put|Post|Delete|Copy|Rename)Object/.test(name) ? batchDollars / busyBatch : 0;
+  return counted + (releasing.includes(name) ? releaseDollars : 0);
+}
+
 /** docs/costs.md */
 export function costsDocument(measured: readonly Measured[]): string {
   const rows = measured.map(({ scenario: { operation, variant }, cost }) => {
@@ -35,10 +60,47 @@ export function costsDocument(measured: readonly Measured[]): string {
     const data = dataDollars(cost);
     const transaction = transactionItems > 0 ? ` (${transactionItems} items)` : '';
     const counts = [reads, readUnits, `${writes}${transaction}`, writeUnits, blobPuts, blobGets, blobDeletes];
-    const dollars = [data, data + wayDollars(operation)].map((value) => value.toFixed(2));
-    return `| ${operation}${variant === undefined ? '' : `: ${variant}`} | ${counts.join(' | ')} | ${dollars.join(' | ')} |`;
+    const name = variant === undefined ? operation : `${operation}: ${variant}`;
+    const all = data + wayDollars(operation) + logDollars(operation) + followDollars(name, cost);
+    const dollars = [data, all].map((value) => value.toFixed(2));
+    return `| ${name} | ${counts.join(' | ')} | ${dollars.join(' | ')} |`;
   });
-  return `${head}\n${rows.join('\n')}\n`;
+  return `${head.replace('GOALS', goalRows(measured)).replace('SMALL', smallRows())}\n${rows.join('\n')}\n`;
+}
+
+function goalRows(measured: readonly Measured[]): string {
+  const goals = [
+    ['PutObject', undefined, 6.5],
+    ['GetObject', undefined, 1.5],
+    ['ListObjectsV2', '1,000 keys', 9],
+    ['DeleteObject', undefined, 6],
+  ] as const;
+  return goals
+    .map(([operation, variant, goal]) => {
+      const found = measured.find(({ scenario }) => scenario.operation === operation && scenario.variant === variant)!;
+      const name = variant === undefined ? operation : `${operation}: ${variant}`;
+      const extras = logDollars(operation) + followDollars(name, found.cost);
+      const all = dataDollars(found.cost) + wayDollars(operation) + extras;
+      return `| ${name} | ${all.toFixed(2)} | ${goal.toFixed(2)} | ${all <= goal ? 'met' : 'missed: see below'} |`;
+    })
+    .join('\n');
+}
+
+/** Bytes of an item beside those of the object. */
+const itemOverhead = 150;
+
+function smallRows(): string {
+  return [512, 1024, 1800, 2800, 4096, 8192]
+    .map((size) => {
+      const write = Math.ceil((size + itemOverhead) / 1024) * prices.writeUnit;
+      // A million of them, in dollars a month.
+      const month = ((size + itemOverhead) / 1000) * 0.25 - (size / 1000) * 0.023;
+      const rest = prices.blobPut - 2 * write;
+      const until = rest <= 0 ? 'never' : `${(rest / month).toFixed(1)} months`;
+      const numbers = [write, write, month, prices.blobPut, 2 * write + month].map((value) => value.toFixed(2));
+      return `| ${size} bytes | ${numbers.join(' | ')} | ${until} |`;
+    })
+    .join('\n');
 }
 
 const head = `<!-- Written by bin/costs-table.ts. Do not edit. -->
@@ -54,10 +116,42 @@ read with each request, and once more after a write that could create a key. A c
 
 Prices are those of us-east-1 in November 2026, in dollars a million: read unit ${prices.readUnit}, write unit ${prices.writeUnit}, S3 PUT ${prices.blobPut}, GET ${prices.blobGet},
 DELETE nothing; CloudFront and its function ${prices.distribution.toFixed(2)}, REST API ${prices.api.toFixed(2)}, invocation ${prices.invocation.toFixed(2)}, 50 ms of a function of 1 GB ${prices.functionTime.toFixed(2)}.
-What the byte lane costs by the hour, bytes sent, storage, logs, and what follows a write in the background
-([cloud-operations.md](cloud-operations.md)) come on top.
 
-"data" is table and blobs for a million requests, "all" is that with the way there.
+"data" is table and blobs for a million requests. "all" adds the way there, the line in the log (${logLine} bytes, of the class
+Infrequent Access at ${prices.logGigabyte} a GB; the control lane has two), the counters where a bucket is busy (a batch of changes costs $${batchDollars.toFixed(2)} a
+million and has ${busyBatch} of them; a bucket with a change now and then has a batch for each), and for what replaces or removes an object
+the release of its bytes (${releaseDollars.toFixed(2)}: two writes, and a read of three items as of one instant; S3 deletes for nothing).
+
+Not in it: the byte lane by the hour, bytes sent to the internet, storage, an access key that a function meets for the first time
+(one read unit), capacity units of the load balancer (some 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
+CloudWatch's alarms, dashboard and traces, Logs Insights for the bill (some 0.01), what a lifecycle pass reads (one read unit for
+4 KB of current versions, some 16 of them, each day), and stream reads by Lambda, which are free.
+
+## Goals, and what is out of reach
+
+| a million | all | goal | |
+|---|---|---|---|
+GOALS
+
+A PUT cannot cost less than $6.73 as long as its bytes become an object of S3: CloudFront 1.10, PUT 5.00, one write unit 0.63; nor a
+GET less than $1.50: CloudFront 1.10, GET 0.40. The reads of bucket and current version, 0.25, are what permissions and versions
+depend on, and cannot be stale.
+
+## Small objects in the table?
+
+As items of the table, small objects would save the PUT of S3, and cost write units by the KB, twice: DynamoDB takes the size of an
+item for its deletion as well. An item takes some 150 bytes beside the object, a GB of table is 0.25 a month and one of S3 0.023.
+
+| object | write | deletion | a month | S3 in all | items in all, after 1 month | cheaper until |
+|---|---|---|---|---|---|---|
+SMALL
+
+So items are cheaper up to about 2.5 KB, unless they stay for long, and save 0.28 for each GET. At 4 KB they are dearer as soon as
+they are deleted, and otherwise after two months. They are not built: an earlier version could not read them after a rollback, so it
+takes a new [layout](data-layout.md#versions), and many objects below 2 KB, to be worth it. Packing many into one object of S3 would
+divide the 5.00 by their number, but makes each wait for others, and half-empty packs must be rewritten.
+
+## Every operation
 
 | operation | table reads | read units | table writes | write units | blob PUT | blob GET | blob DELETE | data $ | all $ |
 |---|---|---|---|---|---|---|---|---|---|`;

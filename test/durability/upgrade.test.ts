@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openExistingData } from '../../functions/runtime/local/data-directory.ts';
-import { itemKey } from '../../shared/metadata/keys.ts';
+import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { LayoutTooNew, checkLayout, claimLayout, ownLayout } from '../../shared/metadata/layout.ts';
 import { sdk } from '../support/clients.ts';
 import { CountedBytes } from '../support/fixed-deps.ts';

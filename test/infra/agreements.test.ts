@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { maxLifecycleWorkers } from '../../shared/metadata/lifecycle/plan-lifecycle.ts';
 import { backgroundFunctions, type Trigger } from '../../infra/background-functions.ts';
-import { followedPrefixes, isFollowed } from '../../shared/metadata/keys.ts';
+import { followedPrefixes, isFollowed } from '../../shared/metadata/table/keys.ts';
 
 /** Infrastructure imports no function: what both must know stands in both, and agrees. */
 function triggerOf(name: string): Trigger | undefined {

@@ -2,9 +2,9 @@ import { asService, byOperator } from '../../shared/metadata/objects/service-aut
 import { beforeEach, describe, expect, it } from 'vitest';
 import { composeServices } from '../../functions/runtime/compose/services.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { itemKey } from '../../shared/metadata/keys.ts';
+import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
-import { Usage } from '../../shared/metadata/quotas/usage.ts';
+import { UsageFollower } from '../../shared/metadata/quotas/usage-follower.ts';
 import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
@@ -74,7 +74,7 @@ describe('H 11: records that come again are not counted again', () => {
   /** A batch is counted, its acknowledgement is lost, and it comes again with what came after. */
   async function objectsCounted(table: KeyValueTable): Promise<number> {
     const id = await bucketOf(servicesOver(memory), ['one', 'two']);
-    const usage = new Usage({ table, randomness: new CountedBytes() });
+    const usage = new UsageFollower({ table, randomness: new CountedBytes() });
     const currentVersions = memory.feed.filter(({ key }) => key.pk.startsWith('head/'));
     const batches: readonly (readonly FeedRecord[])[] = [currentVersions.slice(0, 3), currentVersions.slice(1)];
     for (const batch of batches) await usage.follow(batch);

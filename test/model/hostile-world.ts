@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { operations } from '../../functions/operations.ts';
 import { composeServices } from '../../functions/runtime/compose/services.ts';
-import { accountKey } from '../../shared/metadata/accounts/account-items.ts';
+import { accountKey } from '../../shared/metadata/table/account-keys.ts';
 import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
 import type { Acl } from '../../shared/access/acl.ts';
 import { loadDigest } from '../../shared/checksums/running-digest.ts';

@@ -1,7 +1,7 @@
 import type { ObjectAuthorisation } from '../../shared/metadata/objects/object-authorisation.ts';
 import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { partition } from '../../shared/metadata/keys.ts';
+import { partition } from '../../shared/metadata/table/keys.ts';
 import type { CommitExtrasFor } from '../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
 import { ContentReferences, type Source } from '../../shared/metadata/objects/content-references.ts';

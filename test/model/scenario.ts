@@ -3,7 +3,7 @@ import { asService, byOperator } from '../../shared/metadata/objects/service-aut
 import { composeServices } from '../../functions/runtime/compose/services.ts';
 import type { Projects } from '../../shared/access/identity.ts';
 import { BucketPurge } from '../../shared/metadata/removal/bucket-purge.ts';
-import { itemKey, objectOf } from '../../shared/metadata/keys.ts';
+import { itemKey, keyParts } from '../../shared/metadata/table/keys.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
 import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';
@@ -242,7 +242,7 @@ class ScenarioWorld implements World {
       }).sweep();
     }
     for (const { key } of this.table.items()) {
-      const object = objectOf(key);
+      const object = keyParts.version(key);
       if (object && object.bucketId !== id) return `I8: ${object.key} is left in a bucket that is gone`;
     }
     return undefined;

@@ -1,4 +1,4 @@
-import { objectOf } from '../../shared/metadata/keys.ts';
+import { keyParts } from '../../shared/metadata/table/keys.ts';
 import { currentVersionKey } from '../../shared/metadata/objects/version-chain.ts';
 import {
   decodeCurrentVersion,
@@ -66,7 +66,7 @@ export class Watcher {
     this.#writes += 1;
     const touched = new Map<string, { bucketId: string; key: string }>();
     for (const { key } of changes) {
-      const object = objectOf(key);
+      const object = keyParts.version(key);
       if (object) touched.set(`${object.bucketId}/${object.key}`, object);
     }
     for (const { bucketId, key } of touched.values()) {
@@ -75,7 +75,7 @@ export class Watcher {
     }
     for (const change of changes) {
       if (/^content\/.* refs$/.test(`${change.key.pk} ${change.key.sk}`) && 'put' in change) {
-        const images = changes.map(({ key }) => (objectOf(key) ? before(key) : undefined));
+        const images = changes.map(({ key }) => (keyParts.version(key) ? before(key) : undefined));
         const former = images.filter((image) => image !== undefined);
         this.#lookAtReferences(change.key.pk.slice('content/'.length), change.put, before(change.key), former);
       }
@@ -91,7 +91,7 @@ export class Watcher {
   /** Every version that is there, with the blobs its bytes are in. */
   living(): readonly { label: string; key: string; version: Version; blobs: readonly string[] }[] {
     return [...this.#table.items()].flatMap(({ key, attributes }) => {
-      const object = objectOf(key);
+      const object = keyParts.version(key);
       if (!object) return [];
       const version = versionOf(attributes);
       return [{ label: this.labelOf(version.instance), key: object.key, version, blobs: this.#blobsOf(version) }];
@@ -183,10 +183,10 @@ export class Watcher {
     before: (key: ItemKey) => Attributes | undefined,
   ): void {
     const ofKey = changes.filter((change) => {
-      const object = objectOf(change.key);
+      const object = keyParts.version(change.key);
       return object?.bucketId === bucketId && object.key === key;
     });
-    const currentVersion = ofKey.find((change) => objectOf(change.key)!.isCurrent);
+    const currentVersion = ofKey.find((change) => keyParts.version(change.key)!.isCurrent);
     const movesOlder = ofKey.some(
       (change) => change !== currentVersion && ('delete' in change || before(change.key)?.['i'] !== change.put['i']),
     );

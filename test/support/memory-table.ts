@@ -1,4 +1,4 @@
-import { itemBytes } from '../../shared/metadata/item-size.ts';
+import { itemBytes } from '../../shared/metadata/table/item-size.ts';
 import { holds } from '../../shared/ports/key-value-table.ts';
 import type {
   Attributes,

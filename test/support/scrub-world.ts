@@ -12,7 +12,7 @@ import { scrub } from '../../shared/metadata/scrub/scrub.ts';
 import { ContentReferences } from '../../shared/metadata/objects/content-references.ts';
 import { versionOf, type CompletedUpload } from '../../shared/metadata/uploads/upload.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
-import { Usage } from '../../shared/metadata/quotas/usage.ts';
+import { UsageFollower } from '../../shared/metadata/quotas/usage-follower.ts';
 import {
   noObjectAttributes,
   type CurrentVersion,
@@ -39,7 +39,7 @@ export class ScrubWorld {
   readonly objects = new Objects({ ...this.deps, buckets: this.buckets });
   readonly contentReferences = new ContentReferences(this.deps);
   readonly uploads = new Uploads({ ...this.deps, buckets: new Buckets(this.deps), manifests: this.manifests });
-  readonly usage = new Usage(this.deps);
+  readonly usage = new UsageFollower(this.deps);
   readonly released = new ReleaseQueue({ ...this.deps, uploads: this.uploads, grace: hour });
   readonly release = new Release({ ...this.deps, manifests: this.manifests, uploads: this.uploads });
   readonly bucketPurge = new BucketPurge({ ...this.deps, uploads: this.uploads });

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { families } from './commands/families.ts';
+import { readFlags } from './flags.ts';
 
 /** The exit code after a mistake in the command line itself; other failures end with 1. */
 const usageExitCode = 2;
@@ -11,7 +12,9 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (name.startsWith('STILLAGE_') && value === '') delete process.env[name];
   }
   try {
-    await program().parseAsync([...argv]);
+    const command = program();
+    readFlags(command, process.env);
+    await command.parseAsync([...argv]);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // It has been printed; help and version, asked for, end with 0.

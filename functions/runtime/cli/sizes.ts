@@ -5,14 +5,19 @@ const names = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 /** What is asked for with a number: `default` takes the deployment's. */
 export type Chosen = number | 'default';
 
-/** Reads `10TiB`, `512 MiB`, `1000` or `default`. @throws InvalidArgumentError */
+const decimal = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+
+/** Reads `10TiB`, `512 MiB`, `500MB` (of a million bytes), `1000` or `default`. @throws InvalidArgumentError */
 export function parseSize(text: string): Chosen {
   if (text === 'default') return text;
-  const [, digits, unit = ''] = /^(\d{1,15}) ?([KMGTP]iB)?$/.exec(text) ?? [];
-  const power = unit === '' ? 0 : names.findIndex((name) => name === unit);
-  const bytes = Number(digits) * 1024 ** power;
+  const [, digits, unit = ''] = /^(\d{1,15}) ?([KMGTP]iB|[kKMGTP]B)?$/.exec(text) ?? [];
+  const isBinary = unit.endsWith('iB');
+  const power = Math.max(0, [...(isBinary ? names : decimal)].indexOf((unit === 'KB' ? 'kB' : unit) as never));
+  const bytes = Number(digits) * (isBinary ? 1024 : 1000) ** power;
   if (digits === undefined || !Number.isSafeInteger(bytes)) {
-    throw new InvalidArgumentError('A size is a number of bytes, or of KiB, MiB, GiB, TiB: 10TiB; or default.');
+    throw new InvalidArgumentError(
+      'A size is a number of bytes, or of KiB, MiB, GiB, TiB (or kB, MB, GB, TB): 10TiB; or default.',
+    );
   }
   return bytes;
 }

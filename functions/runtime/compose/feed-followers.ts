@@ -1,4 +1,4 @@
-import { Usage } from '../../../shared/metadata/quotas/usage.ts';
+import { UsageFollower } from '../../../shared/metadata/quotas/usage-follower.ts';
 import { finishEndedUploads, ReleaseQueue } from '../../../shared/metadata/removal/release-queue.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import { hour } from '../../../shared/ports/durations.ts';
@@ -17,7 +17,7 @@ export function feedFollowers(deps: {
   readonly randomness: Randomness;
   readonly uploads: Uploads;
 }): readonly Follower[] {
-  const usage = new Usage(deps);
+  const usage = new UsageFollower(deps);
   const released = new ReleaseQueue({ ...deps, grace: localGrace });
   return [
     (batch) => usage.follow(batch),

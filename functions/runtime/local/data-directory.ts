@@ -9,7 +9,7 @@ import type { SmallBlobWrites } from '../../../shared/adapters/embedded/small-bl
 import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
-import { isFollowed } from '../../../shared/metadata/keys.ts';
+import { isFollowed } from '../../../shared/metadata/table/keys.ts';
 import { claimLayout } from '../../../shared/metadata/layout.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isKeyOf } from './managed-key.ts';
@@ -69,7 +69,10 @@ export async function attachData(data: string, commits: Commits, smallBlobs: Sma
 
 /** Opens a data directory that a service has been started on. @throws OperatorError */
 export async function openExistingData(data: string): Promise<DataDirectory> {
-  await access(join(data, 'table', 'data.mdb')).catch(() => {
+  await access(join(data, 'table', 'data.mdb')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') {
+      throw new OperatorError(`--data: cannot use ${data}: ${error.message}`);
+    }
     throw new OperatorError(
       `--data: there is no table in ${data}; name the directory of the service, or start one on it first`,
     );

@@ -1,7 +1,7 @@
 import { Accounts, type ProjectDeclaration } from '../../../shared/metadata/accounts/accounts.ts';
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
-import { itemKey } from '../../../shared/metadata/keys.ts';
+import { itemKey } from '../../../shared/metadata/table/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
 import type { Usage } from '../../../shared/metadata/quotas/usage.ts';

@@ -1,4 +1,4 @@
-import { itemKey } from '../../../shared/metadata/keys.ts';
+import { itemKey } from '../../../shared/metadata/table/keys.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';

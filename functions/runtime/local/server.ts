@@ -7,7 +7,7 @@ import { readAccountsFile } from './accounts-file.ts';
 import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
 import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
-import { clientSettings, ensureFirstKey } from './first-start.ts';
+import { clientSettings, ensureFirstKey, firstProject, whereKeysAre } from './first-start.ts';
 import { startListener } from './listener.ts';
 import { lockDirectory } from './service-lock.ts';
 import { readTls, type StartOptions } from './settings.ts';
@@ -49,9 +49,11 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     ? startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options)
     : startWorkers(options, { ...stores, ...service, clock, log }));
   const { url } = listener;
-  await ensureFirstKey({ ...stores, accounts, randomness }, declared !== undefined, (key) => {
+  const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, declared !== undefined, (key) => {
     process.stderr.write(clientSettings(key, url, options.region));
   });
+  if (!isFirst && declared === undefined && (await accounts.byEmail(firstProject)))
+    process.stderr.write(whereKeysAre(options.data));
   const console = await consoleOrNone(options, { url, tls, telemetry: log });
   for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
   if ('tellOrigins' in listener) listener.tellOrigins(consoleOrigins);

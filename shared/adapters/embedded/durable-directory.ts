@@ -1,5 +1,5 @@
 import { closeSync, constants, fsync, openSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -17,10 +17,31 @@ export async function syncDirectory(path: string): Promise<void> {
 
 /** Creates a directory that only its owner may enter, and those above it, each durable in its parent. */
 export async function ensureDirectory(path: string): Promise<void> {
-  const topmost = await mkdir(path, { recursive: true, mode: 0o700 });
-  if (topmost === undefined) return;
-  const shortest = resolve(topmost).length;
-  for (let created = resolve(path); created.length >= shortest; created = dirname(created)) {
-    await syncDirectory(dirname(created));
+  for (const created of await createMissing(resolve(path))) await syncDirectory(dirname(created));
+}
+
+/**
+ * Creates a directory and those above it that are missing. Node's own `recursive` never ends below a directory that takes no entries,
+ * such as /proc.
+ * @returns what was created, innermost first
+ */
+async function createMissing(path: string): Promise<readonly string[]> {
+  try {
+    return await create(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error;
+    const above = await createMissing(dirname(path));
+    return [...(await create(path)), ...above];
+  }
+}
+
+async function create(path: string): Promise<readonly string[]> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return [path];
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST' && (await stat(path)).isDirectory();
+    if (!isThere) throw error;
+    return [];
   }
 }

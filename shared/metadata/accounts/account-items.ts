@@ -2,29 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Item } from '../../ports/key-value-table.ts';
 import { privileges, type Privilege, type Project } from '../../access/identity.ts';
 
-const only = '-';
-
-/** The names of the items of customers, projects, users and keys. */
-export const accountKey = {
-  customer: (name: string): ItemKey => ({ pk: `customer/${name}`, sk: only }),
-  /** A customer among all of them. */
-  listedCustomer: (name: string): ItemKey => ({ pk: 'customers', sk: name }),
-  /** A project among those of its customer. */
-  customersProject: (customer: string, project: string): ItemKey => ({
-    pk: `customer/${customer}`,
-    sk: `project/${project}`,
-  }),
-  project: (id: string): ItemKey => ({ pk: `account/${id}`, sk: only }),
-  user: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: `user/${name}` }),
-  /** A key among those of its user. */
-  usersKey: (project: string, user: string, id: string): ItemKey => ({
-    pk: `account/${project}`,
-    sk: `key/${user}:${id}`,
-  }),
-  email: (email: string): ItemKey => ({ pk: `email/${email}`, sk: only }),
-  accessKey: (id: string): ItemKey => ({ pk: `key/${id}`, sk: only }),
-} as const;
-
 /** Something that can be suspended, as it is stored. Times in milliseconds since the epoch. */
 interface Stored {
   readonly created: number;

@@ -1,7 +1,8 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Secrets } from '../../ports/secrets.ts';
-import { accountKey, asRead, decodePrivileges, decodeProject, decodeUserId } from './account-items.ts';
+import { asRead, decodePrivileges, decodeProject, decodeUserId } from './account-items.ts';
+import { accountKey } from '../table/account-keys.ts';
 import { parseProjectName } from '../../access/account-names.ts';
 import type { AccessKey, AccessKeys, Project, Projects } from '../../access/identity.ts';
 

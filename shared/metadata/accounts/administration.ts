@@ -2,7 +2,6 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Condition, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import {
-  accountKey,
   decodePrivileges,
   decodeProjectRecord,
   decodeStored,
@@ -15,6 +14,8 @@ import {
   type ProjectRecord,
   type UserRecord,
 } from './account-items.ts';
+import { accountKey, accountKeyParts, accountPrefix } from '../table/account-keys.ts';
+import { conflict, optimistically } from '../table/optimistic-write.ts';
 import {
   AccountRefusal,
   checkName,
@@ -24,8 +25,6 @@ import {
   userNameText,
 } from '../../access/account-names.ts';
 import { privileges, type Privilege } from '../../access/identity.ts';
-
-const maxAttempts = 8;
 
 /** A project and the item that it was read from. */
 export interface FoundProject {
@@ -162,8 +161,8 @@ export class Administration {
   /** The users of a project, in the order of their names. */
   async users(project: string): Promise<readonly UserRecord[]> {
     const owner = await this.project(project);
-    const items = await everyItem(this.#table, accountKey.project(owner.id).pk, 'user/');
-    return items.map(({ key, attributes }) => userRecord(owner, key.sk.slice('user/'.length), attributes));
+    const items = await everyItem(this.#table, accountKey.project(owner.id).pk, accountPrefix.users);
+    return items.map(({ key, attributes }) => userRecord(owner, accountKeyParts.user(key), attributes));
   }
 
   async user(name: string): Promise<UserRecord> {
@@ -196,12 +195,12 @@ export class Administration {
     const key = accountKey.user(project.id, user);
     await this.repeat(async () => {
       const before = await this.#item(key, `the user ${name}`);
-      const keys = await everyItem(this.#table, key.pk, `key/${user}:`);
+      const keys = await everyItem(this.#table, key.pk, accountPrefix.keysOf(user));
       return [
         removed(key, before),
         ...keys.flatMap((one) => [
           { key: one.key, delete: true as const },
-          { key: accountKey.accessKey(one.key.sk.slice(`key/${user}:`.length)), delete: true as const },
+          { key: accountKey.accessKey(accountKeyParts.usersKey(one.key)), delete: true as const },
         ]),
       ];
     });
@@ -243,13 +242,18 @@ export class Administration {
     conditions: readonly Condition[] = [],
     refusal = '',
   ): Promise<void> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const written = await this.#table.write(await state(), conditions);
-      if (written.outcome === 'written') return;
-      const failed = written.outcome === 'conflict' ? written.failed.map(({ key }) => nameOf(key)) : [];
-      if (conditions.some(({ key }) => failed.includes(nameOf(key)))) throw new AccountRefusal(refusal);
-    }
-    throw new AccountRefusal('the table was too busy; try again');
+    return optimistically(
+      async () => {
+        const written = await this.#table.write(await state(), conditions);
+        if (written.outcome === 'written') return;
+        const failed = written.outcome === 'conflict' ? written.failed.map(({ key }) => nameOf(key)) : [];
+        if (conditions.some(({ key }) => failed.includes(nameOf(key)))) throw new AccountRefusal(refusal);
+        return conflict;
+      },
+      () => {
+        throw new AccountRefusal('the table was too busy; try again');
+      },
+    );
   }
 
   async #customer(name: string): Promise<CustomerRecord | undefined> {

@@ -2,7 +2,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Secrets } from '../../ports/secrets.ts';
-import { accountKey, decodeProject, decodeStored, everyItem, removed, type KeyRecord } from './account-items.ts';
+import { decodeProject, decodeStored, everyItem, removed, type KeyRecord } from './account-items.ts';
+import { accountKey, accountKeyParts, accountPrefix } from '../table/account-keys.ts';
 import {
   AccountRefusal,
   keyIdPattern,
@@ -48,9 +49,8 @@ export class KeyAdministration {
     const users = of.includes(':') ? [await this.#accounts.user(of)] : await this.#accounts.users(of);
     const keys = await Promise.all(
       users.map(async ({ name, project }) => {
-        const prefix = `key/${name}:`;
-        const items = await everyItem(this.#table, accountKey.project(project.id).pk, prefix);
-        return Promise.all(items.map(({ key }) => this.#find(key.sk.slice(prefix.length))));
+        const items = await everyItem(this.#table, accountKey.project(project.id).pk, accountPrefix.keysOf(name));
+        return Promise.all(items.map(({ key }) => this.#find(accountKeyParts.usersKey(key))));
       }),
     );
     return keys.flat().flatMap((found) => found?.record ?? []);

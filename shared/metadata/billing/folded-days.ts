@@ -1,7 +1,7 @@
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
-import { partitionItems } from '../partition-items.ts';
-import { dayOf } from './days.ts';
-import { billingKey, billingPartition } from './items.ts';
+import { partitionItems } from '../table/partition-items.ts';
+import { dayOf } from '../days.ts';
+import { billingKey, billingPartition } from '../table/billing-keys.ts';
 import { addDays, beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay } from './storage-day.ts';
 
 /** The days of one shard, in order. */

@@ -1,8 +1,8 @@
 import { hour } from '../../ports/durations.ts';
 import type { KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
-import { partitionItems } from '../partition-items.ts';
-import { beginningOf } from './days.ts';
-import { billingPartition } from './items.ts';
+import { beginningOf } from '../days.ts';
+import { billingKeyParts, billingPartition, billingPrefix } from '../table/billing-keys.ts';
+import { partitionItems } from '../table/partition-items.ts';
 import { decodeTally, noRequests, sumOf, type RequestTally } from './request-meter.ts';
 import { beginDay, byteTimeUntil, decodeDay, type Holding, type StorageDay } from './storage-day.ts';
 
@@ -71,10 +71,10 @@ async function* holdersOf(table: KeyValueTable, project: string, first: string, 
     const page = await table.query(pk, { ...place, limit: pageSize });
     let day = '';
     for (const { key, attributes } of page.items) {
-      const prefix = key.sk.slice(0, key.sk.lastIndexOf('/') + 1);
+      const { counter: prefix, day: at } = billingKeyParts.storage(key);
       if (holder && holder.prefix !== prefix) yield holder;
       if (holder?.prefix !== prefix) holder = { prefix, before: nothing, days: new Map() };
-      day = key.sk.slice(prefix.length);
+      day = at;
       if (day < first) holder.before = decodeDay(attributes);
       else if (day <= last) holder.days.set(day, decodeDay(attributes));
     }
@@ -87,7 +87,7 @@ async function* holdersOf(table: KeyValueTable, project: string, first: string, 
       place = { from: holder.prefix + first };
     } else {
       // Days begin with digits.
-      place = day < last ? { after: holder.prefix + day } : { from: `${holder.prefix}~` };
+      place = day < last ? { after: holder.prefix + day } : { from: billingPrefix.afterCounter(holder.prefix) };
     }
   }
   if (holder) yield holder;
@@ -101,7 +101,7 @@ async function requestsOf(
 ): Promise<ReadonlyMap<string, RequestTally>> {
   const found = new Map<string, RequestTally>();
   for await (const { key, attributes } of partitionItems(table, billingPartition.requests(project), { from: first })) {
-    const [day] = key.sk.split('/') as [string];
+    const day = billingKeyParts.requestsDay(key);
     if (day > last) break;
     found.set(day, sumOf(found.get(day) ?? noRequests, decodeTally(attributes)));
   }

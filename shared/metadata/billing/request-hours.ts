@@ -1,9 +1,9 @@
 import type { ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { LoggedRequests } from '../../ports/request-log.ts';
-import { writeToken } from '../ids.ts';
-import { itemKey } from '../keys.ts';
-import { billingKey } from './items.ts';
+import { billingKey } from '../table/billing-keys.ts';
+import { writeToken } from '../table/ids.ts';
+import { itemKey } from '../table/keys.ts';
 import { noRequests, requestClasses, sumOf, type RequestClass, type RequestTally } from './request-meter.ts';
 
 /**

@@ -1,9 +1,10 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { writeToken } from '../ids.ts';
-import { dayOf } from './days.ts';
-import { billingKey } from './items.ts';
+import { billingKey } from '../table/billing-keys.ts';
+import { writeToken } from '../table/ids.ts';
+import { conflict, optimistically } from '../table/optimistic-write.ts';
+import { dayOf } from '../days.ts';
 
 /** What requests cost: those that write or list, those that read, and those that are free. */
 export const requestClasses = ['a', 'b', 'free'] as const;
@@ -36,7 +37,6 @@ interface Pending {
 
 /** Processes spread over so many items of a day, so that they seldom meet. */
 const slots = 16;
-const maxAttempts = 8;
 
 /**
  * Counts requests in memory, per project and day, and adds them up in the table whenever it is told to. What was not written when the
@@ -85,20 +85,23 @@ export class RequestMeter {
   /** @returns false if others were always faster */
   async #write({ project, day, tally }: Pending): Promise<boolean> {
     const key = billingKey.requests(project, day, this.#slot);
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const row = await this.#table.get(key);
-      const r = writeToken(this.#randomness);
-      const { outcome } = await this.#table.write([
-        {
-          key,
-          put: { ...sumOf(decodeTally(row), tally), r },
-          expect: row === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: row['r'] as string },
-        },
-      ]);
-      // Whether a lost answer was a yes cannot be told once others have written too: better not billed than billed twice.
-      if (outcome !== 'conflict') return true;
-    }
-    return false;
+    return optimistically(
+      async () => {
+        const row = await this.#table.get(key);
+        const r = writeToken(this.#randomness);
+        const { outcome } = await this.#table.write([
+          {
+            key,
+            put: { ...sumOf(decodeTally(row), tally), r },
+            expect: row === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: row['r'] as string },
+          },
+        ]);
+        // Whether a lost answer was a yes cannot be told once others have written too: better not billed than billed twice.
+        if (outcome !== 'conflict') return true;
+        return conflict;
+      },
+      () => false,
+    );
   }
 }
 

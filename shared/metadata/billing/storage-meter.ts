@@ -1,6 +1,6 @@
 import type { Attributes, Change, KeyValueTable } from '../../ports/key-value-table.ts';
-import { dayOf } from './days.ts';
-import { billingKey, billingPartition } from './items.ts';
+import { dayOf } from '../days.ts';
+import { billingKey, billingPartition } from '../table/billing-keys.ts';
 import { beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay, type Step } from './storage-day.ts';
 
 /** Whose steps they are. */

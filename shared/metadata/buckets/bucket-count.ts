@@ -1,5 +1,5 @@
 import type { Condition, KeyValueTable } from '../../ports/key-value-table.ts';
-import { itemKey } from '../keys.ts';
+import { itemKey } from '../table/keys.ts';
 
 /** How many buckets a project has. */
 export async function bucketCountOf(table: KeyValueTable, project: string): Promise<number> {

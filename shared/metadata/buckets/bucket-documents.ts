@@ -4,9 +4,9 @@ import type { Attributes, Change, KeyValueTable } from '../../ports/key-value-ta
 import type { Randomness } from '../../ports/randomness.ts';
 import type { BucketAuthorisation } from './authorisation.ts';
 import type { Bucket, DocumentKind } from './bucket.ts';
-import { timedId } from '../ids.ts';
-import { itemBytes } from '../item-size.ts';
-import { itemKey, partition } from '../keys.ts';
+import { timedId } from '../table/ids.ts';
+import { itemBytes } from '../table/item-size.ts';
+import { itemKey, partition } from '../table/keys.ts';
 
 /** Kinds whose buckets are listed, for scheduled work that must not look at every bucket there is. */
 export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['lifecycle']);

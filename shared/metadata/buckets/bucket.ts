@@ -1,7 +1,7 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Attributes, Expectation } from '../../ports/key-value-table.ts';
 import type { Amount } from '../amount.ts';
-import { numberOf } from '../attribute-number.ts';
+import { numberOf } from '../table/attribute-number.ts';
 import { decodeSettings, encodeSettings, type BucketSettings } from './bucket-settings.ts';
 
 export type Versioning = 'off' | 'on' | 'suspended';

@@ -3,7 +3,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Condition, Expectation, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Amount } from '../amount.ts';
-import { numberOf } from '../attribute-number.ts';
+import { numberOf } from '../table/attribute-number.ts';
+import { bucketId, sortableTime, timedId, writeToken } from '../table/ids.ts';
+import { itemKey, keyParts, ownedBucketPrefix, partition } from '../table/keys.ts';
+import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
+import { currentVersionPartitions } from '../table/shards.ts';
 import {
   closingIs,
   decodeBucket,
@@ -20,10 +24,7 @@ import type { Authorisation, BucketAuthorisation } from './authorisation.ts';
 import { bucketCountOf } from './bucket-count.ts';
 import { BucketDocuments, type Revision } from './bucket-documents.ts';
 import { encodeSettings, type BucketSettings, type ObjectOwnership } from './bucket-settings.ts';
-import { bucketId, sortableTime, timedId, writeToken } from '../ids.ts';
-import { itemKey, partition } from '../keys.ts';
 import { SharedReads } from '../shared-reads.ts';
-import { currentVersionPartitions } from '../shards.ts';
 
 export interface OwnedBucketEntry {
   readonly name: string;
@@ -97,49 +98,53 @@ export class Buckets {
     limit: number,
     { documents = {}, objectOwnership, location }: BucketBeginning = {},
   ): Promise<'created' | 'owned'> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const existing = await this.find(name);
-      const caller = await authorisation.confirmCaller();
-      if (existing) {
-        if (existing.project === project) return 'owned';
-        throw new S3Error('BucketAlreadyExists', { details: { BucketName: name } });
-      }
-      const count = await this.#table.get(itemKey.bucketCount(project));
-      if (numberOf(count?.['count']) >= limit) throw new S3Error('TooManyBuckets');
-      const now = this.#clock.now();
-      const id = bucketId(1, this.#randomness);
-      const kinds = Object.keys(documents) as DocumentKind[];
-      const revisions = kinds.map((kind) => [kind, timedId(now, this.#randomness)] as const);
-      const { outcome } = await this.#table.write(
-        [
-          {
-            key: itemKey.bucket(name),
-            put: {
-              id,
-              project,
-              created: now,
-              versioning: 'off',
-              r: this.#token(),
-              ...(revisions.length > 0 && { docs: Object.fromEntries(revisions) }),
-              ...(location !== undefined && { loc: location }),
-              ...encodeSettings({ objectOwnership }),
+    return optimistically(
+      async (attempt) => {
+        const existing = await this.find(name);
+        const caller = await authorisation.confirmCaller();
+        if (existing) {
+          if (existing.project === project) return 'owned';
+          throw new S3Error('BucketAlreadyExists', { details: { BucketName: name } });
+        }
+        const count = await this.#table.get(itemKey.bucketCount(project));
+        if (numberOf(count?.['count']) >= limit) throw new S3Error('TooManyBuckets');
+        const now = this.#clock.now();
+        const id = bucketId(1, this.#randomness);
+        const kinds = Object.keys(documents) as DocumentKind[];
+        const revisions = kinds.map((kind) => [kind, timedId(now, this.#randomness)] as const);
+        const { outcome } = await this.#table.write(
+          [
+            {
+              key: itemKey.bucket(name),
+              put: {
+                id,
+                project,
+                created: now,
+                versioning: 'off',
+                r: this.#token(),
+                ...(revisions.length > 0 && { docs: Object.fromEntries(revisions) }),
+                ...(location !== undefined && { loc: location }),
+                ...encodeSettings({ objectOwnership }),
+              },
+              expect: { is: 'absent' },
             },
-            expect: { is: 'absent' },
-          },
-          ...revisions.map(([kind, revision]) => ({
-            key: itemKey.bucketDocument(id, kind, revision),
-            put: documents[kind]!,
-          })),
-          { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
-          { key: itemKey.bucketName(id), put: { name, project } },
-          this.#countChange(project, count, +1),
-        ],
-        this.#free(caller),
-      );
-      if (outcome === 'written') return 'created';
-      await this.#pause(attempt);
-    }
-    throw new S3Error('SlowDown');
+            ...revisions.map(([kind, revision]) => ({
+              key: itemKey.bucketDocument(id, kind, revision),
+              put: documents[kind]!,
+            })),
+            { key: itemKey.ownedBucket(project, name), put: { bucketId: id, created: now } },
+            { key: itemKey.bucketName(id), put: { name, project } },
+            this.#countChange(project, count, +1),
+          ],
+          this.#free(caller),
+        );
+        if (outcome === 'written') return 'created';
+        await this.#pause(attempt);
+        return conflict;
+      },
+      slowDown,
+      maxAttempts,
+    );
   }
 
   /**
@@ -148,36 +153,40 @@ export class Buckets {
    */
   async remove(authorisation: BucketAuthorisation): Promise<void> {
     const { name } = authorisation.bucket;
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const bucket = await this.#present(authorisation.bucket);
-      const closing = { token: this.#token(), until: this.#clock.now() + closingTime };
-      const caller = await authorisation.confirm(bucket);
-      const closed = await this.#table.write(
-        [this.#change({ ...bucket, closing }, tokenIs(bucket.token))],
-        this.#free(caller),
-      );
-      if (closed.outcome !== 'written') {
-        await this.#pause(attempt);
-        continue;
-      }
-      const reopen = (): Promise<unknown> =>
-        this.#table.write([this.#change({ ...bucket, closing: undefined }, closingIs(closing.token))]);
-      if (await this.#holdsObjects(bucket)) {
-        await reopen();
-        throw new S3Error('BucketNotEmpty', { details: { BucketName: name } });
-      }
-      // Nobody can change the bucket while it is closing, but the caller's key may have been revoked.
-      const confirm = async (): Promise<readonly Condition[]> => {
-        try {
-          return this.#free(await authorisation.confirmCaller());
-        } catch (error) {
-          await reopen();
-          throw error;
+    return optimistically(
+      async (attempt) => {
+        const bucket = await this.#present(authorisation.bucket);
+        const closing = { token: this.#token(), until: this.#clock.now() + closingTime };
+        const caller = await authorisation.confirm(bucket);
+        const closed = await this.#table.write(
+          [this.#change({ ...bucket, closing }, tokenIs(bucket.token))],
+          this.#free(caller),
+        );
+        if (closed.outcome !== 'written') {
+          await this.#pause(attempt);
+          return conflict;
         }
-      };
-      if (await this.#bury(bucket, closing.token, confirm)) return;
-    }
-    throw new S3Error('SlowDown');
+        const reopen = (): Promise<unknown> =>
+          this.#table.write([this.#change({ ...bucket, closing: undefined }, closingIs(closing.token))]);
+        if (await this.#holdsObjects(bucket)) {
+          await reopen();
+          throw new S3Error('BucketNotEmpty', { details: { BucketName: name } });
+        }
+        // Nobody can change the bucket while it is closing, but the caller's key may have been revoked.
+        const confirm = async (): Promise<readonly Condition[]> => {
+          try {
+            return this.#free(await authorisation.confirmCaller());
+          } catch (error) {
+            await reopen();
+            throw error;
+          }
+        };
+        if (await this.#bury(bucket, closing.token, confirm)) return;
+        return conflict;
+      },
+      slowDown,
+      maxAttempts,
+    );
   }
 
   /**
@@ -242,21 +251,25 @@ export class Buckets {
     revision: (bucket: Bucket, attempt: number) => Promise<Revision | undefined>,
     confirm: (bucket: Bucket) => Promise<readonly Condition[]>,
   ): Promise<Bucket> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const bucket = await load();
-      // Before rights are confirmed: a change of its own, whose answer was lost, may have taken them away.
-      const revised = await revision(bucket, attempt);
-      if (revised === undefined) return bucket;
-      const caller = await confirm(bucket);
-      await revised.first?.();
-      const { outcome } = await this.#table.write(
-        [this.#change(revised.bucket, tokenIs(bucket.token)), ...(revised.along ?? [])],
-        this.#free(caller),
-      );
-      if (outcome === 'written') return bucket;
-      await this.#pause(attempt);
-    }
-    throw new S3Error('SlowDown');
+    return optimistically(
+      async (attempt) => {
+        const bucket = await load();
+        // Before rights are confirmed: a change of its own, whose answer was lost, may have taken them away.
+        const revised = await revision(bucket, attempt);
+        if (revised === undefined) return bucket;
+        const caller = await confirm(bucket);
+        await revised.first?.();
+        const { outcome } = await this.#table.write(
+          [this.#change(revised.bucket, tokenIs(bucket.token)), ...(revised.along ?? [])],
+          this.#free(caller),
+        );
+        if (outcome === 'written') return bucket;
+        await this.#pause(attempt);
+        return conflict;
+      },
+      slowDown,
+      maxAttempts,
+    );
   }
 
   async #settle(name: string, token: string): Promise<void> {
@@ -277,13 +290,13 @@ export class Buckets {
     options: { prefix?: string; after?: string; limit: number },
   ): Promise<{ buckets: readonly OwnedBucketEntry[]; more: boolean }> {
     const { items, more } = await this.#table.query(partition.project(project), {
-      prefix: `bucket/${options.prefix ?? ''}`,
+      prefix: ownedBucketPrefix(options.prefix ?? ''),
       limit: options.limit,
-      ...(options.after !== undefined && { after: `bucket/${options.after}` }),
+      ...(options.after !== undefined && { after: ownedBucketPrefix(options.after) }),
     });
     return {
       buckets: items.map(({ key, attributes }) => ({
-        name: key.sk.slice('bucket/'.length),
+        name: keyParts.ofProject(key)!.name!,
         created: numberOf(attributes['created']),
       })),
       more,
@@ -418,34 +431,38 @@ export class Buckets {
   }
 
   async #bury(bucket: Bucket, closingToken: string, confirm: () => Promise<readonly Condition[]>): Promise<boolean> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const count = await this.#table.get(itemKey.bucketCount(bucket.project));
-      const caller = await confirm();
-      const written = await this.#table.write(
-        [
-          {
-            key: itemKey.bucket(bucket.name),
-            delete: true,
-            expect: { is: 'all', of: [closingIs(closingToken), { is: 'equal', attribute: 'id', value: bucket.id }] },
-          },
-          { key: itemKey.ownedBucket(bucket.project, bucket.name), delete: true },
-          { key: itemKey.bucketName(bucket.id), delete: true },
-          ...this.documents.unlisted(bucket),
-          this.#countChange(bucket.project, count, -1),
-          {
-            key: itemKey.tombstone(sortableTime(this.#clock.now()), bucket.id),
-            put: { name: bucket.name, project: bucket.project },
-          },
-        ],
-        caller,
-      );
-      if (written.outcome === 'written') return true;
-      const present = await this.find(bucket.name);
-      if (present?.id !== bucket.id) return true; // our own write, whose answer was lost, or somebody else's delete
-      if (present.closing?.token !== closingToken) return false;
-      await this.#pause(attempt);
-    }
-    return false;
+    return optimistically(
+      async (attempt) => {
+        const count = await this.#table.get(itemKey.bucketCount(bucket.project));
+        const caller = await confirm();
+        const written = await this.#table.write(
+          [
+            {
+              key: itemKey.bucket(bucket.name),
+              delete: true,
+              expect: { is: 'all', of: [closingIs(closingToken), { is: 'equal', attribute: 'id', value: bucket.id }] },
+            },
+            { key: itemKey.ownedBucket(bucket.project, bucket.name), delete: true },
+            { key: itemKey.bucketName(bucket.id), delete: true },
+            ...this.documents.unlisted(bucket),
+            this.#countChange(bucket.project, count, -1),
+            {
+              key: itemKey.tombstone(sortableTime(this.#clock.now()), bucket.id),
+              put: { name: bucket.name, project: bucket.project },
+            },
+          ],
+          caller,
+        );
+        if (written.outcome === 'written') return true;
+        const present = await this.find(bucket.name);
+        if (present?.id !== bucket.id) return true; // our own write, whose answer was lost, or somebody else's delete
+        if (present.closing?.token !== closingToken) return false;
+        await this.#pause(attempt);
+        return conflict;
+      },
+      () => false,
+      maxAttempts,
+    );
   }
 
   #countChange(project: string, count: Attributes | undefined, by: number): Change {

@@ -3,8 +3,9 @@ import { second } from '../../ports/durations.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { jitter } from '../buckets/buckets.ts';
-import { timedId, writeToken } from '../ids.ts';
-import { itemKey, partition } from '../keys.ts';
+import { timedId, writeToken } from '../table/ids.ts';
+import { itemKey, partition } from '../table/keys.ts';
+import { conflict, optimistically } from '../table/optimistic-write.ts';
 import { addTallies, nothingDone, type LifecycleTally } from './lifecycle-key.ts';
 
 /** One application of all rules to all buckets that have any. Times are milliseconds since the epoch. */
@@ -45,7 +46,6 @@ export type NewSlice = Pick<LifecycleSlice, 'bucket' | 'bucketId' | 'kind' | 'pr
  * so it is short, and what a dead worker leaves is soon taken up.
  */
 const leaseTime = 10 * second;
-const maxAttempts = 8;
 const slicesPerWrite = 50;
 const slicesPerLook = 100;
 
@@ -75,24 +75,29 @@ export class LifecyclePasses {
 
   /** The pass that is not over yet, or a new one. */
   async begin(): Promise<LifecyclePass> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const latest = await this.latest();
-      if (latest && latest.finishedAt === undefined) return latest;
-      const pass: LifecyclePass = {
-        id: timedId(this.#clock.now(), this.#randomness),
-        startedAt: this.#clock.now(),
-        planned: '',
-        planComplete: false,
-        finishedAt: undefined,
-        tally: nothingDone,
-        token: this.#token(),
-      };
-      const expect = latest ? tokenIs(latest) : absent;
-      const { outcome } = await this.#table.write([{ key: itemKey.lifecyclePass, put: encodePass(pass), expect }]);
-      if (outcome === 'written') return pass;
-      await this.#pause(attempt);
-    }
-    throw new Error('the lifecycle pass could not be begun');
+    return optimistically(
+      async (attempt) => {
+        const latest = await this.latest();
+        if (latest && latest.finishedAt === undefined) return latest;
+        const pass: LifecyclePass = {
+          id: timedId(this.#clock.now(), this.#randomness),
+          startedAt: this.#clock.now(),
+          planned: '',
+          planComplete: false,
+          finishedAt: undefined,
+          tally: nothingDone,
+          token: this.#token(),
+        };
+        const expect = latest ? tokenIs(latest) : absent;
+        const { outcome } = await this.#table.write([{ key: itemKey.lifecyclePass, put: encodePass(pass), expect }]);
+        if (outcome === 'written') return pass;
+        await this.#pause(attempt);
+        return conflict;
+      },
+      () => {
+        throw new Error('the lifecycle pass could not be begun');
+      },
+    );
   }
 
   /**
@@ -178,34 +183,44 @@ export class LifecyclePasses {
   /** Drops a slice that is done, and adds what it did to the pass. @throws SliceLost */
   async complete(slice: LifecycleSlice): Promise<void> {
     const gone: Change = { key: itemKey.lifecycleSlice(slice.id), delete: true, expect: tokenIs(slice) };
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const pass = await this.latest();
-      const counted = pass && slice.id.startsWith(`${pass.id}/`) && counting(pass, slice, this.#token());
-      if (await this.#write(counted ? [gone, counted] : [gone])) return;
-      const present = await this.#table.get(gone.key);
-      if (present?.['r'] !== slice.token) throw new SliceLost();
-      await this.#pause(attempt);
-    }
-    throw new Error('a slice of a lifecycle pass could not be dropped');
+    return optimistically(
+      async (attempt) => {
+        const pass = await this.latest();
+        const counted = pass && slice.id.startsWith(`${pass.id}/`) && counting(pass, slice, this.#token());
+        if (await this.#write(counted ? [gone, counted] : [gone])) return;
+        const present = await this.#table.get(gone.key);
+        if (present?.['r'] !== slice.token) throw new SliceLost();
+        await this.#pause(attempt);
+        return conflict;
+      },
+      () => {
+        throw new Error('a slice of a lifecycle pass could not be dropped');
+      },
+    );
   }
 
   async #changePass(
     pass: LifecyclePass,
     change: (present: LifecyclePass) => LifecyclePass | undefined,
   ): Promise<LifecyclePass> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const present = await this.latest();
-      if (present?.id !== pass.id) throw new SliceLost();
-      const changed = change(present);
-      if (changed === undefined) return present;
-      const next = { ...changed, token: this.#token() };
-      const { outcome } = await this.#table.write([
-        { key: itemKey.lifecyclePass, put: encodePass(next), expect: tokenIs(present) },
-      ]);
-      if (outcome === 'written') return next;
-      await this.#pause(attempt);
-    }
-    throw new Error('the lifecycle pass could not be changed');
+    return optimistically(
+      async (attempt) => {
+        const present = await this.latest();
+        if (present?.id !== pass.id) throw new SliceLost();
+        const changed = change(present);
+        if (changed === undefined) return present;
+        const next = { ...changed, token: this.#token() };
+        const { outcome } = await this.#table.write([
+          { key: itemKey.lifecyclePass, put: encodePass(next), expect: tokenIs(present) },
+        ]);
+        if (outcome === 'written') return next;
+        await this.#pause(attempt);
+        return conflict;
+      },
+      () => {
+        throw new Error('the lifecycle pass could not be changed');
+      },
+    );
   }
 
   #leased(slice: LifecycleSlice, seen: LifecycleSlice): Change {

@@ -1,9 +1,9 @@
 import { day } from '../../ports/durations.ts';
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { sortableTime, timedId, timeOf } from '../ids.ts';
-import { expiry } from '../expiry.ts';
-import { monitoringKey, monitoringPartition } from './items.ts';
+import { expiry } from '../table/expiry.ts';
+import { sortableTime, timedId } from '../table/ids.ts';
+import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../table/monitoring-keys.ts';
 
 /** What can happen to an alarm; of what happens in the same millisecond, the later in this list is the later. */
 const historyTypes = ['ConfigurationUpdate', 'StateUpdate', 'Action'] as const;
@@ -68,11 +68,11 @@ export class AlarmHistory {
     const last = page.at(-1);
     return {
       entries: page.map(({ key, attributes }) => ({
-        at: timeOf(key.sk.slice(prefix.length, prefix.length + 8)),
+        at: monitoringKeyParts.history(key).at,
         type: attributes['type'] as HistoryType,
         summary: attributes['summary'] as string,
       })),
-      next: (more || items.length > page.length) && last ? last.key.sk.slice(prefix.length) : undefined,
+      next: (more || items.length > page.length) && last ? monitoringKeyParts.history(last.key).entry : undefined,
     };
   }
 

@@ -6,17 +6,17 @@ import type { Secrets } from '../../ports/secrets.ts';
 import type { BucketAuthorisation } from '../buckets/authorisation.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
-import { timedId, writeToken } from '../ids.ts';
+import { timedId, writeToken } from '../table/ids.ts';
+import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
+import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
 import { decodeAlarm, encodeAlarm, noSuchAlarm, secretContext, type Alarm } from './alarm.ts';
 import { callsWebhooks, type AlarmDefinition } from './alarm-definition.ts';
 import { insufficient, type Evaluation } from './alarm-evaluation.ts';
 import type { AlarmHistory } from './alarm-history.ts';
 import { alarmMessage } from './alarm-message.ts';
-import { monitoringKey, monitoringPartition } from './items.ts';
 import { decodeMonitored, isMonitored, type MonitoredBucket, type MonitoredBuckets } from './monitored-buckets.ts';
 import { notificationChange } from './notifications.ts';
 
-const maxAttempts = 8;
 const secretBytes = 32;
 const pageSize = 100;
 
@@ -31,7 +31,7 @@ export class Alarms {
   readonly #secrets: Secrets;
   readonly #buckets: Buckets;
   readonly #monitored: MonitoredBuckets;
-  readonly #versionsOf: AlarmHistory;
+  readonly #history: AlarmHistory;
 
   constructor(deps: {
     table: KeyValueTable;
@@ -48,7 +48,7 @@ export class Alarms {
     this.#secrets = deps.secrets;
     this.#buckets = deps.buckets;
     this.#monitored = deps.monitored;
-    this.#versionsOf = deps.history;
+    this.#history = deps.history;
   }
 
   /** @throws S3Error NoSuchAlarm */
@@ -102,7 +102,7 @@ export class Alarms {
     limit: number,
   ): Promise<{ readonly webhookSecret: string | undefined }> {
     let { bucket } = authorisation;
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    return optimistically(async (attempt) => {
       bucket = await this.#buckets.readyFor(bucket);
       const { entry, alarm, holder } = await this.#look(bucket, name);
       if (entry?.status !== 'on')
@@ -120,7 +120,7 @@ export class Alarms {
       const next = alarm ?? { name, id, created: now, ...begin, since: now };
       const changes = [
         this.#change(bucket.id, alarm, { ...next, definition, secret: sealed, token: writeToken(this.#randomness) }),
-        this.#versionsOf.note(bucket.id, id, {
+        this.#history.note(bucket.id, id, {
           at: now,
           type: 'ConfigurationUpdate',
           summary: alarm === undefined ? `Alarm "${name}" created.` : `Alarm "${name}" updated.`,
@@ -135,14 +135,14 @@ export class Alarms {
       ];
       if (await this.#isWritten(changes, conditions)) return { webhookSecret };
       bucket = await this.#again(bucket, attempt);
-    }
-    throw new S3Error('SlowDown');
+      return conflict;
+    }, slowDown);
   }
 
   /** @throws S3Error NoSuchAlarm, SlowDown */
   async remove(authorisation: BucketAuthorisation, name: string): Promise<void> {
     let { bucket } = authorisation;
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    return optimistically(async (attempt) => {
       bucket = await this.#buckets.readyFor(bucket);
       const { entry, alarm, holder } = await this.#look(bucket, name);
       if (alarm === undefined) throw noSuchAlarm(name);
@@ -154,10 +154,10 @@ export class Alarms {
         ...(entry ? [this.#monitored.change(entry, { ...entry, alarms: Math.max(0, entry.alarms - 1) })] : []),
       ];
       const conditions = this.#buckets.exactConditions(bucket, await authorisation.confirm(bucket));
-      if (await this.#isWritten(changes, conditions)) return this.#versionsOf.remove(bucket.id, alarm.id);
+      if (await this.#isWritten(changes, conditions)) return this.#history.remove(bucket.id, alarm.id);
       bucket = await this.#again(bucket, attempt);
-    }
-    throw new S3Error('SlowDown');
+      return conflict;
+    }, slowDown);
   }
 
   /**
@@ -200,7 +200,7 @@ export class Alarms {
   }
 
   async #pauseOne({ bucketId }: MonitoredBucket, name: string): Promise<void> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    return optimistically(async () => {
       const item = await this.#table.get(monitoringKey.alarm(bucketId, name));
       const alarm = item && decodeAlarm(name, item);
       if (alarm === undefined) return;
@@ -209,8 +209,8 @@ export class Alarms {
       const at = Math.max(this.#clock.now(), alarm.since + 1);
       const changes = this.#stateChanges(bucketId, alarm, off, at);
       if (await this.#isWritten(changes)) return;
-    }
-    throw new S3Error('SlowDown');
+      return conflict;
+    }, slowDown);
   }
 
   /** An alarm with what else its creation and removal depend on, as of one instant. */
@@ -253,7 +253,7 @@ export class Alarms {
     const token = writeToken(this.#randomness);
     return [
       this.#change(bucketId, alarm, { ...alarm, state: to.state, reason: to.reason, since: at, token }),
-      this.#versionsOf.note(bucketId, alarm.id, {
+      this.#history.note(bucketId, alarm.id, {
         at,
         type: 'StateUpdate',
         summary: `Alarm updated from ${alarm.state} to ${to.state}. ${to.reason}`,

@@ -1,11 +1,11 @@
-import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Condition, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { BucketAuthorisation } from '../buckets/authorisation.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
-import { writeToken } from '../ids.ts';
-import { monitoringKey, monitoringPartition } from './items.ts';
+import { writeToken } from '../table/ids.ts';
+import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
+import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
 
 /** A bucket that has, or once had, monitoring. */
 export interface MonitoredBucket {
@@ -20,7 +20,6 @@ export interface MonitoredBucket {
   readonly token: string;
 }
 
-const maxAttempts = 8;
 const pageSize = 100;
 
 /**
@@ -50,13 +49,13 @@ export class MonitoredBuckets {
   }
 
   /**
-   * KeyedMutex monitoring on or off.
+   * Turns monitoring on or off.
    * @returns the entry as it is now; undefined if the bucket never had monitoring and is to have none
    * @throws S3Error NoSuchBucket, SlowDown
    */
   async turn(authorisation: BucketAuthorisation, status: 'on' | 'off'): Promise<MonitoredBucket | undefined> {
     let { bucket } = authorisation;
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    return optimistically(async (attempt) => {
       bucket = await this.#buckets.readyFor(bucket);
       const present = await this.find(bucket.id);
       if (present?.status === status || (present === undefined && status === 'off')) return present;
@@ -74,8 +73,8 @@ export class MonitoredBuckets {
       if (outcome === 'written') return next;
       await this.#clock.sleep(jitter(attempt, this.#randomness));
       bucket = this.#buckets.stale(bucket);
-    }
-    throw new S3Error('SlowDown');
+      return conflict;
+    }, slowDown);
   }
 
   /** Notes that all alarms know by now that monitoring is off. */

@@ -4,11 +4,11 @@ import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../por
 import type { Delivery, Notifier } from '../../ports/notifier.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Secrets } from '../../ports/secrets.ts';
-import { sortableTime, writeToken } from '../ids.ts';
+import { sortableTime, writeToken } from '../table/ids.ts';
+import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../table/monitoring-keys.ts';
 import type { AlarmHistory } from './alarm-history.ts';
 import { readAlarmMessage } from './alarm-message.ts';
 import { secretContext } from './alarm.ts';
-import { monitoringKey, monitoringPartition } from './items.ts';
 
 /** A message of an alarm that is still to be delivered to some of its targets. */
 interface Pending {
@@ -101,8 +101,9 @@ export class Notifications {
     const { bucketId, alarmId, targets, body, secret, key } = taken;
     const opened = secret && Buffer.from(await this.#secrets.open(secret, secretContext(bucketId, alarmId))).toString();
     const alarm = readAlarmMessage(body);
+    const { time } = monitoringKeyParts.notification(key);
     const deliveries = targets.map(async (target) => {
-      const delivery = await notifier.send({ target, body, alarm, id: key.sk.replace('/', '.'), secret: opened });
+      const delivery = await notifier.send({ target, body, alarm, id: `${time}.${alarmId}`, secret: opened });
       return { target, delivery };
     });
     for (const { target, delivery } of await Promise.all(deliveries)) {

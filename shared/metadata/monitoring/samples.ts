@@ -1,13 +1,13 @@
 import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { sortableTime, writeToken } from '../ids.ts';
-import { expiry } from '../expiry.ts';
-import { monitoringKey, monitoringPartition, samplesBegin } from './items.ts';
+import { expiry } from '../table/expiry.ts';
+import { sortableTime, writeToken } from '../table/ids.ts';
+import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../table/monitoring-keys.ts';
+import { conflict, optimistically } from '../table/optimistic-write.ts';
 import { packColumn, unpackColumn } from './point-columns.ts';
 import { beginningOf, days, hours, resolutions, samples, type Resolution } from './resolutions.ts';
 import { aggregateOf, join, metrics, type Aggregate, type Metric, type Point, type Sample } from './statistics.ts';
 
-const maxAttempts = 8;
 const pageSize = 100;
 
 /** One item as it is worked on: a column of places for each metric. */
@@ -39,17 +39,22 @@ export class Samples {
    * @returns whether a new item was begun, which is the time to {@link prune}
    */
   async record(bucketId: string, moment: number, sample: Sample): Promise<boolean> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const [fine, hourly, daily] = await this.#load(bucketId, moment);
-      for (const metric of metrics) {
-        fine.columns[metric][placeOf(samples, moment)] = aggregateOf(sample[metric]);
-        sumUp(metric, fine, hourly, moment);
-        sumUp(metric, hourly, daily, moment);
-      }
-      const { outcome } = await this.#table.write([fine, hourly, daily].map((worked) => this.#change(worked)));
-      if (outcome === 'written') return fine.before === undefined;
-    }
-    throw new Error('samples could not be written');
+    return optimistically(
+      async () => {
+        const [fine, hourly, daily] = await this.#load(bucketId, moment);
+        for (const metric of metrics) {
+          fine.columns[metric][placeOf(samples, moment)] = aggregateOf(sample[metric]);
+          sumUp(metric, fine, hourly, moment);
+          sumUp(metric, hourly, daily, moment);
+        }
+        const { outcome } = await this.#table.write([fine, hourly, daily].map((worked) => this.#change(worked)));
+        if (outcome === 'written') return fine.before === undefined;
+        return conflict;
+      },
+      () => {
+        throw new Error('samples could not be written');
+      },
+    );
   }
 
   /** What is kept of the time from `from` up to, and without, `to`, in order of time. */
@@ -83,7 +88,7 @@ export class Samples {
       const prefix = `${resolution.name}/`;
       for (;;) {
         const { items } = await this.#table.query(monitoringPartition.samples(bucketId), { prefix, limit: pageSize });
-        const expired = items.filter(({ key }) => expiresAt(resolution, samplesBegin(key)) <= now);
+        const expired = items.filter(({ key }) => expiresAt(resolution, monitoringKeyParts.samplesBegin(key)) <= now);
         for (const { key } of expired) await this.#table.write([{ key, delete: true }]);
         if (expired.length < pageSize) break;
       }
@@ -108,7 +113,7 @@ export class Samples {
       key,
       put: {
         ...(Object.fromEntries(packed) as Attributes),
-        ...expiry(expiresAt(resolution, samplesBegin(key))),
+        ...expiry(expiresAt(resolution, monitoringKeyParts.samplesBegin(key))),
         r: writeToken(this.#randomness),
       },
       expect: before === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: before['r'] as string },
@@ -149,7 +154,7 @@ function columnsOf(item: Attributes | undefined, resolution: Resolution): Column
 }
 
 function* pointsOf({ key, attributes }: Item, resolution: Resolution): Generator<Point> {
-  const begin = samplesBegin(key);
+  const begin = monitoringKeyParts.samplesBegin(key);
   const columns = columnsOf(attributes, resolution);
   for (const [place, BucketSizeBytes] of columns.BucketSizeBytes.entries()) {
     const NumberOfObjects = columns.NumberOfObjects[place];

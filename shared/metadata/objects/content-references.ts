@@ -1,7 +1,7 @@
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { writeToken } from '../ids.ts';
-import { itemKey } from '../keys.ts';
+import { writeToken } from '../table/ids.ts';
+import { itemKey } from '../table/keys.ts';
 import type { CommitExtrasFor, CommitExtras } from './new-version.ts';
 import { SourceGone } from './outcomes.ts';
 import { currentVersionKey, VersionChain } from './version-chain.ts';

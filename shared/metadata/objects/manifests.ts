@@ -1,8 +1,9 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Attributes, Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { timedId } from '../ids.ts';
+import { timedId } from '../table/ids.ts';
+import { itemKey } from '../table/keys.ts';
 
 /** One stretch of an object that was uploaded in parts. */
 export interface ManifestPart {
@@ -49,9 +50,12 @@ export class Manifests {
   async create(parts: readonly ManifestPart[]): Promise<string> {
     const id = timedId(this.#clock.now(), this.#randomness);
     const slices = sliced(place(parts));
-    for (const slice of slices) await this.#put({ key: sliceKey(id, startOf(slice)), put: encodeSlice(slice) });
+    for (const slice of slices) {
+      const { firstByte, firstPart } = startOf(slice);
+      await this.#put({ key: itemKey.manifestSlice(id, firstByte, firstPart), put: encodeSlice(slice) });
+    }
     const starts = slices.map(([first]) => [first!.number, first!.firstByte]);
-    await this.#put({ key: directoryKey(id), put: { parts: parts.length, size: totalSize(parts), starts } });
+    await this.#put({ key: itemKey.manifest(id), put: { parts: parts.length, size: totalSize(parts), starts } });
     return id;
   }
 
@@ -75,18 +79,19 @@ export class Manifests {
 
   /** Removes the items of a manifest; its blobs are the caller's business. */
   async remove(id: string): Promise<void> {
-    for (const start of await this.#starts(id)) await this.#table.write([{ key: sliceKey(id, start), delete: true }]);
-    await this.#table.write([{ key: directoryKey(id), delete: true }]);
+    for (const start of await this.#starts(id))
+      await this.#table.write([{ key: itemKey.manifestSlice(id, start.firstByte, start.firstPart), delete: true }]);
+    await this.#table.write([{ key: itemKey.manifest(id), delete: true }]);
   }
 
   async #starts(id: string): Promise<readonly SliceStart[]> {
-    const directory = await this.#table.get(directoryKey(id));
+    const directory = await this.#table.get(itemKey.manifest(id));
     const starts = (directory?.['starts'] ?? []) as readonly (readonly [number, number])[];
     return starts.map(([firstPart, firstByte]) => ({ firstPart, firstByte }));
   }
 
   async #slice(id: string, start: SliceStart): Promise<readonly PlacedPart[]> {
-    const item = await this.#table.get(sliceKey(id, start));
+    const item = await this.#table.get(itemKey.manifestSlice(id, start.firstByte, start.firstPart));
     return item === undefined ? [] : decodeSlice(item, start);
   }
 
@@ -95,13 +100,6 @@ export class Manifests {
     if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
   }
 }
-
-const directoryKey = (id: string): ItemKey => ({ pk: `content/m${id}`, sk: '-' });
-/** Two slices may begin at the same byte only if the parts between them are empty, so the part's number is said, too. */
-const sliceKey = (id: string, { firstByte, firstPart }: SliceStart): ItemKey => ({
-  pk: `content/m${id}`,
-  sk: `s/${firstByte.toString(16).padStart(16, '0')}/${firstPart}`,
-});
 
 function startOf([first]: readonly PlacedPart[]): SliceStart {
   return { firstPart: first!.number, firstByte: first!.firstByte };

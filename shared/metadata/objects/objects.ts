@@ -11,15 +11,16 @@ import type {
 import type { Randomness } from '../../ports/randomness.ts';
 import { noSuchBucket, type Bucket } from '../buckets/bucket.ts';
 import { jitter, type Buckets } from '../buckets/buckets.ts';
-import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../ids.ts';
-import { itemKey } from '../keys.ts';
+import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../table/ids.ts';
+import { itemKey } from '../table/keys.ts';
+import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
+import { currentVersionPartitions } from '../table/shards.ts';
 import { deleteMarker, type CommitExtras, type Guard, type NewVersion, type PutOptions } from './new-version.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { OutcomeUnknown, SeenNoMore, SourceGone } from './outcomes.ts';
 import { presentVersion } from './present-version.ts';
 import { scanShards } from './scan.ts';
 import type { ServiceAuthorisation } from './service-authorisation.ts';
-import { currentVersionPartitions } from '../shards.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { currentVersionKey, tokenIs, unversioned, VersionChain, type ChainDeps, type Found } from './version-chain.ts';
@@ -43,7 +44,6 @@ function live<Of extends Version>(version: Of | undefined): Of | undefined {
   return version?.marker ? undefined : version;
 }
 
-const maxAttempts = 8;
 /** How long after the bucket was looked at a commit may still begin. */
 const commitTime = 2000;
 
@@ -270,7 +270,7 @@ export class Objects {
     const { key, versionId } = authorisation;
     let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    return optimistically(async (attempt) => {
       const found = await (versionId === undefined ? chain.findCurrent() : chain.find(versionId));
       const version = presentVersion(found?.version, key, versionId);
       bucket = await this.#buckets.confirmedFor(bucket);
@@ -282,8 +282,8 @@ export class Objects {
       if (outcome === 'written') return version;
       if (outcome === 'unknown') throw new OutcomeUnknown();
       bucket = await this.#again(bucket, attempt);
-    }
-    throw new S3Error('SlowDown');
+      return conflict;
+    }, slowDown);
   }
 
   /** @returns false if the bucket turned out to be versioned by now */
@@ -296,30 +296,35 @@ export class Objects {
     let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
     const judge = sparing === 'foreign' ? sparingForeign(guard) : guard;
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      bucket = await this.#buckets.readyFor(bucket);
-      if (bucket.versioning !== 'off') return false;
-      // Without a guard there is nothing to read at first: the condition refuses what must not go.
-      const { dependsOnVersion } = authorisation;
-      const looks = guard !== undefined || dependsOnVersion || (attempt > 0 && sparing !== undefined);
-      const currentVersion = looks ? await chain.currentVersion() : undefined;
-      if (looks && currentVersion === undefined) bucket = await this.#buckets.standing(bucket);
-      const caller = await (looks
-        ? authorisation.confirmVersion(bucket, currentVersion)
-        : authorisation.confirm(bucket));
-      if (authorisation.dependsOnVersion && !looks) continue;
-      if (looks) judge?.(live(currentVersion));
-      if (looks && currentVersion === undefined) return true;
-      const dependsOnCurrent = currentVersion && (guard !== undefined || dependsOnVersion);
-      const expect = dependsOnCurrent ? tokenIs(currentVersion) : absentOr(sparing === 'foreign' ? own : unversioned);
-      const outcome = await this.#write(bucket, [{ key: currentVersionKey(bucket.id, key), delete: true, expect }], {
-        caller,
-      });
-      if (outcome === 'written') return true;
-      if (outcome === 'unknown') throw new OutcomeUnknown();
-      bucket = await this.#again(bucket, attempt);
-    }
-    throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+    return optimistically(
+      async (attempt) => {
+        bucket = await this.#buckets.readyFor(bucket);
+        if (bucket.versioning !== 'off') return false;
+        // Without a guard there is nothing to read at first: the condition refuses what must not go.
+        const { dependsOnVersion } = authorisation;
+        const looks = guard !== undefined || dependsOnVersion || (attempt > 0 && sparing !== undefined);
+        const currentVersion = looks ? await chain.currentVersion() : undefined;
+        if (looks && currentVersion === undefined) bucket = await this.#buckets.standing(bucket);
+        const caller = await (looks
+          ? authorisation.confirmVersion(bucket, currentVersion)
+          : authorisation.confirm(bucket));
+        if (authorisation.dependsOnVersion && !looks) return conflict;
+        if (looks) judge?.(live(currentVersion));
+        if (looks && currentVersion === undefined) return true;
+        const dependsOnCurrent = currentVersion && (guard !== undefined || dependsOnVersion);
+        const expect = dependsOnCurrent ? tokenIs(currentVersion) : absentOr(sparing === 'foreign' ? own : unversioned);
+        const outcome = await this.#write(bucket, [{ key: currentVersionKey(bucket.id, key), delete: true, expect }], {
+          caller,
+        });
+        if (outcome === 'written') return true;
+        if (outcome === 'unknown') throw new OutcomeUnknown();
+        bucket = await this.#again(bucket, attempt);
+        return conflict;
+      },
+      () => {
+        throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+      },
+    );
   }
 
   /** @param authorisation undefined: to take back what the process has just made */
@@ -331,26 +336,31 @@ export class Objects {
   ): Promise<Version | undefined> {
     const chain = this.#chain(bucket, key);
     let lost: Version | undefined;
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const found = await find(chain);
-      if (found === undefined && lost !== undefined) return lost;
-      if (authorisation) bucket = await (found ? this.#buckets.readyFor(bucket) : this.#buckets.standing(bucket));
-      const caller = await authorisation?.confirmVersion(bucket, found?.version).catch((error: unknown) => {
-        throw lost === undefined ? error : new OutcomeUnknown(error);
-      });
-      if (found === undefined) return undefined;
-      guard?.(live(found.version));
-      const commit = await chain.remove(found.currentVersion, found.version);
-      if (commit) {
-        const outcome = await (caller === undefined
-          ? this.#table.write(commit.changes).then((written) => written.outcome)
-          : this.#write(bucket, commit.changes, { caller }));
-        if (outcome === 'written') return found.version;
-        if (outcome === 'unknown') lost = found.version;
-      }
-      bucket = await this.#again(bucket, attempt);
-    }
-    throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+    return optimistically(
+      async (attempt) => {
+        const found = await find(chain);
+        if (found === undefined && lost !== undefined) return lost;
+        if (authorisation) bucket = await (found ? this.#buckets.readyFor(bucket) : this.#buckets.standing(bucket));
+        const caller = await authorisation?.confirmVersion(bucket, found?.version).catch((error: unknown) => {
+          throw lost === undefined ? error : new OutcomeUnknown(error);
+        });
+        if (found === undefined) return undefined;
+        guard?.(live(found.version));
+        const commit = await chain.remove(found.currentVersion, found.version);
+        if (commit) {
+          const outcome = await (caller === undefined
+            ? this.#table.write(commit.changes).then((written) => written.outcome)
+            : this.#write(bucket, commit.changes, { caller }));
+          if (outcome === 'written') return found.version;
+          if (outcome === 'unknown') lost = found.version;
+        }
+        bucket = await this.#again(bucket, attempt);
+        return conflict;
+      },
+      () => {
+        throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+      },
+    );
   }
 
   async #replace(
@@ -361,27 +371,32 @@ export class Objects {
     const { key } = authorisation;
     let { bucket } = authorisation;
     const chain = this.#chain(bucket, key);
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      bucket = await this.#buckets.readyFor(bucket);
-      // A write that asks for nothing needs no read where no noncurrent version can exist: its condition refuses whatever does.
-      const mayBeBlind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && extras === undefined;
-      const blind = mayBeBlind && (rightsCount === undefined || !authorisation.dependsOnVersion);
-      const before = blind ? undefined : await chain.currentVersion();
-      const caller =
-        rightsCount && (await (blind ? authorisation.confirm(bucket) : authorisation.confirmVersion(bucket, before)));
-      if (rightsCount && blind && authorisation.dependsOnVersion) continue;
-      guard?.(live(before));
-      const version = this.#version(bucket, fresh, before);
-      const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
-      if (commit?.currentVersion) {
-        const { changes, conditions } = (await extras?.(commit.currentVersion, before, bucket)) ?? alone;
-        const outcome = await this.#write(bucket, [...commit.changes, ...changes], { conditions, caller });
-        if (outcome === 'written') return commit.currentVersion;
-        if (outcome === 'unknown') return await whetherItIsThere(chain, commit.currentVersion);
-      }
-      bucket = await this.#again(bucket, attempt);
-    }
-    throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+    return optimistically(
+      async (attempt) => {
+        bucket = await this.#buckets.readyFor(bucket);
+        // A write that asks for nothing needs no read where no noncurrent version can exist: its condition refuses whatever does.
+        const mayBeBlind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && extras === undefined;
+        const blind = mayBeBlind && (rightsCount === undefined || !authorisation.dependsOnVersion);
+        const before = blind ? undefined : await chain.currentVersion();
+        const caller =
+          rightsCount && (await (blind ? authorisation.confirm(bucket) : authorisation.confirmVersion(bucket, before)));
+        if (rightsCount && blind && authorisation.dependsOnVersion) return conflict;
+        guard?.(live(before));
+        const version = this.#version(bucket, fresh, before);
+        const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
+        if (commit?.currentVersion) {
+          const { changes, conditions } = (await extras?.(commit.currentVersion, before, bucket)) ?? alone;
+          const outcome = await this.#write(bucket, [...commit.changes, ...changes], { conditions, caller });
+          if (outcome === 'written') return commit.currentVersion;
+          if (outcome === 'unknown') return await whetherItIsThere(chain, commit.currentVersion);
+        }
+        bucket = await this.#again(bucket, attempt);
+        return conflict;
+      },
+      () => {
+        throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+      },
+    );
   }
 
   /** The version that is to become current: younger than the present one. */

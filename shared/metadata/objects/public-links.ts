@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Attributes, Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import { sortableTime, timedId, timeOf } from '../ids.ts';
-import { expiry } from '../expiry.ts';
+import { expiry } from '../table/expiry.ts';
+import { timedId } from '../table/ids.ts';
+import { linkKey, linkKeyParts, linkPartition } from '../table/link-keys.ts';
+import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { versionIdOf, type Version } from './versions.ts';
 
@@ -33,24 +35,6 @@ export interface PublicLink {
 const tokenBytes = 32;
 const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
 const sweepPage = 100;
-const maxAttempts = 8;
-
-const linkPartition = {
-  ofKey: (bucketId: string, key: string): string => `links/${bucketId}/${key}`,
-  due: 'links-due',
-} as const;
-
-const linkKey = {
-  /** By what its token becomes: this is how a request finds it. */
-  lookup: (hash: string): ItemKey => ({ pk: `link/${hash}`, sk: '-' }),
-  /** Among the links of its key. */
-  listed: ({ bucketId, key, id }: PublicLink): ItemKey => ({ pk: linkPartition.ofKey(bucketId, key), sk: id }),
-  /** Among all links, by the time at which they end. */
-  due: ({ expires, hash }: PublicLink): ItemKey => ({
-    pk: linkPartition.due,
-    sk: `${sortableTime(expires)}/${hash}`,
-  }),
-} as const;
 
 /**
  * Public links. Each is three items that come and go together: one that its token leads to, one in the list of its key, and one in
@@ -159,7 +143,7 @@ export class PublicLinks {
     for (;;) {
       const { items, more } = await this.#table.query(linkPartition.due, { limit: sweepPage });
       for (const { key, attributes } of items) {
-        if (timeOf(key.sk.slice(0, key.sk.indexOf('/'))) > this.#clock.now()) return;
+        if (linkKeyParts.due(key) > this.#clock.now()) return;
         await this.#write(removal(decode(attributes)));
       }
       if (!more) return;
@@ -176,15 +160,15 @@ export class PublicLinks {
     changes: readonly Change[],
   ): Promise<void> {
     let { bucket } = authorisation;
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    return optimistically(async () => {
       bucket = await this.#buckets.readyFor(bucket);
       const caller = await authorisation.confirmVersion(bucket, version);
       const { outcome } = await this.#table.write(changes, this.#buckets.exactConditions(bucket, caller));
       if (outcome === 'written') return;
       if (outcome === 'unknown') throw new S3Error('ServiceUnavailable');
       bucket = this.#buckets.stale(bucket);
-    }
-    throw new S3Error('SlowDown');
+      return conflict;
+    }, slowDown);
   }
 
   /** None of these writes hangs on a condition, so each can be made again. */

@@ -1,5 +1,5 @@
 import type { Item, KeyValueTable, QueryOptions, QueryPage } from '../../ports/key-value-table.ts';
-import { currentVersionPartitions } from '../shards.ts';
+import { currentVersionPartitions } from '../table/shards.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 
 /** A page of a bucket's current versions in key order. Shards are merged; each resumes after the same key, so one marker serves all. */

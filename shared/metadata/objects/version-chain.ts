@@ -1,6 +1,6 @@
 import type { Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
-import { itemKey, partition } from '../keys.ts';
-import { currentVersionPartition } from '../shards.ts';
+import { itemKey, partition } from '../table/keys.ts';
+import { currentVersionPartition } from '../table/shards.ts';
 import {
   decodeCurrentVersion,
   decodeVersion,

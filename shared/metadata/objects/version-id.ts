@@ -1,5 +1,5 @@
 import { S3Error } from '../../errors/s3-error.ts';
-import { isVersionId } from '../ids.ts';
+import { isVersionId } from '../table/ids.ts';
 
 /**
  * Checks the `versionId` of a request.

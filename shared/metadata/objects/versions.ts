@@ -1,8 +1,8 @@
 import type { Checksum, ChecksumAlgorithm, ChecksumType } from '../../checksums/algorithms.ts';
 import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../../encryption/customer-key.ts';
 import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
-import { madeAt, sequenceOf } from '../ids.ts';
-import { itemBytes } from '../item-size.ts';
+import { madeAt, sequenceOf } from '../table/ids.ts';
+import { itemBytes } from '../table/item-size.ts';
 import { decodeStorageClass, encodeStorageClass, type StorageClass } from './storage-class.ts';
 
 /** Response headers that belong to an object's content: what was sent on upload, as sent. */

@@ -1,6 +1,6 @@
 import type { FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import { itemKey, objectOf } from '../keys.ts';
+import { itemKey, keyParts } from '../table/keys.ts';
 import type { Amount } from '../amount.ts';
 import { quotaExceeded, quotaOf, type LimitedBucket, type Quotas, type Reservation } from './quotas.ts';
 import type { Usage } from './usage.ts';
@@ -33,7 +33,9 @@ export class FullBuckets {
   }
 
   async follow(records: readonly FeedRecord[]): Promise<void> {
-    const ids = records.map(({ key, old, new: present }) => objectOf(key)?.bucketId ?? (present ?? old)?.['bucketId']);
+    const ids = records.map(
+      ({ key, old, new: present }) => keyParts.version(key)?.bucketId ?? (present ?? old)?.['bucketId'],
+    );
     for (const id of new Set(ids)) if (typeof id === 'string') await this.#judge(id);
   }
 

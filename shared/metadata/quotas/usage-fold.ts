@@ -1,9 +1,9 @@
 import type { Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { numberOf } from '../attribute-number.ts';
+import { numberOf } from '../table/attribute-number.ts';
 import { FoldedDays } from '../billing/folded-days.ts';
-import { writeToken } from '../ids.ts';
-import { itemKey } from '../keys.ts';
+import { writeToken } from '../table/ids.ts';
+import { itemKey } from '../table/keys.ts';
 import { baseShard, sumOfRows, usageRows } from './usage-rows.ts';
 
 /** Rows that are looked at for one transaction, and items that it has at most: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html */

@@ -1,7 +1,7 @@
 import type { Item, KeyValueTable } from '../../ports/key-value-table.ts';
-import { numberOf } from '../attribute-number.ts';
-import { itemKey, partition } from '../keys.ts';
-import { partitionItems } from '../partition-items.ts';
+import { numberOf } from '../table/attribute-number.ts';
+import { itemKey, partition } from '../table/keys.ts';
+import { partitionItems } from '../table/partition-items.ts';
 
 /** Takes the place of the shard id in the row into which those of closed shards are folded. It sorts before shard ids. */
 export const baseShard = 'base';

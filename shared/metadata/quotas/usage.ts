@@ -1,13 +1,4 @@
-import type { Attributes, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
-import type { Randomness } from '../../ports/randomness.ts';
-import { numberOf } from '../attribute-number.ts';
-import { dayOf } from '../billing/days.ts';
-import type { Step } from '../billing/storage-day.ts';
-import { StorageMeter } from '../billing/storage-meter.ts';
-import { writeToken } from '../ids.ts';
-import { itemKey, objectOf } from '../keys.ts';
-import { decodeCurrentVersion } from '../objects/versions.ts';
-import { UsageFold } from './usage-fold.ts';
+import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import { sumOfRows, usageRows } from './usage-rows.ts';
 
 /** What a bucket holds: versions that are not markers, and the bytes of all versions. */
@@ -21,37 +12,12 @@ export interface UsageCounters {
   of(bucketId: string): Promise<BucketUsage>;
 }
 
-/** How a record changes its bucket's usage. */
-interface Delta extends BucketUsage {
-  /** Bytes of parts. */
-  readonly parts: number;
-}
-
-/** A record that has not been counted, and when it counts. */
-interface Fresh {
-  readonly record: FeedRecord;
-  readonly delta: Delta;
-  readonly at: number;
-}
-
-/**
- * The usage counters, kept by a follower of the change feed. One record of a current version is the whole change of its key, since a
- * current version knows the count and bytes of the noncurrent ones. A high-water mark per bucket and shard makes the counts exact however often
- * and in whatever batches records are delivered again. So does it the days of the bill, which are written along with them.
- */
+/** Reads the usage counters, which `UsageFollower` keeps. */
 export class Usage implements UsageCounters {
   readonly #table: KeyValueTable;
-  readonly #randomness: Randomness;
-  readonly #storage: StorageMeter;
-  readonly #fold: UsageFold | undefined;
 
-  /** @param deps.shardLifetime where shards are closed and replaced: {@link UsageFold}. Undefined: there is one for good */
-  constructor(deps: { table: KeyValueTable; randomness: Randomness; shardLifetime?: number }) {
-    const { table, randomness, shardLifetime } = deps;
-    this.#table = table;
-    this.#randomness = randomness;
-    this.#storage = new StorageMeter(table);
-    this.#fold = shardLifetime === undefined ? undefined : new UsageFold({ table, randomness, shardLifetime });
+  constructor(deps: { table: KeyValueTable }) {
+    this.#table = deps.table;
   }
 
   /** The sum over all shards. */
@@ -65,123 +31,4 @@ export class Usage implements UsageCounters {
     const { objects, bytes, parts } = sumOfRows(await usageRows(this.#table, bucketId));
     return { objects, bytes: bytes + parts };
   }
-
-  /** Counts a batch of records, oldest first. Records it has counted before are skipped. */
-  async follow(records: readonly FeedRecord[]): Promise<void> {
-    const groups = new Map<string, { bucketId: string; shardId: string; records: FeedRecord[] }>();
-    for (const record of records) {
-      const bucketId = countedFor(record);
-      if (bucketId === undefined) continue;
-      const { shardId } = record;
-      const name = `${bucketId} ${shardId}`;
-      const group = groups.get(name) ?? { bucketId, shardId, records: [] };
-      group.records.push(record);
-      groups.set(name, group);
-    }
-    for (const { bucketId, shardId, records: own } of groups.values()) await this.#count(bucketId, shardId, own);
-  }
-
-  /** Counts day by day, so that each write changes one day of the bill. */
-  async #count(bucketId: string, shardId: string, records: readonly FeedRecord[]): Promise<void> {
-    const key = itemKey.usage(bucketId, shardId);
-    for (let left = records; left.length > 0;) {
-      const row = await this.#table.get(key);
-      const fresh = firstDay(left, row);
-      const last = fresh.at(-1);
-      if (last === undefined) return;
-      const project = await this.#payer(bucketId, row, fresh);
-      const before = row && {
-        bytes: numberOf(row['bytes']) + numberOf(row['parts']),
-        objects: numberOf(row['objects']),
-      };
-      const billed =
-        project === undefined
-          ? []
-          : [await this.#storage.change({ project, bucketId, shardId }, fresh.map(stepOf), before)];
-      const { outcome } = await this.#table.write([
-        {
-          key,
-          put: {
-            objects: fresh.reduce((sum, { delta }) => sum + delta.objects, numberOf(row?.['objects'])),
-            bytes: fresh.reduce((sum, { delta }) => sum + delta.bytes, numberOf(row?.['bytes'])),
-            parts: fresh.reduce((sum, { delta }) => sum + delta.parts, numberOf(row?.['parts'])),
-            at: last.at,
-            upTo: last.record.position,
-            ...(project !== undefined && { project }),
-            r: writeToken(this.#randomness),
-          },
-          expect: row === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: row['r'] as string },
-        },
-        ...billed,
-      ]);
-      if (outcome !== 'written') continue;
-      left = left.slice(left.indexOf(last.record) + 1);
-      // So often there is one row more.
-      if (row === undefined) await this.#fold?.fold(bucketId, last.at);
-    }
-  }
-
-  /** The project that pays for what a bucket holds: its own, also when it is gone. */
-  async #payer(bucketId: string, row: Attributes | undefined, fresh: readonly Fresh[]): Promise<string | undefined> {
-    if (typeof row?.['project'] === 'string') return row['project'];
-    const named = await this.#table.get(itemKey.bucketName(bucketId));
-    if (named) return named['project'] as string;
-    for (const { record } of fresh) {
-      const image = record.new ?? record.old;
-      if (image && partBucket(record) === undefined) {
-        const { owner, foreign } = decodeCurrentVersion(image);
-        if (!foreign) return owner;
-      }
-    }
-    return undefined;
-  }
-}
-
-/** What has not been counted of the first day of these records. Time never goes back for the counters of a bucket. */
-function firstDay(records: readonly FeedRecord[], row: Attributes | undefined): readonly Fresh[] {
-  const upTo = BigInt((row?.['upTo'] as string | undefined) ?? '-1');
-  const fresh: Fresh[] = [];
-  let at = numberOf(row?.['at']);
-  for (const record of records) {
-    if (BigInt(record.position) <= upTo) continue;
-    at = Math.max(at, record.at);
-    if (fresh.length > 0 && dayOf(at) !== dayOf(fresh[0]!.at)) break;
-    fresh.push({ record, delta: deltaOf(record), at });
-  }
-  return fresh;
-}
-
-function deltaOf(record: FeedRecord): Delta {
-  if (partBucket(record) !== undefined) {
-    return { objects: 0, bytes: 0, parts: numberOf(record.new?.['size']) - numberOf(record.old?.['size']) };
-  }
-  const before = held(record.old);
-  const after = held(record.new);
-  return { objects: after.objects - before.objects, bytes: after.bytes - before.bytes, parts: 0 };
-}
-
-function stepOf({ at, delta }: Fresh): Step {
-  return { at, objects: delta.objects, bytes: delta.bytes + delta.parts };
-}
-
-/** The bucket whose counters a record changes, if it does. */
-function countedFor(record: FeedRecord): string | undefined {
-  const object = objectOf(record.key);
-  return object ? (object.isCurrent ? object.bucketId : undefined) : partBucket(record);
-}
-
-/** The bucket of a part that came or went. */
-function partBucket({ key, old, new: present }: FeedRecord): string | undefined {
-  if (!key.pk.startsWith('upload/') || !key.sk.startsWith('p/')) return undefined;
-  return (present ?? old)?.['bucketId'] as string | undefined;
-}
-
-/** What a key held at the time of one image of its current version. */
-export function held(image: Attributes | undefined): BucketUsage {
-  if (image === undefined) return { objects: 0, bytes: 0 };
-  const currentVersion = decodeCurrentVersion(image);
-  return {
-    objects: (currentVersion.marker ? 0 : 1) + currentVersion.olderCount - currentVersion.olderMarkers,
-    bytes: currentVersion.size + currentVersion.olderBytes,
-  };
 }

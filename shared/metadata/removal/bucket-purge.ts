@@ -2,10 +2,10 @@ import type { Clock } from '../../ports/clock.ts';
 import { day, minute } from '../../ports/durations.ts';
 import type { Change, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { timeOf, writeToken } from '../ids.ts';
-import { partition } from '../keys.ts';
-import { monitoringKey, monitoringPartition } from '../monitoring/items.ts';
-import { currentVersionPartitions } from '../shards.ts';
+import { writeToken } from '../table/ids.ts';
+import { keyParts, partition } from '../table/keys.ts';
+import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
+import { currentVersionPartitions } from '../table/shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { maxReads, VersionChain } from '../objects/version-chain.ts';
 
@@ -36,8 +36,8 @@ export class BucketPurge {
     for (let after: string | undefined, more = true; more;) {
       const page = await this.#table.query(partition.tombstones, { limit: 100, ...(after !== undefined && { after }) });
       for (const { key, attributes } of page.items) {
-        const [time, bucketId] = key.sk.split('/') as [string, string];
-        const age = now - timeOf(time);
+        const { time, bucketId } = keyParts.tombstone(key);
+        const age = now - time;
         if (age < firstSweep || stopping()) return;
         await this.#sweepBucket(bucketId, attributes['project'] as string);
         if (age > lastSweep) await this.#table.write([{ key, delete: true }]);

@@ -1,9 +1,10 @@
 import type { Clock } from '../../ports/clock.ts';
 import { hour } from '../../ports/durations.ts';
 import type { Attributes, Change, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
-import { sortableTime } from '../ids.ts';
+import { sortableTime } from '../table/ids.ts';
+import { garbagePartitionOf, itemKey, keyParts } from '../table/keys.ts';
+import { uploadKeyParts } from '../table/upload-keys.ts';
 import { inParallel } from '../in-parallel.ts';
-import { garbagePartitionOf, itemKey, objectOf } from '../keys.ts';
 import { finishedUploadTime, type Uploads } from '../uploads/uploads.ts';
 
 /** What an entry must say so that the version it speaks of can be looked for again. */
@@ -84,7 +85,7 @@ export async function finishEndedUploads(uploads: Uploads, records: readonly Fee
 
 /** What one record of a current or noncurrent version may have let go of. */
 function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[] {
-  const object = objectOf(key);
+  const object = keyParts.version(key);
   if (object === undefined || old === undefined) return [];
   const place = { bucketId: object.bucketId, key: object.key };
   const instance = old['i'] as string;
@@ -105,13 +106,14 @@ function addedPart({
   old,
   new: present,
 }: FeedRecord): readonly { readonly id: string; readonly number: number }[] {
-  if (!key.pk.startsWith('upload/') || !key.sk.startsWith('p/') || old !== undefined || present === undefined)
-    return [];
-  return [{ id: key.pk.slice('upload/'.length), number: Number(key.sk.split('/')[1]) }];
+  const part = uploadKeyParts.part(key);
+  if (part === undefined || old !== undefined || present === undefined) return [];
+  return [{ id: uploadKeyParts.upload(key)!, number: part.number }];
 }
 
 /** The id of an upload that a record shows to have ended. */
 function endedUpload({ key, old, new: present }: FeedRecord): readonly string[] {
-  const ended = key.pk.startsWith('upload/') && old?.['state'] === 'open' && present !== undefined;
-  return ended && present['state'] !== 'open' ? [key.pk.slice('upload/'.length)] : [];
+  const id = uploadKeyParts.upload(key);
+  const hasEnded = old?.['state'] === 'open' && present !== undefined && present['state'] !== 'open';
+  return id !== undefined && hasEnded ? [id] : [];
 }

@@ -2,9 +2,9 @@ import { type BlobRef, BlobsNotRemoved, type BlobStore } from '../../ports/blob-
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Item, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { sortableTime, writeToken } from '../ids.ts';
+import { writeToken } from '../table/ids.ts';
+import { garbagePartitions, itemKey, keyParts, partition } from '../table/keys.ts';
 import { inParallel } from '../in-parallel.ts';
-import { garbagePartitions, itemKey, partition } from '../keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
 import { decodeContent } from '../objects/versions.ts';
@@ -90,10 +90,10 @@ export class Release {
 
   /** The entries of a partition that are due, page by page. */
   async *#duePages(pk: string): AsyncGenerator<readonly Item[]> {
-    const now = sortableTime(this.#clock.now());
+    const now = this.#clock.now();
     for (let after: string | undefined, more = true; more;) {
       const page = await this.#table.query(pk, { limit: pageSize, ...(after !== undefined && { after }) });
-      const due = page.items.filter(({ key }) => key.sk.split('/', 1)[0]! <= now);
+      const due = page.items.filter(({ key }) => keyParts.garbage(key).due <= now);
       if (due.length > 0) yield due;
       after = page.items.at(-1)?.key.sk;
       more = page.more && due.length === page.items.length;
@@ -130,7 +130,7 @@ export class Release {
 
   /** Returns the thing of an entry, with what is to be removed of it; undefined if it is still used, or another's to remove. */
   async #decide(entry: Item): Promise<Unreferenced | undefined> {
-    const [, thing, instance] = entry.key.sk.split('/') as [string, string, string];
+    const { thing, instance } = keyParts.garbage(entry.key);
     if (thing === uploadCode) {
       await this.#uploads.finish(instance);
       return undefined;

@@ -1,5 +1,5 @@
 import type { BlobDescription } from '../../ports/blob-store.ts';
-import { itemKey } from '../keys.ts';
+import { itemKey } from '../table/keys.ts';
 import type { Findings } from './findings.ts';
 import { KeyVersions } from './key-versions.ts';
 import type { ReferenceFilter } from './reference-filter.ts';

@@ -1,6 +1,6 @@
 import type { Attributes, ItemKey } from '../../ports/key-value-table.ts';
 import { listedKinds } from '../buckets/bucket-documents.ts';
-import { itemKey } from '../keys.ts';
+import { itemKey } from '../table/keys.ts';
 
 /** An item by which a bucket is found. */
 export interface BucketListing {

@@ -1,8 +1,8 @@
 import { day } from '../../ports/durations.ts';
 import type { Attributes, Condition, Expectation, Item } from '../../ports/key-value-table.ts';
-import { numberOf } from '../attribute-number.ts';
-import { madeAt, sortableTime, timeOf, writeToken } from '../ids.ts';
-import { itemKey, partition } from '../keys.ts';
+import { numberOf } from '../table/attribute-number.ts';
+import { madeAt, sortableTime, writeToken } from '../table/ids.ts';
+import { itemKey, keyParts, partition } from '../table/keys.ts';
 import { listingsOf } from './bucket-listings.ts';
 import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
@@ -29,7 +29,7 @@ export class BucketScrub {
   /** The item of a bucket. */
   async bucket({ key, attributes: bucket }: Item): Promise<void> {
     if (this.#findings.isYoung(numberOf(bucket['created']))) return;
-    const name = key.pk.slice('bucket/'.length);
+    const name = keyParts.bucket(key);
     await this.#transition(name, bucket, 'ct', 'cu');
     await this.#transition(name, bucket, 'st', 'su');
     await this.#listings(name, bucket);
@@ -92,7 +92,8 @@ export class BucketScrub {
         return outcome === 'written';
       },
     );
-    if (mended && key.pk.startsWith('project/')) await this.count(key.pk.slice('project/'.length));
+    const owner = keyParts.ofProject(key);
+    if (mended && owner) await this.count(owner.project);
   }
 
   /** How many buckets a project has, by its own count and by its list. */
@@ -125,8 +126,7 @@ export class BucketScrub {
 
   /** A document of a bucket. */
   async document({ key }: Item): Promise<void> {
-    const bucketId = key.pk.slice('doc/'.length);
-    const [kind, revision] = key.sk.split('/') as [string, string];
+    const { bucketId, kind, revision } = keyParts.bucketDocument(key);
     if (await this.remains(bucketId, madeAt(revision))) return;
     const name = this.#standing.nameOf(bucketId);
     if (name === undefined || this.#findings.isYoung(madeAt(revision))) return;
@@ -166,9 +166,9 @@ export class BucketScrub {
 
   /** A removed bucket that waits to be swept. */
   async tombstone({ key }: Item): Promise<void> {
-    const [time, bucketId] = key.sk.split('/') as [string, string];
-    if (this.#findings.isYoung(timeOf(time) + tombstoneTime)) return;
-    await this.#findings.note('overdue-grave', `bucket ${bucketId}`, new Date(timeOf(time)).toISOString(), async () => {
+    const { time, bucketId } = keyParts.tombstone(key);
+    if (this.#findings.isYoung(time + tombstoneTime)) return;
+    await this.#findings.note('overdue-grave', `bucket ${bucketId}`, new Date(time).toISOString(), async () => {
       await this.#deps.bucketPurge.sweep();
       return (await this.#deps.table.get(key)) === undefined;
     });

@@ -1,6 +1,6 @@
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
-import { madeAt, writeToken } from '../ids.ts';
-import { itemKey } from '../keys.ts';
+import { madeAt, writeToken } from '../table/ids.ts';
+import { itemKey, keyParts } from '../table/keys.ts';
 import { decodeContent } from '../objects/versions.ts';
 import type { Findings } from './findings.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
@@ -21,9 +21,9 @@ export class ContentScrub {
 
   /** An item of a content: references, directory or slice of a manifest. */
   async item(item: Item): Promise<void> {
-    const content = item.key.pk.slice('content/'.length);
-    if (item.key.sk === 'refs') return this.#contentReferences(content, item);
-    await (item.key.sk === '-' ? this.#manifest(content) : this.#slice(content, item));
+    const { content, is } = keyParts.content(item.key);
+    if (is === 'references') return this.#contentReferences(content, item);
+    await (is === 'manifest' ? this.#manifest(content) : this.#slice(content, item));
   }
 
   async #manifest(content: string): Promise<void> {
@@ -48,7 +48,7 @@ export class ContentScrub {
   async #slice(content: string, { key }: Item): Promise<void> {
     const id = content.slice(1);
     if (!this.#isOrphan(madeAt(id), reference.content(content), content)) return;
-    const directory = await this.#deps.table.get({ pk: key.pk, sk: '-' });
+    const directory = await this.#deps.table.get(itemKey.manifest(id));
     if (directory !== undefined) return;
     if ((await this.#deps.table.get(key)) === undefined) return;
     await this.#findings.note('orphan-manifest', `manifest ${id}`, `only ${key.sk} is there`, () => this.#drop(key));
@@ -103,7 +103,7 @@ export class ContentScrub {
 
   /** An item of details. */
   async details({ key }: Item): Promise<void> {
-    const id = key.pk.slice('details/'.length);
+    const id = keyParts.details(key);
     if (!this.#isOrphan(madeAt(id), reference.details(id), `d${id}`)) return;
     if ((await this.#deps.table.get(key)) === undefined) return;
     await this.#findings.note('orphan-details', `details ${id}`, 'no version has them', () => this.#drop(key));

@@ -1,7 +1,7 @@
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
-import { numberOf } from '../attribute-number.ts';
-import { madeAt } from '../ids.ts';
-import { itemKey, partition } from '../keys.ts';
+import { numberOf } from '../table/attribute-number.ts';
+import { madeAt } from '../table/ids.ts';
+import { itemKey, partition } from '../table/keys.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
 
 /** What is wrong with the versions of a key, and the changes that make it right. */

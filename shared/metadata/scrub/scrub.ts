@@ -1,7 +1,7 @@
 import { day } from '../../ports/durations.ts';
 import type { Item } from '../../ports/key-value-table.ts';
-import { madeAt, timeOf } from '../ids.ts';
-import { objectOf } from '../keys.ts';
+import { madeAt } from '../table/ids.ts';
+import { keyParts } from '../table/keys.ts';
 import { BlobScrub } from './blobs.ts';
 import { BucketScrub } from './buckets.ts';
 import { ContentScrub } from './contents.ts';
@@ -84,7 +84,9 @@ class ScrubWalk {
       'buckets-with': (item) => buckets.listing(item.key.sk, item),
       doc: (item) => buckets.document(item),
       graves: (item) => buckets.tombstone(item),
-      ...Object.fromEntries(timeless.map((kind) => [kind, async (item: Item) => buckets.timeless(bucketIdIn(item))])),
+      ...Object.fromEntries(
+        timeless.map((kind) => [kind, async (item: Item) => buckets.timeless(keyParts.bucketId(item.key))]),
+      ),
       head: (item) => this.#currentVersion(buckets, versions, item),
       old: (item, isFirst) => this.#older(buckets, versions, item, isFirst),
     });
@@ -117,7 +119,7 @@ class ScrubWalk {
       const isFirst = item.key.pk !== partitionBefore;
       partitionBefore = item.key.pk;
       this.#progress(stage, 'items');
-      const look = kinds[item.key.pk.split('/', 1)[0]!];
+      const look = kinds[keyParts.kind(item.key)];
       try {
         await look?.(item, isFirst);
       } catch (error) {
@@ -129,30 +131,30 @@ class ScrubWalk {
   }
 
   async #ofProject(buckets: BucketScrub, item: Item): Promise<void> {
-    if (item.key.sk === 'buckets') await buckets.count(item.key.pk.slice('project/'.length));
-    else await buckets.listing(item.key.sk.slice('bucket/'.length), item);
+    const { project, name } = keyParts.ofProject(item.key)!;
+    await (name === undefined ? buckets.count(project) : buckets.listing(name, item));
   }
 
   async #currentVersion(buckets: BucketScrub, versions: VersionScrub, item: Item): Promise<void> {
-    const { bucketId } = objectOf(item.key)!;
+    const { bucketId } = keyParts.version(item.key)!;
     await versions.currentVersion(bucketId, item);
     await buckets.remains(bucketId, madeAt(item.attributes['i'] as string));
   }
 
   async #older(buckets: BucketScrub, versions: VersionScrub, item: Item, isFirst: boolean): Promise<void> {
-    const { bucketId, key } = objectOf(item.key)!;
+    const { bucketId, key } = keyParts.version(item.key)!;
     await versions.older(bucketId, key, item, isFirst);
     await buckets.remains(bucketId, madeAt(item.attributes['i'] as string));
   }
 
   /** An entry of the queue: what it names is being looked after. */
   async #queued({ key }: Item): Promise<void> {
-    const [due, thing, instance] = key.sk.split('/') as [string, string, string];
+    const { due, thing, instance } = keyParts.garbage(key);
     this.#references.add(reference.queued(thing));
     this.#references.add(reference.queued(thing, instance));
-    if (this.#findings.isYoung(timeOf(due) + day)) return;
+    if (this.#findings.isYoung(due + day)) return;
     if ((await this.#deps.table.get(key)) === undefined) return;
-    await this.#findings.note('overdue-garbage', key.sk, `since ${new Date(timeOf(due)).toISOString()}`, async () => {
+    await this.#findings.note('overdue-garbage', key.sk, `since ${new Date(due).toISOString()}`, async () => {
       await this.#deps.release.sweep();
       return (await this.#deps.table.get(key)) === undefined;
     });
@@ -171,10 +173,6 @@ const ofBuckets = [
   ...['bucket/', 'project/', 'bucket-id/', 'buckets-with/', 'doc/', 'graves', 'head/', 'old/'],
   ...timeless.map((kind) => `${kind}/`),
 ];
-
-function bucketIdIn({ key }: Item): string {
-  return key.pk.split('/')[1]!;
-}
 
 /** @param isFirst whether it is the first item of its partition */
 type Look = (item: Item, isFirst: boolean) => Promise<void>;

@@ -1,5 +1,5 @@
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
-import { partition } from '../keys.ts';
+import { keyParts, kinds, partition } from '../table/keys.ts';
 
 /** The buckets that stand, by their ids, and those that wait to be swept. Held in memory: there are far fewer than objects. */
 export class StandingBuckets {
@@ -14,12 +14,14 @@ export class StandingBuckets {
   /** All of them, as they are now. */
   static async read(table: KeyValueTable): Promise<StandingBuckets> {
     const names = new Map<string, string>();
-    for await (const { key, attributes } of table.scan({ prefixes: ['bucket/'] })) {
-      names.set(attributes['id'] as string, key.pk.slice('bucket/'.length));
+    for await (const { key, attributes } of table.scan({ prefixes: [kinds.bucket] })) {
+      names.set(attributes['id'] as string, keyParts.bucket(key));
     }
     // Read after the buckets: one that was removed meanwhile has its tombstone by now.
     const tombstones = new Set<string>();
-    for await (const { key } of table.scan({ prefixes: [partition.tombstones] })) tombstones.add(key.sk.split('/')[1]!);
+    for await (const { key } of table.scan({ prefixes: [partition.tombstones] })) {
+      tombstones.add(keyParts.tombstone(key).bucketId);
+    }
     return new StandingBuckets(names, tombstones);
   }
 

@@ -1,7 +1,7 @@
 import { day } from '../../ports/durations.ts';
-import type { Attributes, Condition, Item, ItemKey } from '../../ports/key-value-table.ts';
-import { madeAt } from '../ids.ts';
-import { uploadIndexKey, uploadPartition } from '../uploads/upload-index.ts';
+import type { Attributes, Condition, Item } from '../../ports/key-value-table.ts';
+import { madeAt } from '../table/ids.ts';
+import { partsPrefix, stateKey, uploadIndexKey, uploadKeyParts, uploadPartition } from '../table/upload-keys.ts';
 import { decodeListed } from '../uploads/upload.ts';
 import { finishedUploadTime } from '../uploads/uploads.ts';
 import type { BucketScrub } from './buckets.ts';
@@ -39,8 +39,9 @@ export class UploadScrub {
 
   /** An item of an upload: its state, or a part. */
   async item(item: Item): Promise<void> {
-    const id = item.key.pk.slice('upload/'.length);
-    await (item.key.sk === '-' ? this.#state(id, item.attributes) : this.#part(id, item));
+    const id = uploadKeyParts.upload(item.key)!;
+    const part = uploadKeyParts.part(item.key);
+    await (part === undefined ? this.#state(id, item.attributes) : this.#part(id, part.id, item));
   }
 
   async #state(id: string, state: Attributes): Promise<void> {
@@ -85,7 +86,7 @@ export class UploadScrub {
   }
 
   async #forgotten(id: string, initiated: number): Promise<void> {
-    const { items } = await this.#deps.table.query(uploadPartition(id), { prefix: 'p/', limit: 1 });
+    const { items } = await this.#deps.table.query(uploadPartition(id), { prefix: partsPrefix, limit: 1 });
     const isOld = this.#deps.clock.now() - initiated > finishedUploadTime + day;
     if (items.length === 0 && !isOld) return;
     const what = items.length > 0 ? 'parts are left' : 'it is kept no longer';
@@ -95,9 +96,8 @@ export class UploadScrub {
     });
   }
 
-  async #part(id: string, { key, attributes }: Item): Promise<void> {
+  async #part(id: string, partId: string, { key, attributes }: Item): Promise<void> {
     const blob = attributes['blob'];
-    const partId = key.sk.split('/')[2]!;
     const [state, present] = await this.#deps.table.getTogether([stateKey(id), key]);
     if (present === undefined) return;
     if (state === undefined && !this.#findings.isYoung(madeAt(partId))) {
@@ -120,7 +120,7 @@ export class UploadScrub {
     const [state, present] = await this.#deps.table.getTogether([stateKey(id), key]);
     if (present === undefined) return;
     if (state?.['state'] === 'open') {
-      await this.#buckets.remains(key.pk.slice('uploads/'.length), initiated);
+      await this.#buckets.remains(uploadKeyParts.openUpload(key), initiated);
       return;
     }
     const condition: Condition = {
@@ -133,5 +133,3 @@ export class UploadScrub {
     });
   }
 }
-
-const stateKey = (id: string): ItemKey => ({ pk: uploadPartition(id), sk: '-' });

@@ -1,9 +1,10 @@
 import type { Condition, Item } from '../../ports/key-value-table.ts';
-import { numberOf } from '../attribute-number.ts';
-import { writeToken } from '../ids.ts';
-import { followedPrefixes, itemKey, objectOf } from '../keys.ts';
-import { held } from '../quotas/usage.ts';
+import { numberOf } from '../table/attribute-number.ts';
+import { writeToken } from '../table/ids.ts';
+import { followedPrefixes, itemKey, keyParts } from '../table/keys.ts';
+import { uploadKeyParts } from '../table/upload-keys.ts';
 import { baseShard, sumOfRows, usageRows } from '../quotas/usage-rows.ts';
+import { held } from '../quotas/usage-follower.ts';
 import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
@@ -79,13 +80,14 @@ export class UsageScrub {
 }
 
 function count(tallies: ReadonlyMap<string, Tally>, { key, attributes }: Item): void {
-  if (key.pk.startsWith('head/')) {
-    const counts = tallies.get(objectOf(key)!.bucketId)?.counts;
+  const version = keyParts.version(key);
+  if (version) {
+    const counts = tallies.get(version.bucketId)?.counts;
     if (counts === undefined) return;
     const { objects, bytes } = held(attributes);
     counts.objects += objects;
     counts.bytes += bytes;
-  } else if (key.sk.startsWith('p/')) {
+  } else if (uploadKeyParts.part(key)) {
     const counts = tallies.get(attributes['bucketId'] as string)?.counts;
     if (counts) counts.parts += attributes['size'] as number;
   }

@@ -1,8 +1,8 @@
 import { sealedSize } from '../../encryption/segments.ts';
 import { BlobMissing, type OwnedBlob } from '../../ports/blob-store.ts';
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
-import { madeAt, writeToken } from '../ids.ts';
-import { itemKey } from '../keys.ts';
+import { madeAt, writeToken } from '../table/ids.ts';
+import { itemKey } from '../table/keys.ts';
 import { currentVersionKey, VersionChain } from '../objects/version-chain.ts';
 import { decodeVersion, encodeContent, type Version } from '../objects/versions.ts';
 import type { FindingKind, Findings } from './findings.ts';

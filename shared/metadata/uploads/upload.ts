@@ -2,7 +2,7 @@ import { decodeStorageClass, encodeStorageClass, type StorageClass } from '../ob
 import type { Checksum, ChecksumAlgorithm, ChecksumType } from '../../checksums/algorithms.ts';
 import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../../encryption/customer-key.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { Attributes, Item, ItemKey } from '../../ports/key-value-table.ts';
+import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import type { NewVersion } from '../objects/new-version.ts';
 import {
   decodeChecksum,
@@ -11,7 +11,7 @@ import {
   encodeObjectAttributes,
   type ObjectAttributes,
 } from '../objects/versions.ts';
-import { uploadPartition } from './upload-index.ts';
+import { uploadKeyParts } from '../table/upload-keys.ts';
 
 /** What CreateMultipartUpload says about the object to come. */
 export interface NewUpload {
@@ -76,16 +76,6 @@ export interface Part {
   readonly at: number;
 }
 
-/** Where the state of an upload lies. */
-export const stateKey = (id: string): ItemKey => ({ pk: uploadPartition(id), sk: '-' });
-/** Where a part lies. */
-export const partKey = (upload: string, part: Pick<Part, 'number' | 'id'>): ItemKey => ({
-  pk: uploadPartition(upload),
-  sk: partPrefix(part.number) + part.id,
-});
-/** What the sort keys of all uploads of a part number begin with. */
-export const partPrefix = (number: number): string => `p/${paddedNumber(number)}/`;
-
 /** 404 that names the upload. */
 export function noSuchUpload(id: string): S3Error {
   return new S3Error('NoSuchUpload', { details: { UploadId: id } });
@@ -108,10 +98,6 @@ export function versionOf(upload: Upload, size: number, result: CompletedUpload,
     encryption,
     objectAttributes,
   };
-}
-
-function paddedNumber(number: number): string {
-  return String(number).padStart(5, '0');
 }
 
 /** The item of an upload under {@link stateKey}. */
@@ -207,10 +193,8 @@ export function encodePart(part: Part): Attributes {
 
 /** The part that an item tells of. */
 export function decodePart({ key, attributes }: Item): Part {
-  const [, number, id] = key.sk.split('/') as [string, string, string];
   return {
-    id,
-    number: Number(number),
+    ...uploadKeyParts.part(key)!,
     blob: attributes['blob'] as string | undefined,
     size: attributes['size'] as number,
     md5: attributes['md5'] as Uint8Array,

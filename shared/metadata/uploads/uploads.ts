@@ -6,8 +6,21 @@ import type { Change, Item, KeyValueTable } from '../../ports/key-value-table.ts
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import { sortableTime, timedId, writeToken } from '../ids.ts';
-import { garbagePartitionOf, itemKey } from '../keys.ts';
+import { sortableTime, timedId, writeToken } from '../table/ids.ts';
+import { garbagePartitionOf, itemKey } from '../table/keys.ts';
+import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
+import {
+  cutKey,
+  cutOf,
+  indexStart,
+  partKey,
+  partPrefix,
+  partsPrefix,
+  stateKey,
+  uploadIndexKey,
+  uploadIndexPartition,
+  uploadPartition,
+} from '../table/upload-keys.ts';
 import { inParallel } from '../in-parallel.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { CommitExtras } from '../objects/new-version.ts';
@@ -20,9 +33,6 @@ import {
   encodePart,
   encodeState,
   noSuchUpload,
-  partKey,
-  partPrefix,
-  stateKey,
   type CompletedUpload,
   decodeListed,
   encodeListed,
@@ -31,7 +41,6 @@ import {
   type Part,
   type Upload,
 } from './upload.ts';
-import { cutKey, cutOf, indexStart, uploadIndexKey, uploadIndexPartition, uploadPartition } from './upload-index.ts';
 
 /** The upload was completed by another request meanwhile: its result is this one's, too. */
 export class CompletedMeanwhile extends Error {
@@ -43,7 +52,6 @@ export class CompletedMeanwhile extends Error {
   }
 }
 
-const maxAttempts = 8;
 /** No upload has a longer id; what is asked for may be longer than the name of an item. */
 const maxIdLength = 64;
 
@@ -112,14 +120,19 @@ export class Uploads {
 
   /** Writes what is new, into the bucket as it stands. @throws S3Error NoSuchBucket, ServiceUnavailable */
   async #add(bucket: Bucket, changes: readonly Change[]): Promise<void> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      bucket = await this.#buckets.readyFor(bucket);
-      const { outcome } = await this.#table.write(changes, this.#buckets.commitConditions(bucket));
-      if (outcome === 'written') return;
-      if (outcome === 'unknown') break;
-      bucket = this.#buckets.stale(bucket);
-    }
-    throw new S3Error('ServiceUnavailable');
+    return optimistically(
+      async () => {
+        bucket = await this.#buckets.readyFor(bucket);
+        const { outcome } = await this.#table.write(changes, this.#buckets.commitConditions(bucket));
+        if (outcome === 'written') return;
+        if (outcome === 'unknown') throw new S3Error('ServiceUnavailable');
+        bucket = this.#buckets.stale(bucket);
+        return conflict;
+      },
+      () => {
+        throw new S3Error('ServiceUnavailable');
+      },
+    );
   }
 
   /** The upload of this id, whatever its state. @throws S3Error NoSuchUpload, also if it belongs to another bucket or key */
@@ -168,25 +181,27 @@ export class Uploads {
    * queued for release. No Complete that has seen them can commit then: it has to pick its parts again. Harmless to repeat.
    */
   async releaseOldParts(id: string, number: number): Promise<void> {
-    for (let attempt = 0; attempt < maxAttempts;) {
+    const releaseSome = async (): Promise<'done' | 'more' | typeof conflict> => {
       const { items } = await this.#table.query(uploadPartition(id), {
         ...{ prefix: partPrefix(number), reverse: true, limit: keptUploadsOfPart + releasedAtOnce },
       });
       const old = items.slice(keptUploadsOfPart).map(decodePart);
-      if (old.length === 0) return;
+      if (old.length === 0) return 'done';
       const state = await this.#table.get(stateKey(id));
       const upload = state && decodeState(id, state);
       // Those of one that has ended are cleared up by its finisher.
-      if (upload?.state !== 'open') return;
+      if (upload?.state !== 'open') return 'done';
       const { outcome } = await this.#table.write([
         this.#changed(upload, { releases: upload.releases + 1 }),
         ...old.map((part): Change => ({ key: partKey(id, part), delete: true, expect: { is: 'present' } })),
         ...old.flatMap((part) => this.#released(upload, part)),
       ]);
-      if (outcome === 'written') attempt = 0;
-      else attempt += 1;
-    }
-    throw new Error(`old parts of upload ${id} could not be released`);
+      return outcome === 'written' ? 'more' : conflict;
+    };
+    const exhausted = (): never => {
+      throw new Error(`old parts of upload ${id} could not be released`);
+    };
+    while ((await optimistically(releaseSome, exhausted)) === 'more');
   }
 
   /** Queues the bytes of a part, due at once: they are of no version, and nobody reads those of an open upload. */
@@ -202,7 +217,7 @@ export class Uploads {
     if (id.length > maxIdLength) return parts;
     for (let after: string | undefined, more = true; more;) {
       const page = await this.#table.query(uploadPartition(id), {
-        prefix: 'p/',
+        prefix: partsPrefix,
         ...(after !== undefined && { after }),
       });
       for (const item of page.items) parts.push(decodePart(item));
@@ -286,7 +301,7 @@ export class Uploads {
 
   /** Ends an upload without an object. @throws S3Error NoSuchUpload unless it is open, AccessDenied, SlowDown */
   async abort(authorisation: ObjectAuthorisation, id: string): Promise<void> {
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    return optimistically(async (attempt) => {
       const bucket = await this.#buckets.confirmedFor(
         attempt === 0 ? authorisation.bucket : this.#buckets.stale(authorisation.bucket),
       );
@@ -299,8 +314,8 @@ export class Uploads {
       if (outcome === 'written') return;
       // Looking again could find it aborted by this very write, and answer that there is no such upload.
       if (outcome === 'unknown') throw new S3Error('ServiceUnavailable');
-    }
-    throw new S3Error('SlowDown');
+      return conflict;
+    }, slowDown);
   }
 
   /** Ends every upload of a bucket that is gone. */

@@ -21,6 +21,22 @@ it('tells clients to slow down while the table is too busy, and the operator why
   ]);
 });
 
+it.each(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])(
+  'tells clients to slow down where the machine has run out: %s',
+  async (code) => {
+    const error = Object.assign(new Error(`${code}: no more`), { code });
+    const full = new Error('the blob could not be written', { cause: error });
+    const service = new PipelineInProcess([owner], {
+      before: (blobs) => Object.assign(Object.create(blobs) as typeof blobs, { write: () => Promise.reject(full) }),
+    });
+    await service.send({ method: 'PUT', path: '/bucket' }, owner);
+    const answer = await service.send({ method: 'PUT', path: '/bucket/key', body: 'x' }, owner);
+    expect(answer).toMatchObject({ status: 503, code: 'SlowDown' });
+    expect(answer.header('retry-after')).toBe('1');
+    expect(answer.text).not.toContain(code);
+  },
+);
+
 it('gives operations a context that keeps every service when it is spread', async () => {
   let spread: object = {};
   const listBuckets = defineOperation({

@@ -63,7 +63,7 @@ export function keyFamily(): Command {
     }),
     verb<{ overlap?: number }>({
       name: 'rotate',
-      does: 'give the user of a key another one; the former stays good for a while, so that there is no gap',
+      does: 'give the user of a key another one; the former stays good, so that there is no gap, until it is removed or --overlap is over',
       operands: [which],
       options: [
         new Option(

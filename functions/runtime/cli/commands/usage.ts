@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { daysOf } from '../../../../shared/metadata/billing/days.ts';
+import { daysOf } from '../../../../shared/metadata/days.ts';
 import type { DayUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { sumOf } from '../../../../shared/metadata/billing/request-meter.ts';
 import { OperatorError } from '../../operator-error.ts';
@@ -43,7 +43,10 @@ function reportOf(
   const total = totalOf(days);
   const data = { ...about, days, total };
   if (asCsv) return { data, text: csvOf(days) };
-  const lines: readonly Line[] = days.length === 0 ? [] : [...days, total];
+  const first = days.findIndex((day) => csvColumns.some((name) => name !== 'day' && day[name] > 0));
+  // Of the days before the first with any use there is nothing to show; of a month without any the last one is enough.
+  const shown = days.slice(first < 0 ? -1 : first);
+  const lines: readonly Line[] = days.length === 0 ? [] : [...shown, total];
   return { data, text: tableReport(lines, columns, `${about.month} has not begun`).text };
 }
 

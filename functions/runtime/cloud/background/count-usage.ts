@@ -1,6 +1,7 @@
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { FullBuckets } from '../../../../shared/metadata/quotas/flagged-quotas.ts';
-import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import { UsageFold } from '../../../../shared/metadata/quotas/usage-fold.ts';
+import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';
 import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
 import { day } from '../../../../shared/ports/durations.ts';
 import { backgroundHandler } from './background-handler.ts';
@@ -14,7 +15,7 @@ const shardLifetime = 2 * day;
 
 /** Follows the change feed: counts what buckets hold, and behind that flags those that are full. */
 export const handler = backgroundHandler('count-usage', ({ log, ...deps }) => {
-  const usage = new Usage({ ...deps, shardLifetime });
+  const usage = new UsageFollower({ ...deps, fold: new UsageFold({ ...deps, shardLifetime }) });
   const limits = { ...defaultLimits, ...(JSON.parse(deps.setting('STILLAGE_LIMITS')) as Partial<Limits>) };
   const defaults = { bytes: limits.bucketBytes, objects: limits.bucketObjects };
   const full = new FullBuckets({ ...deps, buckets: new Buckets(deps), usage, defaults });

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { accountKey } from '../../../../shared/metadata/accounts/account-items.ts';
+import { accountKey } from '../../../../shared/metadata/table/account-keys.ts';
 import { AccountRefusal } from '../../../../shared/access/account-names.ts';
 import { Accounts } from '../../../../shared/metadata/accounts/accounts.ts';
 import { Administration } from '../../../../shared/metadata/accounts/administration.ts';
 import { KeyAdministration } from '../../../../shared/metadata/accounts/key-administration.ts';
 import { AesSecrets } from '../../../../shared/adapters/system/aes-secrets.ts';
 import { ownsNoBucket } from '../../../../shared/metadata/buckets/bucket-count.ts';
-import { itemKey } from '../../../../shared/metadata/keys.ts';
+import { itemKey } from '../../../../shared/metadata/table/keys.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { day as dayLength } from '../../../../shared/ports/durations.ts';
-import { beginningOf, dayOf, daysOf, monthOf } from '../../../../shared/metadata/billing/days.ts';
+import { beginningOf, dayOf, daysOf, monthOf } from '../../../../shared/metadata/days.ts';
 import {
   beginDay,
   byteTimeUntil,

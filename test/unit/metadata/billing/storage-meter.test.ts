@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { day as dayLength } from '../../../../shared/ports/durations.ts';
-import { beginningOf, daysOf } from '../../../../shared/metadata/billing/days.ts';
+import { beginningOf, daysOf } from '../../../../shared/metadata/days.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
-import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
-import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
+import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';
 import type { FeedRecord } from '../../../../shared/ports/key-value-table.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
@@ -39,7 +39,7 @@ function recordsOf(bucketId: string, changes: readonly Resize[]): FeedRecord[] {
 
 function world() {
   const table = new MemoryTable();
-  const follower = (): Usage => new Usage({ table, randomness: new CryptoRandomness() });
+  const follower = (): UsageFollower => new UsageFollower({ table, randomness: new CryptoRandomness() });
   return { table, follower };
 }
 

@@ -1,7 +1,7 @@
 import { asService, byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
-import { partition } from '../../../../shared/metadata/keys.ts';
+import { partition } from '../../../../shared/metadata/table/keys.ts';
 import type { Change, WriteOutcome } from '../../../../shared/ports/key-value-table.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';

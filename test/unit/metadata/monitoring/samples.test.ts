@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { itemBytes } from '../../../../shared/metadata/item-size.ts';
-import { monitoringPartition } from '../../../../shared/metadata/monitoring/items.ts';
+import { itemBytes } from '../../../../shared/metadata/table/item-size.ts';
+import { monitoringPartition } from '../../../../shared/metadata/table/monitoring-keys.ts';
 import { packColumn, unpackColumn } from '../../../../shared/metadata/monitoring/point-columns.ts';
 import {
   resolutionFor,

@@ -8,7 +8,7 @@ import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { readAlarmDefinition, type AlarmFields } from '../../../../shared/metadata/monitoring/alarm-definition.ts';
 import type { Alarm } from '../../../../shared/metadata/monitoring/alarm.ts';
-import { monitoringPartition } from '../../../../shared/metadata/monitoring/items.ts';
+import { monitoringPartition } from '../../../../shared/metadata/table/monitoring-keys.ts';
 import { composeMonitoring, type Monitoring } from '../../../../shared/metadata/monitoring/monitoring.ts';
 import { Notifications } from '../../../../shared/metadata/monitoring/notifications.ts';
 import { samples, samplingTime } from '../../../../shared/metadata/monitoring/resolutions.ts';

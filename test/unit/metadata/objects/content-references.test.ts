@@ -2,7 +2,7 @@ import { asService, byOperator } from '../../../../shared/metadata/objects/servi
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
-import { itemKey } from '../../../../shared/metadata/keys.ts';
+import { itemKey } from '../../../../shared/metadata/table/keys.ts';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../../../shared/metadata/objects/objects.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { itemBytes } from '../../../../shared/metadata/item-size.ts';
+import { itemBytes } from '../../../../shared/metadata/table/item-size.ts';
 import { Manifests, type ManifestPart } from '../../../../shared/metadata/objects/manifests.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';

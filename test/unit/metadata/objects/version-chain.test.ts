@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { instanceId } from '../../../../shared/metadata/ids.ts';
-import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
+import { instanceId } from '../../../../shared/metadata/table/ids.ts';
+import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { currentVersionKey, VersionChain, type Commit } from '../../../../shared/metadata/objects/version-chain.ts';
 import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';

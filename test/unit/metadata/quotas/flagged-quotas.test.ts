@@ -5,7 +5,7 @@ import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { FlaggedQuotas, FullBuckets } from '../../../../shared/metadata/quotas/flagged-quotas.ts';
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../../../shared/metadata/objects/objects.ts';
-import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';
 import { noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
@@ -14,7 +14,7 @@ const quotas = new FlaggedQuotas();
 const deps = { table: new MemoryTable(), clock: new SetClock(), randomness: new CountedBytes() };
 const buckets = new Buckets(deps);
 const objects = new Objects({ ...deps, buckets });
-const usage = new Usage(deps);
+const usage = new UsageFollower(deps);
 const full = new FullBuckets({ ...deps, buckets, usage, defaults: { bytes: 100, objects: 3 } });
 
 let followed = 0;

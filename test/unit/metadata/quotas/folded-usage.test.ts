@@ -1,15 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginningOf, dayOf, daysOf } from '../../../../shared/metadata/billing/days.ts';
-import { billingPartition } from '../../../../shared/metadata/billing/items.ts';
+import { beginningOf, dayOf, daysOf } from '../../../../shared/metadata/days.ts';
+import { billingPartition } from '../../../../shared/metadata/table/billing-keys.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
-import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
-import { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
+import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';
+import { UsageFold } from '../../../../shared/metadata/quotas/usage-fold.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import type { FeedRecord } from '../../../../shared/ports/key-value-table.ts';
 import { day, hour } from '../../../../shared/ports/durations.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 import { RotatingStream } from '../../../support/rotating-stream.ts';
+
+/** Counters as the cloud keeps them. */
+function folding(table: MemoryTable): UsageFollower {
+  const deps = { table, randomness: new CryptoRandomness() };
+  return new UsageFollower({ ...deps, fold: new UsageFold({ ...deps, shardLifetime: 2 * day }) });
+}
 
 const begin = beginningOf('2027-01-01');
 const bucketId = '0bucket';
@@ -29,8 +36,8 @@ class Year {
   }
 
   /** A process of its own each time. */
-  get usage(): Usage {
-    return new Usage({ table: this.table, randomness: new CryptoRandomness(), shardLifetime: 2 * day });
+  get usage(): UsageFollower {
+    return folding(this.table);
   }
 
   async start(): Promise<void> {
@@ -100,7 +107,7 @@ describe('the counters of a bucket, through shards that are closed every four ho
   it('are folded where an earlier version left a row for each shard of a year', async () => {
     const year = new Year();
     await year.start();
-    const former = new Usage({ table: year.table, randomness: new CryptoRandomness() });
+    const former = new UsageFollower({ table: year.table, randomness: new CryptoRandomness() });
     year.size = 10;
     for (let step = 0; step < 365; step += 1) {
       await year.put(`k${step % 3}`, (step / 3) % 2 < 1 ? 10 : undefined);
@@ -177,8 +184,8 @@ describe('a fold', () => {
         const table = new MemoryTable();
         const one = new MemoryTable();
         const randomness = new CryptoRandomness();
-        const folding = new Usage({ table, randomness, shardLifetime: 2 * day });
-        const plain = new Usage({ table: one, randomness });
+        const folded = folding(table);
+        const plain = new UsageFollower({ table: one, randomness });
         const sizes = new Map<string, number | undefined>();
         const told: FeedRecord[] = [];
         let at = begin;
@@ -194,11 +201,11 @@ describe('a fold', () => {
           const shardId = `shardId-${Math.floor(at / (4 * hour))}-${key % shards}`;
           told.push({ ...record, shardId });
           const recent = told.slice(-again - 1, -1).filter((earlier) => at - earlier.at < day);
-          for (const earlier of [...recent, told.at(-1)!]) await folding.follow([earlier]);
+          for (const earlier of [...recent, told.at(-1)!]) await folded.follow([earlier]);
           await plain.follow([{ ...record, shardId: 'lane' }]);
         }
         for (const bucket of ['0bucket', '1bucket'])
-          expect(await folding.held(bucket)).toEqual(await plain.held(bucket));
+          expect(await folded.held(bucket)).toEqual(await plain.held(bucket));
         for (const month of ['2027-01', '2027-02', '2027-03']) {
           const [bill, exact] = [table, one].map((from) => projectUsage(from, 'project', daysOf(month)!, at + day));
           expect(await bill).toEqual(await exact);

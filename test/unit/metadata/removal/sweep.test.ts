@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
-import { sortableTime } from '../../../../shared/metadata/ids.ts';
-import { garbagePartitions, itemKey, partition } from '../../../../shared/metadata/keys.ts';
+import { sortableTime } from '../../../../shared/metadata/table/ids.ts';
+import { garbagePartitions, itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
 import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../../../shared/metadata/removal/release.ts';
-import { encodePart, encodeState, partKey, stateKey, type Upload } from '../../../../shared/metadata/uploads/upload.ts';
+import { partKey, stateKey } from '../../../../shared/metadata/table/upload-keys.ts';
+import { encodePart, encodeState, type Upload } from '../../../../shared/metadata/uploads/upload.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
 import { BlobsNotRemoved, type BlobStore } from '../../../../shared/ports/blob-store.ts';
 import { day, minute } from '../../../../shared/ports/durations.ts';

@@ -1,10 +1,10 @@
 import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
-import { sortableTime, timedId } from '../../../../shared/metadata/ids.ts';
-import { itemKey, partition } from '../../../../shared/metadata/keys.ts';
+import { sortableTime, timedId } from '../../../../shared/metadata/table/ids.ts';
+import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { findingKinds, type FindingKind } from '../../../../shared/metadata/scrub/findings.ts';
-import { uploadIndexKey } from '../../../../shared/metadata/uploads/upload-index.ts';
+import { uploadIndexKey } from '../../../../shared/metadata/table/upload-keys.ts';
 import { currentVersionKey } from '../../../../shared/metadata/objects/version-chain.ts';
 import { encodeContent, noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';

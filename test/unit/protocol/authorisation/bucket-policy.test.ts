@@ -1,7 +1,7 @@
 import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { describe, expect, it } from 'vitest';
 import { bucketPolicy } from '../../../../shared/protocol/authorisation/bucket-policy.ts';
-import { itemKey } from '../../../../shared/metadata/keys.ts';
+import { itemKey } from '../../../../shared/metadata/table/keys.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { person, PipelineInProcess } from '../../../support/pipeline-in-process.ts';
 

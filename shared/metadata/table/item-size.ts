@@ -1,4 +1,4 @@
-import type { Attribute, Attributes } from '../ports/key-value-table.ts';
+import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
 
 /**
  * The bytes DynamoDB counts for an item's attributes: names and values, by its published rules.

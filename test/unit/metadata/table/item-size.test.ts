@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { itemBytes } from '../../../shared/metadata/item-size.ts';
-import type { Attribute } from '../../../shared/ports/key-value-table.ts';
+import { itemBytes } from '../../../../shared/metadata/table/item-size.ts';
+import type { Attribute } from '../../../../shared/ports/key-value-table.ts';
 
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html */
 describe('the size of an item', () => {

@@ -1,16 +1,17 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
+import { kinds } from './keys.ts';
 
 /** As much of a key as fits into a sort key beside an upload id. */
 const indexedKeyBytes = 980;
 
 /** The partition of an upload's state and parts. */
 export function uploadPartition(id: string): string {
-  return `upload/${id}`;
+  return kinds.upload + id;
 }
 
 /** The partition that lists a bucket's open uploads. */
 export function uploadIndexPartition(bucketId: string): string {
-  return `uploads/${bucketId}`;
+  return kinds.openUploads + bucketId;
 }
 
 /**
@@ -42,3 +43,35 @@ export function cutKey(key: string): string {
   while ((bytes[end]! & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end);
 }
+
+const only = '-';
+
+/** The key of an upload's state. */
+export const stateKey = (id: string): ItemKey => ({ pk: uploadPartition(id), sk: only });
+
+/** The key of a part. */
+export const partKey = (upload: string, part: { readonly number: number; readonly id: string }): ItemKey => ({
+  pk: uploadPartition(upload),
+  sk: partPrefix(part.number) + part.id,
+});
+
+/** What the sort keys of all parts of an upload begin with. */
+export const partsPrefix = 'p/';
+
+/** What the sort keys of all uploads of a part number begin with. */
+export const partPrefix = (number: number): string => `${partsPrefix}${String(number).padStart(5, '0')}/`;
+
+/** Reads back what keys were built from. */
+export const uploadKeyParts = {
+  /** The id of the upload that a state or a part belongs to; undefined for any other item. */
+  upload: ({ pk }: ItemKey): string | undefined =>
+    pk.startsWith(kinds.upload) ? pk.slice(kinds.upload.length) : undefined,
+  /** The number and the id of a part; undefined for any other item. */
+  part: ({ pk, sk }: ItemKey): { readonly number: number; readonly id: string } | undefined => {
+    if (!pk.startsWith(kinds.upload) || !sk.startsWith(partsPrefix)) return undefined;
+    const [, number, id] = sk.split('/') as [string, string, string];
+    return { number: Number(number), id };
+  },
+  /** The bucket whose list of open uploads an item is in. */
+  openUpload: ({ pk }: ItemKey): string => pk.slice(kinds.openUploads.length),
+} as const;

@@ -1,4 +1,4 @@
-import type { Randomness } from '../ports/randomness.ts';
+import type { Randomness } from '../../ports/randomness.ts';
 
 /**
  * The ids of the data model. Their alphabet is in ASCII order, so that ids which begin with a time sort by it as they stand.

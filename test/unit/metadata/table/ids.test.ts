@@ -10,7 +10,7 @@ import {
   sortableTime,
   timedId,
   timeOf,
-} from '../../../shared/metadata/ids.ts';
+} from '../../../../shared/metadata/table/ids.ts';
 
 const randomness = { bytes: (count: number) => Uint8Array.from({ length: count }, () => Math.random() * 256) };
 const times = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2100, 0) });

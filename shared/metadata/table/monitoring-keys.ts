@@ -1,6 +1,11 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
-import { sortableTime, timeOf } from '../ids.ts';
-import type { Resolution } from './resolutions.ts';
+import { madeAt, sortableTime, timeOf } from './ids.ts';
+
+/** Samples of one resolution: its name, and the milliseconds that an item of them covers. */
+interface SampleSeries {
+  readonly name: string;
+  readonly span: number;
+}
 
 /** The partitions of monitoring. Those of one bucket are named by its id, and swept when it is removed. */
 export const monitoringPartition = {
@@ -17,7 +22,7 @@ export const monitoringPartition = {
 
 export const monitoringKey = {
   monitored: (bucketId: string): ItemKey => ({ pk: monitoringPartition.monitored, sk: bucketId }),
-  samples: (bucketId: string, { name, span }: Resolution, moment: number): ItemKey => ({
+  samples: (bucketId: string, { name, span }: SampleSeries, moment: number): ItemKey => ({
     pk: monitoringPartition.samples(bucketId),
     sk: `${name}/${sortableTime(Math.floor(moment / span) * span)}`,
   }),
@@ -33,7 +38,18 @@ export const monitoringKey = {
   }),
 } as const;
 
-/** When the points of an item of samples begin. */
-export function samplesBegin({ sk }: ItemKey): number {
-  return timeOf(sk.slice(sk.indexOf('/') + 1));
-}
+/** Reads back what keys were built from. */
+export const monitoringKeyParts = {
+  /** When the points of an item of samples begin, in milliseconds since the epoch. */
+  samplesBegin: ({ sk }: ItemKey): number => timeOf(sk.slice(sk.indexOf('/') + 1)),
+  /** An entry of an alarm's history, and when it was written. */
+  history: ({ sk }: ItemKey): { readonly entry: string; readonly at: number } => {
+    const entry = sk.slice(sk.indexOf('/') + 1);
+    return { entry, at: madeAt(entry) };
+  },
+  /** When the alarm of a notification changed its state, and its id. */
+  notification: ({ sk }: ItemKey): { readonly time: string; readonly alarmId: string } => {
+    const [time, alarmId] = sk.split('/') as [string, string];
+    return { time, alarmId };
+  },
+} as const;

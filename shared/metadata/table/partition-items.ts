@@ -1,4 +1,4 @@
-import type { Item, KeyValueTable, QueryOptions } from '../ports/key-value-table.ts';
+import type { Item, KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
 
 /** Reads all items of a partition, or those that the options select, page by page. */
 export async function* partitionItems(

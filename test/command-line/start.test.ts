@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readFlags } from '../../functions/runtime/cli/flags.ts';
+import { setting } from '../../functions/runtime/cli/setting.ts';
+import { parseSize } from '../../functions/runtime/cli/sizes.ts';
+
+const root = join(import.meta.dirname, '../..');
+const stillage = join(root, 'bin/stillage.cjs');
+
+function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): { status: number | null; stderr: string } {
+  const options = { cwd: root, encoding: 'utf8', timeout: 60_000, env: { ...process.env, ...env } } as const;
+  const { status, stderr } = spawnSync(process.execPath, args, options);
+  return { status, stderr };
+}
+
+describe('the program', () => {
+  it.each(['18.20.8', '16.0.0', '20.18.3'])('says that Node.js %s is too old, before anything is loaded', (version) => {
+    const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require(${JSON.stringify(stillage)})`;
+    const { status, stderr } = run(['-e', script]);
+    expect(status).toBe(1);
+    expect(stderr.trim()).toBe(`stillage: this is Node.js ${version}; 20.19 or newer is needed: https://nodejs.org`);
+  });
+
+  it('gives up where no directory can be made', () => {
+    const { status, stderr } = run([stillage, 'start', '--port', '0', '--data', '/proc/x/y']);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^stillage: --data: cannot use \/proc\/x\/y: ENOENT.*\n$/),
+    ]);
+  });
+
+  it('does not call a directory empty that it cannot look into', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stillage-test-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const loop = join(folder, 'loop');
+    symlinkSync(loop, loop);
+    const { status, stderr } = run([stillage, 'key', 'list', 'main@local', '--data', loop]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^stillage: --data: cannot use .*ELOOP.*\n$/)]);
+  });
+
+  it.each(['maybe', '2'])('takes %s for no truth value', (value) => {
+    const { status, stderr } = run([stillage, 'start', '--port', '0'], { STILLAGE_STRICT_REGION: value });
+    expect([status, stderr]).toEqual([1, `stillage: STILLAGE_STRICT_REGION must be true or false, not "${value}"\n`]);
+  });
+});
+
+describe('the variable of an option without a value', () => {
+  const parsed = (environment: Readonly<Record<string, string>>): unknown => {
+    const before = { ...process.env };
+    onTestFinished(() => {
+      process.env = before;
+    });
+    Object.assign(process.env, environment);
+    const command = new Command()
+      .addOption(setting('--strict-region', '', 'STRICT_REGION', false))
+      .addOption(setting('--no-signature-v2', '', 'NO_SIGNATURE_V2', true));
+    readFlags(command, process.env);
+    return command.parse([], { from: 'user' }).opts();
+  };
+
+  it.each(['true', '1', 'yes', 'on', 'TRUE'])('sets it: %s', (value) => {
+    const environment = { STILLAGE_STRICT_REGION: value, STILLAGE_NO_SIGNATURE_V2: value };
+    expect(parsed(environment)).toEqual({ strictRegion: true, signatureV2: false });
+  });
+
+  it.each(['false', '0', 'no', 'off', 'False'])('does not: %s', (value) => {
+    const environment = { STILLAGE_STRICT_REGION: value, STILLAGE_NO_SIGNATURE_V2: value };
+    expect(parsed(environment)).toEqual({ strictRegion: false, signatureV2: true });
+  });
+});
+
+it('sizes are binary or decimal, as their units say', () => {
+  const read = ['512MiB', '500MB', '10 TiB', '1GB', '2kB', '2KB', '17', 'default'].map(parseSize);
+  expect(read).toEqual([512 * 2 ** 20, 500e6, 10 * 2 ** 40, 1e9, 2000, 2000, 17, 'default']);
+  for (const text of ['5mb', '5 Mb', '5M', 'MB', '-1MB']) expect(() => parseSize(text)).toThrow('A size is');
+});
