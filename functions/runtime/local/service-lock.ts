@@ -2,7 +2,7 @@ import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
-import { itemKey } from '../../../shared/metadata/keys.ts';
+import { itemKey } from '../../../shared/metadata/table/keys.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { OperatorError } from '../operator-error.ts';
