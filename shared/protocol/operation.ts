@@ -103,7 +103,7 @@ export type Context<On extends Level, Body> = Services & {
   readonly authorisation: AuthorisationOf<On, Body>;
 } & (On extends 'service' | 'internal' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
   // Tells what bucket a request turned out to be about that names none: its rules of CORS count then, and its owner's rate.
-  (On extends 'internal' ? { readonly concerns: (bucket: Bucket) => void } : object) &
+  (On extends 'internal' ? { readonly concerns: (bucket: Bucket) => Promise<void> } : object) &
   BodyOf<Body>;
 
 /** A form names its object itself. */

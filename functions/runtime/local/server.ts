@@ -9,7 +9,9 @@ import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
 import { clientSettings, ensureFirstKey, firstProject, whereKeysAre } from './first-start.ts';
 import { startListener } from './listener.ts';
+import { lockDirectory } from './service-lock.ts';
 import { readTls, type StartOptions } from './settings.ts';
+import { startWorkers } from './workers/supervisor.ts';
 
 /** A running service. */
 export interface LocalServer {
@@ -34,14 +36,18 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
 
   const log = new Log(process.stdout);
+  const clock = new SystemClock();
   const randomness = new CryptoRandomness();
   const stores = await openData(options.data);
+  const lock = await lockDirectory(options.data, stores.table, randomness);
   const service = await composeEmbeddedService(
-    { ...stores, clock: new SystemClock(), randomness, telemetry: log, ...(declared && { declared }) },
+    { ...stores, clock, randomness, telemetry: log, ...(declared && { declared }) },
     options,
   );
   const { accounts, pipeline, consoleOrigins } = service;
-  const listener = await startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options);
+  const listener = await (options.workers === 1
+    ? startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options)
+    : startWorkers(options, { ...stores, ...service, clock, log }));
   const { url } = listener;
   const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, declared !== undefined, (key) => {
     process.stderr.write(clientSettings(key, url, options.region));
@@ -50,10 +56,12 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     process.stderr.write(whereKeysAre(options.data));
   const console = await consoleOrNone(options, { url, tls, telemetry: log });
   for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
+  if ('tellOrigins' in listener) listener.tellOrigins(consoleOrigins);
 
   const close = async (): Promise<void> => {
     await Promise.all([listener.close(stopTime), console?.close(consoleStopTime)]);
     await service.close();
+    await lock.release();
     log.note('stopped');
     log.flush();
   };

@@ -1,7 +1,9 @@
+import cluster from 'node:cluster';
 import { Command, InvalidArgumentError } from 'commander';
 import { consoleOriginOption } from '../console-origin-option.ts';
 import { limitOption, limitsHelp } from '../limit-option.ts';
 import { startLocalServer } from '../../local/server.ts';
+import { runWorker } from '../../local/workers/worker.ts';
 import { lifecycleDayOption, monitoringIntervalOption, webhookAllowOption } from '../schedule-options.ts';
 import { publicUrlOption } from '../public-url-option.ts';
 import { setting } from '../setting.ts';
@@ -74,9 +76,18 @@ export function startCommand(): Command {
     .addOption(webhookAllowOption())
     .addOption(lifecycleDayOption())
     .addOption(monitoringIntervalOption())
+    .addOption(
+      setting(
+        '--workers <n>',
+        'processes that serve requests; one more commits what they write. 1: one process does both',
+        'WORKERS',
+        defaults.workers,
+      ).argParser(workers),
+    )
     .addOption(limitOption('another limit than the default (repeatable); the limits stand below'))
     .addHelpText('after', limitsHelp)
     .action(async (options: StartOptions) => {
+      if (cluster.isWorker) return runWorker(options);
       const server = await startLocalServer(options);
       await server.stopped;
     });
@@ -86,6 +97,15 @@ function regionsOf(value: string): readonly string[] {
   const regions = value.split(',').map((one) => one.trim());
   if (regions.every((region) => /^[A-Za-z0-9-]{1,63}$/.test(region))) return regions;
   throw new InvalidArgumentError('A region has letters, digits and hyphens.');
+}
+
+/** More would not pay: what commits for all of them is one process. */
+const maxWorkers = 64;
+
+function workers(value: string): number {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= 1 && number <= maxWorkers) return number;
+  throw new InvalidArgumentError(`A number of workers is one from 1 to ${maxWorkers}.`);
 }
 
 function port(value: string): number {
