@@ -153,7 +153,7 @@ describe('options', () => {
   it('are all those of the command line, with its defaults', () => {
     const names = startOptions().map((option) => option.attributeName());
     expect(names).toContain('port');
-    const ofProgram = ['awsCredentials', 'readyFile', 'consolePort', 'consoleOrigin', 'consoleFiles'];
+    const ofProgram = ['awsCredentials', 'readyFile', 'workers', 'consolePort', 'consoleOrigin', 'consoleFiles'];
     const read = readOptions({}) as unknown as Record<string, unknown>;
     for (const option of startOptions()) {
       const name = option.attributeName();

@@ -70,6 +70,12 @@ export function startOptions(): readonly Option[] {
     webhookAllowOption(),
     lifecycleDayOption(),
     monitoringIntervalOption(),
+    setting(
+      '--workers <n>',
+      'processes that serve requests; one more commits what they write. 1: one process does both',
+      'WORKERS',
+      defaults.workers,
+    ).argParser(workers),
     limitOption('another limit than the default (repeatable); the limits stand below'),
   ];
 }
@@ -83,6 +89,15 @@ function regionsOf(value: string): readonly string[] {
   const regions = value.split(',').map((one) => one.trim());
   if (regions.every((region) => /^[A-Za-z0-9-]{1,63}$/.test(region))) return regions;
   throw new InvalidArgumentError('A region has letters, digits and hyphens.');
+}
+
+/** More would not pay: what commits for all of them is one process. */
+const maxWorkers = 64;
+
+function workers(value: string): number {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= 1 && number <= maxWorkers) return number;
+  throw new InvalidArgumentError(`A number of workers is one from 1 to ${maxWorkers}.`);
 }
 
 function port(value: string): number {

@@ -2,6 +2,7 @@ import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomn
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
+import { OperatorError } from '../operator-error.ts';
 import { Log } from '../telemetry/log.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
@@ -12,7 +13,9 @@ import { clientSettings, ensureFirstKey, whereKeysAre } from './first-start.ts';
 import { firstProject } from './initial-key.ts';
 import { startListener } from './listener.ts';
 import { openReadyFile } from './ready-file.ts';
+import { lockDirectory } from './service-lock.ts';
 import { readTls, type StartOptions } from './settings.ts';
+import { startWorkers } from './workers/supervisor.ts';
 
 /** A running service. */
 export interface LocalServer {
@@ -34,19 +37,24 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const tls = await readTls(options);
   const proxies = new TrustedProxies(options.trustProxy);
   checkConsoleOrigins(options);
+  if (options.ephemeral && options.workers !== 1) {
+    throw new OperatorError('--ephemeral keeps everything in the memory of one process: leave out --workers');
+  }
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
 
   const readyFile = options.readyFile === undefined ? undefined : await openReadyFile(options.readyFile);
 
   const log = new Log(process.stdout);
+  const clock = new SystemClock();
   const randomness = new CryptoRandomness();
-  const stores = options.ephemeral ? ephemeralStores(randomness) : await openData(options.data);
-  const service = await composeEmbeddedService(
-    { ...stores, clock: new SystemClock(), randomness, telemetry: log, declared },
-    options,
-  );
+  const data = options.ephemeral ? undefined : await openData(options.data);
+  const lock = data && (await lockDirectory(options.data, data.table, randomness));
+  const stores = data ?? ephemeralStores(randomness);
+  const service = await composeEmbeddedService({ ...stores, clock, randomness, telemetry: log, declared }, options);
   const { accounts, pipeline, consoleOrigins } = service;
-  const listener = await startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options);
+  const listener = await (data === undefined || options.workers === 1
+    ? startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options)
+    : startWorkers(options, { ...data, ...service, clock, log }));
   const { url } = listener;
   const hasKeys = declared !== undefined || options.key !== undefined;
   const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {
@@ -55,12 +63,14 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   if (!isFirst && !hasKeys && (await accounts.byEmail(firstProject))) process.stderr.write(whereKeysAre(options.data));
   const console = options.ephemeral ? undefined : await consoleOrNone(options, { url, tls, telemetry: log });
   for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
+  if ('tellOrigins' in listener) listener.tellOrigins(consoleOrigins);
   await readyFile?.write(url);
 
   const close = async (): Promise<void> => {
     await readyFile?.remove();
     await Promise.all([listener.close(stopTime), console?.close(consoleStopTime)]);
     await service.close();
+    await lock?.release();
     log.note('stopped');
     log.flush();
   };

@@ -53,6 +53,8 @@ export interface StartOptions {
   readonly alarmWebhookAllow: readonly string[];
   /** How often metrics are collected, if not every five minutes. */
   readonly monitoringSeconds?: number;
+  /** How many processes serve requests. 1: this one does, and there are no others. */
+  readonly workers: number;
   /** What differs from the default limits. */
   readonly limit: Partial<Limits>;
 }
@@ -72,6 +74,7 @@ export const defaultOptions = {
   trustProxy: [],
   signatureV2: true,
   alarmWebhookAllow: [],
+  workers: 1,
   xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
 } as const satisfies Partial<StartOptions>;

@@ -93,7 +93,11 @@ export async function startObserved(
 
   const compose = (stores: Stores): Promise<EmbeddedService> =>
     composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared }, options);
-  let service = await compose(options.ephemeral ? ephemeralStores(randomness) : await openDirectory(options.data));
+  const directory = options.ephemeral ? undefined : await openDirectory(options.data, randomness);
+  let service = await compose(directory?.stores ?? ephemeralStores(randomness)).catch(async (error: unknown) => {
+    await directory?.close();
+    throw error;
+  });
   const { limits, requestId, hostId, consoleOrigins } = service;
   const current: Handler = {
     handle: async (request) => {
@@ -111,6 +115,7 @@ export async function startObserved(
     options,
   ).catch(async (error: unknown) => {
     await service.close();
+    await directory?.release();
     throw error;
   });
 
@@ -134,7 +139,8 @@ export async function startObserved(
       .close(stopTime)
       .then(() => resetting)
       .then(() => retired)
-      .then(() => (options.ephemeral ? service.abandon() : service.close())));
+      .then(() => (options.ephemeral ? service.abandon() : service.close()))
+      .then(() => directory?.release()));
 
   const { url: endpoint } = listener;
   const { region } = options;
@@ -165,9 +171,19 @@ export async function startObserved(
 }
 
 /** Loads the engine of the table only where one is needed: it has native code. @throws OperatorError */
-async function openDirectory(data: string): Promise<Stores> {
+async function openDirectory(
+  data: string,
+  randomness: CryptoRandomness,
+): Promise<{ readonly stores: Stores; release(): Promise<void>; close(): Promise<void> }> {
   const { openData } = await import('../local/data-directory.ts');
-  return openData(data);
+  const { lockDirectory } = await import('../local/service-lock.ts');
+  const stores = await openData(data);
+  const lock = await lockDirectory(data, stores.table, randomness);
+  const close = async (): Promise<void> => {
+    await Promise.all([stores.table.close(), stores.blobs.close()]);
+    await lock.release();
+  };
+  return { stores, release: () => lock.release(), close };
 }
 
 /** The first key of declared accounts. */

@@ -13,7 +13,10 @@ export type LogLine = Readonly<Record<string, unknown>> & {
 
 /** What `startStillage` takes: every option of `stillage start`, in camel case, and some that make sense within a program only. */
 export interface StillageOptions extends Partial<
-  Omit<StartOptions, 'key' | 'awsCredentials' | 'readyFile' | 'consolePort' | 'consoleOrigin' | 'consoleFiles'>
+  Omit<
+    StartOptions,
+    'key' | 'awsCredentials' | 'readyFile' | 'workers' | 'consolePort' | 'consoleOrigin' | 'consoleFiles'
+  >
 > {
   /** The access key to use. Default: a random one if the service is ephemeral; it must be named otherwise. */
   readonly credentials?: InitialKey;
@@ -29,6 +32,7 @@ export interface StillageOptions extends Partial<
 const ofTheProgramOnly: ReadonlyMap<string, string> = new Map([
   ['awsCredentials', 'name the credentials'],
   ['readyFile', 'startStillage resolves once the service answers'],
+  ['workers', 'a service within a program is one process'],
   ['consolePort', 'the console is served by the program alone'],
   ['consoleOrigin', 'the console is served by the program alone'],
   ['consoleFiles', 'the console is served by the program alone'],
@@ -61,7 +65,14 @@ export function readOptions(given: StillageOptions): StartOptions {
     StartOptions,
     'key' | 'awsCredentials' | 'consolePort' | 'consoleOrigin'
   >;
-  return { ...ofCommandLine, awsCredentials: false, consolePort: 0, consoleOrigin: [], ...(key && { key }) };
+  return {
+    ...ofCommandLine,
+    awsCredentials: false,
+    workers: 1,
+    consolePort: 0,
+    consoleOrigin: [],
+    ...(key && { key }),
+  };
 }
 
 /** A value as if the command line had named it. Lists are repeated options, and records are options of `name=value`. */

@@ -1,7 +1,9 @@
+import cluster from 'node:cluster';
 import { Command } from 'commander';
 import { keyOfEnvironment } from '../../local/initial-key.ts';
 import { startLocalServer } from '../../local/server.ts';
 import type { StartOptions } from '../../local/settings.ts';
+import { runWorker } from '../../local/workers/worker.ts';
 import { limitsHelp } from '../limit-option.ts';
 import { startOptions } from '../start-options.ts';
 
@@ -19,6 +21,7 @@ export function startCommand(): Command {
     .addHelpText('after', environmentHelp)
     .addHelpText('after', limitsHelp)
     .action(async (options: StartOptions) => {
+      if (cluster.isWorker) return runWorker(options);
       const key = keyOfEnvironment(process.env, options);
       const server = await startLocalServer({ ...options, ...(key && { key }) });
       await server.stopped;
