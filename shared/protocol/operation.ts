@@ -43,6 +43,8 @@ export interface Settings {
   readonly limits: Limits;
   /** Binds continuation tokens to this deployment. */
   readonly tokenKey: Uint8Array;
+  /** Whether everything is gone when the service ends. */
+  readonly ephemeral?: boolean;
 }
 
 /** Where a request points, by the level of its operation. */

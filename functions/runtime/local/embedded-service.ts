@@ -25,6 +25,7 @@ import { requestIds } from '../http/request-ids.ts';
 import { MeteredTelemetry } from '../telemetry/metered-telemetry.ts';
 import { exactCounters } from './exact-counters.ts';
 import { FeedRunner } from './feed-runner.ts';
+import { ensureInitialState } from './initial-buckets.ts';
 import { scheduleLifecycle } from './lifecycle-schedule.ts';
 import { managedKey } from './managed-key.ts';
 import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
@@ -45,8 +46,8 @@ export interface EmbeddedDeps extends Stores {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly telemetry: Telemetry;
-  /** What must exist before the first request. */
-  readonly declared?: readonly ProjectDeclaration[];
+  /** Projects, users and keys that exist before the first request. */
+  readonly declared?: readonly ProjectDeclaration[] | undefined;
   /** Set in a worker: what another process keeps for all of them. That one follows the feed and has the schedules, too. */
   readonly primary?: Primary;
 }
@@ -78,12 +79,14 @@ export interface EmbeddedService {
   abandon(): Promise<void>;
 }
 
-/** Composes a service of one machine above its stores, and starts its schedules. */
+/**
+ * Composes a service of one machine above its stores, creates what is to exist from the beginning, and starts its schedules.
+ * @throws OperatorError
+ */
 export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartOptions): Promise<EmbeddedService> {
   const { secrets, table, blobs, clock, randomness, telemetry, primary } = deps;
   const mutex = new KeyedMutex();
   const accounts = new Accounts({ table, secrets, clock });
-  for (const project of deps.declared ?? []) await accounts.ensure(project);
 
   const limits = { ...defaultLimits, ...options.limit };
   const settings = {
@@ -95,6 +98,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     lifecycleDaySeconds: options.lifecycleDaySeconds,
     limits,
     tokenKey: await tokenKey(table, randomness),
+    ephemeral: options.ephemeral,
   };
   const drain = async (): Promise<void> => background?.feed.drain();
   const services = composeServices(
@@ -115,6 +119,9 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       counters: (usage) => primary?.counters(usage, limits) ?? exactCounters(usage, { drain }, limits),
     },
   );
+  if (!primary) {
+    await ensureInitialState({ accounts, buckets: services.buckets }, { ...options, declared: deps.declared });
+  }
   const background = primary ? undefined : startBackground(deps, services, options);
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(

@@ -3,6 +3,12 @@ import { createSecureContext } from 'node:tls';
 import type { Limits } from '../../../shared/protocol/limits.ts';
 import { OperatorError } from '../operator-error.ts';
 
+/** An access key that is to exist once the service has started. */
+export interface InitialKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
 /** What `stillage start` was asked to do. */
 export interface StartOptions {
   readonly port: number;
@@ -14,6 +20,16 @@ export interface StartOptions {
   /** The folder of the console's files, if not the one that was built. */
   readonly consoleFiles?: string;
   readonly data: string;
+  /** Whether everything is kept in memory, and gone when the service ends. */
+  readonly ephemeral: boolean;
+  /** Buckets that exist once the service has started. */
+  readonly buckets: readonly string[];
+  /** Whether the access key of AWS's environment variables is created. */
+  readonly awsCredentials: boolean;
+  /** An access key that exists once the service has started. It is no option of the command line, which everybody can read. */
+  readonly key?: InitialKey;
+  /** The file that the endpoint is written to, once the service answers. */
+  readonly readyFile?: string;
   readonly domain: string;
   readonly websiteDomain: string;
   readonly region: string;
@@ -48,6 +64,9 @@ export const defaultOptions = {
   host: '127.0.0.1',
   consolePort: 9001,
   data: './data',
+  ephemeral: false,
+  buckets: [],
+  awsCredentials: false,
   domain: 'localhost',
   websiteDomain: 'website.localhost',
   region: 'us-east-1',
@@ -60,13 +79,13 @@ export const defaultOptions = {
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
 } as const satisfies Partial<StartOptions>;
 
-/** A certificate and its private key, in PEM. */
+/** A certificate and its private key, in PEM. @internal */
 export interface Tls {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-/** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError */
+/** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError @internal */
 export async function readTls({ tlsCert, tlsKey }: StartOptions): Promise<Tls | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined)
