@@ -7,10 +7,11 @@ export const keyCommands = {
     {
       user: argument.text,
       id: optional(argument.text),
+      // Ids are random unless one is given: accepted from those who ask for it all the same.
       random: optional(argument.flag),
       secret: optional(argument.text),
     },
-    ({ keys }, { user, ...given }) => keys.createKey(user, present(given)),
+    ({ keys }, { user, id, secret }) => keys.createKey(user, present({ id, secret })),
   ),
   'key list': command({ of: argument.text }, ({ keys }, { of }) => keys.keys(of)),
   'key show': command(which, ({ keys }, { key }) => keys.key(key)),

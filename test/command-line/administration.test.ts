@@ -46,9 +46,10 @@ atEachPlace({ isRunning: false }, (at) => {
       expect(project.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
       await text('user', 'create', 'shop:ci@life');
       const first = await administer<MadeKey>(at().place, 'key', 'create', 'shop:ci@life');
-      expect(first).toMatchObject({ accessKeyId: 'shop:ci@life', user: 'shop:ci@life' });
-      const second = await administer<MadeKey>(at().place, 'key', 'create', 'shop:ci@life');
-      expect(second.accessKeyId).toMatch(/^[A-Z\d]{20}$/);
+      expect(first.user).toBe('shop:ci@life');
+      const second = await administer<MadeKey>(at().place, 'key', 'create', 'shop:ci@life', '--random');
+      for (const { accessKeyId } of [first, second]) expect(accessKeyId).toMatch(/^STIL[A-Z\d]{16}$/);
+      await text('key', 'create', 'shop:ci@life', '--id', 'shop:ci@life');
       expect(second.secretAccessKey).not.toBe(first.secretAccessKey);
 
       expect(await text('user', 'list', 'shop@life')).toMatch(
@@ -110,14 +111,14 @@ atEachPlace({ isRunning: false }, (at) => {
       [['user', 'create', 'main:alice@example.test'], 'the user main:alice@example.test exists already'],
       [['user', 'revoke', 'main:alice@example.test', 'sleep'], 'there is no privilege "sleep"; there is monitoring'],
       [['quota', 'set', 'main@example.test', '--buckets', '1001'], 'a project may have at most 1000 buckets'],
-      [['quota', 'set', 'no-such-bucket', '--bytes', '1'], 'NoSuchBucket: The specified bucket does not exist.'],
-      [['quota', 'show', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist.'],
+      [['quota', 'set', 'no-such-bucket', '--bytes', '1'], 'NoSuchBucket: The specified bucket does not exist'],
+      [['quota', 'show', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
       [['bucket', 'list', 'nobody@example.test'], 'there is no project "nobody@example.test"'],
-      [['bucket', 'remove-policy', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist.'],
+      [['bucket', 'remove-policy', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
       [['usage', 'nobody@example.test'], 'there is no project "nobody@example.test"'],
-      [['monitoring', 'enable', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist.'],
+      [['monitoring', 'enable', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
       [['metrics', 'show', 'no-such-bucket', '--period', '7m'], 'a period must be a multiple of 5m'],
-      [['alarm', 'show', 'no-such-bucket', 'full'], 'NoSuchBucket: The specified bucket does not exist.'],
+      [['alarm', 'show', 'no-such-bucket', 'full'], 'NoSuchBucket: The specified bucket does not exist'],
       [['link', 'list', 'no-such-bucket', ''], 'link list: key must be a text, and not an empty one'],
       [['env', 'nobody'], 'there is no key "nobody"'],
     ])('%j', async (args, line) => {
@@ -131,6 +132,18 @@ atEachPlace({ isRunning: false }, (at) => {
       const shown = await text('key', 'show', key.accessKeyId);
       const listed = await administer(at().place, 'key', 'list', 'shop@secrets');
       expect(shown + JSON.stringify(listed)).not.toContain(key.secretAccessKey);
+    });
+
+    it('that is rotated stays good until it is removed, as is said, unless there is an overlap', async () => {
+      const { accessKeyId } = await makeKey(at().place, 'shop:ci@turning');
+      const ends = async (): Promise<unknown> =>
+        (await administer<{ until?: number }>(at().place, 'key', 'show', accessKeyId)).until;
+      expect(await text('key', 'rotate', accessKeyId)).toContain(
+        `The former key, ${accessKeyId}, stays good until it is removed: stillage key remove ${accessKeyId}\n`,
+      );
+      expect(await ends()).toBeUndefined();
+      expect(await text('key', 'rotate', accessKeyId, '--overlap', '1h')).toContain('is good until 20');
+      expect(await ends()).toEqual(expect.any(Number));
     });
 
     it('takes its secret from a file, never from the command line', async () => {

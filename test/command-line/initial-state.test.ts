@@ -99,6 +99,12 @@ describe('--ephemeral', () => {
     expect(service.output.stdout).toContain('EPHEMERAL: everything is kept in memory');
   });
 
+  it('is refused in a line together with workers', async () => {
+    const { code, stderr } = await runProgram(['start', '--port', '0', '--ephemeral', '--workers', '2']);
+    expect(stderr).toMatch(/^stillage: --ephemeral .*leave out --workers\n$/);
+    expect(code).toBe(1);
+  });
+
   it('is never the default', async () => {
     const service = await start({});
     expect(await (await fetch(`${service.url}/_stillage/health`)).json()).not.toHaveProperty('ephemeral');

@@ -111,6 +111,7 @@ describe('startStillage', () => {
     try {
       const first = await start(durable);
       await put(first.client);
+      await expect(start(durable)).rejects.toThrow(/serves .*stop it first/);
       await expect(first.stillage.reset()).rejects.toThrow('ephemeral');
       expect(() => first.stillage.fault({ kind: 'cut' })).toThrow('ephemeral');
       await first.stillage.stop();

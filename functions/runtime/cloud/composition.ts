@@ -4,7 +4,7 @@ import { readManagedSecret, readNewestValues } from '../../../shared/adapters/cl
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
-import { checkLayout, claimLayout } from '../../../shared/metadata/layout.ts';
+import { checkLayout, claimLayout } from '../../../shared/metadata/table/layout.ts';
 import { everyActionKind } from '../../../shared/metadata/monitoring/alarm-definition.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';

@@ -10,7 +10,7 @@ import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { isFollowed } from '../../../shared/metadata/table/keys.ts';
-import { claimLayout } from '../../../shared/metadata/layout.ts';
+import { claimLayout } from '../../../shared/metadata/table/layout.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isKeyOf } from './managed-key.ts';
 

@@ -119,8 +119,9 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       counters: (usage) => primary?.counters(usage, limits) ?? exactCounters(usage, { drain }, limits),
     },
   );
-  const declared = { ...options, declared: deps.declared };
-  if (!primary) await ensureInitialState({ accounts, buckets: services.buckets }, declared);
+  if (!primary) {
+    await ensureInitialState({ accounts, buckets: services.buckets }, { ...options, declared: deps.declared });
+  }
   const background = primary ? undefined : startBackground(deps, services, options);
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(

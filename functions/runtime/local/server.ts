@@ -47,14 +47,14 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const log = new Log(process.stdout);
   const clock = new SystemClock();
   const randomness = new CryptoRandomness();
-  const data = options.ephemeral ? undefined : await openData(options.data);
-  const lock = data && (await lockDirectory(options.data, data.table, randomness));
-  const stores = data ?? ephemeralStores(randomness);
+  const directory = options.ephemeral ? undefined : await openData(options.data);
+  const lock = directory && (await lockDirectory(options.data, directory.table, randomness));
+  const stores = directory ?? ephemeralStores(randomness);
   const service = await composeEmbeddedService({ ...stores, clock, randomness, telemetry: log, declared }, options);
   const { accounts, pipeline, consoleOrigins } = service;
-  const listener = await (data === undefined || options.workers === 1
-    ? startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options)
-    : startWorkers(options, { ...data, ...service, clock, log }));
+  const listener = await (directory && options.workers > 1
+    ? startWorkers(options, { ...directory, ...service, clock, log })
+    : startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options));
   const { url } = listener;
   const hasKeys = declared !== undefined || options.key !== undefined;
   const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {

@@ -70,12 +70,11 @@ export class KeyAdministration {
 
   /**
    * Creates a key of a user.
-   * @param given its id: the name of the user for their first key, a random one else; its secret: a random one unless said
+   * @param given its id, which may be the name of the user, and its secret: each random if not given
    */
-  async createKey(user: string, given: { id?: string; secret?: string; random?: boolean } = {}): Promise<NewKey> {
+  async createKey(user: string, given: { id?: string; secret?: string } = {}): Promise<NewKey> {
     const { name, project } = await this.#accounts.user(user);
-    const isFirst = (await this.keys(user)).length === 0;
-    const id = given.id ?? (isFirst && given.random !== true ? user : randomKeyId(this.#randomness));
+    const id = given.id ?? randomKeyId(this.#randomness);
     return this.#create({ user, name, project: project.id }, id, given.secret);
   }
 
@@ -163,9 +162,9 @@ interface FoundKey {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** 20 capital letters and digits, as clients of S3 are used to. */
+/** Returns 20 capital letters and digits: some clients split a key id at `:`, or take `@` and `/` for their own syntax. */
 export function randomKeyId(randomness: Randomness): string {
-  return `ST${[...randomness.bytes(18)].map((byte) => letters[byte & 31]).join('')}`;
+  return `STIL${[...randomness.bytes(16)].map((byte) => letters[byte & 31]).join('')}`;
 }
 
 /** 40 characters. */

@@ -17,8 +17,8 @@ export function envCommand(): Command {
       setting('--region <r>', 'region that the service says it is', 'REGION', defaultOptions.region),
     ],
     examples: [
-      'env shop:ci@acme > shop.rc && . ./shop.rc && aws s3 ls',
-      'env STGYYOUS4EQOCTROTQOJ --url https://s3.example.com',
+      'env STILYOUS4EQOCTROTQOJ > shop.rc && . ./shop.rc && aws s3 ls',
+      'env STILYOUS4EQOCTROTQOJ --url https://s3.example.com',
     ],
     act: async (ask, [id], { url }) => {
       const key = await ask('env', { key: id! });

@@ -12,19 +12,23 @@ const which = ['<key id>', 'id of the access key'] as const;
 /** `stillage key` */
 export function keyFamily(): Command {
   return family('key', 'access keys of users: a user may have several', [
-    verb<{ id?: string; random?: true; secretFile?: string }>({
+    verb<{ id?: string; secretFile?: string }>({
       name: 'create',
-      does: 'create an access key; the first one of a user is called as the user, others have random ids',
+      does: 'create an access key; its id is 20 random letters and digits, unless --id says another',
       operands: [['<user>', 'project:user@customer']],
       options: [
-        new Option('--random', 'a random id, also for the first key').conflicts('id'),
-        new Option('--id <id>', 'this id'),
+        // The rule now; accepted from scripts that still say it.
+        new Option('--random').conflicts('id').hideHelp(),
+        new Option(
+          '--id <id>',
+          'this id, such as the name of the user; some clients cannot use ids with other characters than letters and digits',
+        ),
         new Option('--secret-file <file>', 'take the secret from a file, - is standard input (default: a random one)'),
       ],
-      examples: ['key create shop:ci@acme', 'key create shop:ci@acme --random --json'],
-      act: async (ask, [user], { id, random, secretFile }) => {
+      examples: ['key create shop:ci@acme', 'key create shop:ci@acme --id shop:ci@acme --json'],
+      act: async (ask, [user], { id, secretFile }) => {
         const secret = secretFile === undefined ? undefined : readSecret(secretFile);
-        return newKeyReport(await ask('key create', { user: user!, id, random, secret }));
+        return newKeyReport(await ask('key create', { user: user!, id, secret }));
       },
     }),
     verb({
@@ -49,7 +53,7 @@ export function keyFamily(): Command {
       name: 'show',
       does: 'show a key, but for its secret (see: stillage env)',
       operands: [which],
-      examples: ['key show STGYYOUS4EQOCTROTQOJ'],
+      examples: ['key show STILYOUS4EQOCTROTQOJ'],
       act: async (ask, [id]) => {
         const key = await ask('key show', { key: id! });
         return recordReport(key, [
@@ -63,7 +67,7 @@ export function keyFamily(): Command {
     }),
     verb<{ overlap?: number }>({
       name: 'rotate',
-      does: 'give the user of a key another one; the former stays good, so that there is no gap, until it is removed or --overlap is over',
+      does: 'give the user of a key another one; the former stays good until it is removed, unless --overlap says for how long',
       operands: [which],
       options: [
         new Option(
@@ -71,23 +75,23 @@ export function keyFamily(): Command {
           'how long the former stays good: 0, 90s, 30m, 24h, 7d (default: until it is removed)',
         ).argParser(duration),
       ],
-      examples: ['key rotate STGYYOUS4EQOCTROTQOJ', 'key rotate shop:ci@acme --overlap 24h'],
+      examples: ['key rotate STILYOUS4EQOCTROTQOJ', 'key rotate STILYOUS4EQOCTROTQOJ --overlap 24h'],
       act: async (ask, [id], { overlap }) => {
         const made = await ask('key rotate', { key: id!, overlapSeconds: overlap });
         const { formerUntil } = made;
         const former =
           formerUntil === undefined
-            ? `stays good; then: stillage key remove ${id}`
+            ? `stays good until it is removed: stillage key remove ${id}`
             : `is good until ${time(formerUntil)}`;
         return newKeyReport(made, `The former key, ${id}, ${former}`);
       },
     }),
-    ...suspensions('key', '<key id>', 'shop:ci@acme', (ask, key, verb) => ask(`key ${verb}`, { key })),
+    ...suspensions('key', '<key id>', 'STILYOUS4EQOCTROTQOJ', (ask, key, verb) => ask(`key ${verb}`, { key })),
     verb({
       name: 'remove',
       does: 'remove a key',
       operands: [which],
-      examples: ['key remove shop:ci@acme'],
+      examples: ['key remove STILYOUS4EQOCTROTQOJ'],
       act: async (ask, [id]) => {
         await ask('key remove', { key: id! });
         return `removed ${id}`;

@@ -44,11 +44,22 @@ describe('a key', () => {
     await expect(deps.secrets.open(item['secret'] as Uint8Array, 'another-id')).rejects.toThrow();
   });
 
-  it('is called as its user if it is the first, and at random else', async () => {
-    expect((await keys.createKey(user)).accessKeyId).toBe(user);
-    expect((await keys.createKey(user)).accessKeyId).toMatch(/^ST[A-Z2-7]{18}$/);
-    await accounts.createUser('shop:second@acme');
-    expect((await keys.createKey('shop:second@acme', { random: true })).accessKeyId).toMatch(/^ST/);
+  it('has an id of letters and digits, or the one it is given, such as the name of its user', async () => {
+    const first = await keys.createKey(user);
+    expect(first.accessKeyId).toMatch(/^STIL[A-Z2-7]{16}$/);
+    expect((await keys.rotateKey(first.accessKeyId)).accessKeyId).toMatch(/^STIL[A-Z2-7]{16}$/);
+    expect((await keys.createKey(user, { id: user })).accessKeyId).toBe(user);
+    expect(await service.find(user)).toMatchObject({ user: { name: 'ci' } });
+  });
+
+  it('stays good when it is rotated without an overlap, until it is removed', async () => {
+    const former = await keys.createKey(user);
+    expect((await keys.rotateKey(former.accessKeyId)).formerUntil).toBeUndefined();
+    later(10 * 365 * 86_400_000);
+    expect(await service.find(former.accessKeyId)).toBeDefined();
+    await keys.removeKey(former.accessKeyId);
+    later(10_000);
+    expect(await service.find(former.accessKeyId)).toBeUndefined();
   });
 
   it('is good to the end of an overlap, whatever is remembered of it', async () => {
@@ -69,9 +80,9 @@ describe('a key', () => {
   });
 
   it('is not rotated while it is suspended, nor made without end', async () => {
-    await keys.createKey(user);
-    await keys.suspendKey(user, true);
-    await expect(keys.rotateKey(user)).rejects.toThrow(AccountRefusal);
+    const { accessKeyId } = await keys.createKey(user);
+    await keys.suspendKey(accessKeyId, true);
+    await expect(keys.rotateKey(accessKeyId)).rejects.toThrow(AccountRefusal);
     for (let count = 1; count < 20; count += 1) await keys.createKey(user);
     await expect(keys.createKey(user)).rejects.toThrow('has 20 keys already');
   });
@@ -82,7 +93,7 @@ describe('a key', () => {
       deps.table.beforeWrite = async () => undefined;
       await accounts.removeUser(user);
     };
-    await expect(keys.createKey(user)).rejects.toThrow(AccountRefusal);
+    await expect(keys.createKey(user, { id: user })).rejects.toThrow(AccountRefusal);
     expect(await service.find(user)).toBeUndefined();
   });
 });
@@ -94,7 +105,7 @@ describe('a suspension', () => {
     ['user', () => accounts.suspendUser(user, true), () => accounts.suspendUser(user, false)],
     ['key', () => keys.suspendKey(user, true), () => keys.suspendKey(user, false)],
   ] as const)('of the %s holds within two seconds, and ends', async (_, suspend, resume) => {
-    await keys.createKey(user);
+    await keys.createKey(user, { id: user });
     expect((await service.find(user))?.suspended).toBe(false);
     await suspend();
     later(2001);
@@ -196,7 +207,7 @@ describe('removing', () => {
 });
 
 it('a quota of buckets is seen with the user, and goes again', async () => {
-  await keys.createKey(user);
+  await keys.createKey(user, { id: user });
   await accounts.setBucketQuota('shop@acme', 3);
   expect((await service.find(user))?.user.project.bucketQuota).toBe(3);
   await accounts.setBucketQuota('shop@acme', undefined);
