@@ -1,3 +1,5 @@
+import type * as Lambda from '@aws-sdk/client-lambda';
+
 /** A function could not be invoked, or failed: one line that says why, and what to do. */
 export class InvocationFailed extends Error {
   constructor(message: string) {
@@ -7,7 +9,7 @@ export class InvocationFailed extends Error {
 }
 
 /** Loads the SDK, which is not installed with the package: most who use that have no deployment in the cloud. @throws InvocationFailed */
-async function loadSdk(): Promise<typeof import('@aws-sdk/client-lambda')> {
+async function loadSdk(): Promise<typeof Lambda> {
   try {
     return await import('@aws-sdk/client-lambda');
   } catch (error) {
