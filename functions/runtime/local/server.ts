@@ -9,7 +9,8 @@ import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
 import { clientSettings, ensureFirstKey, firstProject, whereKeysAre } from './first-start.ts';
 import { startListener } from './listener.ts';
-import { readTls, type StartOptions } from './settings.ts';
+import type { StartOptions } from './settings.ts';
+import { Tls } from './tls.ts';
 
 /** A running service. */
 export interface LocalServer {
@@ -28,7 +29,7 @@ const consoleStopTime = 2 * second;
 
 /** The program's service on one machine: on a data directory, with the log on standard output, until a signal ends it. */
 export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
-  const tls = await readTls(options);
+  const tls = await Tls.read(options);
   const proxies = new TrustedProxies(options.trustProxy);
   checkConsoleOrigins(options);
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
@@ -51,7 +52,10 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const console = await consoleOrNone(options, { url, tls, telemetry: log });
   for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
 
+  const certificates = tls?.follow(log);
+
   const close = async (): Promise<void> => {
+    await certificates?.stop();
     await Promise.all([listener.close(stopTime), console?.close(consoleStopTime)]);
     await service.close();
     log.note('stopped');
