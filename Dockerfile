@@ -7,8 +7,8 @@ COPY bin ./bin
 COPY shared ./shared
 COPY functions ./functions
 COPY console ./console
-# Bundles the programs as it installs, and then forgets what is needed for that alone.
-RUN npm ci && npm prune --omit=dev --ignore-scripts
+# Bundles the programs and the console, and then forgets what is needed for that alone. What programs import has no use in an image.
+RUN npm ci --ignore-scripts && node bin/build.mjs stillage byte-lane cloud-scrub console && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
 ENV NODE_ENV=production

@@ -1,6 +1,6 @@
 // Bundles the programs of bin/: `node bin/build.mjs [name …]`.
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from '../console/build.mjs';
 
@@ -39,6 +39,83 @@ export async function build(...names) {
   await Promise.all(bundles);
 }
 
+/** What programs import, by the name after `stillage/`. */
+export const modules = ['index', 'jest', 'jest-teardown', 's3rver', 'vitest'];
+
+function moduleSource(name) {
+  return `functions/runtime/package/${name}.ts`;
+}
+
+/**
+ * Bundles what package.json exports: dist/package/<module>.mjs for `import` and <module>.cjs for `require`, with declarations for TypeScript,
+ * those of `require` in a folder that says that its modules are CommonJS.
+ */
+export async function buildPackage() {
+  const { build: bundle } = await import('esbuild');
+  rmSync(join(root, 'dist/package'), { recursive: true, force: true });
+  const common = {
+    absWorkingDir: root,
+    bundle: true,
+    outdir: 'dist/package',
+    platform: 'node',
+    target: 'node20',
+    mainFields: ['module', 'main'],
+    external: ['lmdb', '@aws-sdk/*'],
+    logLevel: 'warning',
+  };
+  const entryPoints = modules.map((name) => ({ in: moduleSource(name), out: name }));
+  await Promise.all([
+    bundle({
+      ...common,
+      entryPoints,
+      format: 'esm',
+      splitting: true,
+      outExtension: { '.js': '.mjs' },
+      chunkNames: 'parts/[name]-[hash]',
+      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    }),
+    bundle({ ...common, entryPoints, format: 'cjs', outExtension: { '.js': '.cjs' }, plugins: [onlyOneService] }),
+  ]);
+  await declareTypes();
+}
+
+/** Lets the kits require the service rather than bundle it again: esbuild splits no CommonJS. */
+const onlyOneService = {
+  name: 'only-one-service',
+  setup: ({ onResolve }) => onResolve({ filter: /^\.\/index\.ts$/ }, () => ({ path: './index.cjs', external: true })),
+};
+
+/** Writes the declarations of the modules and of what they refer to. `tsc` checks them elsewhere. */
+async function declareTypes() {
+  const { default: typescript } = await import('typescript');
+  const { config } = typescript.readConfigFile(join(root, 'tsconfig.json'), typescript.sys.readFile);
+  const { options } = typescript.convertCompilerOptionsFromJson(config.compilerOptions, root);
+  const left = modules.map(moduleSource);
+  const program = typescript.createProgram({
+    rootNames: left.map((source) => join(root, source)),
+    options: { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true },
+  });
+  const done = new Set();
+  for (let source = left.pop(); source !== undefined; source = left.pop()) {
+    if (done.has(source)) continue;
+    done.add(source);
+    const write = (_, text) => {
+      const names = typescript.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
+      const own = names.filter((name) => name.startsWith('.'));
+      left.push(...own.map((name) => relative(root, join(root, dirname(source), name))));
+      // Declarations are found by the name of the script that they describe.
+      const found = own.reduce((rest, name) => rest.replaceAll(`'${name}'`, `'${name.replace(/\.ts$/, '.js')}'`), text);
+      for (const folder of ['types', 'types-cjs']) {
+        const target = join(root, 'dist/package', folder, source.replace(/\.ts$/, '.d.ts'));
+        mkdirSync(dirname(target), { recursive: true });
+        writeFileSync(target, found.replaceAll(/^\/\/# sourceMappingURL.*$/gm, ''));
+      }
+    };
+    program.emit(program.getSourceFile(join(root, source)), write, undefined, true);
+  }
+  writeFileSync(join(root, 'dist/package/types-cjs/package.json'), '{ "type": "commonjs" }\n');
+}
+
 /** In a clone, where the sources are: bundles a program, and the console, if one of their sources is newer. */
 export async function buildIfStale(name) {
   const isStale = (built, ...sources) =>
@@ -60,7 +137,8 @@ function modified(path) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const names = process.argv.slice(2);
-  if (names.length > 0) await build(...names.filter((name) => name !== 'console'));
+  if (names.length > 0) await build(...names.filter((name) => name in programs));
   else await build(...Object.keys(programs));
   if (names.length === 0 || names.includes('console')) await buildConsole();
+  if (names.length === 0 || names.includes('package')) await buildPackage();
 }

@@ -18,7 +18,13 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 const settings = settingsOrEnd();
 const functions = await bundleFunctions(await describeOperations(), join(root, 'dist/functions'));
 const hasByteLane = settings.byteLane === 'fargate';
-const router = await routerCode({ ...hostNamesOf(settings), functions, otherwise, hasByteLane });
+const router = await routerCode({
+  ...hostNamesOf(settings),
+  functions,
+  otherwise,
+  hasByteLane,
+  customerKeys: settings.customerKeys,
+});
 const background = await bundleBackground(backgroundFunctions, join(root, 'dist/background'));
 new Deployment(app, { settings, functions, background, router, console: await builtConsole(), imageDirectory: root });
 app.synth();

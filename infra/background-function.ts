@@ -24,7 +24,7 @@ export interface BackgroundFunctionProps {
   readonly statements?: readonly PolicyStatement[];
 }
 
-/** Where the metric of a function's `measure` lies: several deployments can live in one account. */
+/** Where the metric of a function's measures lie: several deployments can live in one account. */
 export function measureNamespace(stage: string, name: string): string {
   return `Stillage/${stage}/${name}`;
 }
@@ -36,14 +36,14 @@ export class BackgroundFunctionConstruct extends Construct {
   constructor(scope: Construct, id: string, props: BackgroundFunctionProps) {
     super(scope, id);
     const { bundle, stage, logRetention, environment, deadLetters } = props;
-    const { name, does, trigger, timeoutMinutes, directory, measure } = bundle;
+    const { name, does, trigger, timeoutMinutes, directory, measures = [] } = bundle;
     const logGroup = new LogGroup(this, 'Log', {
       logGroupName: `/stillage/${stage}/${name}`,
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    if (measure !== undefined) {
-      new MetricFilter(this, 'Measure', {
+    for (const [index, measure] of measures.entries()) {
+      new MetricFilter(this, index === 0 ? 'Measure' : `Measure${index + 1}`, {
         logGroup,
         filterPattern: FilterPattern.literal(`{ $.${measure} = * }`),
         metricNamespace: measureNamespace(stage, name),
@@ -97,7 +97,11 @@ export class BackgroundFunctionConstruct extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { Background: new PolicyDocument({ statements: all }) },
     });
-    acknowledgeWildcard(role, '*', 'X-Ray, the list of streams and the answers of queries have no resources to name.');
+    acknowledgeWildcard(
+      role,
+      '*',
+      'X-Ray, metrics, the list of streams and the answers of queries have no resources to name.',
+    );
     if (needs.blobs) acknowledgeBlobs(role, { table: 'write', blobs: 'write' }, data);
     for (const arn of logArns) acknowledgeWildcard(role, arn, 'A log group is meant with its streams.');
     if (needs.topics) {
@@ -153,12 +157,13 @@ function needed(needs: BackgroundNeeds, { table, blobs, secret }: Data, account:
   const statement = (sid: string, actions: readonly string[], resource: string): PolicyStatement =>
     new PolicyStatement({ sid, actions: [...actions], resources: [resource] });
   return [
-    statement('Table', needs.table, table.tableArn),
+    ...(needs.table.length > 0 ? [statement('Table', needs.table, table.tableArn)] : []),
     ...(needs.blobs ? [statement('Blobs', needs.blobs, blobs.arnForObjects(`${blobPrefix}*`))] : []),
     ...(needs.secret ? [statement('Secret', ['secretsmanager:GetSecretValue'], secret.secretArn)] : []),
     ...(needs.feed
       ? [statement('FeedAgain', ['dynamodb:GetRecords', 'dynamodb:GetShardIterator'], table.tableStreamArn)]
       : []),
+    ...(needs.metrics ? [statement('Metrics', ['cloudwatch:GetMetricData'], '*')] : []),
     ...(needs.topics
       ? [
           new PolicyStatement({

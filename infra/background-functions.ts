@@ -23,6 +23,8 @@ export interface BackgroundNeeds {
   readonly topics?: true;
   /** To read the change feed again. */
   readonly feed?: true;
+  /** To read metrics. */
+  readonly metrics?: true;
   /** To ask the log of requests. */
   readonly requestLog?: true;
 }
@@ -36,8 +38,8 @@ export interface BackgroundFunction {
   readonly needs: BackgroundNeeds;
   readonly trigger: Trigger;
   readonly timeoutMinutes: number;
-  /** A number in lines of its log that becomes a metric, by the name of the field. */
-  readonly measure?: string;
+  /** Numbers in lines of its log that become metrics, by the names of their fields. */
+  readonly measures?: readonly string[];
 }
 
 const read = ['dynamodb:GetItem', 'dynamodb:Query'] as const;
@@ -130,7 +132,16 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     needs: { table: ['dynamodb:GetItem', ...put], requestLog: true },
     trigger: { by: 'schedule', expression: 'rate(30 minutes)' },
     timeoutMinutes: 14,
-    measure: 'behindSeconds',
+    measures: ['behindSeconds'],
+  },
+  {
+    name: 'ProbeEndpoint',
+    file: file('probe-endpoint'),
+    does: 'asks both lanes by the way of a client, and CloudFront for its errors',
+    needs: { table: [], metrics: true },
+    trigger: { by: 'schedule', expression: 'rate(5 minutes)' },
+    timeoutMinutes: 3,
+    measures: ['failedProbes', 'edgeErrorPercent'],
   },
   {
     name: 'Administer',

@@ -83,12 +83,18 @@ export class Deployment extends Construct {
     });
     this.schedule = new ScheduleStack(this, 'schedule', {
       ...stack('schedule', 'the change feed, schedules and administration'),
-      ...{ data: this.data, endpoint: this.edge.endpoint },
+      ...{ data: this.data, endpoint: this.edge.endpoint, distributions: this.edge.distributionIds },
       functions: background,
     });
     this.operations = new OperationsStack(this, 'operations', {
       ...stack('operations', 'dashboard and alarms'),
-      ...{ data: this.data, schedule: this.schedule, balancer: this.streaming?.balancer },
+      ...{ data: this.data, schedule: this.schedule },
+      byteLane: this.streaming && {
+        balancer: this.streaming.balancer,
+        servers: this.streaming.servers,
+        minimumTasks: settings.byteLaneMinimumTasks,
+        maximumTasks: settings.byteLaneMaximumTasks,
+      },
     });
     if (console && this.console) {
       const endpoint = settings.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? this.edge.endpoint;

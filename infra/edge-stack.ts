@@ -32,7 +32,7 @@ import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { keptHeaders, viewerProtocolHeader } from '../shared/protocol/kept-headers.ts';
-import type { Settings } from './settings.ts';
+import { byteLaneEntry, type Settings } from './settings.ts';
 
 export interface EdgeStackProps extends StackProps {
   readonly settings: Settings;
@@ -57,6 +57,7 @@ export class EdgeStack extends Stack {
   readonly websites: Distribution | undefined;
   /** What clients are configured with. */
   readonly endpoint: string;
+  readonly distributionIds: readonly string[];
   readonly #settings: Settings;
   #cors: ResponseHeadersPolicy | undefined;
 
@@ -94,9 +95,13 @@ export class EdgeStack extends Stack {
           viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,
           functionAssociations,
         },
-        origins.control,
+        // The API refuses the Host of a viewer, which this distribution forwards: the router sends it nothing from here.
+        undefined,
       );
     }
+    this.distributionIds = [this.distribution, ...(this.websites ? [this.websites] : [])].map(
+      ({ distributionId }) => distributionId,
+    );
     this.endpoint = `https://${domain ?? this.distribution.domainName}`;
     new CfnOutput(this, 'Endpoint', { value: this.endpoint });
   }
@@ -122,15 +127,26 @@ export class EdgeStack extends Stack {
   }
 
   #byteLane(balancer: ApplicationLoadBalancer, customHeaders: Record<string, string>): IOrigin {
-    const origin = new VpcOriginResource(this, 'ByteLane', {
+    const { stage, domain } = this.#settings;
+    const isEncrypted = byteLaneEntry(this.#settings).certificate !== undefined;
+    // A VPC origin cannot be changed while a distribution uses it (409), so another protocol is another origin, under another name:
+    // https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html, aws/aws-cdk#34629.
+    const origin = new VpcOriginResource(this, isEncrypted ? 'ByteLaneTls' : 'ByteLane', {
       endpoint: VpcOriginEndpoint.applicationLoadBalancer(balancer),
-      vpcOriginName: `stillage-${this.#settings.stage}-byte-lane`,
-      protocolPolicy: OriginProtocolPolicy.HTTP_ONLY,
-      httpPort: 80,
+      vpcOriginName: `stillage-${stage}-byte-lane${isEncrypted ? '-tls' : ''}`,
+      ...(isEncrypted
+        ? {
+            protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
+            httpsPort: 443,
+            originSslProtocols: [OriginSslPolicy.TLS_V1_2],
+          }
+        : { protocolPolicy: OriginProtocolPolicy.HTTP_ONLY, httpPort: 80 }),
     });
     return VpcOrigin.withVpcOrigin(origin, {
       originId: 'byte',
-      domainName: balancer.loadBalancerDnsName,
+      // The certificate must be for this name, or for that in the Host header; the way to the load balancer is that of the VPC origin.
+      // https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/http-502-bad-gateway.html
+      domainName: isEncrypted && domain !== undefined ? domain : balancer.loadBalancerDnsName,
       customHeaders,
       // The longest that needs no higher quota: a copy of many bytes is answered when it is done.
       readTimeout: Duration.seconds(120),
@@ -251,6 +267,7 @@ const acknowledged = [
   },
   {
     id: 'AwsSolutions-CFR5',
-    reason: 'The byte lane is reached inside the network of the cloud, at a load balancer that has no name to certify.',
+    reason:
+      'Without a domain, the byte lane is reached inside the network of the cloud, at a load balancer that has no name to certify.',
   },
 ];

@@ -4,7 +4,17 @@ import type { Settings } from './settings.ts';
 
 /** What every process of a deployment is told of it: what functions/runtime/cloud/settings.ts reads. */
 export function environmentOf(settings: Settings, { table, blobs, secret, edgeSecret }: Data): Record<string, string> {
-  const { region, xmlNamespace, allUsersGroupUri, limits, publicUrl, strictRegion, signatureV2, regions } = settings;
+  const {
+    region,
+    xmlNamespace,
+    allUsersGroupUri,
+    limits,
+    publicUrl,
+    strictRegion,
+    signatureV2,
+    customerKeys,
+    regions,
+  } = settings;
   const { consoleOrigins } = settings;
   const { domain, websiteDomain } = hostNamesOf(settings);
   return {
@@ -21,6 +31,7 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     ...(publicUrl !== undefined && { STILLAGE_PUBLIC_URL: publicUrl.replace(/(?<!\/)\/+$/, '') }),
     ...(strictRegion && { STILLAGE_STRICT_REGION: 'true' }),
     ...(!signatureV2 && { STILLAGE_SIGNATURE_V2: 'false' }),
+    ...(!customerKeys && { STILLAGE_CUSTOMER_KEYS: 'false' }),
     ...(consoleOrigins.length > 0 && { STILLAGE_CONSOLE_ORIGINS: consoleOrigins.join(',') }),
     ...(regions.length > 0 && { STILLAGE_REGIONS: regions.join(',') }),
   };

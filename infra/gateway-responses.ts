@@ -7,11 +7,6 @@ interface GatewayError {
   readonly retryAfter?: number;
 }
 
-const noOperation: GatewayError = {
-  status: 501,
-  code: 'NotImplemented',
-  message: 'The functionality you requested is not implemented.',
-};
 const slowDown: GatewayError = {
   status: 503,
   code: 'SlowDown',
@@ -32,13 +27,13 @@ const internal: GatewayError = {
 
 /**
  * Codes, statuses and sentences are those of the error table. MISSING_AUTHENTICATION_TOKEN is what API Gateway calls a path
- * that it does not know. Its 413 (REQUEST_TOO_LARGE) cannot be changed.
+ * that it does not know: the router sends requests there only while a deployment is upgraded, so clients are told to send them again. Its 413 (REQUEST_TOO_LARGE) cannot be changed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 export const gatewayErrors: Readonly<Record<string, GatewayError>> = {
   DEFAULT_4XX: invalid,
   DEFAULT_5XX: internal,
-  MISSING_AUTHENTICATION_TOKEN: noOperation,
+  MISSING_AUTHENTICATION_TOKEN: unavailable,
   THROTTLED: slowDown,
   QUOTA_EXCEEDED: slowDown,
   INTEGRATION_TIMEOUT: unavailable,

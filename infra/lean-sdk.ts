@@ -12,6 +12,7 @@ const neverLoaded = /^(@smithy\/core\/event-streams|bowser)$/;
  * - Its schemas name properties by constants, `{ [_e]: _c }`, of which esbuild cannot know that nothing comes of evaluating them:
  *   they get the names themselves.
  * - Its clients import their package.json, for the version that they tell servers.
+ * - That of DynamoDB makes a cache of discovered endpoints, which stays empty: discovery is off. A `Map` does for it.
  */
 export const leanSdk: Plugin = {
   name: 'lean-sdk',
@@ -22,6 +23,10 @@ export const leanSdk: Plugin = {
     bundling.onLoad({ filter: /\/@aws-sdk\/client-[\w-]+\/dist-es\/schemas\/schemas_0\.js$/ }, async ({ path }) => ({
       contents: withPropertyNames(await readFile(path, 'utf8')),
       loader: 'js',
+    }));
+    bundling.onResolve({ filter: /^mnemonist\/lru-cache(\.js)?$/ }, ({ path }) => ({ path, namespace: 'map' }));
+    bundling.onLoad({ filter: /^/, namespace: 'map' }, () => ({
+      contents: 'export default class extends Map { constructor() { super(); } peek(key) { return this.get(key); } }',
     }));
     bundling.onLoad({ filter: /\/@aws-sdk\/client-[\w-]+\/package\.json$/ }, async ({ path }) => {
       const { version } = JSON.parse(await readFile(path, 'utf8')) as { version: string };

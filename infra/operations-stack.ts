@@ -10,7 +10,8 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { type ApplicationLoadBalancer, HttpCodeElb, HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { HttpCodeElb, HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { Data } from './grants.ts';
@@ -20,6 +21,7 @@ import {
   lambdaMetric,
   operatorAlarms,
   tableMetric,
+  type WatchedByteLane,
   type WatchedDeployment,
 } from './operator-alarms.ts';
 import type { ScheduleStack } from './schedule-stack.ts';
@@ -29,32 +31,33 @@ export interface OperationsStackProps extends StackProps {
   readonly settings: Settings;
   readonly data: Data;
   readonly schedule: ScheduleStack;
-  /** Before the byte lane, if there is one. */
-  readonly balancer: ApplicationLoadBalancer | undefined;
+  /** If there is one. */
+  readonly byteLane: WatchedByteLane | undefined;
 }
 
 const five = Duration.minutes(5);
 
 /** What an operator looks at, and what calls them: a dashboard, alarms, and the topic of the alarms. */
 export class OperationsStack extends Stack {
-  constructor(scope: Construct, id: string, { settings, data, schedule, balancer, ...props }: OperationsStackProps) {
+  constructor(scope: Construct, id: string, { settings, data, schedule, byteLane, ...props }: OperationsStackProps) {
     super(scope, id, props);
     const { stage } = settings;
     const { tableName } = data.table;
-    const topic = new Topic(this, 'Alarms', { displayName: `Stillage ${stage}`, enforceSSL: true });
+    const topic = this.#topic(stage);
     new CfnOutput(this, 'AlarmTopic', {
       value: topic.topicArn,
       description: 'Subscribe to it: docs/cloud-operations.md',
     });
     const action = new SnsAction(topic);
-    const alarms = operatorAlarms({ stage, tableName, schedule, balancer }).map(
-      ({ name, means, metric, above, periods, orSilence }) => {
+    const alarms = operatorAlarms({ stage, tableName, schedule, byteLane }).map(
+      ({ name, means, metric, above, below, periods, orSilence }) => {
         const alarm = new Alarm(this, name, {
           alarmName: `stillage-${stage}-${name}`,
           alarmDescription: means,
           metric,
-          threshold: above,
-          comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+          threshold: below ?? above ?? 0,
+          comparisonOperator:
+            below === undefined ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
           evaluationPeriods: periods,
           treatMissingData: orSilence ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
         });
@@ -68,11 +71,29 @@ export class OperationsStack extends Stack {
       defaultInterval: Duration.hours(12),
     });
     dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 }));
-    for (const row of rows({ stage, tableName, schedule, balancer })) dashboard.addWidgets(...row);
+    for (const row of rows({ stage, tableName, schedule, byteLane })) dashboard.addWidgets(...row);
+  }
+
+  /**
+   * The topic of the alarms. A policy that denies plain HTTP replaces the default one of SNS, which lets the account's alarms publish: so
+   * that is said here as well. https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
+   */
+  #topic(stage: string): Topic {
+    const topic = new Topic(this, 'Alarms', { displayName: `Stillage ${stage}`, enforceSSL: true });
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'Alarms',
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
+      }),
+    );
+    return topic;
   }
 }
 
-function rows({ stage, tableName, schedule, balancer }: WatchedDeployment): GraphWidget[][] {
+function rows({ stage, tableName, schedule, byteLane }: WatchedDeployment): GraphWidget[][] {
   const { functions, deadLetters, lifecycleQueue } = schedule;
   const every = [...functions];
   const followers = every.filter(([name]) => name === 'CountUsage' || name === 'ReleaseContent');
@@ -119,15 +140,15 @@ function rows({ stage, tableName, schedule, balancer }: WatchedDeployment): Grap
       ),
       graph('Bill of requests: behind, s', [billLag(stage)]),
     ],
-    ...(balancer
+    ...(byteLane
       ? [
           [
-            graph('Byte lane: requests', [balancer.metrics.requestCount({ period: five })]),
+            graph('Byte lane: requests', [byteLane.balancer.metrics.requestCount({ period: five })]),
             graph('Byte lane: errors', [
-              balancer.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: five }),
-              balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period: five }),
+              byteLane.balancer.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: five }),
+              byteLane.balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period: five }),
             ]),
-            graph('Byte lane: bytes', [balancer.metrics.processedBytes({ period: five })]),
+            graph('Byte lane: bytes', [byteLane.balancer.metrics.processedBytes({ period: five })]),
           ],
         ]
       : []),

@@ -1,6 +1,11 @@
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import { type ApplicationLoadBalancer, HttpCodeElb, HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import {
+  type ApplicationLoadBalancer,
+  type ApplicationTargetGroup,
+  HttpCodeElb,
+  HttpCodeTarget,
+} from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { measureNamespace } from './background-function.ts';
 import type { ScheduleStack } from './schedule-stack.ts';
 
@@ -10,8 +15,9 @@ export interface OperatorAlarm {
   /** What it says when it rings; docs/cloud-operations.md says what to do. */
   readonly means: string;
   readonly metric: IMetric;
-  /** It rings above this... */
-  readonly above: number;
+  /** It rings above this, or below it... */
+  readonly above?: number;
+  readonly below?: number;
   /** ...in so many periods one after the other. */
   readonly periods: number;
   /** It rings as well if nothing is told: what tells it has to come round. Otherwise silence says that nothing happened. */
@@ -22,8 +28,16 @@ export interface WatchedDeployment {
   readonly stage: string;
   readonly tableName: string;
   readonly schedule: ScheduleStack;
-  /** Before the byte lane, if there is one. */
-  readonly balancer: ApplicationLoadBalancer | undefined;
+  /** If there is one. */
+  readonly byteLane: WatchedByteLane | undefined;
+}
+
+/** What is watched of a byte lane. */
+export interface WatchedByteLane {
+  readonly balancer: ApplicationLoadBalancer;
+  readonly servers: ApplicationTargetGroup;
+  readonly minimumTasks: number;
+  readonly maximumTasks: number;
 }
 
 const five = Duration.minutes(5);
@@ -51,14 +65,35 @@ export function billLag(stage: string): Metric {
   return new Metric({ namespace, metricName: 'behindSeconds', statistic: Stats.MAXIMUM, period: Duration.hours(1) });
 }
 
+/** A metric that a probe of the endpoint makes, every five minutes. */
+export function probeMetric(stage: string, metricName: string): Metric {
+  const namespace = measureNamespace(stage, 'ProbeEndpoint');
+  return new Metric({ namespace, metricName, statistic: Stats.MAXIMUM, period: five });
+}
+
 /** Every alarm of a deployment. */
-export function operatorAlarms({ stage, tableName, schedule, balancer }: WatchedDeployment): readonly OperatorAlarm[] {
+export function operatorAlarms({ stage, tableName, schedule, byteLane }: WatchedDeployment): readonly OperatorAlarm[] {
   const { functions, deadLetters, lifecycleQueue } = schedule;
   const followers = ['CountUsage', 'ReleaseContent'].flatMap((name) => {
     const follower = functions.get(name);
     return follower ? [{ name, follower }] : [];
   });
   return [
+    {
+      name: 'EndpointProbes',
+      means: 'a request to a lane, sent as a client would, was not answered as it should be; or no request was sent',
+      metric: probeMetric(stage, 'failedProbes'),
+      above: 0,
+      periods: 3,
+      orSilence: true,
+    },
+    {
+      name: 'EdgeErrors',
+      means: 'CloudFront answers more than one request in a hundred 5xx',
+      metric: probeMetric(stage, 'edgeErrorPercent'),
+      above: 1,
+      periods: 3,
+    },
     {
       name: 'ApiErrors',
       means: 'more than one request in a hundred to the API is answered 5xx',
@@ -80,24 +115,7 @@ export function operatorAlarms({ stage, tableName, schedule, balancer }: Watched
       above: 100,
       periods: 3,
     })),
-    ...(balancer
-      ? [
-          {
-            name: 'ByteLaneErrors',
-            means: 'the byte lane answers 5xx',
-            metric: balancer.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: five }),
-            above: 50,
-            periods: 2,
-          },
-          {
-            name: 'ByteLaneUnreachable',
-            means: 'the load balancer finds no task of the byte lane that answers',
-            metric: balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period: five }),
-            above: 10,
-            periods: 2,
-          },
-        ]
-      : []),
+    ...(byteLane ? byteLaneAlarms(byteLane) : []),
     ...followers.map(({ name, follower }) => ({
       name: `${name}Lag`,
       means: `${name} is behind the change feed by more than ten minutes; after 24 hours changes would be lost`,
@@ -135,5 +153,52 @@ export function operatorAlarms({ stage, tableName, schedule, balancer }: Watched
       above: 4 * 60 * 60,
       periods: 3,
     },
+  ];
+}
+
+/** https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-cloudwatch-metrics.html */
+function byteLaneAlarms({ balancer, servers, minimumTasks, maximumTasks }: WatchedByteLane): readonly OperatorAlarm[] {
+  const healthy = (statistic: string): IMetric => servers.metrics.healthyHostCount({ statistic, period: five });
+  return [
+    {
+      name: 'ByteLaneErrors',
+      means: 'the byte lane answers 5xx',
+      metric: balancer.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: five }),
+      above: 50,
+      periods: 2,
+    },
+    {
+      name: 'ByteLaneUnreachable',
+      means: 'the load balancer finds no task of the byte lane that answers',
+      metric: balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period: five }),
+      above: 10,
+      periods: 2,
+    },
+    {
+      name: 'ByteLaneServers',
+      means: 'the byte lane has no healthy server, or the load balancer reports none',
+      metric: healthy(Stats.MINIMUM),
+      below: 1,
+      periods: 2,
+      orSilence: true,
+    },
+    {
+      name: 'ByteLaneUnhealthyServers',
+      means: 'servers of the byte lane fail their health check',
+      metric: servers.metrics.unhealthyHostCount({ statistic: Stats.MAXIMUM, period: five }),
+      above: 0,
+      periods: 3,
+    },
+    ...(maximumTasks > minimumTasks
+      ? [
+          {
+            name: 'ByteLaneAtMaximum',
+            means: 'the byte lane has as many servers as it may have: more load is answered SlowDown',
+            metric: healthy(Stats.MAXIMUM),
+            above: maximumTasks - 1,
+            periods: 3,
+          },
+        ]
+      : []),
   ];
 }

@@ -12,6 +12,8 @@ export interface RouterProps {
   readonly otherwise: string;
   /** Whether there is a byte lane. */
   readonly hasByteLane: boolean;
+  /** Whether keys of customers (SSE-C) are taken: if not, they are refused without having been sent to the byte lane. */
+  readonly customerKeys?: boolean;
 }
 
 /** The routes as the router knows them. Rows that end where everything ends that has no row are left out. */
@@ -21,6 +23,7 @@ export function compileRoutes({
   functions,
   otherwise,
   hasByteLane,
+  customerKeys = true,
 }: RouterProps): CompiledRoutes {
   const servedBy = new Map(
     functions.flatMap(({ name, serves }) => serves.map((operation) => [operation, name] as const)),
@@ -45,8 +48,11 @@ export function compileRoutes({
     byteLane: hasByteLane
       ? Object.fromEntries(Object.entries(byteLane).filter(([operation]) => present.has(operation)))
       : {},
+    withheld: customerKeys ? [] : customerKeyHeaders,
   };
 }
+
+const customerKeyHeaders = ['', 'copy-source-'].map((prefix) => `x-amz-${prefix}server-side-encryption-customer-key`);
 
 function compileRow(name: string, { header, parameter }: Route): CompiledRow {
   if (parameter) return [name, header ?? 0, parameter];

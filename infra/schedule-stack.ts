@@ -17,6 +17,8 @@ export interface ScheduleStackProps extends StackProps {
   readonly data: Data;
   /** What clients are configured with. */
   readonly endpoint: string;
+  /** The ids of the distributions. */
+  readonly distributions: readonly string[];
   readonly functions: readonly BackgroundBundle[];
 }
 
@@ -31,7 +33,11 @@ export class ScheduleStack extends Stack {
   readonly deadLetters: { readonly feed: Queue; readonly schedule: Queue; readonly lifecycle: Queue };
   readonly lifecycleQueue: Queue;
 
-  constructor(scope: Construct, id: string, { settings, data, endpoint, functions, ...props }: ScheduleStackProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { settings, data, endpoint, distributions, functions, ...props }: ScheduleStackProps,
+  ) {
     super(scope, id, props);
     this.deadLetters = {
       feed: this.#queue('FeedDeadLetters', { retentionPeriod: retention }),
@@ -47,6 +53,8 @@ export class ScheduleStack extends Stack {
     const environment = {
       ...environmentOf(settings, data),
       STILLAGE_ENDPOINT: endpoint,
+      STILLAGE_DISTRIBUTIONS: distributions.join(','),
+      STILLAGE_BYTE_LANE: String(settings.byteLane === 'fargate'),
       STILLAGE_LIFECYCLE_QUEUE: this.lifecycleQueue.queueUrl,
       STILLAGE_REQUEST_LOGS: requestLogs.join(','),
       STILLAGE_RELEASE_GRACE_DAYS: String(settings.releaseGraceDays),

@@ -1,6 +1,8 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import { z } from 'zod';
+import { memoryOfCpu, type Preset, presets, type Sizes } from './presets.ts';
+import { defaultZones, zoneCount, zonePrefix, zonesWithoutVpcOrigins } from './zones.ts';
 import { isOrigin, servesObjects } from '../shared/protocol/console/origins.ts';
 import { isLimit, limitFault, type Limits } from '../shared/protocol/limits.ts';
 import { hostNamesOf } from './host-names.ts';
@@ -44,6 +46,8 @@ function limitProblem(name: string, value: number): string | undefined {
 }
 
 const fields = z.object({
+  /** Where the sizes come from that are not set. */
+  preset: z.enum(Object.keys(presets) as [Preset, ...Preset[]]),
   /** Names the deployment: several can live in one account. */
   stage: z.string().regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short lower-case word'),
   account: z.string().regex(/^\d{12}$/, 'must be the 12 digits of an account'),
@@ -62,10 +66,19 @@ const fields = z.object({
         'must be the ARN of a certificate in us-east-1',
       ),
   ),
+  /** The certificate of the same names for the load balancer of the byte lane: in the region of the deployment, as its load balancers want it. */
+  originCertificate: optional(
+    z.string().regex(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of a certificate'),
+  ),
   /** The hosted zone of Route 53 that gets the names. Without it, whoever keeps the DNS enters them. */
   hostedZone: optional(z.string().regex(/^Z[A-Z0-9]+$/, 'must be the id of a hosted zone')),
   /** What carries the bodies of objects: a service on Fargate, or the functions of the operations within their limits. */
   byteLane: z.enum(['fargate', 'functions']),
+  /** Of one server of the byte lane, in units of a 1,024th of a processor, and in MiB. */
+  byteLaneCpu: wholeNumber,
+  byteLaneMemory: wholeNumber,
+  /** The ids of the zones of the byte lane. Without any, the first two of the region that can have one. */
+  zones: list(z.string().regex(/^[a-z]{3,6}\d-az\d$/, 'must be ids of zones, such as use1-az1')),
   byteLaneMinimumTasks: wholeNumber,
   byteLaneMaximumTasks: wholeNumber,
   /** The stream of a table that was restored, and takes the place of the one that the data stack made. */
@@ -108,6 +121,8 @@ const fields = z.object({
   strictRegion: yesOrNo,
   /** Whether signatures of version 2 are taken, which do not cover the body. */
   signatureV2: yesOrNo,
+  /** Whether keys of customers (SSE-C) are taken: without a domain they reach the byte lane unencrypted, inside the provider's network. */
+  customerKeys: yesOrNo,
   /** Regions besides its own that buckets may be asked for in; none: any. On the command line, with commas between them. */
   regions: list(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions')),
   xmlNamespace: z.url(),
@@ -138,9 +153,74 @@ const settings = fields.superRefine((given, context) => {
   const [, , , region, account] = given.restoredTable?.split(':') ?? [];
   if (given.restoredTable && (region !== given.region || account !== given.account))
     wrong('restoredTable', `is not in account ${given.account} and region ${given.region}, where the deployment is`);
+  if (!memoryOfCpu[given.byteLaneCpu]?.includes(given.byteLaneMemory))
+    wrong('byteLaneMemory', `Fargate has no servers of ${given.byteLaneCpu} units and ${given.byteLaneMemory} MiB`);
+  const zones = zonesProblem(given);
+  if (zones !== undefined) wrong('zones', zones);
+  const byteLaneCertificate = originCertificateOf(given);
+  if (given.byteLane === 'fargate' && given.domain) {
+    if (byteLaneCertificate === undefined) {
+      wrong(
+        'originCertificate',
+        `a byte lane with a domain needs one, in ${given.region}: requests travel to it by TLS`,
+      );
+    } else if (byteLaneCertificate.split(':')[3] !== given.region) {
+      wrong('originCertificate', `is not in ${given.region}, where the load balancer is`);
+    }
+  }
   if (given.byteLaneMinimumTasks > given.byteLaneMaximumTasks)
     wrong('byteLaneMinimumTasks', 'is more than the maximum');
 });
+
+function zonesProblem({
+  zones,
+  region,
+}: {
+  readonly zones: readonly string[];
+  readonly region: string;
+}): string | undefined {
+  if (zones.length === 0) return undefined;
+  if (new Set(zones).size !== zoneCount || zones.length !== zoneCount) return `must be ${zoneCount} different zones`;
+  if (!zones.every((id) => id.startsWith(`${zonePrefix(region)}-`))) return `must be zones of ${region}`;
+  const unfit = zones.filter((id) => zonesWithoutVpcOrigins.has(id));
+  return unfit.length > 0 ? `CloudFront has no VPC origins in ${unfit.join(', ')}` : undefined;
+}
+
+/** The sizes of the preset, where they are not set themselves. */
+function sizesOf(context: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const sizes: Sizes = presets[context['preset'] as Preset] ?? presets.standard;
+  const isSet = (name: string): boolean => context[name] !== undefined && context[name] !== '';
+  return Object.fromEntries(Object.entries(sizes).filter(([name]) => !isSet(name)));
+}
+
+/** The ids of the zones of the byte lane. */
+export function zonesOf({ zones, region }: Pick<Settings, 'zones' | 'region'>): readonly string[] {
+  return zones.length > 0 ? zones : defaultZones(region);
+}
+
+/** The certificate of the byte lane's load balancer. That of the distribution serves both where both have to be in us-east-1. */
+export function originCertificateOf({
+  domain,
+  region,
+  certificate,
+  originCertificate,
+}: Pick<Settings, 'domain' | 'region' | 'certificate' | 'originCertificate'>): string | undefined {
+  if (domain === undefined) return undefined;
+  return originCertificate ?? (region === 'us-east-1' ? certificate : undefined);
+}
+
+/** What the distribution finds at the load balancer of the byte lane. */
+export interface ByteLaneEntry {
+  readonly port: 80 | 443;
+  /** Undefined: plain HTTP, as there is no name that a certificate could be for. */
+  readonly certificate: string | undefined;
+}
+
+/** How the distribution reaches the byte lane: by TLS where there is a domain, and so a certificate. */
+export function byteLaneEntry(settings: Parameters<typeof originCertificateOf>[0]): ByteLaneEntry {
+  const certificate = originCertificateOf(settings);
+  return { port: certificate === undefined ? 80 : 443, certificate };
+}
 
 /** Whether objects may be served at an origin. Where there is no domain, the distribution's own name serves them alone. */
 function sharesOrigin(
@@ -168,10 +248,14 @@ export class SettingsError extends Error {}
 
 /** Reads the settings from the context of an app. @throws SettingsError that names every wrong one */
 export function readSettings(node: Node): Settings {
-  const context = Object.fromEntries(
-    Object.keys(fields.shape).map((name) => [name, node.tryGetContext(name) as unknown]),
+  return parseSettings(
+    Object.fromEntries(Object.keys(fields.shape).map((name) => [name, node.tryGetContext(name) as unknown])),
   );
-  const parsed = settings.safeParse(context);
+}
+
+/** Reads the settings from a context; other values in it mean nothing. @throws SettingsError that names every wrong one */
+export function parseSettings(context: Readonly<Record<string, unknown>>): Settings {
+  const parsed = settings.safeParse({ ...context, ...sizesOf(context) });
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw new SettingsError(`the settings in cdk.json, or given by -c, do not hold: ${issues.join('; ')}`);

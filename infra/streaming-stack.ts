@@ -1,18 +1,21 @@
-import { CfnOutput, Duration, Fn, RemovalPolicy, Size, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { CfnOutput, Duration, RemovalPolicy, Size, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
+  type CfnSubnet,
   FlowLogDestination,
   FlowLogTrafficType,
   GatewayVpcEndpointAwsService,
   type IVpc,
   IpAddresses,
-  Peer,
   Port,
   SecurityGroup,
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import {
+  AlarmBehavior,
   Cluster,
   ContainerImage,
   ContainerInsights,
@@ -24,16 +27,21 @@ import {
   LogDrivers,
   OperatingSystemFamily,
 } from 'aws-cdk-lib/aws-ecs';
-import { ApplicationLoadBalancer, ApplicationProtocol } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import {
+  ApplicationLoadBalancer,
+  ApplicationProtocol,
+  type ApplicationTargetGroup,
+  HttpCodeTarget,
+} from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { LogGroup, type LogGroupClass } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { byteLane } from '../shared/protocol/lanes.ts';
-import type { OperationName } from '../shared/protocol/routes.ts';
+import { byteLaneOperations } from '../shared/protocol/lanes.ts';
 import { environmentOf } from './environment.ts';
 import { acknowledgeBlobs, type Data, grantsOf, scrubGrants } from './grants.ts';
 import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
 import { byteLaneLogName, requestLogClass } from './request-logs.ts';
-import type { Settings } from './settings.ts';
+import { OriginFacingList } from './origin-facing-list.ts';
+import { byteLaneEntry, type Settings, zonesOf } from './settings.ts';
 
 export interface StreamingStackProps extends StackProps {
   readonly settings: Settings;
@@ -43,9 +51,8 @@ export interface StreamingStackProps extends StackProps {
   readonly imageDirectory: string;
 }
 
-/** What a server listens on, and the load balancer too: only the distribution reaches it, inside the network of the cloud. */
+/** What a server listens on. */
 const port = 9000;
-const balancerPort = 80;
 const addresses = '10.72.0.0/16';
 
 /**
@@ -54,6 +61,8 @@ const addresses = '10.72.0.0/16';
  */
 export class StreamingStack extends Stack {
   readonly balancer: ApplicationLoadBalancer;
+  /** The servers behind it. */
+  readonly servers: ApplicationTargetGroup;
   readonly #settings: Settings;
 
   constructor(scope: Construct, id: string, props: StreamingStackProps) {
@@ -62,14 +71,15 @@ export class StreamingStack extends Stack {
     this.#settings = settings;
     const vpc = this.#network();
     const service = this.#service(vpc, this.#task(data, functions, imageDirectory));
-    this.balancer = this.#balancer(vpc, service);
+    ({ balancer: this.balancer, servers: this.servers } = this.#balancer(vpc, service));
+    this.#rollBackOnErrors(service);
     this.#scale(service);
     this.#scrub(data, imageDirectory, vpc, service);
   }
 
-  /** Two zones, by position: their names would have to be looked up. */
+  /** The ids of two zones: which zone a name means differs from account to account. {@link placeByZoneId} says them as ids. */
   override get availabilityZones(): string[] {
-    return [0, 1].map((index) => Fn.select(index, Fn.getAzs()));
+    return [...zonesOf(this.#settings)];
   }
 
   /**
@@ -91,6 +101,8 @@ export class StreamingStack extends Stack {
         Table: { service: GatewayVpcEndpointAwsService.DYNAMODB },
       },
     });
+    for (const subnet of [...vpc.publicSubnets, ...vpc.isolatedSubnets])
+      placeByZoneId(subnet.node.defaultChild as CfnSubnet);
     vpc.addFlowLog('Refused', {
       destination: FlowLogDestination.toCloudWatchLogs(this.#logGroup('RefusedLog')),
       trafficType: FlowLogTrafficType.REJECT,
@@ -101,18 +113,22 @@ export class StreamingStack extends Stack {
 
   #task(data: Data, functions: readonly FunctionDescription[], imageDirectory: string): FargateTaskDefinition {
     const task = new FargateTaskDefinition(this, 'Task', {
-      cpu: 1024,
-      memoryLimitMiB: 2048,
+      cpu: this.#settings.byteLaneCpu,
+      memoryLimitMiB: this.#settings.byteLaneMemory,
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
     });
-    const own = functions.filter(({ serves }) => serves.some(isOnByteLane));
+    const own = functions.filter(({ serves }) => serves.some((operation) => byteLaneOperations.has(operation)));
     const needs = needsOfAll(own);
     for (const statement of grantsOf(needs, data)) task.addToTaskRolePolicy(statement);
     acknowledgeBlobs(task.taskRole, needs, data);
     task.addContainer('Server', {
       image: ContainerImage.fromAsset(imageDirectory, { platform: Platform.LINUX_ARM64 }),
       command: ['bin/byte-lane.mjs'],
-      environment: { ...environmentOf(this.#settings, data), PORT: String(port) },
+      environment: {
+        ...environmentOf(this.#settings, data),
+        PORT: String(port),
+        STILLAGE_UPLOAD_MEMORY: String(uploadMemory(this.#settings)),
+      },
       portMappings: [{ containerPort: port }],
       logging: LogDrivers.awsLogs({
         streamPrefix: 'byte-lane',
@@ -125,7 +141,7 @@ export class StreamingStack extends Stack {
       // Requests that are running when a task is stopped may end: functions/runtime/cloud/byte-lane.ts waits a little less.
       stopTimeout: Duration.seconds(120),
       healthCheck: {
-        command: ['CMD', 'node', '-e', askForHealth],
+        command: ['CMD', 'node', '-e', askWhetherAlive],
         interval: Duration.seconds(30),
         timeout: Duration.seconds(10),
         retries: 5,
@@ -201,14 +217,20 @@ export class StreamingStack extends Stack {
     });
   }
 
-  #balancer(vpc: IVpc, service: FargateService): ApplicationLoadBalancer {
+  #balancer(
+    vpc: IVpc,
+    service: FargateService,
+  ): { readonly balancer: ApplicationLoadBalancer; readonly servers: ApplicationTargetGroup } {
     const securityGroup = new SecurityGroup(this, 'BalancerAccess', {
       vpc,
       description: 'Stillage: the load balancer of the byte lane',
       allowAllOutbound: false,
     });
-    // The distribution arrives from network interfaces inside. Whoever else gets here lacks its secret.
-    securityGroup.addIngressRule(Peer.ipv4(addresses), Port.tcp(balancerPort), 'the distribution');
+    // Traffic of a VPC origin matches this list, and no rule for the addresses of the network that it arrives in.
+    // https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html
+    const distribution = new OriginFacingList(this, 'Distribution', { logGroup: this.#logGroup('DistributionLog') });
+    const { port: balancerPort, certificate } = byteLaneEntry(this.#settings);
+    securityGroup.addIngressRule(distribution.peer, Port.tcp(balancerPort), 'the distribution');
     const balancer = new ApplicationLoadBalancer(this, 'Balancer', {
       vpc,
       internetFacing: false,
@@ -219,18 +241,24 @@ export class StreamingStack extends Stack {
       // It takes an underscore for invalid, which names of metadata have.
       dropInvalidHeaderFields: false,
     });
-    const listener = balancer.addListener('Http', {
+    const listener = balancer.addListener(certificate === undefined ? 'Http' : 'Https', {
       port: balancerPort,
-      protocol: ApplicationProtocol.HTTP,
       open: false,
+      ...(certificate === undefined
+        ? { protocol: ApplicationProtocol.HTTP }
+        : {
+            protocol: ApplicationProtocol.HTTPS,
+            certificates: [Certificate.fromCertificateArn(this, 'Certificate', certificate)],
+          }),
     });
-    listener.addTargets('Servers', {
+    const servers = listener.addTargets('Servers', {
       port,
       protocol: ApplicationProtocol.HTTP,
       targets: [service],
       deregistrationDelay: Duration.seconds(120),
+      // Not whether table and blobs answer: while they do not, every server would be stopped, and none would come up again.
       healthCheck: {
-        path: '/_stillage/health',
+        path: '/_stillage/live',
         interval: Duration.seconds(15),
         timeout: Duration.seconds(10),
         unhealthyThresholdCount: 5,
@@ -240,15 +268,35 @@ export class StreamingStack extends Stack {
       id: 'AwsSolutions-ELB2',
       reason: 'Servers log each request; a log of the load balancer would hold presigned URLs.',
     });
-    return balancer;
+    return { balancer, servers };
   }
 
-  /** Hashing and encryption take the processor, so that is what there must be enough of. */
+  /**
+   * A deployment whose servers answer errors is rolled back, and not only one whose servers do not start. The alarm is told to nobody:
+   * those of the operations stack are.
+   * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/deployment-alarm-failure.html
+   */
+  #rollBackOnErrors(service: FargateService): void {
+    const alarm = new Alarm(this, 'DeploymentErrors', {
+      alarmName: `stillage-${this.#settings.stage}-byte-lane-deployment`,
+      alarmDescription: 'Stillage: rolls a deployment of the byte lane back',
+      metric: this.servers.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: Duration.minutes(1) }),
+      threshold: 20,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 2,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+    service.enableDeploymentAlarms([alarm.alarmName], { behavior: AlarmBehavior.ROLLBACK_ON_ALARM });
+  }
+
+  /** Hashing and encryption take the processor, and uploads memory: there must be enough of both. */
   #scale(service: FargateService): void {
     const { byteLaneMinimumTasks: minCapacity, byteLaneMaximumTasks: maxCapacity } = this.#settings;
-    service
-      .autoScaleTaskCount({ minCapacity, maxCapacity })
-      .scaleOnCpuUtilization('Processor', { targetUtilizationPercent: 60, scaleInCooldown: Duration.minutes(5) });
+    const tasks = service.autoScaleTaskCount({ minCapacity, maxCapacity });
+    const scaleInCooldown = Duration.minutes(5);
+    tasks.scaleOnCpuUtilization('Processor', { targetUtilizationPercent: 60, scaleInCooldown });
+    // A metric filter over the log would tell of the upload memory alone, but logs of class Infrequent Access have none.
+    tasks.scaleOnMemoryUtilization('Memory', { targetUtilizationPercent: 60, scaleInCooldown });
   }
 
   #logGroup(id: string, logGroupName?: string, logGroupClass?: LogGroupClass): LogGroup {
@@ -261,8 +309,15 @@ export class StreamingStack extends Stack {
   }
 }
 
-const askForHealth = `fetch('http://127.0.0.1:${port}/_stillage/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
+/** The bytes of memory that uploads may take in a server: what else is in it needs as much. */
+function uploadMemory({ byteLaneMemory }: Settings): number {
+  return (byteLaneMemory / 2) * 1024 * 1024;
+}
 
-function isOnByteLane(operation: OperationName): boolean {
-  return operation in byteLane || operation === 'GetHealth';
+const askWhetherAlive = `fetch('http://127.0.0.1:${port}/_stillage/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
+
+/** https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-subnet.html */
+function placeByZoneId(subnet: CfnSubnet): void {
+  subnet.availabilityZoneId = subnet.availabilityZone;
+  subnet.availabilityZone = undefined;
 }

@@ -129,7 +129,8 @@ export class S3Client {
     const signed = await signRequest(this.signer, unsigned, this.now());
     const started = performance.now();
     try {
-      const headers = await sendBytes(signed, upload);
+      const isPart = upload.query?.['partNumber'] !== undefined;
+      const headers = isPart ? await sendPart(signed, upload) : await sendWhole(signed, upload);
       this.note(request, started, 200, headers.get('x-amz-request-id') ?? '');
       return headers;
     } catch (error) {
@@ -165,7 +166,8 @@ export class S3Client {
       ...(request.body !== undefined && { body: request.body }),
       ...(request.signal && { signal: request.signal }),
       credentials: 'omit',
-      cache: 'no-store',
+      // Any other mode but this one has browsers send a Cache-Control of their own, which would be stored with an object.
+      cache: request.method === 'GET' || request.method === 'HEAD' ? 'no-store' : 'force-cache',
       redirect: 'error',
       referrerPolicy: 'no-referrer',
     });
@@ -232,8 +234,23 @@ function toFailure(error: unknown): S3Failure {
   return offline();
 }
 
-/** By XMLHttpRequest, since fetch does not say how far a body has got. */
-function sendBytes({ url, headers }: SignedRequest, upload: Upload): Promise<Headers> {
+/** By fetch, which unlike XMLHttpRequest can be kept from adding a Cache-Control that would be stored. */
+async function sendWhole({ url, headers }: SignedRequest, upload: Upload): Promise<Headers> {
+  const response = await fetch(url, {
+    method: 'PUT',
+    headers,
+    body: upload.body,
+    signal: upload.signal,
+    credentials: 'omit',
+    cache: 'force-cache',
+    redirect: 'error',
+  });
+  if (response.ok) return response.headers;
+  throw failureOf(response.status, await response.text(), response.headers.get('x-amz-request-id') ?? '');
+}
+
+/** By XMLHttpRequest, since fetch does not say how far a body has got. The headers of a part are not stored. */
+function sendPart({ url, headers }: SignedRequest, upload: Upload): Promise<Headers> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('PUT', url);

@@ -1,4 +1,6 @@
-import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
+import { checkBucketName } from '../../shared/http/bucket-name.ts';
+import type { Buckets } from '../../shared/metadata/buckets/buckets.ts';
+import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { argument, command, optional } from './command.ts';
 
@@ -33,3 +35,12 @@ export const bucketCommands = {
     return { bucket: bucket.name, policy: policy['text'] as string };
   }),
 };
+
+/**
+ * Creates a bucket if the project has none of this name.
+ * @throws S3Error InvalidBucketName, BucketAlreadyExists (another project's), SlowDown
+ */
+export async function declareBucket(buckets: Buckets, name: string, project: string): Promise<void> {
+  checkBucketName(name);
+  await buckets.create(byOperator, name, project, Infinity);
+}

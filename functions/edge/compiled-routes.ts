@@ -12,6 +12,8 @@ export interface CompiledRoutes {
   readonly otherwise: string;
   /** The functions that have a byte lane, with the headers of which a request must have one; none: it needs none. */
   readonly byteLane: Readonly<Record<string, readonly string[]>>;
+  /** A request with one of these headers does not take the byte lane. */
+  readonly withheld: readonly string[];
 }
 
 /** The name of a function, and what a request must have for it. */

@@ -37,9 +37,13 @@ export function router(
   return (event) => {
     const request = event.request;
     const rawQuery = request.rawQueryString() || '';
-    const operation = operationOf(routes, request, rawQuery);
-    const wanted = own(routes.byteLane, operation);
-    selectOrigin(wanted && (wanted.length === 0 || wanted.some((name) => request.headers[name])) ? 'byte' : 'control');
+    const on = levelOf(routes, request);
+    const operation = operationOf(routes, on, request, rawQuery);
+    // All that a website is asked for goes where its pages are: its distribution forwards the viewer's Host, which API Gateway refuses.
+    const wanted = own(routes.byteLane, on === 'website' ? websitePages : operation);
+    const has = (name: string): boolean => request.headers[name] !== undefined;
+    const isOfByteLane = wanted && (wanted.length === 0 || wanted.some(has)) && !routes.withheld.some(has);
+    selectOrigin(isOfByteLane ? 'byte' : 'control');
     keepOriginals(request, rawQuery, event.viewer.ip);
     // What API Gateway would decode, collapse or refuse stays out of its sight.
     request.uri = '/' + operation;
@@ -64,8 +68,9 @@ function keepOriginals(request: ViewerRequest, rawQuery: string, address: string
   delete headers['authorization'];
 }
 
-function operationOf(routes: CompiledRoutes, request: ViewerRequest, rawQuery: string): string {
-  const on = levelOf(routes, request);
+const websitePages = 'GetWebsitePage';
+
+function operationOf(routes: CompiledRoutes, on: string, request: ViewerRequest, rawQuery: string): string {
   const parameters = on === 'website' ? [] : parse(rawQuery);
   const resource = parameters && resourceOf(routes, on, request, parameters);
   if (!parameters || resource === undefined) return routes.otherwise;

@@ -23,7 +23,7 @@ export const getObjectAttributes = defineOperation({
     key,
     versionId: parseVersionId(query),
     asked: parseAttributes(fields),
-    customer: readCustomerKey({ fields, ...channel }),
+    customer: readCustomerKey({ fields, settings, ...channel }),
     maxParts: Math.min(parseNumber(fields, 'x-amz-max-parts') ?? Infinity, settings.limits.keysPerPage),
     marker: parseNumber(fields, 'x-amz-part-number-marker') ?? 0,
   }),

@@ -31,7 +31,7 @@ export const postObject = defineOperation({
     return {
       bucket,
       key: readKey(form.key, settings.limits.keyBytes),
-      encryption: readWantedEncryption({ fields: form.headers, secure, remoteAddress }),
+      encryption: readWantedEncryption({ fields: form.headers, secure, remoteAddress, settings }),
       headers: withTagging(
         readUploadHeaders(form.headers, settings.limits),
         form.fields.get('tagging'),

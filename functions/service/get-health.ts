@@ -1,6 +1,6 @@
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
-/** Stillage's own `GET /_stillage/health`: 200 only when table and blobs answer. */
+/** Stillage's own `GET /_stillage/health`: 200 only when table and blobs answer; says so where nothing is kept. */
 export const getHealth = defineOperation({
   name: 'GetHealth',
   on: 'internal',
@@ -8,8 +8,12 @@ export const getHealth = defineOperation({
   needs: { table: 'read', blobs: 'read' },
   parse: () => ({}),
   authorise: () => [],
-  act: async (_, { buckets, blobs }) => {
+  act: async (_, { buckets, blobs, settings }) => {
     await Promise.all([buckets.check(), blobs.check()]);
+    return { status: 'ok', ...(settings.ephemeral && { ephemeral: true }) };
   },
-  render: () => ({ fields: [['content-type', 'application/json']], body: Buffer.from('{"status":"ok"}\n') }),
+  render: (health) => ({
+    fields: [['content-type', 'application/json']],
+    body: Buffer.from(`${JSON.stringify(health)}\n`),
+  }),
 });

@@ -1,4 +1,4 @@
-import type { OperationName } from './routes.ts';
+import { routes, type OperationName } from './routes.ts';
 
 /**
  * The two ways from the distribution to an operation. The control lane, API Gateway and a function for each operation, carries
@@ -34,3 +34,13 @@ export const byteLane: Readonly<Partial<Record<OperationName, readonly string[]>
     'x-amz-copy-source-server-side-encryption-customer-algorithm',
   ],
 };
+
+/**
+ * What a server of the byte lane serves: the operations of the table, whatever a website can be asked for, since a website's distribution
+ * reaches no other lane, and health, for the load balancer.
+ */
+export const byteLaneOperations: ReadonlySet<OperationName> = new Set([
+  ...(Object.keys(byteLane) as OperationName[]),
+  ...routes.flatMap(({ on, operation }) => (on === 'website' ? [operation] : [])),
+  'GetHealth',
+]);

@@ -36,11 +36,15 @@ export interface Settings {
   readonly publicUrl?: string | undefined;
   /** Regions besides its own that a bucket may be asked for in; undefined: any. */
   readonly regions?: readonly string[] | undefined;
+  /** False: no key of a customer (SSE-C) is taken, since it would not be encrypted on all of its way. Undefined: true. */
+  readonly customerKeys?: boolean | undefined;
   /** How long a day of lifecycle rules is, if not a day. */
   readonly lifecycleDaySeconds?: number | undefined;
   readonly limits: Limits;
   /** Binds continuation tokens to this deployment. */
   readonly tokenKey: Uint8Array;
+  /** Whether everything is gone when the service ends. */
+  readonly ephemeral?: boolean;
 }
 
 /** Where a request points, by the level of its operation. */
@@ -101,7 +105,7 @@ export type Context<On extends Level, Body> = Services & {
   readonly authorisation: AuthorisationOf<On, Body>;
 } & (On extends 'service' | 'internal' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
   // Tells what bucket a request turned out to be about that names none: its rules of CORS count then, and its owner's rate.
-  (On extends 'internal' ? { readonly concerns: (bucket: Bucket) => void } : object) &
+  (On extends 'internal' ? { readonly concerns: (bucket: Bucket) => Promise<void> } : object) &
   BodyOf<Body>;
 
 /** A form names its object itself. */

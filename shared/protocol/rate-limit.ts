@@ -8,6 +8,12 @@ export class RateExceeded extends Error {
   }
 }
 
+/** How many requests a second parties may send, wherever they are counted. */
+export interface Rates {
+  /** Counts a request. @throws RateExceeded, and then it is not counted */
+  admit(party: string): void | Promise<void>;
+}
+
 const second = 1000;
 /** How often parties are forgotten that have not asked for a while. */
 const tidying = 60 * second;
@@ -22,7 +28,7 @@ interface Allowance {
  * How many requests a second each of many parties may send, in this process. After a pause, those of a second may come all at once
  * (https://en.wikipedia.org/wiki/Token_bucket).
  */
-export class RateLimit {
+export class RateLimit implements Rates {
   readonly #perSecond: number;
   readonly #clock: Clock;
   readonly #allowances = new Map<string, Allowance>();

@@ -50,6 +50,7 @@ const folders = [
   'functions/runtime/cloud',
   'functions/runtime/local',
   'functions/runtime/cli',
+  'functions/runtime/package',
   'functions/runtime',
   'functions/edge',
   'functions',
@@ -123,6 +124,8 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   // The scrub of a deployment is a task that prints what the command prints.
   'functions/runtime/cloud': [...belowRuntime, ...shared, 'functions/runtime/cli'],
   'functions/runtime/cli': [...belowRuntime, ...shared, 'functions/runtime/local'],
+  // What programs import: the service within them, and kits for their tests.
+  'functions/runtime/package': [...belowRuntime, ...shared, 'functions/runtime/local', 'functions/runtime/cli'],
   // It is all that the router may hold: what it does not need would not fit.
   'functions/edge': ['shared/protocol'],
   infra: ['shared/protocol', 'functions/edge'],

@@ -77,8 +77,9 @@ export class CloudAccount {
    */
   async deploy(context: Context, pace: Pace = {}, former?: DeploymentUnderTest): Promise<DeploymentUnderTest> {
     const names = hostNamesOf({ domain: context['domain'], websiteDomain: context['websiteDomain'] });
-    const hasByteLane = context['byteLane'] !== 'functions';
-    const router = await routerCode({ ...names, functions: this.#functions, otherwise, hasByteLane });
+    const hasByteLane = context['byteLane'] !== 'functions' && context['preset'] !== 'small';
+    const customerKeys = context['customerKeys'] !== 'false';
+    const router = await routerCode({ ...names, functions: this.#functions, otherwise, hasByteLane, customerKeys });
     const synthesis = await synthesise(this.#functions, { context, router });
     const deployment = await DeploymentUnderTest.start(this.#moto.endpoint, synthesis, this.#functions, {
       background: this.#background,

@@ -28,6 +28,7 @@ import { refusal, split, toEvent, toResponse, type ApiRequest, type ApiResponse 
 import { RoleGate } from './role-gate.ts';
 import { deployedFunctions, deployedTask, type Grantee } from './template-grants.ts';
 import { TemplateValues } from './template-values.ts';
+import { VpcOriginPath } from './vpc-origin.ts';
 import { WorkOnCall } from './work-on-call.ts';
 
 const stage = 'prod';
@@ -39,7 +40,7 @@ let count = 0;
 
 /** What the resources of a deployment's templates are called: no two deployments share any. */
 function freshNames(): Readonly<
-  Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret' | 'Lifecycle' | 'Distribution', string>
+  Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret' | 'Lifecycle' | 'Distribution' | 'Websites', string>
 > {
   const own = `stillage-${(count += 1)}`;
   return {
@@ -49,6 +50,7 @@ function freshNames(): Readonly<
     EdgeSecret: `${own}-edge`,
     Lifecycle: `${own}-Lifecycle`,
     Distribution: `${own}.cloudfront.net`,
+    Websites: `${own}-websites.cloudfront.net`,
   };
 }
 type Names = ReturnType<typeof freshNames>;
@@ -156,6 +158,11 @@ export class DeploymentUnderTest {
     return `http://127.0.0.1:${this.#byteLane!.port}`;
   }
 
+  /** What a server of the byte lane is told. */
+  get serverEnvironment(): Readonly<Record<string, string>> {
+    return this.#values.serverEnvironment(this.synthesis.streaming!);
+  }
+
   /** What a function, or the byte lane, has logged of requests. */
   async requests(name: string): Promise<Record<string, unknown>[]> {
     const log = name === 'byte-lane' ? this.#byteLane!.log : (await this.#functions.get(name))?.log;
@@ -244,7 +251,11 @@ export class DeploymentUnderTest {
       });
     }
     const control = { host: apiHost, call: (request: ApiRequest) => this.callApi(request) };
-    const lanes = { control, bytePort: this.#byteLane?.port };
+    const byte = this.#byteLane && {
+      port: this.#byteLane.port,
+      path: new VpcOriginPath(streaming!, edge),
+    };
+    const lanes = { control, byte };
     this.#distribution = await CloudFront.start(edge, await this.#valuesOfEdge(), lanes);
   }
 

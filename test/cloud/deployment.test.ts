@@ -5,6 +5,7 @@ import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteBucketCommand,
+  DeleteObjectCommand,
   DeleteObjectsCommand,
   GetBucketAclCommand,
   GetBucketEncryptionCommand,
@@ -37,7 +38,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
-import { request as startRequest, type IncomingMessage } from 'node:http';
+import { request as startRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -53,6 +54,7 @@ import { alice, bob } from '../support/server.ts';
 import { anonymous, signed } from '../support/signer.ts';
 import { CloudAccount } from './cloud-account.ts';
 import { apiHost, type DeploymentUnderTest } from './deployment-under-test.ts';
+import { healthChecks } from './health-checks.ts';
 
 // Through engines in Python, every write takes its time.
 vi.setConfig({ testTimeout: 300_000 });
@@ -246,6 +248,13 @@ describe('a client of S3 at the endpoint', () => {
     expect({ status: answer.status, text: answer.body.toString() }).toEqual({ status: 200, text: '<h1>Here</h1>' });
   });
 
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH'])('has a website that can only be looked at: %s', async (method) => {
+    const sent = anonymous(`${Bucket}.${websiteDomain}`, { method, path: '/' });
+    const answer = await exchange(deployment!.url, sent);
+    expect(answer.status).toBe(405);
+    expect(answer.body.toString()).toContain('<li>Code: MethodNotAllowed</li>');
+  });
+
   it('is answered by stubs, and told what is not there', async () => {
     expect((await client!.send(new GetBucketRequestPaymentCommand({ Bucket }))).Payer).toBe('BucketOwner');
     const encryption = client!.send(new GetBucketEncryptionCommand({ Bucket }));
@@ -326,7 +335,7 @@ describe('what did not come through the distribution', () => {
       const { status, body } = await call('/ListObjectsV2', headers);
       expect({ status, isXml: body.includes('<Code>AccessDenied</Code>') }).toEqual({ status: 403, isXml: true });
     }
-    expect((await call('/NoSuchFunction', kept)).status).toBe(501);
+    expect((await call('/NoSuchFunction', kept)).status).toBe(503);
     expect((await call('/ListObjectsV2', kept, 's3.example.com')).status).toBe(403);
   });
 
@@ -382,6 +391,50 @@ describe('behind the distribution', () => {
     expect(deployment!.calls.actions.size).toBeGreaterThan(20);
     expect(deployment!.calls.denied).toEqual([]);
     expect(deployment!.calls.unused().filter((grant) => !(grant in unusedWithReason))).toEqual([]);
+  });
+
+  it('a server of the byte lane begins no more uploads than it has memory for, and says so before it reads them', async () => {
+    const memory = Number(deployment!.serverEnvironment['STILLAGE_UPLOAD_MEMORY']);
+    const perUpload = 3 * 8 * MiB;
+    const fitting = Math.floor(memory / perUpload);
+    const begin = (Key: string): { putting: ClientRequest; answer: Promise<number | undefined> } => {
+      const host = new URL(deployment!.url).host;
+      const unsigned = {
+        method: 'PUT',
+        path: `/${Bucket}/${Key}`,
+        headers: { 'content-length': String(100 * MiB) },
+      };
+      const { method, target, headers } = signed(host, unsigned, { key: alice, payloadHash: 'UNSIGNED-PAYLOAD' });
+      const putting = startRequest(deployment!.url, { method, path: target, headers: headers.flat() });
+      const answer = once(putting, 'response').then(
+        ([response]) => (response as IncomingMessage).resume().statusCode,
+        () => undefined,
+      );
+      putting.write('begun');
+      return { putting, answer };
+    };
+    const uploads = Array.from({ length: fitting + 1 }, (_, index) => begin(`large-${index}`));
+    // One more than fit: the first answer is that of the one that is refused, as the others wait for their bytes.
+    expect(await Promise.race(uploads.map(({ answer }) => answer))).toBe(503);
+    for (const { putting } of uploads) putting.destroy();
+    expect((await Promise.all(uploads.map(({ answer }) => answer))).filter(Boolean)).toEqual([503]);
+    // Their memory is free again.
+    await client!.send(new PutObjectCommand({ Bucket, Key: 'after', Body: bytes }));
+    await client!.send(new DeleteObjectCommand({ Bucket, Key: 'after' }));
+  });
+
+  it('a server of the byte lane stays in use while the table and the blobs do not answer', async () => {
+    const { byteLaneUrl, calls, synthesis } = deployment!;
+    const { loadBalancer, container } = healthChecks(synthesis.streaming!.toJSON());
+    calls.isOut = true;
+    try {
+      expect((await fetch(`${byteLaneUrl}/_stillage/health`)).status).toBeGreaterThanOrEqual(500);
+      // A server that either of them takes for unhealthy is stopped, and another one started in its place, which fares no better.
+      for (const path of [loadBalancer, container]) expect((await fetch(byteLaneUrl + path)).status).toBe(200);
+    } finally {
+      calls.isOut = false;
+    }
+    expect((await fetch(`${byteLaneUrl}/_stillage/health`)).status).toBe(200);
   });
 
   it('a server of the byte lane that is told to stop ends what it has begun', async () => {

@@ -30,6 +30,8 @@ export class RoleGate {
   readonly #denied: string[] = [];
   /** Answers questions about logs, if anybody may ask them. */
   logs: LogInsightsEngine | undefined;
+  /** Whether the engines are out of order: then nobody gets an answer but 503. */
+  isOut = false;
   /** Is told what each function asked for, once it was answered. */
   noticed: (caller: string, action: string) => void = () => undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -110,6 +112,7 @@ export class RoleGate {
 
   /** To the engine that it is for. */
   async #pass(request: IncomingMessage, body: Buffer): Promise<Answer> {
+    if (this.isOut) return { status: 503, headers: ['Content-Type', 'text/plain'], body: Buffer.from('out of order') };
     const target = String(request.headers['x-amz-target']);
     if (target.startsWith('Logs_') && this.logs) {
       const { status, body: answer } = await this.logs.answer(target, body.toString());

@@ -77,7 +77,7 @@ describe('what strangers wrote', () => {
       expect(await marks(page)).toEqual([]);
     }
     await page.getByRole('button', { name: 'Close details' }).click();
-    await row(page, hostile[1]).first().dblclick();
+    await row(page, hostile[4]).first().dblclick();
     await eventually(() => page.locator('.crumbs li').count()).toBeGreaterThan(1);
     await page.locator('.item').first().click();
     await page.getByRole('tab', { name: 'Properties' }).click();

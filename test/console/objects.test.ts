@@ -164,6 +164,8 @@ describe('folders and names', () => {
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await row(page, 'in').waitFor();
     expect(await keysOf(bucket)).toEqual(['in/side/']);
+    const folder = await under.sdk().send(new GetObjectCommand({ Bucket: bucket, Key: 'in/side/' }));
+    expect([folder.ContentLength, folder.CacheControl]).toEqual([0, undefined]);
   });
 
   it('renames an object with its metadata, and a folder with all that is in it, by RenameObject', async (test) => {
@@ -248,6 +250,14 @@ describe('uploading', () => {
     expect(await read(under.sdk(), bucket, 'taken-1')).toBe('content of taken-1');
     const stored = await under.sdk().send(new GetObjectCommand({ Bucket: bucket, Key: 'new.json' }));
     expect(stored.ContentType).toBe('application/json');
+    // Browsers would send a Cache-Control of their own, after a reload above all.
+    expect(stored.CacheControl).toBeUndefined();
+    await page.reload();
+    await signIn(page);
+    await page.setInputFiles('#upload-files', [file('reloaded', 'x')]);
+    await row(page, 'reloaded').waitFor();
+    const again = await under.sdk().send(new GetObjectCommand({ Bucket: bucket, Key: 'reloaded' }));
+    expect(again.CacheControl).toBeUndefined();
     await page.getByRole('link', { name: 'Transfers' }).click();
     await page.getByText('done').waitFor();
     await expectAccessible(page);

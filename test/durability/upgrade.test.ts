@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openExistingData } from '../../functions/runtime/local/data-directory.ts';
 import { itemKey } from '../../shared/metadata/table/keys.ts';
-import { LayoutTooNew, checkLayout, claimLayout, ownLayout } from '../../shared/metadata/layout.ts';
+import { LayoutTooNew, checkLayout, claimLayout, ownLayout } from '../../shared/metadata/table/layout.ts';
 import { sdk } from '../support/clients.ts';
 import { CountedBytes } from '../support/fixed-deps.ts';
 import { buildFormerRelease, type FormerRelease } from '../support/former-release.ts';

@@ -39,8 +39,15 @@ export async function synthesiseBackground(options: SynthesisOptions = {}): Prom
     const env = { account: settings.account, region: settings.region };
     const data = new DataStack(app, 'data', { env, settings });
     const functions = await Promise.all(backgroundFunctions.map((one) => emptyBundle(one, directory)));
-    const schedule = new ScheduleStack(app, 'schedule', { env, settings, data, endpoint, functions });
-    const operations = new OperationsStack(app, 'operations', { env, settings, data, schedule, balancer: undefined });
+    const schedule = new ScheduleStack(app, 'schedule', {
+      env,
+      settings,
+      data,
+      endpoint,
+      distributions: ['E1'],
+      functions,
+    });
+    const operations = new OperationsStack(app, 'operations', { env, settings, data, schedule, byteLane: undefined });
     return { schedule: Template.fromStack(schedule), operations: Template.fromStack(operations) };
   } finally {
     await rm(directory, { recursive: true });

@@ -5,7 +5,7 @@ import { pageFor } from '../../infra/console-files-stack.ts';
 import { consolePagesCode } from '../../infra/edge-function-code.ts';
 import { securityHeaders } from '../../shared/protocol/console/headers.ts';
 import { edgeRuntime } from '../support/edge-runtime.ts';
-import { resources, synthesise, withDomain, withoutAssets, type Synthesis } from './synthesis.ts';
+import { resources, synthesise, withDomain, inventory, type Synthesis } from './synthesis.ts';
 
 const functions = [{ name: 'HeadBucket', serves: ['HeadBucket'], needs: { table: 'read' } }] as const;
 
@@ -46,8 +46,8 @@ function headersOf(template: Template): Record<string, Record<string, unknown>> 
 
 describe('the console in the cloud', () => {
   it('is as it was last looked at', () => {
-    expect(withoutAssets(plain.console!)).toMatchSnapshot('on the name of its distribution');
-    expect(withoutAssets(named.console!)).toMatchSnapshot('with a domain');
+    expect(inventory(plain.console!)).toMatchSnapshot('on the name of its distribution');
+    expect(inventory(named.console!)).toMatchSnapshot('with a domain');
   });
 
   it('has a bucket that the distribution alone reads', () => {

@@ -26,6 +26,11 @@ describe('what API Gateway answers itself', () => {
     }
   });
 
+  it('asks for what it does not know to be sent again: a path is unknown only while a deployment is upgraded', () => {
+    // https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
+    expect(gatewayErrors['MISSING_AUTHENTICATION_TOKEN']).toMatchObject({ status: 503, code: 'ServiceUnavailable' });
+  });
+
   it('covers whatever it may be', () => {
     expect(Object.keys(gatewayErrors)).toEqual(expect.arrayContaining(['DEFAULT_4XX', 'DEFAULT_5XX']));
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { root } from '../../infra/operation-descriptions.ts';
 import { synthesiseBackground, type BackgroundSynthesis } from './background-synthesis.ts';
-import { resources, type Resource } from './synthesis.ts';
+import { inventory, resources, type Resource } from './synthesis.ts';
 
 // cdk-nag and the rules of the CDK take seconds to load.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -37,9 +37,8 @@ const statementsOf = (name: string): Map<string, Statement> => {
 };
 
 describe('the schedule stack', () => {
-  it('is as it was last looked at', () => {
-    const text = JSON.stringify(synthesis.schedule.toJSON()).replace(/"[0-9a-f]{64}\.zip"/g, '"asset.zip"');
-    expect(JSON.parse(text)).toMatchSnapshot();
+  it('has these resources', () => {
+    expect(inventory(synthesis.schedule)).toMatchSnapshot();
   });
 
   it('gives cdk-nag and the rules of the CDK nothing to find', async () => {

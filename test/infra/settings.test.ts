@@ -48,7 +48,16 @@ describe('the settings of a deployment', () => {
     ['domain', 'localhost'],
     ['certificate', 'arn:aws:acm:eu-west-1:000000000000:certificate/1'],
     ['hostedZone', 'example.com'],
+    ['originCertificate', 'arn:aws:iam::000000000000:server-certificate/x'],
+    ['zones', 'us-east-1a,us-east-1b'],
+    ['zones', 'use1-az1'],
+    ['zones', 'use1-az1,use1-az1'],
+    ['zones', 'use1-az2,use1-az3'],
+    ['zones', 'euw1-az1,euw1-az2'],
+    ['customerKeys', 'no'],
     ['byteLane', 'none'],
+    ['preset', 'large'],
+    ['byteLaneMemory', '1024'],
     ['byteLaneMinimumTasks', '0'],
     ['byteLaneMinimumTasks', '21'],
     ['restoredTable', 'stillage-restored'],
@@ -90,6 +99,16 @@ describe('the settings of a deployment', () => {
     ['a domain without a certificate', { domain: 's3.example.com' }, 'certificate'],
     ['websites without a domain', { websiteDomain: 'website.example.com' }, 'websiteDomain'],
     ['websites without a byte lane', { ...withDomain, byteLane: 'functions' }, 'websiteDomain'],
+    [
+      'a domain elsewhere without a certificate for the load balancer',
+      { ...withDomain, region: 'eu-central-1' },
+      'originCertificate',
+    ],
+    [
+      'a certificate for the load balancer of another region',
+      { ...withDomain, region: 'eu-central-1', originCertificate: withDomain.certificate },
+      'originCertificate',
+    ],
     ['a console at the name of a bucket', { ...withDomain, consoleDomain: 'console.s3.example.com' }, 'consoleDomain'],
     ['a console at the endpoint', { ...withDomain, consoleDomain: 's3.example.com' }, 'consoleDomain'],
     [
@@ -105,6 +124,15 @@ describe('the settings of a deployment', () => {
     ['a zone without a domain', { hostedZone: 'Z012345' }, 'hostedZone'],
   ])('refuse %s', (_, given, name) => {
     expect(() => settings(given)).toThrow(new RegExp(`cdk.json.*${name}: `));
+  });
+
+  it('take their sizes from a preset, but for those that are set', () => {
+    expect(settings({ preset: 'small' })).toMatchObject({ byteLane: 'functions' });
+    expect(settings({ preset: 'single' })).toMatchObject({
+      ...{ byteLane: 'fargate', byteLaneMinimumTasks: 1, byteLaneMaximumTasks: 2 },
+      ...{ byteLaneCpu: 512, byteLaneMemory: 1024 },
+    });
+    expect(settings({ preset: 'single', byteLaneMaximumTasks: '5' })).toMatchObject({ byteLaneMaximumTasks: 5 });
   });
 
   it('say what is wrong with a limit', () => {

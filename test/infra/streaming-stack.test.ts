@@ -2,7 +2,7 @@ import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { describeOperations, functionsOf } from '../../infra/operation-descriptions.ts';
 import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
-import { resources, synthesise, withoutAssets } from './synthesis.ts';
+import { inventory, resources, synthesise } from './synthesis.ts';
 
 let streaming: Template;
 beforeAll(async () => {
@@ -18,8 +18,8 @@ const container = (): Record<string, unknown> =>
   )[0]!;
 
 describe('the streaming stack', () => {
-  it('is as it was last looked at', () => {
-    expect(withoutAssets(streaming)).toMatchSnapshot();
+  it('has these resources', () => {
+    expect(inventory(streaming)).toMatchSnapshot();
   });
 
   it('is left out where the functions carry the bodies', async () => {
@@ -39,7 +39,7 @@ describe('the streaming stack', () => {
       ReadonlyRootFilesystem: true,
       PortMappings: [{ ContainerPort: 9000 }],
     });
-    expect(JSON.stringify(container()['HealthCheck'])).toContain('http://127.0.0.1:9000/_stillage/health');
+    expect(JSON.stringify(container()['HealthCheck'])).toContain('http://127.0.0.1:9000/_stillage/live');
   });
 
   it('tells the server all that its composition root asks for', () => {
@@ -90,10 +90,14 @@ describe('the streaming stack', () => {
     expect(JSON.stringify(groups.map(([, { Properties }]) => Properties['SecurityGroupIngress'] ?? []))).not.toContain(
       '0.0.0.0/0',
     );
-    const [, ingress] = resources(streaming, 'AWS::EC2::SecurityGroupIngress')[0]!;
-    expect(resources(streaming, 'AWS::EC2::SecurityGroupIngress')).toHaveLength(1);
-    expect(ingress.Properties).toMatchObject({ FromPort: 9000, ToPort: 9000 });
-    expect(JSON.stringify(ingress.Properties['SourceSecurityGroupId'])).toContain('BalancerAccess');
+    const rules = resources(streaming, 'AWS::EC2::SecurityGroupIngress').map(([, { Properties }]) => Properties);
+    const [fromBalancer, fromDistribution] = [9000, 80].map((port) => rules.find(({ FromPort }) => FromPort === port)!);
+    expect(rules).toHaveLength(2);
+    expect(JSON.stringify(fromBalancer!['SourceSecurityGroupId'])).toContain('BalancerAccess');
+    // Whether that is what CloudFront sends: test/infra/vpc-origin.test.ts.
+    expect(Object.keys(fromDistribution!).filter((name) => /^(Source|Cidr)/.test(name))).toEqual([
+      'SourcePrefixListId',
+    ]);
   });
 
   it('reaches table and blobs by gateway endpoints, and pays for no address translation', () => {
@@ -106,14 +110,28 @@ describe('the streaming stack', () => {
 
   it('takes servers out of use before it stops them, and starts as many as there is work for', () => {
     streaming.hasResourceProperties('AWS::ElasticLoadBalancingV2::TargetGroup', {
-      HealthCheckPath: '/_stillage/health',
+      HealthCheckPath: '/_stillage/live',
       TargetGroupAttributes: Match.arrayWith([{ Key: 'deregistration_delay.timeout_seconds', Value: '120' }]),
     });
     streaming.hasResourceProperties('AWS::ApplicationAutoScaling::ScalableTarget', { MinCapacity: 2, MaxCapacity: 20 });
+    const followed = resources(streaming, 'AWS::ApplicationAutoScaling::ScalingPolicy').map(
+      ([, { Properties }]) => Properties['TargetTrackingScalingPolicyConfiguration'],
+    );
+    expect(followed).toMatchObject([
+      { PredefinedMetricSpecification: { PredefinedMetricType: 'ECSServiceAverageCPUUtilization' }, TargetValue: 60 },
+      {
+        PredefinedMetricSpecification: { PredefinedMetricType: 'ECSServiceAverageMemoryUtilization' },
+        TargetValue: 60,
+      },
+    ]);
+    // Its log is of a class that has none.
+    streaming.resourceCountIs('AWS::Logs::MetricFilter', 0);
     streaming.hasResourceProperties('AWS::ECS::Service', {
       DesiredCount: 2,
       DeploymentConfiguration: {
         DeploymentCircuitBreaker: { Enable: true, Rollback: true },
+        // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/deployment-alarm-failure.html
+        Alarms: { AlarmNames: [{ Ref: Match.stringLikeRegexp('^DeploymentErrors') }], Enable: true, Rollback: true },
         MinimumHealthyPercent: 100,
       },
     });

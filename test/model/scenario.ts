@@ -3,7 +3,8 @@ import { asService, byOperator } from '../../shared/metadata/objects/service-aut
 import { composeServices } from '../../functions/runtime/compose/services.ts';
 import type { Projects } from '../../shared/access/identity.ts';
 import { BucketPurge } from '../../shared/metadata/removal/bucket-purge.ts';
-import { itemKey, keyParts } from '../../shared/metadata/table/keys.ts';
+import * as keyParts from '../../shared/metadata/table/key-parts.ts';
+import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
 import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';

@@ -1,4 +1,4 @@
-import { keyParts } from '../../shared/metadata/table/keys.ts';
+import * as keyParts from '../../shared/metadata/table/key-parts.ts';
 import { currentVersionKey } from '../../shared/metadata/objects/version-chain.ts';
 import {
   decodeCurrentVersion,

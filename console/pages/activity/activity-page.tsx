@@ -23,14 +23,14 @@ export function ActivityPage() {
       {activity.value.length === 0 ? (
         <Empty title={texts.none} />
       ) : (
-        <table class="small">
+        <table class="small activity-table">
           <thead>
             <tr>
               <th class="fit hide-narrow">{texts.time}</th>
               <th class="fit">{texts.method}</th>
               <th>{texts.target}</th>
               <th class="fit">{texts.status}</th>
-              <th class="fit number">{texts.ms}</th>
+              <th class="fit number hide-narrow">{texts.ms}</th>
               <th class="fit hide-narrow">{texts.id}</th>
               <th class="fit">
                 <span class="visually-hidden">{t.value.common.copy}</span>
@@ -47,15 +47,15 @@ export function ActivityPage() {
                 </td>
                 <td class="fit mono">
                   <span class={toneOf(record.status)}>
-                    {record.status || '–'} {record.code}
+                    {record.status || '–'} <span class="hide-narrow">{record.code}</span>
                   </span>
                 </td>
-                <td class="fit number mono">{record.ms}</td>
+                <td class="fit number mono hide-narrow">{record.ms}</td>
                 <td class="fit mono hide-narrow muted" title={record.requestId}>
                   {record.requestId.slice(0, 16)}
                 </td>
                 <td class="fit">
-                  <span class="row">
+                  <span class="row copies">
                     <CopyButton text={commandOf(target, record.request)} label={texts.copyCli} />
                     <CopyButton text={curlCommand(target, record.request)} label={texts.copyCurl} />
                   </span>

@@ -61,7 +61,7 @@ export function ProfilePage() {
         <dd>
           {account ? t.value.shell.quotaOf(number(count), number(account.bucketLimit)) : number(count)}
           {account && (
-            <div class="meter">
+            <div class="meter short">
               <div style={{ width: `${Math.min(100, (count / account.bucketLimit) * 100)}%` }} />
             </div>
           )}

@@ -1,12 +1,13 @@
 import { OverviewSection } from './overview-section.tsx';
 import { AccessSection } from './access-section.tsx';
+import { LifecycleSection } from './lifecycle-section.tsx';
 import { t } from '../../messages/messages.ts';
 import { addressOf, go } from '../../session/router.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { visibleName } from '../../format/names.ts';
 
 /** The sections of a bucket's settings, each in a file of its own. */
-const sections = { overview: OverviewSection, access: AccessSection } as const;
+const sections = { overview: OverviewSection, access: AccessSection, lifecycle: LifecycleSection } as const;
 
 type Section = keyof typeof sections;
 

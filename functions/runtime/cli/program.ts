@@ -14,12 +14,19 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     const command = program();
     readFlags(command, process.env);
-    await command.parseAsync([...argv]);
+    await command.parseAsync(withCommand(argv));
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // It has been printed; help and version, asked for, end with 0.
     process.exitCode = error.exitCode === 0 ? 0 : usageExitCode;
   }
+}
+
+/** Starts the service where no command is named: `stillage`, `stillage --port 9001`. Help and version are asked of the program. */
+function withCommand([node = '', file = '', ...rest]: readonly string[]): string[] {
+  const [first] = rest;
+  const isOfProgram = first !== undefined && (!first.startsWith('-') || /^(?:-h|--help|-V|--version)$/.test(first));
+  return [node, file, ...(isOfProgram ? [] : ['start']), ...rest];
 }
 
 function program(): Command {

@@ -1,12 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
-import type { RequestMessage, ResponseMessage } from '../../../shared/http/message.ts';
+import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
 import { second } from '../../../shared/ports/durations.ts';
-import { byteLane } from '../../../shared/protocol/lanes.ts';
+import { byteLaneOperations } from '../../../shared/protocol/lanes.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
-import type { OperationName } from '../../../shared/protocol/routes.ts';
 import { operations } from '../../operations.ts';
 import { startCloudService, type CloudService } from './composition.ts';
 import { readCloudSettings } from './settings.ts';
@@ -15,6 +13,7 @@ import { closing } from '../http/listening.ts';
 import { nodeHttpListener, type Handler } from '../http/node-http.ts';
 import { onlyOperations } from './only-operations.ts';
 import { originalsOf, refusalOfOthers } from './through-router.ts';
+import { UploadBudget } from './upload-budget.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 
 /**
@@ -24,12 +23,14 @@ import { TrustedProxies } from '../http/trusted-proxies.ts';
 export async function startByteLane(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const settings = readCloudSettings(environment);
   const limits = { ...defaultLimits, ...settings.limits };
+  const uploads = new UploadBudget(settings.uploadMemory);
   const service = await startCloudService(
     settings,
     onlyOperations({ name: 'the byte lane', operations: [...served()] }),
-    S3BlobStore,
+    uploads.blobs,
   );
   const { log, requestId } = service;
+  const endReports = uploads.report(log);
   const listener = nodeHttpListener(throughRouter(service), {
     // The router says who the client is.
     proxies: new TrustedProxies([]),
@@ -52,12 +53,15 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   answerClientErrors(server, { telemetry: log, requestId, hostId: '', consoleOrigins: settings.consoleOrigins });
   const close = closing(server);
 
+  // A server that cannot reach them would be found alive all the same: so a deployment of broken ones ends here, and is rolled back.
+  await service.check();
   const port = Number(environment['PORT'] ?? 9000);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, resolve));
   log.note(`the byte lane listens on port ${(server.address() as AddressInfo).port}`);
   log.flush();
 
   await new Promise((resolve) => process.once('SIGTERM', resolve));
+  endReports();
   await close(stopTime);
   await service.close();
   log.note('stopped');
@@ -67,23 +71,33 @@ export async function startByteLane(environment: Readonly<Record<string, string 
 /** After SIGTERM, so long may requests take that are running. The task is stopped by force after 120 seconds. */
 const stopTime = 110 * second;
 
-/** The operations of the byte lane that are built; and its health, for the load balancer. */
+/** The operations of the byte lane that are built. */
 function* served(): Generator<AnyOperation> {
-  for (const name of [...Object.keys(byteLane), 'GetHealth'] as OperationName[]) {
+  for (const name of byteLaneOperations) {
     const operation = operations.get(name);
     if (operation) yield operation;
   }
 }
 
+/** Asks the process alone: whether it takes requests. Load balancer and ECS stop a server that does not answer it. */
+const livenessTarget = '/_stillage/live';
+/** Asks for table and blobs as well. */
 const healthTarget = '/_stillage/health';
 
-/** Hands the pipeline what clients sent to the distribution. Of others, only the load balancer asks: for health. */
+/** Hands the pipeline what clients sent to the distribution. Of others, only load balancer and ECS ask: for health. */
 function throughRouter({ pipeline, edge, requestId }: CloudService): Handler {
   return {
     handle: async (request: RequestMessage): Promise<ResponseMessage> => {
       const originals = await originalsOf(request.fields, edge);
       if (originals) return pipeline.handle({ ...request, ...originals });
+      if (request.target === livenessTarget) return alive;
       return request.target === healthTarget ? pipeline.handle(request) : refusalOfOthers(requestId());
     },
   };
 }
+
+const alive: ResponseMessage = {
+  status: 200,
+  fields: new Fields([['content-type', 'application/json']]),
+  body: '{"status":"ok"}\n',
+};

@@ -4,7 +4,7 @@ import { readManagedSecret, readNewestValues } from '../../../shared/adapters/cl
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
-import { checkLayout, claimLayout } from '../../../shared/metadata/layout.ts';
+import { checkLayout, claimLayout } from '../../../shared/metadata/table/layout.ts';
 import { everyActionKind } from '../../../shared/metadata/monitoring/alarm-definition.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
@@ -27,6 +27,8 @@ export interface CloudService {
   readonly edge: OriginSecret;
   /** A fresh id for a request. */
   readonly requestId: () => string;
+  /** Asks table and blobs whether they answer. @throws Error that says which does not */
+  check(): Promise<void>;
   /** Lets go of the connections to table and blobs. */
   close(): Promise<void>;
 }
@@ -56,24 +58,25 @@ export async function startCloudService(
   const blobs = Blobs ? new Blobs({ bucket: settings.blobBucket }) : new NoBlobs();
   const secrets = new AesSecrets(keys.sealing);
   const accounts = new Accounts({ table, secrets, clock });
-  const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri, publicUrl, regions } = settings;
+  const { region, domain, websiteDomain, xmlNamespace, allUsersGroupUri, publicUrl, regions, customerKeys } = settings;
 
   const requestId = requestIds(randomness);
-  const pipeline = new Pipeline({
-    services: composeServices(
-      { table, blobs, clock, randomness, managedKey: undefined, secrets, actionKinds: everyActionKind },
-      {
-        projects: accounts,
-        settings: {
-          region,
-          xmlNamespace,
-          allUsersGroupUri,
-          ...{ publicUrl, regions },
-          limits: { ...defaultLimits, ...settings.limits },
-          tokenKey: keys.tokens,
-        },
+  const services = composeServices(
+    { table, blobs, clock, randomness, managedKey: undefined, secrets, actionKinds: everyActionKind },
+    {
+      projects: accounts,
+      settings: {
+        region,
+        xmlNamespace,
+        allUsersGroupUri,
+        ...{ publicUrl, regions, customerKeys },
+        limits: { ...defaultLimits, ...settings.limits },
+        tokenKey: keys.tokens,
       },
-    ),
+    },
+  );
+  const pipeline = new Pipeline({
+    services,
     operations,
     accessKeys: accounts,
     telemetry: new ChargedTelemetry(log),
@@ -83,9 +86,12 @@ export async function startCloudService(
     requestId,
     hostId: Buffer.from(randomness.bytes(12)).toString('base64url'),
   });
+  const check = async (): Promise<void> => {
+    await Promise.all([services.buckets.check(), services.blobs.check()]);
+  };
   const close = async (): Promise<void> => {
     await table.close();
     blobs.close();
   };
-  return { pipeline, log, edge, requestId, close };
+  return { pipeline, log, edge, requestId, check, close };
 }

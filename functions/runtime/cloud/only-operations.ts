@@ -14,6 +14,7 @@ export interface Served {
 /**
  * The operations of a process that serves some. Wherever the router sent a request, the pipeline finds its operation from what
  * the client signed; if that is none of these, the process refuses, for it has neither the code nor the grants.
+ * That happens while routers and functions of two versions serve side by side, so it answers 503: clients send the request again.
  */
 export function onlyOperations({
   name,
@@ -29,7 +30,7 @@ export function onlyOperations({
 
 function misrouted(name: OperationName, served: string): AnyOperation {
   const refuse = (): never => {
-    throw new S3Error('InvalidRequest', {
+    throw new S3Error('ServiceUnavailable', {
       message: `The request is a ${name}, but it was sent to where ${served} is served.`,
     });
   };

@@ -3,7 +3,7 @@ import { DynamoDbTable } from '../../../shared/adapters/cloud/dynamodb-table.ts'
 import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
-import { checkLayout } from '../../../shared/metadata/layout.ts';
+import { checkLayout } from '../../../shared/metadata/table/layout.ts';
 import type { ScrubReport } from '../../../shared/metadata/scrub/findings.ts';
 import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { duration, refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../cli/scrub-run.ts';

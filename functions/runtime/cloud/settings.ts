@@ -22,13 +22,20 @@ export interface CloudSettings {
   readonly strictRegion: boolean;
   /** Whether signatures of version 2 are taken. */
   readonly signatureV2: boolean;
+  /** Whether keys of customers (SSE-C) are taken. */
+  readonly customerKeys: boolean;
   /** Regions besides its own that a bucket may be asked for in; undefined: any. */
   readonly regions: readonly string[] | undefined;
+  /** How many bytes of memory uploads may take in a server of the byte lane. */
+  readonly uploadMemory: number;
   /** Origins of the console: it may call every operation from a browser. */
   readonly consoleOrigins: ReadonlySet<string>;
   /** What differs from the default limits. */
   readonly limits: Partial<Limits>;
 }
+
+/** Half of the 2 GiB that a server has if nothing else is said. */
+const defaultUploadMemory = 1024 * 1024 * 1024;
 
 /** @throws Error that names what is missing */
 export function readCloudSettings(environment: Readonly<Record<string, string | undefined>>): CloudSettings {
@@ -51,7 +58,9 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     publicUrl: environment['STILLAGE_PUBLIC_URL'],
     strictRegion: environment['STILLAGE_STRICT_REGION'] === 'true',
     signatureV2: environment['STILLAGE_SIGNATURE_V2'] !== 'false',
+    customerKeys: environment['STILLAGE_CUSTOMER_KEYS'] !== 'false',
     regions: environment['STILLAGE_REGIONS']?.split(','),
+    uploadMemory: Number(environment['STILLAGE_UPLOAD_MEMORY']) || defaultUploadMemory,
     consoleOrigins: new Set(environment['STILLAGE_CONSOLE_ORIGINS']?.split(',')),
     limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
   };

@@ -28,7 +28,7 @@ export interface Adapters {
   readonly managedKey: Uint8Array | undefined;
   readonly secrets: Secrets;
   /** Where many requests run in one process. */
-  readonly mutex?: KeyedMutex;
+  readonly mutex?: Pick<KeyedMutex, 'run'>;
   /** What alarms can do. */
   readonly actionKinds: ReadonlySet<ActionKind>;
 }

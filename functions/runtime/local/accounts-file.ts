@@ -5,7 +5,8 @@ import type { ProjectDeclaration } from '../../../shared/metadata/accounts/accou
 import { namePattern, nameRule } from '../../../shared/access/account-names.ts';
 import { OperatorError } from '../operator-error.ts';
 
-const accessKey = z.strictObject({
+/** An access key as it is declared. */
+export const accessKeySchema = z.strictObject({
   accessKeyId: z
     .string()
     .min(1)
@@ -16,7 +17,7 @@ const accessKey = z.strictObject({
 
 const user = z.strictObject({
   name: z.string().regex(namePattern, `a name ${nameRule}`),
-  keys: z.array(accessKey).default([]),
+  keys: z.array(accessKeySchema).default([]),
 });
 
 function isProjectName(text: string): boolean {

@@ -4,12 +4,13 @@ import { ensureDirectory } from '../../../shared/adapters/embedded/durable-direc
 import { FileBlobStore } from '../../../shared/adapters/embedded/file-blob-store.ts';
 import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
 import { LmdbEnvironment } from '../../../shared/adapters/embedded/lmdb-environment.ts';
-import { LmdbTable } from '../../../shared/adapters/embedded/lmdb-table.ts';
+import { LmdbTable, type Commits } from '../../../shared/adapters/embedded/lmdb-table.ts';
+import type { SmallBlobWrites } from '../../../shared/adapters/embedded/small-blobs.ts';
 import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { isFollowed } from '../../../shared/metadata/table/keys.ts';
-import { claimLayout } from '../../../shared/metadata/layout.ts';
+import { claimLayout } from '../../../shared/metadata/table/layout.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isKeyOf } from './managed-key.ts';
 
@@ -51,6 +52,19 @@ export async function openData(data: string): Promise<DataDirectory> {
   } catch (cause) {
     throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}`);
   }
+}
+
+/**
+ * Opens a data directory that the primary of this process has opened, and leaves all writing to the table to it.
+ * @param commits carries out writes
+ * @param smallBlobs takes small blobs
+ */
+export async function attachData(data: string, commits: Commits, smallBlobs: SmallBlobWrites): Promise<DataDirectory> {
+  const secrets = await KeyFileSecrets.open(join(data, keyFile));
+  const environment = await LmdbEnvironment.open(join(data, 'table'), () => endProcess(data));
+  const table = new LmdbTable(environment, { isFollowed, commits });
+  const blobs = FileBlobStore.attach(join(data, 'blobs'), environment, smallBlobs);
+  return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
 }
 
 /** Opens a data directory that a service has been started on. @throws OperatorError */

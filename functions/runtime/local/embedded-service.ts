@@ -4,6 +4,7 @@ import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
 import { itemKey } from '../../../shared/metadata/table/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
+import type { Usage } from '../../../shared/metadata/quotas/usage.ts';
 import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
@@ -16,13 +17,15 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import type { Services } from '../../../shared/protocol/operation.ts';
 import { Pipeline } from '../../../shared/protocol/pipeline.ts';
+import type { Rates } from '../../../shared/protocol/rate-limit.ts';
 import { operations } from '../../operations.ts';
 import { feedFollowers } from '../compose/feed-followers.ts';
-import { composeServices } from '../compose/services.ts';
+import { composeServices, type Counters } from '../compose/services.ts';
 import { requestIds } from '../http/request-ids.ts';
 import { MeteredTelemetry } from '../telemetry/metered-telemetry.ts';
 import { exactCounters } from './exact-counters.ts';
 import { FeedRunner } from './feed-runner.ts';
+import { ensureInitialState } from './initial-buckets.ts';
 import { scheduleLifecycle } from './lifecycle-schedule.ts';
 import { managedKey } from './managed-key.ts';
 import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
@@ -43,8 +46,18 @@ export interface EmbeddedDeps extends Stores {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly telemetry: Telemetry;
-  /** What must exist before the first request. */
-  readonly declared?: readonly ProjectDeclaration[];
+  /** Projects, users and keys that exist before the first request. */
+  readonly declared?: readonly ProjectDeclaration[] | undefined;
+  /** Set in a worker: what another process keeps for all of them. That one follows the feed and has the schedules, too. */
+  readonly primary?: Primary;
+}
+
+/** What one process keeps for others that serve requests as it does. */
+export interface Primary {
+  readonly mutex: Pick<KeyedMutex, 'run'>;
+  readonly counters: (usage: Usage, limits: Limits) => Counters;
+  /** Undefined: no rate is limited. */
+  readonly rates: (limits: Limits) => Rates | undefined;
 }
 
 /** A service without a listener: what answers requests, and what it does on a schedule. */
@@ -58,17 +71,22 @@ export interface EmbeddedService {
   readonly hostId: string;
   /** Where consoles are served whose pages may call every operation. More may be added before the first request. */
   readonly consoleOrigins: Set<string>;
+  /** What a process keeps for its workers. */
+  readonly kept: { readonly mutex: KeyedMutex; readonly drain: () => Promise<void> };
   /** Follows the change feed to its end, and closes table and blobs. To be called once no request is running. */
   close(): Promise<void>;
   /** As {@link EmbeddedService.close}, where nothing of it is wanted any more: the change feed is left as it is. */
   abandon(): Promise<void>;
 }
 
-/** Composes a service of one machine above its stores, and starts its schedules. */
+/**
+ * Composes a service of one machine above its stores, creates what is to exist from the beginning, and starts its schedules.
+ * @throws OperatorError
+ */
 export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartOptions): Promise<EmbeddedService> {
-  const { secrets, table, blobs, clock, randomness, telemetry } = deps;
+  const { secrets, table, blobs, clock, randomness, telemetry, primary } = deps;
+  const mutex = new KeyedMutex();
   const accounts = new Accounts({ table, secrets, clock });
-  for (const project of deps.declared ?? []) await accounts.ensure(project);
 
   const limits = { ...defaultLimits, ...options.limit };
   const settings = {
@@ -80,7 +98,9 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     lifecycleDaySeconds: options.lifecycleDaySeconds,
     limits,
     tokenKey: await tokenKey(table, randomness),
+    ephemeral: options.ephemeral,
   };
+  const drain = async (): Promise<void> => background?.feed.drain();
   const services = composeServices(
     {
       table,
@@ -89,23 +109,20 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       randomness,
       managedKey: await managedKey(table, secrets, randomness),
       secrets,
-      mutex: new KeyedMutex(),
+      mutex: primary?.mutex ?? mutex,
       actionKinds: localActionKinds,
     },
     // The feed begins to run below, before the first request.
-    { projects: accounts, settings, counters: (usage) => exactCounters(usage, { drain: () => feed.drain() }, limits) },
+    {
+      projects: accounts,
+      settings,
+      counters: (usage) => primary?.counters(usage, limits) ?? exactCounters(usage, { drain }, limits),
+    },
   );
-  const { uploads } = services;
-  const { manifests } = services.contents;
-  const release = new Release({ table, blobs, clock, randomness, manifests, uploads });
-  const bucketPurge = new BucketPurge({ table, uploads, clock, randomness });
-  const feed = new FeedRunner(table, feedFollowers({ table, clock, randomness, uploads }), telemetry);
-  const sweeper = repeat(minute, () => release.sweep(), telemetry, 'freeing released content failed');
-  const passes = new LifecyclePasses({ table, clock, randomness });
-  const lifecycle = scheduleLifecycle({ ...services, passes }, options.lifecycleDaySeconds, telemetry);
-  const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });
-  const monitoring = scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options);
-  const purgeSchedule = repeat(minute, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed');
+  if (!primary) {
+    await ensureInitialState({ accounts, buckets: services.buckets }, { ...options, declared: deps.declared });
+  }
+  const background = primary ? undefined : startBackground(deps, services, options);
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(
     meterTime,
@@ -113,8 +130,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     telemetry,
     'writing down the requests for the bill failed',
   );
-  const linkSweeper = repeat(minute, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed');
-
+  const rates = primary?.rates(limits);
   const requestId = requestIds(randomness);
   const consoleOrigins = new Set(options.consoleOrigin);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
@@ -126,13 +142,13 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
     signing: { version2: options.signatureV2, ...(options.strictRegion && { strictRegion: options.region }) },
     consoleOrigins,
+    ...(rates && { rates }),
     requestId,
     hostId,
   });
 
   const stopSchedules = async (): Promise<void> => {
-    const schedules = [monitoring, lifecycle, sweeper, purgeSchedule, linkSweeper, meterReader];
-    await Promise.all(schedules.map((schedule) => schedule.stop()));
+    await Promise.all([background?.stop(), meterReader.stop()]);
   };
   const closeStores = async (): Promise<void> => {
     await Promise.all([table.close(), blobs.close()]);
@@ -145,16 +161,45 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     requestId,
     hostId,
     consoleOrigins,
+    kept: { mutex, drain },
     close: async () => {
       await stopSchedules();
       await meter.flush();
-      await feed.stop();
+      await background?.feed.stop();
       await closeStores();
     },
     abandon: async () => {
-      feed.abandon();
+      background?.feed.abandon();
       await stopSchedules();
       await closeStores();
+    },
+  };
+}
+
+/** Follows the feed, and does on a schedule what nobody waits for. */
+function startBackground(
+  { secrets, table, blobs, clock, randomness, telemetry }: EmbeddedDeps,
+  services: ReturnType<typeof composeServices>,
+  options: StartOptions,
+): { readonly feed: FeedRunner; stop(): Promise<void> } {
+  const { uploads } = services;
+  const { manifests } = services.contents;
+  const release = new Release({ table, blobs, clock, randomness, manifests, uploads });
+  const bucketPurge = new BucketPurge({ table, uploads, clock, randomness });
+  const feed = new FeedRunner(table, feedFollowers({ table, clock, randomness, uploads }), telemetry);
+  const passes = new LifecyclePasses({ table, clock, randomness });
+  const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });
+  const schedules = [
+    repeat(minute, () => release.sweep(), telemetry, 'freeing released content failed'),
+    repeat(minute, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed'),
+    repeat(minute, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
+    scheduleLifecycle({ ...services, passes }, options.lifecycleDaySeconds, telemetry),
+    scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options),
+  ];
+  return {
+    feed,
+    stop: async () => {
+      await Promise.all(schedules.map((schedule) => schedule.stop()));
     },
   };
 }

@@ -1,18 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import type { Accounts } from '../../../shared/metadata/accounts/accounts.ts';
 import { randomKeyId, randomSecret } from '../../../shared/metadata/accounts/key-administration.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/metadata/table/keys.ts';
+import { firstProject, firstProjectOf } from './initial-key.ts';
 
 /** What a person needs to use the key that the first start made. */
 export interface FirstKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
-
-/** The project that the first start makes. */
-export const firstProject = 'main@local';
 
 const initialised = itemKey.deployment('initialised');
 
@@ -30,12 +27,7 @@ export async function ensureFirstKey(
   if ((await table.get(initialised)) !== undefined) return false;
   if (!areDeclared) {
     const key = { accessKeyId: randomKeyId(randomness), secretAccessKey: randomSecret(randomness) };
-    await accounts.ensure({
-      project: firstProject,
-      id: randomUUID(),
-      displayName: 'main',
-      users: [{ name: 'admin', keys: [key] }],
-    });
+    await accounts.ensure(await firstProjectOf(accounts, [key]));
     show(key);
   }
   await table.write([{ key: initialised, put: { done: true } }]);

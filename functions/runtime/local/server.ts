@@ -7,10 +7,15 @@ import { readAccountsFile } from './accounts-file.ts';
 import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
 import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
-import { clientSettings, ensureFirstKey, firstProject, whereKeysAre } from './first-start.ts';
+import { ephemeralNotice, ephemeralStores } from './ephemeral-stores.ts';
+import { clientSettings, ensureFirstKey, whereKeysAre } from './first-start.ts';
+import { firstProject } from './initial-key.ts';
 import { startListener } from './listener.ts';
+import { openReadyFile } from './ready-file.ts';
+import { lockDirectory } from './service-lock.ts';
 import type { StartOptions } from './settings.ts';
 import { Tls } from './tls.ts';
+import { startWorkers } from './workers/supervisor.ts';
 
 /** A running service. */
 export interface LocalServer {
@@ -34,30 +39,38 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   checkConsoleOrigins(options);
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
 
+  const readyFile = options.readyFile === undefined ? undefined : await openReadyFile(options.readyFile);
+
   const log = new Log(process.stdout);
+  const clock = new SystemClock();
   const randomness = new CryptoRandomness();
-  const stores = await openData(options.data);
-  const service = await composeEmbeddedService(
-    { ...stores, clock: new SystemClock(), randomness, telemetry: log, ...(declared && { declared }) },
-    options,
-  );
+  const directory = options.ephemeral ? undefined : await openData(options.data);
+  const lock = directory && (await lockDirectory(options.data, directory.table, randomness));
+  const stores = directory ?? ephemeralStores(randomness);
+  const service = await composeEmbeddedService({ ...stores, clock, randomness, telemetry: log, declared }, options);
   const { accounts, pipeline, consoleOrigins } = service;
-  const listener = await startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options);
+  const listener = await (directory && options.workers > 1
+    ? startWorkers(options, { ...directory, ...service, clock, log })
+    : startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options));
   const { url } = listener;
-  const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, declared !== undefined, (key) => {
+  const hasKeys = declared !== undefined || options.key !== undefined;
+  const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {
     process.stderr.write(clientSettings(key, url, options.region));
   });
-  if (!isFirst && declared === undefined && (await accounts.byEmail(firstProject)))
-    process.stderr.write(whereKeysAre(options.data));
-  const console = await consoleOrNone(options, { url, tls, telemetry: log });
+  if (!isFirst && !hasKeys && (await accounts.byEmail(firstProject))) process.stderr.write(whereKeysAre(options.data));
+  const console = options.ephemeral ? undefined : await consoleOrNone(options, { url, tls, telemetry: log });
   for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
+  if ('tellOrigins' in listener) listener.tellOrigins(consoleOrigins);
+  await readyFile?.write(url);
 
   const certificates = tls?.follow(log);
 
   const close = async (): Promise<void> => {
     await certificates?.stop();
+    await readyFile?.remove();
     await Promise.all([listener.close(stopTime), console?.close(consoleStopTime)]);
     await service.close();
+    await lock?.release();
     log.note('stopped');
     log.flush();
   };
@@ -71,6 +84,10 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     }
   });
 
+  if (options.ephemeral) {
+    log.note(ephemeralNotice);
+    process.stderr.write(`${ephemeralNotice}\n`);
+  }
   const hint = console ? `The console is at ${console.url}: sign in there with an access key\n` : '';
   process.stderr.write(`Stillage is listening on ${url}\n${hint}`);
   return { url, stop, stopped };

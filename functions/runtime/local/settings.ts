@@ -1,5 +1,11 @@
 import type { Limits } from '../../../shared/protocol/limits.ts';
 
+/** An access key that is to exist once the service has started. */
+export interface InitialKey {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
 /** What `stillage start` was asked to do. */
 export interface StartOptions {
   readonly port: number;
@@ -11,6 +17,16 @@ export interface StartOptions {
   /** The folder of the console's files, if not the one that was built. */
   readonly consoleFiles?: string;
   readonly data: string;
+  /** Whether everything is kept in memory, and gone when the service ends. */
+  readonly ephemeral: boolean;
+  /** Buckets that exist once the service has started. */
+  readonly buckets: readonly string[];
+  /** Whether the access key of AWS's environment variables is created. */
+  readonly awsCredentials: boolean;
+  /** An access key that exists once the service has started. It is no option of the command line, which everybody can read. */
+  readonly key?: InitialKey;
+  /** The file that the endpoint is written to, once the service answers. */
+  readonly readyFile?: string;
   readonly domain: string;
   readonly websiteDomain: string;
   readonly region: string;
@@ -34,6 +50,8 @@ export interface StartOptions {
   readonly alarmWebhookAllow: readonly string[];
   /** How often metrics are collected, if not every five minutes. */
   readonly monitoringSeconds?: number;
+  /** How many processes serve requests. 1: this one does, and there are no others. */
+  readonly workers: number;
   /** What differs from the default limits. */
   readonly limit: Partial<Limits>;
 }
@@ -43,6 +61,9 @@ export const defaultOptions = {
   host: '127.0.0.1',
   consolePort: 9001,
   data: './data',
+  ephemeral: false,
+  buckets: [],
+  awsCredentials: false,
   domain: 'localhost',
   websiteDomain: 'website.localhost',
   region: 'us-east-1',
@@ -50,6 +71,7 @@ export const defaultOptions = {
   trustProxy: [],
   signatureV2: true,
   alarmWebhookAllow: [],
+  workers: 1,
   xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
 } as const satisfies Partial<StartOptions>;

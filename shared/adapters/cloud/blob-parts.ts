@@ -19,6 +19,23 @@ export function partSize(number: number): number {
   return firstPartSize * 2 ** Math.floor((number - 1) / 1000);
 }
 
+/** So many parts are on their way while the next one fills. */
+export const partsInFlight = 2;
+
+/**
+ * The memory that a blob takes on its way into the store, in bytes, at most: one piece, or the part that fills and those in flight.
+ * @param length of the blob; undefined: it is not known. Above 7.8 GiB, which is more than a request can bring, parts are larger
+ */
+export function mostHeld(length: number | undefined): number {
+  const most = (partsInFlight + 1) * firstPartSize;
+  if (length === undefined || length > firstPartSize) return Math.min(most, roundedUp(length ?? most, firstPartSize));
+  return roundedUp(length, 64 * 1024);
+}
+
+function roundedUp(length: number, unit: number): number {
+  return Math.max(1, Math.ceil(length / unit)) * unit;
+}
+
 /**
  * Cuts a stream into parts, each full but the last; a stream of no bytes is one empty part. The bytes are copied as they
  * come: a part made of a million slivers must not weigh more than one made of a few chunks.

@@ -6,6 +6,18 @@ export class InvocationFailed extends Error {
   }
 }
 
+/** Loads the SDK, which is not installed with the package: most who use that have no deployment in the cloud. @throws InvocationFailed */
+async function loadSdk(): Promise<typeof import('@aws-sdk/client-lambda')> {
+  try {
+    return await import('@aws-sdk/client-lambda');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new InvocationFailed(
+      'a deployment in the cloud is reached by the AWS SDK, which is not installed; run: npm install @aws-sdk/client-lambda',
+    );
+  }
+}
+
 /** What errors of the SDK have in common. */
 interface SdkError {
   readonly name: string;
@@ -39,7 +51,7 @@ export class LambdaFunction {
   async invoke(payload: object): Promise<unknown> {
     // It would speak of versions of Node.js in between the lines of the program.
     process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
-    const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+    const { InvokeCommand, LambdaClient } = await loadSdk();
     const client = new LambdaClient({ maxAttempts: 1, ...(this.#region !== undefined && { region: this.#region }) });
     try {
       const invocation = new InvokeCommand({ FunctionName: this.#name, Payload: Buffer.from(JSON.stringify(payload)) });

@@ -6,7 +6,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import type { BlobPart } from './blob-parts.ts';
+import { partsInFlight, type BlobPart } from './blob-parts.ts';
 
 /** What an object is to be called and what is kept beside its bytes. */
 export interface NewObject {
@@ -14,9 +14,6 @@ export interface NewObject {
   readonly Key: string;
   readonly Metadata: Record<string, string>;
 }
-
-/** So many parts of a blob are on their way while the next one fills: it takes the memory of three parts. */
-const partsInFlight = 2;
 
 /** One object on its way into S3, part by part. */
 export class MultipartUpload {

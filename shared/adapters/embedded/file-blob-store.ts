@@ -16,7 +16,7 @@ import { FileWriter } from './file-writer.ts';
 import { moveSmallBlobs } from './former-small-blobs.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 import { makePrivate } from './private-path.ts';
-import { SmallBlobs, smallBlobSize } from './small-blobs.ts';
+import { SmallBlobs, smallBlobSize, type SmallBlobWrites } from './small-blobs.ts';
 
 const closeFile = promisify(close);
 const openFile = promisify(open);
@@ -41,15 +41,25 @@ export class FileBlobStore implements BlobStore {
   readonly #root: string;
   readonly #environment: LmdbEnvironment;
   readonly #small: SmallBlobs;
+  readonly #smallWrites: SmallBlobWrites;
   readonly #directories = new DirectorySync();
   readonly #randomness = new CryptoRandomness();
   readonly #buffers = new BufferPool(bufferSize, maxKeptBuffers);
   readonly #smallBuffers = new BufferPool(headerSize + smallBlobSize, maxKeptSmallBuffers);
 
-  private constructor(root: string, environment: LmdbEnvironment) {
+  private constructor(root: string, environment: LmdbEnvironment, smallWrites?: SmallBlobWrites) {
     this.#root = root;
     this.#environment = environment;
-    this.#small = new SmallBlobs(environment);
+    this.#small = new SmallBlobs(environment, smallWrites);
+    this.#smallWrites = smallWrites ?? this.#small;
+  }
+
+  /**
+   * The store in a directory that another process has opened, and where that one commits.
+   * @param smallWrites takes small blobs for its transactions
+   */
+  static attach(root: string, environment: LmdbEnvironment, smallWrites: SmallBlobWrites): FileBlobStore {
+    return new FileBlobStore(root, environment, smallWrites);
   }
 
   /**
@@ -142,12 +152,12 @@ export class FileBlobStore implements BlobStore {
         await unlink(this.#pathOf(ref)).catch(unlessMissing);
       }
     };
-    await this.#small.remove(refs.filter(isSmallBlobRef));
+    await this.#smallWrites.remove(refs.filter(isSmallBlobRef));
     await Promise.all(Array.from({ length: Math.min(removalsAtOnce, refs.length) }, removeSome));
   }
 
   abandon(refs: readonly BlobRef[]): void {
-    this.#small.abandon(refs);
+    this.#smallWrites.abandon(refs);
   }
 
   async *list(): AsyncIterable<BlobDescription> {
@@ -180,6 +190,11 @@ export class FileBlobStore implements BlobStore {
 
   async check(): Promise<void> {
     await access(join(this.#root, directories[0]!), constants.R_OK | constants.W_OK | constants.X_OK);
+  }
+
+  /** Takes a small blob that another process of the service was sent. */
+  get smallWrites(): SmallBlobWrites {
+    return this.#smallWrites;
   }
 
   /** Closes the environment, once the writes under way have ended. */

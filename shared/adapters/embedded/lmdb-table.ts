@@ -26,6 +26,17 @@ import type { Step } from './write-steps.ts';
 export interface LmdbTableOptions {
   /** Whether the feed tells of an item. Default: of every item. What nobody follows need not be written twice. */
   readonly isFollowed?: (key: ItemKey) => boolean;
+  /** Commits for this process, if another one does. Its commits are seen by reads as soon as they are answered. */
+  readonly commits?: Commits;
+}
+
+/** Whatever carries out writes: the table itself, or the process that commits for all. */
+export interface Commits {
+  /**
+   * Carries out the first so many of the steps if all of them find what they expect.
+   * @throws TableBusy if nothing was written
+   */
+  commit(steps: readonly Step[], changes: number): Promise<WriteOutcome>;
 }
 
 /** What finding and decoding an item takes. */
@@ -43,20 +54,22 @@ const trimStep = 1000;
  * The table on one machine: databases of an LMDB environment. Reads are a memory look-up and see the newest commit, also that of another process.
  * A write resolves once it is on disk, and is not visible before.
  */
-export class LmdbTable implements KeyValueTable, ChangeFeed {
+export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   readonly freeChecks = true;
   readonly #environment: LmdbEnvironment;
   readonly #items: Database<Buffer, Buffer>;
   readonly #log: FeedLog;
   readonly #isFollowed: (key: ItemKey) => boolean;
+  readonly #commits: Commits;
   readonly #listeners = new Set<() => void>();
   #calling = false;
 
-  constructor(environment: LmdbEnvironment, { isFollowed = () => true }: LmdbTableOptions = {}) {
+  constructor(environment: LmdbEnvironment, { isFollowed = () => true, commits }: LmdbTableOptions = {}) {
     this.#environment = environment;
     this.#items = environment.database('items', itemFormat);
     this.#log = new FeedLog(environment);
     this.#isFollowed = isFollowed;
+    this.#commits = commits ?? this;
   }
 
   /** Opens a table in an environment of its own. */
@@ -129,10 +142,14 @@ export class LmdbTable implements KeyValueTable, ChangeFeed {
   }
 
   async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
-    const steps = stepsOf(changes, conditions);
+    return this.#commits.commit(stepsOf(changes, conditions), changes.length);
+  }
+
+  async commit(steps: readonly Step[], changes: number): Promise<WriteOutcome> {
     try {
-      const outcome = await this.#environment.run(() => this.#apply(steps, changes.length));
-      if (outcome.outcome === 'written' && changes.some(({ key }) => this.#isFollowed(key))) this.#callListeners();
+      const outcome = await this.#environment.run(() => this.#apply(steps, changes));
+      const isFollowed = steps.slice(0, changes).some(({ key }) => this.#isFollowed(key));
+      if (outcome.outcome === 'written' && isFollowed) this.#callListeners();
       return outcome;
     } catch (error) {
       if (error instanceof CommitUnknown) return { outcome: 'unknown' };

@@ -19,23 +19,34 @@ const maxWaiting = 4 * 1024 * 1024;
 /** Of the value: the size of the bucket id, and of the key in 16 bits, little-endian; both; then the bytes. */
 const textStart = 3;
 
+/** Whatever takes small blobs for its transactions: the store itself, or the process that commits for all. */
+export interface SmallBlobWrites {
+  /** Takes a blob as it is to be stored: durable at the latest with the next write to the table that begins after the call. */
+  accept(ref: BlobRef, value: Buffer): Promise<void>;
+  remove(refs: readonly BlobRef[]): Promise<void>;
+  abandon(refs: readonly BlobRef[]): void;
+}
+
 /**
  * Blobs of a few pages, in the environment of the table: they wait in memory for its next transaction and become durable with it, and so
  * with whatever refers to them, or before. A blob that nothing came to refer to costs no write at all. References
  * rise with time, so what is written together lies together.
  */
-export class SmallBlobs implements CommitParticipant {
+export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
   readonly #environment: LmdbEnvironment;
   readonly #blobs: Database<Buffer, BlobRef>;
   readonly #randomness = new CryptoRandomness();
+  readonly #writes: SmallBlobWrites;
   /** What is not known to be durable yet. */
   readonly #waiting = new Map<BlobRef, Buffer>();
   /** Of those, what a transaction has put of which nobody knows how it ended. */
   readonly #put = new Set<BlobRef>();
   #waitingBytes = 0;
 
-  constructor(environment: LmdbEnvironment) {
+  /** @param writes takes what is written, if another process commits */
+  constructor(environment: LmdbEnvironment, writes?: SmallBlobWrites) {
     this.#environment = environment;
+    this.#writes = writes ?? this;
     this.#blobs = environment.database('blobs', { encoding: 'binary' });
     environment.enlist(this);
   }
@@ -43,7 +54,11 @@ export class SmallBlobs implements CommitParticipant {
   /** Takes the bytes, which may be changed afterwards. They are durable at the latest with the next write to the environment. */
   async write(bytes: Uint8Array, owner: BlobOwner): Promise<BlobRef> {
     const ref = smallBlobRef(Date.now(), this.#randomness);
-    const value = encode(bytes, owner);
+    await this.#writes.accept(ref, encode(bytes, owner));
+    return ref;
+  }
+
+  async accept(ref: BlobRef, value: Buffer): Promise<void> {
     this.#environment.look();
     this.#waiting.set(ref, value);
     this.#waitingBytes += value.length;
@@ -51,7 +66,6 @@ export class SmallBlobs implements CommitParticipant {
       // Every transaction begins with the blobs that wait. Should it fail, so will the write that is to refer to this one, which knows what to say.
       await this.#environment.run(() => undefined).catch(() => undefined);
     }
-    return ref;
   }
 
   /** Within a transaction, before what may refer to them: puts the blobs that wait. */

@@ -1,7 +1,7 @@
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import { partitionItems } from '../table/partition-items.ts';
 import { dayOf } from '../days.ts';
-import { billingKey, billingPartition } from '../table/billing-keys.ts';
+import { billingKey, billingKeyParts, billingPartition } from '../table/billing-keys.ts';
 import { addDays, beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay } from './storage-day.ts';
 
 /** The days of one shard, in order. */
@@ -47,7 +47,7 @@ export class FoldedDays {
       const days = new Map<string, StorageDay>();
       const prefix = keyOf(shard, '').sk;
       for await (const { key, attributes } of partitionItems(table, pk, { prefix, from: prefix + from })) {
-        days.set(key.sk.slice(prefix.length), decodeDay(attributes));
+        days.set(billingKeyParts.storage(key).day, decodeDay(attributes));
       }
       return days;
     };

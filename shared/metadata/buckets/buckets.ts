@@ -5,7 +5,8 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { Amount } from '../amount.ts';
 import { numberOf } from '../table/attribute-number.ts';
 import { bucketId, sortableTime, timedId, writeToken } from '../table/ids.ts';
-import { itemKey, keyParts, ownedBucketPrefix, partition } from '../table/keys.ts';
+import * as keyParts from '../table/key-parts.ts';
+import { itemKey, ownedBucketPrefix, partition } from '../table/keys.ts';
 import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import {

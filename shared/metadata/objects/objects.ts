@@ -60,7 +60,7 @@ export class Objects {
   readonly #buckets: Buckets;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
-  readonly #mutex: KeyedMutex | undefined;
+  readonly #mutex: Pick<KeyedMutex, 'run'> | undefined;
 
   /** @param deps.mutex for a process that has many requests at once */
   constructor(deps: {
@@ -68,7 +68,7 @@ export class Objects {
     buckets: Buckets;
     clock: Clock;
     randomness: Randomness;
-    mutex?: KeyedMutex | undefined;
+    mutex?: Pick<KeyedMutex, 'run'> | undefined;
   }) {
     this.#table = deps.table;
     this.#buckets = deps.buckets;

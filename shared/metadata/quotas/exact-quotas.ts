@@ -1,6 +1,5 @@
-import type { Bucket } from '../buckets/bucket.ts';
 import { fits, minus, nothing, plus, type Amount } from '../amount.ts';
-import { quotaExceeded, quotaOf, type Quotas, type Reservation } from './quotas.ts';
+import { quotaExceeded, quotaOf, type LimitedBucket, type Quotas, type Reservation } from './quotas.ts';
 
 /** What is known of a bucket. `begun` and `ended` sum up all writes of this process. */
 interface Ledger {
@@ -29,7 +28,7 @@ export class ExactQuotas implements Quotas {
     this.#defaults = defaults;
   }
 
-  async reserve(bucket: Bucket, growth: Amount): Promise<Reservation> {
+  async reserve(bucket: LimitedBucket, growth: Amount): Promise<Reservation> {
     const ledger = this.#ledger(bucket.id);
     await this.#reserve(bucket, ledger, growth);
     let reserved = growth;
@@ -45,7 +44,7 @@ export class ExactQuotas implements Quotas {
     };
   }
 
-  async #reserve(bucket: Bucket, ledger: Ledger, growth: Amount): Promise<void> {
+  async #reserve(bucket: LimitedBucket, ledger: Ledger, growth: Amount): Promise<void> {
     const quota = quotaOf(bucket, this.#defaults);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (ledger.most && fits(plus(ledger.most, growth), quota)) {

@@ -1,9 +1,9 @@
 import type { FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
-import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import { itemKey, keyParts } from '../table/keys.ts';
+import * as keyParts from '../table/key-parts.ts';
+import { itemKey } from '../table/keys.ts';
 import type { Amount } from '../amount.ts';
-import { quotaExceeded, quotaOf, type Quotas, type Reservation } from './quotas.ts';
+import { quotaExceeded, quotaOf, type LimitedBucket, type Quotas, type Reservation } from './quotas.ts';
 import type { Usage } from './usage.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { Usage } from './usage.ts';
  * bucket anyway. What is written until the flag is set goes beyond the quota.
  */
 export class FlaggedQuotas implements Quotas {
-  async reserve(bucket: Bucket): Promise<Reservation> {
+  async reserve(bucket: LimitedBucket): Promise<Reservation> {
     if (bucket.full) throw quotaExceeded(bucket);
     return unlimited;
   }

@@ -13,20 +13,23 @@ export interface Reservation {
   release(): void;
 }
 
+/** What is known of a bucket by whoever limits it. */
+export type LimitedBucket = Pick<Bucket, 'id' | 'name' | 'quota' | 'full'>;
+
 /** Holds buckets to what may be in them. */
 export interface Quotas {
   /**
    * Reserves what a write adds to a bucket at most. What it replaces counts until it is gone.
    * @throws S3Error QuotaExceeded
    */
-  reserve(bucket: Bucket, growth: Amount): Promise<Reservation>;
+  reserve(bucket: LimitedBucket, growth: Amount): Promise<Reservation>;
 }
 
 /** What a bucket may hold: its own quota, or else the deployment's limit. */
-export function quotaOf({ quota }: Bucket, defaults: Amount): Amount {
+export function quotaOf({ quota }: Pick<Bucket, 'quota'>, defaults: Amount): Amount {
   return { bytes: quota?.bytes ?? defaults.bytes, objects: quota?.objects ?? defaults.objects };
 }
 
-export function quotaExceeded({ name }: Bucket): S3Error {
+export function quotaExceeded({ name }: Pick<Bucket, 'name'>): S3Error {
   return new S3Error('QuotaExceeded', { details: { BucketName: name } });
 }

@@ -2,7 +2,8 @@ import type { Attributes, FeedRecord, KeyValueTable } from '../../ports/key-valu
 import type { Randomness } from '../../ports/randomness.ts';
 import { numberOf } from '../table/attribute-number.ts';
 import { writeToken } from '../table/ids.ts';
-import { itemKey, keyParts } from '../table/keys.ts';
+import * as keyParts from '../table/key-parts.ts';
+import { itemKey } from '../table/keys.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
 import { dayOf } from '../days.ts';
 import type { Step } from '../billing/storage-day.ts';

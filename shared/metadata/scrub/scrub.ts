@@ -1,7 +1,7 @@
 import { day } from '../../ports/durations.ts';
 import type { Item } from '../../ports/key-value-table.ts';
 import { madeAt } from '../table/ids.ts';
-import { keyParts } from '../table/keys.ts';
+import * as keyParts from '../table/key-parts.ts';
 import { BlobScrub } from './blobs.ts';
 import { BucketScrub } from './buckets.ts';
 import { ContentScrub } from './contents.ts';

@@ -1,5 +1,6 @@
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
-import { keyParts, kinds, partition } from '../table/keys.ts';
+import * as keyParts from '../table/key-parts.ts';
+import { kinds, partition } from '../table/keys.ts';
 
 /** The buckets that stand, by their ids, and those that wait to be swept. Held in memory: there are far fewer than objects. */
 export class StandingBuckets {

@@ -1,7 +1,8 @@
 import type { Condition, Item } from '../../ports/key-value-table.ts';
 import { numberOf } from '../table/attribute-number.ts';
 import { writeToken } from '../table/ids.ts';
-import { followedPrefixes, itemKey, keyParts } from '../table/keys.ts';
+import * as keyParts from '../table/key-parts.ts';
+import { followedPrefixes, itemKey } from '../table/keys.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
 import { baseShard, sumOfRows, usageRows } from '../quotas/usage-rows.ts';
 import { held } from '../quotas/usage-follower.ts';

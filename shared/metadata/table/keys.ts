@@ -1,14 +1,13 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
-import { timeOf } from './ids.ts';
 
 /**
  * The names of all items. The first segment of a partition key says what kind of item it is, and user text only follows it, so
  * an object named `uploads` can never meet a bucket's uploads.
  */
-const only = '-';
-const references = 'refs';
-const ownedBuckets = 'bucket/';
-const bucketCount = 'buckets';
+export const only = '-';
+export const references = 'refs';
+export const ownedBuckets = 'bucket/';
+export const bucketCount = 'buckets';
 
 /** What the partition keys of some kinds of items begin with. */
 export const kinds = {
@@ -89,58 +88,6 @@ export const partition = {
   usage: (bucketId: string): string => `usage/${bucketId}`,
   garbage: (spread: number): string => `garbage/${spread}`,
 } as const;
-
-/** Reads back what keys were built from: for each kind of item the inverse of the function above. */
-export const keyParts = {
-  bucket: ({ pk }: ItemKey): string => pk.slice(kinds.bucket.length),
-  bucketDocument: ({
-    pk,
-    sk,
-  }: ItemKey): { readonly bucketId: string; readonly kind: string; readonly revision: string } => {
-    const [kind, revision] = sk.split('/') as [string, string];
-    return { bucketId: pk.slice(kinds.document.length), kind, revision };
-  },
-  /** A project's bucket, or the number of its buckets (name undefined); undefined for an item of another kind. */
-  ofProject: ({ pk, sk }: ItemKey): { readonly project: string; readonly name: string | undefined } | undefined => {
-    if (!pk.startsWith(kinds.project)) return undefined;
-    return {
-      project: pk.slice(kinds.project.length),
-      name: sk === bucketCount ? undefined : sk.slice(ownedBuckets.length),
-    };
-  },
-  tombstone: ({ sk }: ItemKey): { readonly time: number; readonly bucketId: string } => {
-    const [time, bucketId] = sk.split('/') as [string, string];
-    return { time: timeOf(time), bucketId };
-  },
-  /** The bucket and the key that a current or a noncurrent version belongs to; undefined for any other item. */
-  version: ({ pk, sk }: ItemKey): VersionPlace | undefined => {
-    const bucketId = pk.split('/', 2)[1]!;
-    if (pk.startsWith(kinds.currentVersion)) return { bucketId, key: sk, isCurrent: true };
-    if (!pk.startsWith(kinds.noncurrentVersion)) return undefined;
-    return { bucketId, key: pk.slice(kinds.noncurrentVersion.length + bucketId.length + 1), isCurrent: false };
-  },
-  /** `content` is `b<blob>` or `m<manifest>`. */
-  content: ({ pk, sk }: ItemKey): { readonly content: string; readonly is: 'references' | 'manifest' | 'slice' } => ({
-    content: pk.slice(kinds.content.length),
-    is: sk === references ? 'references' : sk === only ? 'manifest' : 'slice',
-  }),
-  details: ({ pk }: ItemKey): string => pk.slice(kinds.details.length),
-  /** `thing` is content, `d<details>`, or `u`: the upload that `instance` is. */
-  garbage: ({ sk }: ItemKey): { readonly due: number; readonly thing: string; readonly instance: string } => {
-    const [due, thing, instance] = sk.split('/') as [string, string, string];
-    return { due: timeOf(due), thing, instance };
-  },
-  /** The bucket whose id is the second segment of a partition key. */
-  bucketId: ({ pk }: ItemKey): string => pk.split('/')[1]!,
-  /** The first segment of a partition key. */
-  kind: ({ pk }: ItemKey): string => pk.split('/', 1)[0]!,
-} as const;
-
-interface VersionPlace {
-  readonly bucketId: string;
-  readonly key: string;
-  readonly isCurrent: boolean;
-}
 
 /** What the partition keys of items begin with that a follower of the change feed looks at. */
 export const followedPrefixes = {

@@ -4,6 +4,7 @@ import { isKeyOf, type EncryptionRecord } from '../../encryption/customer-key.ts
 import type { Fields } from '../../http/message.ts';
 import type { BucketSettings } from '../../metadata/buckets/bucket-settings.ts';
 import type { WantedKey } from '../../metadata/objects/contents.ts';
+import type { Settings } from '../operation.ts';
 import { unsupportedHeader } from '../unsupported.ts';
 
 /*
@@ -33,6 +34,7 @@ interface Channel {
   readonly fields: Fields;
   readonly secure: boolean;
   readonly remoteAddress: string;
+  readonly settings: Pick<Settings, 'customerKeys'>;
 }
 
 /**
@@ -87,13 +89,13 @@ function parseManaged(fields: Fields): boolean {
 }
 
 function parseCustomerKey(
-  { fields, secure, remoteAddress }: Channel,
+  { fields, secure, remoteAddress, settings }: Channel,
   prefix: '' | 'x-amz-copy-source-' = '',
 ): CustomerKey | undefined {
   const start = prefix === '' ? customerFields : `x-amz-copy-source-server-side-encryption-customer-`;
   const [algorithm, key64, md5] = ['algorithm', 'key', 'key-md5'].map((name) => fields.get(start + name));
   if (algorithm === undefined && key64 === undefined && md5 === undefined) return undefined;
-  if (!secure && !isLoopback(remoteAddress)) {
+  if (settings.customerKeys === false || (!secure && !isLoopback(remoteAddress))) {
     throw new S3Error('InvalidRequest', {
       message:
         'Requests specifying Server Side Encryption with Customer provided keys must be made over a secure connection.',

@@ -35,11 +35,17 @@ function found({ method, target, headers }: EdgeRequest): OperationName | undefi
   }
 }
 
-/** The way of an operation, as its table has it. */
+/** The way of an operation, as its table has it. Whatever a website is asked for goes where its pages are. */
 function lane(name: string, { headers }: EdgeRequest): string {
+  const host = headers.find(([header]) => header === 'host')![1];
+  if (isWebsite(host)) return 'byte';
   const wanted = byteLane[name as OperationName];
   const present = new Set(headers.map(([header]) => header));
   return wanted && (wanted.length === 0 || wanted.some((header) => present.has(header))) ? 'byte' : 'control';
+}
+
+function isWebsite(host: string): boolean {
+  return host === `b.${names.websiteDomain}`;
 }
 
 const all: readonly Route[] = routes;
@@ -170,9 +176,16 @@ describe('the router', () => {
     expect(copy({ 'x-amz-copy-source-server-side-encryption-customer-algorithm': 'AES256' })).toBe('byte');
   });
 
+  it('sends all that a website is asked for by the byte lane, whatever the method', () => {
+    for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'DELETE', 'PATCH']) {
+      expect(route(request(`${method} /p`, {}, `b.${names.websiteDomain}`)).origin).toBe('byte');
+    }
+  });
+
   it('has only the control lane where there is no other', async () => {
     const alone = edgeRuntime(await routerCode({ ...names, functions, otherwise, hasByteLane: false }));
     expect(alone(request('PUT /b/k'))).toMatchObject({ origin: 'control', uri: '/PutObject' });
+    expect(alone(request('GET /p', {}, `b.${names.websiteDomain}`))).toMatchObject({ origin: 'control' });
   });
 });
 

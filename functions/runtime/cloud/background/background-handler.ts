@@ -1,5 +1,5 @@
 import { minute } from '../../../../shared/ports/durations.ts';
-import { checkLayout } from '../../../../shared/metadata/layout.ts';
+import { checkLayout } from '../../../../shared/metadata/table/layout.ts';
 import type { CloudBlobsClass } from '../blobs.ts';
 import { cloudDeps, type CloudDeps } from './adapters.ts';
 

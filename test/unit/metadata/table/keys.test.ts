@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { accountKey, accountKeyParts } from '../../../../shared/metadata/table/account-keys.ts';
 import { billingKey, billingKeyParts, billingPrefix } from '../../../../shared/metadata/table/billing-keys.ts';
 import { sortableTime } from '../../../../shared/metadata/table/ids.ts';
-import { itemKey, keyParts, partition } from '../../../../shared/metadata/table/keys.ts';
+import * as keyParts from '../../../../shared/metadata/table/key-parts.ts';
+import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { linkKey, linkKeyParts } from '../../../../shared/metadata/table/link-keys.ts';
 import { monitoringKey, monitoringKeyParts } from '../../../../shared/metadata/table/monitoring-keys.ts';
 import {

@@ -30,6 +30,8 @@ describe('the settings of a process in the cloud', () => {
       publicUrl: undefined,
       strictRegion: false,
       signatureV2: true,
+      customerKeys: true,
+      uploadMemory: 2 ** 30,
       regions: undefined,
       consoleOrigins: new Set(),
     });
@@ -38,11 +40,13 @@ describe('the settings of a process in the cloud', () => {
     expect(readCloudSettings({ ...environment, STILLAGE_TABLE_TIMEOUT: '5000' }).tableTimeout).toBe(5000);
     const others = {
       ...{ STILLAGE_PUBLIC_URL: 'https://links.example.com', STILLAGE_STRICT_REGION: 'true' },
+      STILLAGE_CUSTOMER_KEYS: 'false',
+      STILLAGE_UPLOAD_MEMORY: '1000',
       ...{ STILLAGE_SIGNATURE_V2: 'false', STILLAGE_REGIONS: 'eu,mars-north-1' },
       STILLAGE_CONSOLE_ORIGINS: 'https://console.example.com,http://localhost:5173',
     };
     expect(readCloudSettings({ ...environment, ...others })).toMatchObject({
-      ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false },
+      ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false, customerKeys: false, uploadMemory: 1000 },
       regions: ['eu', 'mars-north-1'],
       consoleOrigins: new Set(['https://console.example.com', 'http://localhost:5173']),
     });

@@ -1,7 +1,7 @@
-import type { Attributes, Expectation, KeyValueTable } from '../ports/key-value-table.ts';
-import type { Randomness } from '../ports/randomness.ts';
-import { writeToken } from './table/ids.ts';
-import { itemKey } from './table/keys.ts';
+import type { Attributes, Expectation, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import { writeToken } from './ids.ts';
+import { itemKey } from './keys.ts';
 
 /** Versions of the layout of table and blobs: docs/data-layout.md#versions */
 export interface Layout {

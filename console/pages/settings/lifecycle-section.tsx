@@ -1,0 +1,170 @@
+import { useState } from 'preact/hooks';
+import { awsCommand } from '../../format/commands.ts';
+import { visibleName } from '../../format/names.ts';
+import { number, t } from '../../messages/messages.ts';
+import { getVersioning } from '../../s3/buckets.ts';
+import { getLifecycle, putLifecycle, type LifecycleRule, type SimpleRule } from '../../s3/lifecycle.ts';
+import { config, session } from '../../session/session.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
+import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { useLoaded } from '../../ui/loaded.ts';
+import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
+
+/** The rules by which objects expire: added, changed, turned off and on, removed. Rules with more than the form knows are shown alone. */
+export function LifecycleSection({ bucket }: { readonly bucket: string }) {
+  const { client } = session.value!;
+  const texts = t.value.lifecycle;
+  const loaded = useLoaded(async () => {
+    const [rules, versioning] = await Promise.all([getLifecycle(client, bucket), getVersioning(client, bucket)]);
+    return { rules, isVersioned: versioning !== 'Off' };
+  }, [client, bucket]);
+  if (loaded.error !== undefined) return <ErrorBox error={loaded.error} retry={loaded.reload} />;
+  if (loaded.value === undefined) return <div class="skeleton" />;
+  const { rules, isVersioned } = loaded.value;
+  const save = (next: readonly LifecycleRule[]): void =>
+    void attempt(async () => {
+      await putLifecycle(client, bucket, next);
+      notify(t.value.common.saved);
+      loaded.reload();
+    });
+  const edit = async (rule: SimpleRule | undefined): Promise<void> => {
+    const names = rules.filter((each) => each !== rule).map(({ name }) => name);
+    const next = await ask<SimpleRule>((answer) => (
+      <RuleDialog rule={rule} taken={names} isVersioned={isVersioned} onDone={answer} />
+    ));
+    if (next !== undefined)
+      save(rule === undefined ? [...rules, next] : rules.map((each) => (each === rule ? next : each)));
+  };
+  const command = awsCommand(config.value!, 's3api', 'get-bucket-lifecycle-configuration', '--bucket', bucket);
+  return (
+    <div class="stack">
+      <p class="muted">{texts.hint}</p>
+      {rules.map((rule) => (
+        <section class="rule" key={rule.name} aria-label={rule.name}>
+          <label class="check">
+            <input
+              type="checkbox"
+              role="switch"
+              aria-label={texts.isOn(rule.name)}
+              checked={rule.isEnabled}
+              disabled={rule.kind === 'other'}
+              onChange={(event) => {
+                const isEnabled = event.currentTarget.checked;
+                save(rules.map((each) => (each === rule ? { ...rule, isEnabled } : each)));
+              }}
+            />
+          </label>
+          <div class="grow">
+            <strong>{visibleName(rule.name)}</strong>
+            <div class="muted">{rule.kind === 'simple' ? describe(rule) : texts.other}</div>
+          </div>
+          {rule.kind === 'simple' && (
+            <>
+              <button type="button" class="quiet" onClick={() => void edit(rule)}>
+                {t.value.details.edit}
+              </button>
+              <button
+                type="button"
+                class="quiet square"
+                aria-label={`${t.value.common.remove}: ${rule.name}`}
+                onClick={() => save(rules.filter((each) => each !== rule))}
+              >
+                <Icon name="trash" />
+              </button>
+            </>
+          )}
+        </section>
+      ))}
+      {rules.length === 0 && <p>{texts.none}</p>}
+      <div class="row">
+        <button type="button" onClick={() => void edit(undefined)}>
+          <Icon name="plus" />
+          {texts.add}
+        </button>
+      </div>
+      <CommandLine command={command} />
+    </div>
+  );
+}
+
+/** A rule in words. */
+function describe({ prefix, days, noncurrentDays }: SimpleRule): string {
+  const texts = t.value.lifecycle;
+  return [
+    prefix === '' ? texts.whole : texts.below(visibleName(prefix)),
+    days === undefined ? '' : texts.expires(number(days)),
+    noncurrentDays === undefined ? '' : texts.noncurrent(number(noncurrentDays)),
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+function RuleDialog({
+  rule,
+  taken,
+  isVersioned,
+  onDone,
+}: {
+  readonly rule: SimpleRule | undefined;
+  readonly taken: readonly string[];
+  readonly isVersioned: boolean;
+  readonly onDone: (rule: SimpleRule) => void;
+}) {
+  const texts = t.value.lifecycle;
+  const [name, setName] = useState(rule?.name ?? '');
+  const [prefix, setPrefix] = useState(rule?.prefix ?? '');
+  const [days, setDays] = useState(rule?.days === undefined ? '' : String(rule.days));
+  const [noncurrent, setNoncurrent] = useState(rule?.noncurrentDays === undefined ? '' : String(rule.noncurrentDays));
+  const isDays = (text: string): boolean => /^[1-9]\d{0,5}$/.test(text);
+  const isBad = [days, noncurrent].some((text) => text !== '' && !isDays(text));
+  const isTaken = taken.includes(name.trim());
+  return (
+    <DialogForm
+      title={rule === undefined ? texts.add : texts.edit}
+      submit={t.value.common.save}
+      disabled={name.trim() === '' || isTaken || isBad || (days === '' && noncurrent === '')}
+      onSubmit={() =>
+        onDone({
+          kind: 'simple',
+          name: name.trim(),
+          prefix,
+          days: days === '' ? undefined : Number(days),
+          noncurrentDays: noncurrent === '' ? undefined : Number(noncurrent),
+          isEnabled: rule?.isEnabled ?? true,
+        })
+      }
+    >
+      <Field label={texts.name} error={isTaken ? texts.taken : undefined}>
+        {(ids) => (
+          <input
+            {...ids}
+            autofocus
+            maxLength={255}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Field label={texts.prefix} hint={texts.prefixHint}>
+        {(ids) => <input {...ids} value={prefix} onInput={(event) => setPrefix(event.currentTarget.value)} />}
+      </Field>
+      <Field label={texts.days} hint={isVersioned ? texts.daysVersioned : texts.daysUnversioned}>
+        {(ids) => (
+          <input {...ids} inputMode="numeric" value={days} onInput={(event) => setDays(event.currentTarget.value)} />
+        )}
+      </Field>
+      <Field label={texts.noncurrentDays} hint={isVersioned ? texts.noncurrentHint : texts.noncurrentOff}>
+        {(ids) => (
+          <input
+            {...ids}
+            inputMode="numeric"
+            disabled={!isVersioned}
+            value={noncurrent}
+            onInput={(event) => setNoncurrent(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </DialogForm>
+  );
+}

@@ -1,0 +1,85 @@
+import { open, unlink, type FileHandle } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { itemKey } from '../../../shared/metadata/table/keys.ts';
+import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
+import type { Randomness } from '../../../shared/ports/randomness.ts';
+import { OperatorError } from '../operator-error.ts';
+
+const key = itemKey.deployment('service');
+const tokenBytes = 9;
+
+/** The right to be the one service on a data directory. */
+export interface ServiceLock {
+  release(): Promise<void>;
+}
+
+/**
+ * Makes this process the one service on a data directory, until it releases that or ends, however it ends. A socket in the directory tells
+ * whether the process that took the lock is still there, also from within another container; the table tells which socket counts, and lets
+ * one of those through that come at the same time.
+ * @throws OperatorError if there is a service on it
+ */
+export async function lockDirectory(data: string, table: KeyValueTable, randomness: Randomness): Promise<ServiceLock> {
+  const directory = await open(data);
+  const token = Buffer.from(randomness.bytes(tokenBytes)).toString('base64url');
+  try {
+    const server = await listenOn(socketPath(directory, data, token));
+    for (;;) {
+      const holder = await table.get(key);
+      const holderPath = holder && socketPath(directory, data, holder['token'] as string);
+      if (holderPath !== undefined && (await isAnswered(holderPath))) {
+        server.close();
+        throw new OperatorError(
+          `--data: process ${holder!['pid'] as number} serves ${data}; stop it first, or take another directory`,
+        );
+      }
+      const expect = holder
+        ? ({ is: 'equal', attribute: 'token', value: holder['token'] as string } as const)
+        : ({ is: 'absent' } as const);
+      const { outcome } = await table.write([{ key, put: { token, pid: process.pid }, expect }]);
+      if (outcome === 'unknown') throw new OperatorError(`--data: cannot use ${data}: the table did not answer`);
+      if (outcome === 'conflict') continue;
+      if (holderPath !== undefined) await unlink(holderPath).catch(() => undefined);
+      return { release: () => release(server, directory) };
+    }
+  } catch (error) {
+    await directory.close();
+    throw error;
+  }
+}
+
+async function release(server: Server, directory: FileHandle): Promise<void> {
+  // Its file goes with it.
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  await directory.close();
+}
+
+/** Paths of sockets may have a hundred bytes: on Linux the directory is named by its descriptor. */
+function socketPath(directory: FileHandle, data: string, token: string): string {
+  const parent = platform() === 'linux' ? `/proc/self/fd/${directory.fd}` : data;
+  return join(parent, `service-${token}.sock`);
+}
+
+function listenOn(path: string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', (error) =>
+      reject(new OperatorError(`--data: no socket can be made in the directory: ${error.message}`)),
+    );
+    server.listen(path, () => resolve(server.unref()));
+  });
+}
+
+/** Whether a process listens. A socket that may not be asked has somebody behind it. */
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ENOENT' && code !== 'ECONNREFUSED'));
+  });
+}

@@ -1,0 +1,159 @@
+import type { Duplex } from 'node:stream';
+import { decodeItem, encodeItem } from '../../../../shared/adapters/embedded/item-encoding.ts';
+import { TableBusy, type Attributes } from '../../../../shared/ports/key-value-table.ts';
+
+/** What is said to the other process: some attributes, and bytes that are passed on as they are. */
+export interface Message {
+  readonly kind: string;
+  readonly body: Attributes;
+  readonly bytes: Buffer;
+}
+
+/** Whatever answers the other process. */
+export interface Listener {
+  /** Answers a request; what it throws is thrown to whoever has asked. */
+  answer(message: Message): Promise<Attributes>;
+  /** Hears what needs no answer. */
+  hear(message: Message): void;
+  /** The other process has gone. */
+  closed(): void;
+}
+
+/** Whoever waits for an answer. */
+interface Asked {
+  readonly resolve: (body: Attributes) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const frame = { request: 0, notice: 1, reply: 2, failure: 3 } as const;
+/** Size of the frame without this field, its kind, the id of the request, the size of the attributes. */
+const headSize = 4 + 1 + 4 + 4;
+const noBytes = Buffer.alloc(0);
+
+/**
+ * Requests and notices between two processes of the service, over a stream, in order in each direction. What is said within one turn of the
+ * event loop goes out in one write: a system call costs more than all else here.
+ */
+export class Link {
+  readonly #stream: Duplex;
+  readonly #listener: Listener;
+  readonly #asked = new Map<number, Asked>();
+  #lastId = 0;
+  #outgoing: Buffer[] = [];
+  #incoming: Buffer = noBytes;
+  #isClosed = false;
+
+  constructor(stream: Duplex, listener: Listener) {
+    this.#stream = stream;
+    this.#listener = listener;
+    stream.on('data', (chunk: Buffer) => this.#take(chunk));
+    stream.on('close', () => this.#close());
+    // What has gone wrong with the stream also closes it.
+    stream.on('error', () => undefined);
+  }
+
+  /** Asks the other process, and resolves with its answer. Rejects with what was thrown there, or if it goes before it answers. */
+  request(kind: string, body: Attributes = {}, bytes: Buffer = noBytes): Promise<Attributes> {
+    if (this.#isClosed) return Promise.reject(new Gone());
+    const id = (this.#lastId = (this.#lastId + 1) % 2 ** 32);
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      this.#say(frame.request, id, { ...body, kind }, bytes);
+    });
+  }
+
+  /** Tells the other process. Requests that are sent later are heard later. */
+  notify(kind: string, body: Attributes = {}, bytes: Buffer = noBytes): void {
+    if (!this.#isClosed) this.#say(frame.notice, 0, { ...body, kind }, bytes);
+  }
+
+  /** Resolves once everything that was said has been handed to the operating system. */
+  flush(): Promise<void> {
+    this.#send();
+    return new Promise((resolve) => {
+      if (this.#isClosed || this.#stream.writableLength === 0) resolve();
+      else this.#stream.write(noBytes, () => resolve());
+    });
+  }
+
+  #say(what: number, id: number, body: Attributes, bytes: Buffer): void {
+    const encoded = encodeItem(body);
+    const head = Buffer.allocUnsafe(headSize);
+    head.writeUInt32LE(headSize - 4 + encoded.length + bytes.length, 0);
+    head[4] = what;
+    head.writeUInt32LE(id, 5);
+    head.writeUInt32LE(encoded.length, 9);
+    if (this.#outgoing.push(head, encoded) === 2) setImmediate(() => this.#send());
+    if (bytes.length > 0) this.#outgoing.push(bytes);
+  }
+
+  #send(): void {
+    if (this.#outgoing.length === 0 || this.#isClosed) return;
+    const outgoing = this.#outgoing;
+    this.#outgoing = [];
+    this.#stream.write(Buffer.concat(outgoing));
+  }
+
+  #take(chunk: Buffer): void {
+    let rest = this.#incoming.length === 0 ? chunk : Buffer.concat([this.#incoming, chunk]);
+    while (rest.length >= 4) {
+      const end = 4 + rest.readUInt32LE(0);
+      if (rest.length < end) break;
+      this.#hear(rest.subarray(0, end));
+      rest = rest.subarray(end);
+    }
+    this.#incoming = rest;
+  }
+
+  #hear(bytes: Buffer): void {
+    const id = bytes.readUInt32LE(5);
+    const bodyEnd = headSize + bytes.readUInt32LE(9);
+    const body = decodeItem(bytes.subarray(headSize, bodyEnd));
+    const message = { kind: body['kind'] as string, body, bytes: bytes.subarray(bodyEnd) };
+    switch (bytes[4]) {
+      case frame.request:
+        void this.#answer(id, message);
+        return;
+      case frame.notice:
+        this.#listener.hear(message);
+        return;
+      default: {
+        const asked = this.#asked.get(id);
+        this.#asked.delete(id);
+        if (bytes[4] === frame.reply) asked?.resolve(body);
+        else asked?.reject(errorOf(body));
+      }
+    }
+  }
+
+  async #answer(id: number, message: Message): Promise<void> {
+    try {
+      this.#say(frame.reply, id, await this.#listener.answer(message), noBytes);
+    } catch (error) {
+      const { name, message: text } = error as Error;
+      this.#say(frame.failure, id, { name: error instanceof TableBusy ? 'TableBusy' : name, text }, noBytes);
+    }
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const asked = [...this.#asked.values()];
+    this.#asked.clear();
+    for (const { reject } of asked) reject(new Gone());
+    this.#listener.closed();
+  }
+}
+
+/** The other process has gone without an answer. */
+class Gone extends Error {
+  constructor() {
+    super('a process of the service has ended');
+    this.name = 'Gone';
+  }
+}
+
+function errorOf(body: Attributes): Error {
+  if (body['name'] === 'TableBusy') return new TableBusy();
+  return new Error(body['text'] as string);
+}

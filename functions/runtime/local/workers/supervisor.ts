@@ -1,0 +1,157 @@
+import cluster, { type Worker } from 'node:cluster';
+import { Socket } from 'node:net';
+import type { Clock } from '../../../../shared/ports/clock.ts';
+import { RateLimit } from '../../../../shared/protocol/rate-limit.ts';
+import { OperatorError } from '../../operator-error.ts';
+import type { Log } from '../../telemetry/log.ts';
+import type { DataDirectory } from '../data-directory.ts';
+import type { EmbeddedService } from '../embedded-service.ts';
+import type { StartOptions } from '../settings.ts';
+import { Desk } from './desk.ts';
+import { Link } from './link.ts';
+
+/** A worker that has not ended so long after its requests should have is killed. */
+const extraPatience = 5000;
+/** Milliseconds until a worker is replaced that could not serve; one that could is replaced at once. */
+const restartDelay = 1000;
+
+/** The descriptor by which a worker is linked, after standard streams and the channel of node:cluster. */
+export const linkDescriptor = 4;
+
+interface SupervisorDeps extends DataDirectory, Pick<EmbeddedService, 'services' | 'limits' | 'kept'> {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Workers that listen. */
+export interface Workers {
+  /** `http://127.0.0.1:9000` */
+  readonly url: string;
+  /** Lets the workers finish what is running, for so many milliseconds at most. */
+  close(patience: number): Promise<void>;
+  /** Tells the workers, also later ones, where consoles are served. */
+  tellOrigins(origins: Iterable<string>): void;
+}
+
+interface RunningWorker {
+  readonly worker: Worker;
+  readonly link: Link;
+  readonly exited: Promise<void>;
+}
+
+/**
+ * Starts workers, and replaces those that die. All of them share the port; what they write is committed here, so that there is one writer of
+ * the table, one feed, one set of quotas and rates, and one log.
+ * @throws OperatorError what a worker says that cannot serve
+ */
+export async function startWorkers(
+  options: StartOptions,
+  { table, blobs, otherProcesses, services, limits, kept, clock, log }: SupervisorDeps,
+): Promise<Workers> {
+  cluster.setupPrimary({ stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
+  const rates = new RateLimit(limits.requestsPerSecond, clock);
+  const { quotas } = services;
+  const running = new Set<RunningWorker>();
+  const settle = async (): Promise<void> => {
+    await Promise.allSettled([...running].map(({ link }) => link.request('settle')));
+  };
+  const deps = { table, smallBlobs: blobs.smallWrites, ...kept, quotas, rates, settle, output: process.stdout };
+  let origins: readonly string[] = [];
+  /** The workers that serve. */
+  const listening = new Set<Worker>();
+  /** The ports that workers were told to ask for: those that ask for the same one share it for as long as one of them is there. */
+  const told = new Map<Worker, number>();
+  let isStopping = false;
+  /** Where the workers listen: the first one takes a free port if any will do. */
+  let port: number | undefined;
+
+  const start = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const worker = cluster.fork();
+      const desk = new Desk(deps);
+      const link = new Link(linkOf(worker), {
+        answer: async (message) => {
+          switch (message.kind) {
+            case 'start':
+              // With no worker left nobody holds the port: it is asked for by its number.
+              told.set(worker, [...told.values()][0] ?? port ?? options.port);
+              return { port: told.get(worker)!, origins };
+            case 'listening': {
+              const url = message.body['url'] as string;
+              port = Number(new URL(url).port);
+              listening.add(worker);
+              resolve(url);
+              return {};
+            }
+            default:
+              return desk.answer(message);
+          }
+        },
+        hear: (message) => {
+          if (message.kind === 'failed') reject(new OperatorError(message.body['text'] as string));
+          else desk.hear(message);
+        },
+        closed: () => desk.close(),
+      });
+      worker.once('disconnect', () => told.delete(worker));
+      const exited = new Promise<void>((ended) => {
+        worker.once('exit', (code, signal) => {
+          const hasServed = listening.delete(worker);
+          told.delete(worker);
+          running.delete(one);
+          desk.close();
+          // What it was reading is no longer kept for it.
+          otherProcesses();
+          ended();
+          reject(new OperatorError(`a worker ended before it could serve (${signal || `exit code ${code}`})`));
+          if (isStopping) return;
+          log.problem('a worker died', undefined, { pid: worker.process.pid, ...(signal ? { signal } : { code }) });
+          replace(hasServed ? 0 : restartDelay);
+        });
+      });
+      const one = { worker, link, exited };
+      running.add(one);
+    });
+
+  const replace = (delay: number): void => {
+    setTimeout(() => {
+      if (isStopping) return;
+      start().then(
+        () => log.note('a worker was started'),
+        // It is replaced in turn.
+        (error: unknown) => log.problem('a worker cannot serve', error),
+      );
+    }, delay);
+  };
+
+  const close = async (patience: number): Promise<void> => {
+    isStopping = true;
+    await Promise.all([...running].map((one) => stopWorker(one, patience)));
+  };
+  const tellOrigins = (consoles: Iterable<string>): void => {
+    origins = [...consoles];
+    for (const { link } of running) link.notify('origins', { origins });
+  };
+  try {
+    const urls = await Promise.all(Array.from({ length: options.workers }, start));
+    return { url: urls[0]!, close, tellOrigins };
+  } catch (error) {
+    isStopping = true;
+    for (const { worker } of running) worker.process.kill('SIGKILL');
+    throw error;
+  }
+}
+
+function linkOf({ process: { stdio } }: Worker): Socket {
+  const stream = stdio[linkDescriptor];
+  if (stream instanceof Socket) return stream;
+  throw new Error('a worker has no link');
+}
+
+/** Lets a worker finish what it is doing, and end. */
+async function stopWorker({ worker, link, exited }: RunningWorker, patience: number): Promise<void> {
+  const killer = setTimeout(() => worker.process.kill('SIGKILL'), patience + extraPatience);
+  link.notify('stop', { patience });
+  await exited;
+  clearTimeout(killer);
+}

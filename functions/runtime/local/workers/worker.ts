@@ -1,0 +1,83 @@
+import { Socket } from 'node:net';
+import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
+import { SystemClock } from '../../../../shared/adapters/system/system-clock.ts';
+import type { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import type { Limits } from '../../../../shared/protocol/limits.ts';
+import { TrustedProxies } from '../../http/trusted-proxies.ts';
+import { OperatorError } from '../../operator-error.ts';
+import { Log } from '../../telemetry/log.ts';
+import { attachData } from '../data-directory.ts';
+import { composeEmbeddedService } from '../embedded-service.ts';
+import { startListener } from '../listener.ts';
+import type { StartOptions } from '../settings.ts';
+import { Tls } from '../tls.ts';
+import { Link } from './link.ts';
+import { linkDescriptor } from './supervisor.ts';
+import {
+  LinkedCommits,
+  LinkedMutex,
+  LinkedQuotas,
+  LinkedRates,
+  linkedOutput,
+  LinkedSmallBlobs,
+} from './worker-adapters.ts';
+
+/**
+ * Serves requests as one of several workers, until the primary says stop: reads table and blobs itself, writes the files of blobs, and leaves
+ * commits and all that is the service's rather than a process's to the primary. Without it there is nothing it could do: then it ends.
+ */
+export async function runWorker(options: StartOptions): Promise<void> {
+  let stop = (_patience: number): void => process.exit();
+  let consoleOrigins = new Set<string>();
+  const know = (origins: unknown): void => (origins as readonly string[]).forEach((one) => consoleOrigins.add(one));
+  const link = new Link(new Socket({ fd: linkDescriptor, readable: true, writable: true }), {
+    // It is asked to settle: what it has said before has been heard when this is.
+    answer: () => Promise.resolve({}),
+    hear: ({ kind, body }) => {
+      if (kind === 'origins') know(body['origins']);
+      else stop(body['patience'] as number);
+    },
+    closed: () => process.exit(1),
+  });
+  // Both go to all processes of a terminal, and the primary decides when a worker stops.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
+  try {
+    const tls = await Tls.read(options);
+    const proxies = new TrustedProxies(options.trustProxy);
+    const stores = await attachData(options.data, new LinkedCommits(link), new LinkedSmallBlobs(link));
+    const log = new Log(linkedOutput(link));
+    const primary = {
+      mutex: new LinkedMutex(link),
+      counters: (usage: Usage, { bucketBytes, bucketObjects }: Limits) => ({
+        usage: { of: (bucketId: string) => link.request('drain').then(() => usage.of(bucketId)) },
+        quotas: new LinkedQuotas(link, { bytes: bucketBytes, objects: bucketObjects }),
+      }),
+      rates: ({ requestsPerSecond }: Limits) => (requestsPerSecond < Infinity ? new LinkedRates(link) : undefined),
+    };
+    const service = await composeEmbeddedService(
+      { ...stores, clock: new SystemClock(), randomness: new CryptoRandomness(), telemetry: log, primary },
+      options,
+    );
+    const { port, origins } = await link.request('start');
+    ({ consoleOrigins } = service);
+    know(origins);
+    // The primary reads the files as well, and logs what comes of it.
+    tls?.follow({ request: () => undefined, problem: () => undefined, note: () => undefined });
+    const deps = { ...service, handler: service.pipeline, proxies, telemetry: log, tls };
+    const listener = await startListener(deps, { ...options, port: port as number });
+    stop = (patience) => {
+      void listener.close(patience).then(async () => {
+        await service.close();
+        log.flush();
+        await link.flush();
+        process.exit();
+      });
+    };
+    await link.request('listening', { url: listener.url });
+  } catch (error) {
+    const text = error instanceof OperatorError ? error.message : ((error as Error).stack ?? String(error));
+    link.notify('failed', { text });
+    await link.flush();
+    process.exit(1);
+  }
+}

@@ -1,0 +1,207 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { randomKeyId, randomSecret } from '../../../shared/metadata/accounts/key-administration.ts';
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
+import type { RequestMessage, ResponseMessage } from '../../../shared/http/message.ts';
+import type { Handler } from '../http/node-http.ts';
+import { TrustedProxies } from '../http/trusted-proxies.ts';
+import { readAccountsFile } from '../local/accounts-file.ts';
+import { composeEmbeddedService, type EmbeddedService, type Stores } from '../local/embedded-service.ts';
+import { ephemeralStores } from '../local/ephemeral-stores.ts';
+import { Faults, type Fault } from '../local/faults.ts';
+import { FaultyHandler } from '../local/faulty-handler.ts';
+import { startListener } from '../local/listener.ts';
+import type { InitialKey, StartOptions } from '../local/settings.ts';
+import { Tls } from '../local/tls.ts';
+import { CallbackTelemetry } from './callback-telemetry.ts';
+import { OffsetClock } from './offset-clock.ts';
+import { readOptions, type StillageOptions } from './options.ts';
+
+export type { Fault, FaultKind } from '../local/faults.ts';
+export type { InitialKey as StillageCredentials } from '../local/settings.ts';
+export type { LogLine, StillageOptions } from './options.ts';
+
+/** What an S3 client of the AWS SDK takes: `new S3Client(stillage.clientConfig)`. */
+export interface ClientConfig {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: InitialKey;
+  /** Buckets are addressed by path, since `<bucket>.127.0.0.1` is no name. */
+  readonly forcePathStyle: true;
+}
+
+/** A service that runs in this process. */
+export interface Stillage extends AsyncDisposable {
+  /** `http://127.0.0.1:49152` */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: InitialKey;
+  readonly clientConfig: ClientConfig;
+  /** The variables that AWS's programs and SDKs read: for a process that is started. */
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * Goes back to the buckets that the service was started with, empty and without settings; all other buckets are gone, and so are faults and
+   * the clock's offset. A request under way is answered as if nothing had happened.
+   * @throws Error unless the service is ephemeral
+   */
+  reset(): Promise<void>;
+  /**
+   * Lets a fault befall the next requests that it is for.
+   * @throws Error unless the service is ephemeral; TypeError if there is no such fault
+   */
+  fault(fault: Fault): void;
+  /**
+   * Sets the service's clock ahead by so many milliseconds, or behind: past 15 minutes, signatures are refused as too old or too new.
+   * @throws Error unless the service is ephemeral
+   */
+  setClockOffset(milliseconds: number): void;
+  /** Stops: finishes the requests that are running, within two seconds. Of an ephemeral service nothing is left. */
+  stop(): Promise<void>;
+}
+
+/** After so long a stop cuts what still runs. */
+const stopTime = 2000;
+
+/**
+ * Starts the service in this process. It writes nothing to standard output or standard error, and handles no signals.
+ * @throws TypeError for wrong options; Error of one line if a port is taken or a directory cannot be used
+ */
+export function startStillage(options: StillageOptions = {}): Promise<Stillage> {
+  return startObserved(options);
+}
+
+/**
+ * As {@link startStillage}.
+ * @param observe is called with every request and its response, once the response begins
+ * @internal
+ */
+export async function startObserved(
+  given: StillageOptions,
+  observe?: (request: RequestMessage, response: ResponseMessage) => void,
+): Promise<Stillage> {
+  const randomness = new CryptoRandomness();
+  const read = readOptions(given);
+  const declared = read.accounts === undefined ? undefined : await readAccountsFile(read.accounts);
+  const credentials = read.key ?? firstKeyOf(declared) ?? (read.ephemeral ? randomKey(randomness) : undefined);
+  if (!credentials) throw new TypeError('startStillage: name the credentials, unless it is ephemeral');
+  const options: StartOptions = { ...read, key: credentials };
+  if (!options.ephemeral) refuseForTests(given);
+  const proxies = new TrustedProxies(options.trustProxy);
+  const tls = await Tls.read(options);
+  const telemetry = new CallbackTelemetry(given.log);
+  const clock = new OffsetClock(checkedOffset(given.clockOffset ?? 0));
+  const faults = new Faults();
+  for (const fault of given.faults ?? []) faults.add(fault);
+
+  const compose = (stores: Stores): Promise<EmbeddedService> =>
+    composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared }, options);
+  let service = await compose(options.ephemeral ? ephemeralStores(randomness) : await openDirectory(options.data));
+  const { limits, requestId, hostId, consoleOrigins } = service;
+  const current: Handler = {
+    handle: async (request) => {
+      const response = await service.pipeline.handle(request);
+      observe?.(request, response);
+      return response;
+    },
+  };
+  const hostNames = { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() };
+  const handler = options.ephemeral
+    ? new FaultyHandler({ handler: current, faults, hostNames, requestId, hostId, now: () => clock.now() })
+    : current;
+  const listener = await startListener(
+    { handler, proxies, limits, telemetry, requestId, hostId, consoleOrigins, tls },
+    options,
+  ).catch(async (error: unknown) => {
+    await service.close();
+    throw error;
+  });
+
+  const needsEphemeral = (method: string): void => {
+    if (!options.ephemeral) throw new Error(`${method} is for services that were started with ephemeral: true`);
+  };
+  const reset = async (): Promise<void> => {
+    needsEphemeral('reset');
+    faults.clear();
+    clock.offset = 0;
+    const former = service;
+    service = await compose(ephemeralStores(randomness));
+    retired = Promise.all([retired, former.abandon()]);
+  };
+  /** What earlier resets have left, as long as it is still at work. */
+  let retired: Promise<unknown> = Promise.resolve();
+  let resetting: Promise<void> = Promise.resolve();
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> =>
+    (stopping ??= listener
+      .close(stopTime)
+      .then(() => resetting)
+      .then(() => retired)
+      .then(() => (options.ephemeral ? service.abandon() : service.close())));
+
+  const { url: endpoint } = listener;
+  const { region } = options;
+  return {
+    endpoint,
+    region,
+    credentials,
+    clientConfig: { endpoint, region, credentials, forcePathStyle: true },
+    env: environmentOf(endpoint, region, credentials),
+    reset: () => {
+      if (stopping) return Promise.reject(new Error('the service has stopped'));
+      // One after the other: two at once would leave a service behind.
+      const next = resetting.then(reset);
+      resetting = next.catch(() => undefined);
+      return next;
+    },
+    fault: (fault) => {
+      needsEphemeral('fault');
+      faults.add(fault);
+    },
+    setClockOffset: (milliseconds) => {
+      needsEphemeral('setClockOffset');
+      clock.offset = checkedOffset(milliseconds);
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** Loads the engine of the table only where one is needed: it has native code. @throws OperatorError */
+async function openDirectory(data: string): Promise<Stores> {
+  const { openData } = await import('../local/data-directory.ts');
+  return openData(data);
+}
+
+/** The first key of declared accounts. */
+function firstKeyOf(declared: Awaited<ReturnType<typeof readAccountsFile>> | undefined): InitialKey | undefined {
+  return declared?.flatMap(({ users }) => users).flatMap(({ keys }) => keys)[0];
+}
+
+function randomKey(randomness: CryptoRandomness): InitialKey {
+  return { accessKeyId: randomKeyId(randomness), secretAccessKey: randomSecret(randomness) };
+}
+
+function checkedOffset(milliseconds: number): number {
+  if (Number.isFinite(milliseconds)) return milliseconds;
+  throw new TypeError('startStillage: the offset of the clock is a number of milliseconds');
+}
+
+/** Failures and wrong clocks are no part of a service that keeps anything. */
+function refuseForTests({ faults, clockOffset }: StillageOptions): void {
+  if (faults === undefined && clockOffset === undefined) return;
+  throw new TypeError('startStillage: faults and clockOffset are for services with ephemeral: true');
+}
+
+function environmentOf(
+  endpoint: string,
+  region: string,
+  { accessKeyId, secretAccessKey }: InitialKey,
+): Readonly<Record<string, string>> {
+  return {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_REGION: region,
+    AWS_DEFAULT_REGION: region,
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_ENDPOINT_URL_S3: endpoint,
+  };
+}

@@ -1,0 +1,100 @@
+import { InvalidArgumentError, type Option } from 'commander';
+import { startOptions } from '../cli/start-options.ts';
+import type { Fault } from '../local/faults.ts';
+import { checkedKey } from '../local/initial-key.ts';
+import type { InitialKey, StartOptions } from '../local/settings.ts';
+import { OperatorError } from '../operator-error.ts';
+
+/** One line of the service's log: `level`, `message`, and what the message is about. */
+export type LogLine = Readonly<Record<string, unknown>> & {
+  readonly level: 'info' | 'error';
+  readonly message: string;
+};
+
+/** What `startStillage` takes: every option of `stillage start`, in camel case, and some that make sense within a program only. */
+export interface StillageOptions extends Partial<
+  Omit<StartOptions, 'key' | 'awsCredentials' | 'readyFile' | 'consolePort' | 'consoleOrigin' | 'consoleFiles'>
+> {
+  /** The access key to use. Default: a random one if the service is ephemeral; it must be named otherwise. */
+  readonly credentials?: InitialKey;
+  /** Called with every line of the log. Nothing is logged otherwise. */
+  readonly log?: (line: LogLine) => void;
+  /** Faults that the first requests meet; only with `ephemeral`. */
+  readonly faults?: readonly Fault[];
+  /** By how many milliseconds the service's clock is ahead, or behind if negative; only with `ephemeral`. */
+  readonly clockOffset?: number;
+}
+
+/** Options of the command line that a program has no use for, and why. */
+const ofTheProgramOnly: ReadonlyMap<string, string> = new Map([
+  ['awsCredentials', 'name the credentials'],
+  ['readyFile', 'startStillage resolves once the service answers'],
+  ['consolePort', 'the console is served by the program alone'],
+  ['consoleOrigin', 'the console is served by the program alone'],
+  ['consoleFiles', 'the console is served by the program alone'],
+]);
+
+/** Options of `startStillage` that the command line has not. */
+const ofThePackageOnly: ReadonlySet<string> = new Set(['credentials', 'log', 'faults', 'clockOffset']);
+
+/**
+ * Reads options as `stillage start` would: the same names, defaults and checks. The environment does not count.
+ * @throws TypeError of one line that names the option
+ */
+export function readOptions(given: StillageOptions): StartOptions {
+  const values = new Map<string, unknown>(Object.entries(given).filter(([, value]) => value !== undefined));
+  const options = startOptions().filter((option) => !ofTheProgramOnly.has(option.attributeName()));
+  const known = new Set([...options.map((option) => option.attributeName()), ...ofThePackageOnly]);
+  for (const name of values.keys()) {
+    if (!known.has(name))
+      throw new TypeError(`startStillage: ${ofTheProgramOnly.get(name) ?? 'there is no option'} (${name})`);
+  }
+  const read = options.flatMap((option) => {
+    const name = option.attributeName();
+    const value = values.has(name) ? readValue(option, values.get(name)) : (option.defaultValue as unknown);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const { credentials } = given;
+  const key = credentials && asTypeError(() => checkedKey({ ...credentials }, 'credentials'));
+  // The names and types are those of the command line's options, which a test compares with StartOptions.
+  const ofCommandLine = Object.fromEntries(read) as Omit<
+    StartOptions,
+    'key' | 'awsCredentials' | 'consolePort' | 'consoleOrigin'
+  >;
+  return { ...ofCommandLine, awsCredentials: false, consolePort: 0, consoleOrigin: [], ...(key && { key }) };
+}
+
+/** A value as if the command line had named it. Lists are repeated options, and records are options of `name=value`. */
+function readValue(option: Option, value: unknown): unknown {
+  const name = option.attributeName();
+  if (option.isBoolean() || option.negate) {
+    if (typeof value === 'boolean') return value;
+    throw new TypeError(`startStillage: ${name}: true or false`);
+  }
+  const { parseArg } = option;
+  if (parseArg === undefined) {
+    if (typeof value === 'string') return value;
+    throw new TypeError(`startStillage: ${name}: a string`);
+  }
+  const isSet = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const texts = isSet
+    ? Object.entries(value).map(([part, setting]) => `${part}=${String(setting)}`)
+    : (Array.isArray(value) ? value : [value]).map(String);
+  const start = option.defaultValue as unknown;
+  try {
+    return texts.reduce<unknown>((previous, text) => parseArg(text, previous), start);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new TypeError(`startStillage: ${name}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Mistakes in an option are the program's here, not an operator's. */
+function asTypeError<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    throw new TypeError(`startStillage: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Zones are chosen by id: the name `us-east-1a` means another zone in each account.
+ * https://docs.aws.amazon.com/global-infrastructure/latest/regions/az-ids.html
+ */
+
+/**
+ * Zones in which a VPC origin of CloudFront cannot lie; in `use1-az3` Fargate has no arm64 either.
+ * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html#vpc-origins-supported-regions
+ */
+export const zonesWithoutVpcOrigins: ReadonlySet<string> = new Set([
+  'use1-az3',
+  'usw1-az2',
+  'apne1-az3',
+  'apne2-az1',
+  'cac1-az3',
+]);
+
+/** A load balancer needs two zones. */
+export const zoneCount = 2;
+
+/** The highest number in the id of a zone. */
+const highestNumber = 6;
+
+/** The beginning of the ids of a region's zones: `use1` of `us-east-1`, `apse2` of `ap-southeast-2`. */
+export function zonePrefix(region: string): string {
+  const [place = '', ...rest] = region.split('-');
+  const number = rest.pop() ?? '';
+  const direction = rest.map((word) => word.replace(/^(north|south)(east|west)$/, '$1-$2')).join('-');
+  const initials = direction.split('-').map((word) => (word === 'gov' ? 'g' : word.charAt(0)));
+  return `${place}${initials.join('')}${number}`;
+}
+
+/** The zones of a region that a deployment takes if its settings name none: the first two that can have a VPC origin. */
+export function defaultZones(region: string): readonly string[] {
+  const all = Array.from({ length: highestNumber }, (_, index) => `${zonePrefix(region)}-az${index + 1}`);
+  return all.filter((id) => !zonesWithoutVpcOrigins.has(id)).slice(0, zoneCount);
+}

@@ -1,0 +1,60 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
+import type { ByteBudget } from './byte-budget.ts';
+
+/** What limits a blob store. */
+export interface BudgetOfBlobs {
+  readonly budget: ByteBudget;
+  /** How many bytes of memory a write of so many bytes takes at most; undefined: of any number. */
+  readonly weigh: (length: number | undefined) => number;
+}
+
+/** A blob store that begins no more writes than there is memory for. Reads pass through. */
+export class BudgetedBlobs implements BlobStore {
+  readonly #blobs: BlobStore;
+  readonly #limit: BudgetOfBlobs;
+
+  constructor(blobs: BlobStore, limit: BudgetOfBlobs) {
+    this.#blobs = blobs;
+    this.#limit = limit;
+  }
+
+  /** @throws S3Error SlowDown, before any of the bytes is read */
+  async write(
+    bytes: AsyncIterable<Uint8Array>,
+    owner: BlobOwner,
+    length?: number,
+  ): Promise<{ ref: BlobRef; size: number }> {
+    const giveBack = this.#limit.budget.take(this.#limit.weigh(length));
+    if (giveBack === undefined) throw new S3Error('SlowDown');
+    try {
+      return await this.#blobs.write(bytes, owner, length);
+    } finally {
+      giveBack();
+    }
+  }
+
+  read(ref: BlobRef, size: number, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+    return this.#blobs.read(ref, size, range);
+  }
+
+  remove(refs: readonly BlobRef[]): Promise<void> {
+    return this.#blobs.remove(refs);
+  }
+
+  abandon(refs: readonly BlobRef[]): void {
+    this.#blobs.abandon(refs);
+  }
+
+  list(): AsyncIterable<BlobDescription> {
+    return this.#blobs.list();
+  }
+
+  describe(ref: BlobRef): Promise<OwnedBlob> {
+    return this.#blobs.describe(ref);
+  }
+
+  check(): Promise<void> {
+    return this.#blobs.check();
+  }
+}

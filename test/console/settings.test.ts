@@ -1,0 +1,63 @@
+import {
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketVersioningCommand,
+  PutBucketLifecycleConfigurationCommand,
+} from '@aws-sdk/client-s3';
+import { describe, expect, it } from 'vitest';
+import { makeBucket } from './support/buckets.ts';
+import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
+
+const under = consoleUnderTest();
+
+describe('the settings of a bucket', () => {
+  it('turn versioning on and suspend it, and show use and quota', async (test) => {
+    const bucket = await makeBucket(under, ['a']);
+    const page = await under.signedIn(test, `/settings/${bucket}/overview`);
+    await page.getByText('of 25 TB').waitFor();
+    await page.getByText('The operator of the service can raise both').waitFor();
+    const versioning = page.getByRole('heading', { name: 'Versioning' }).locator('..');
+    await versioning.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByText('Every change makes a new version').waitFor();
+    await expectAccessible(page);
+    await versioning.getByRole('button', { name: 'Suspend' }).click();
+    await page.getByText('New changes make no versions').waitFor();
+    const stored = await under.sdk().send(new GetBucketVersioningCommand({ Bucket: bucket }));
+    expect(stored.Status).toBe('Suspended');
+  });
+
+  it('add lifecycle rules that are on at first, turn them off, and leave those with more as they are', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const client = under.sdk();
+    const other = {
+      ID: 'by-tag',
+      Status: 'Enabled' as const,
+      Filter: { And: { Prefix: 'tmp/', Tags: [{ Key: 'a', Value: 'b' }] } },
+      Expiration: { Days: 3 },
+    };
+    await client.send(
+      new PutBucketLifecycleConfigurationCommand({ Bucket: bucket, LifecycleConfiguration: { Rules: [other] } }),
+    );
+    const rules = async () =>
+      (await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }))).Rules ?? [];
+    const page = await under.signedIn(test, `/settings/${bucket}/lifecycle`);
+    await page.getByText('can be changed only there').waitFor();
+    expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    expect(await page.getByRole('switch', { name: 'by-tag is on' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    await page.getByLabel('Rule name').fill('logs');
+    await page.getByLabel('For names that begin with').fill('logs/');
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await page.getByLabel('Days until the current version expires').fill('30');
+    expect(await page.getByLabel('Days until noncurrent versions').isDisabled()).toBe(true);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('expire after 30 days').waitFor();
+    await expectAccessible(page);
+    const logs = { ID: 'logs', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 30 } };
+    expect(await rules()).toEqual([other, logs]);
+    await page.getByRole('switch', { name: 'logs is on' }).click();
+    await eventually(rules).toEqual([other, { ...logs, Status: 'Disabled' }]);
+    await page.getByRole('button', { name: 'Remove: logs' }).click();
+    await eventually(rules).toEqual([other]);
+  });
+});

@@ -1,0 +1,158 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildPackage } from '../../bin/build.mjs';
+import { run, skip } from '../support/programs.ts';
+
+/*
+ * The package as npm packs it, installed into an empty project: by npm, from its cache or the
+ * registry.
+ */
+
+const root = join(import.meta.dirname, '../..');
+let folder: string;
+let project: string;
+/** Why it could not be installed. */
+let missing: string | undefined;
+
+beforeAll(async () => {
+  await buildPackage();
+  folder = await mkdtemp(join(tmpdir(), 'packed-'));
+  project = join(folder, 'project');
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), '{ "name": "a-project", "private": true }\n');
+  const packed = await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], {
+    cwd: root,
+  });
+  const archive = join(folder, packed.stdout.trim());
+  const install = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=0', archive];
+  await run('npm', install, { cwd: project }).catch((error: Error) => {
+    missing = `npm could not install it: ${error.message}`;
+  });
+}, 300_000);
+beforeEach((context) => {
+  if (missing !== undefined) skip(context, missing);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a script of the project. */
+async function script(name: string, text: string): Promise<string> {
+  await writeFile(join(project, name), text);
+  const { code, stdout, stderr } = await run(process.execPath, [name], { cwd: project });
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  return stdout;
+}
+
+const session = `
+const stillage = await startStillage({ port: 0, ephemeral: true, buckets: ['photos'] });
+const health = await (await fetch(stillage.endpoint + '/_stillage/health')).json();
+const { status } = await fetch(stillage.endpoint + '/photos/a');
+await stillage.reset();
+await stillage.stop();
+console.log(JSON.stringify({ health, status }));
+`;
+const outcome = '{"health":{"status":"ok","ephemeral":true},"status":403}\n';
+
+describe('the package', () => {
+  it('holds what runs, and nothing else', async () => {
+    const files = await filesBelow(join(project, 'node_modules/stillage'));
+    const kinds = new Set(
+      files.map((file) =>
+        file.replace(/(?<=^dist\/package\/).*(?=\.(?:mjs|cjs|d\.ts|json)$)|(?<=^dist\/console\/).*/, '*'),
+      ),
+    );
+    expect([...kinds].sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bin/stillage.cjs',
+      'dist/console/*',
+      'dist/package/*.cjs',
+      'dist/package/*.d.ts',
+      'dist/package/*.json',
+      'dist/package/*.mjs',
+      'dist/stillage.mjs',
+      'package.json',
+    ]);
+  });
+
+  it('is imported by ES modules', async () => {
+    expect(await script('esm.mjs', `import { startStillage } from 'stillage';${session}`)).toBe(outcome);
+  });
+
+  it('is required by CommonJS', async () => {
+    const text = `const { startStillage } = require('stillage');(async () => {${session}})();`;
+    expect(await script('common.cjs', text)).toBe(outcome);
+  });
+
+  it('keeps data, with the engine that npm has installed', async () => {
+    const text = `
+      import { startStillage } from 'stillage';
+      const credentials = { accessKeyId: 'TESTER', secretAccessKey: 'secret of the tester' };
+      for (let time = 0; time < 2; time += 1) {
+        const stillage = await startStillage({ port: 0, data: './kept', credentials, buckets: ['photos'] });
+        await stillage.stop();
+      }
+      console.log('kept');`;
+    expect(await script('durable.mjs', text)).toBe('kept\n');
+  });
+
+  it('exports every kit to both', async () => {
+    const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { exports: object };
+    const names = Object.keys(exports).map((name) => name.replace('.', 'stillage'));
+    expect(names.length).toBeGreaterThan(4);
+    const modules = names.filter((name) => !name.endsWith('.json'));
+    const imports = modules.map((name) => `await import('${name}')`).join(', ');
+    const requires = modules.map((name) => `require('${name}')`).join(', ');
+    const shape = `each => Object.keys(each).filter((name) => !/^(?:module.exports|__esModule)$/.test(name)).sort()`;
+    const imported = await script('all.mjs', `console.log(JSON.stringify([${imports}].map(${shape})))`);
+    const required = await script('all.cjs', `console.log(JSON.stringify([${requires}].map(${shape})))`);
+    expect(imported).toContain('startStillage');
+    expect(required).toBe(imported);
+  });
+
+  it('has types for both', async () => {
+    const text = `import { startStillage, type Stillage } from 'stillage';
+export async function useIt(): Promise<string> {
+  const stillage: Stillage = await startStillage({ port: 0, limit: { keyBytes: 512 }, faults: [{ kind: 'cut' }] });
+  // @ts-expect-error
+  await startStillage({ port: 'nine' });
+  return stillage.clientConfig.credentials.accessKeyId;
+}
+`;
+    await writeFile(join(project, 'esm.mts'), text);
+    await writeFile(join(project, 'common.cts'), text);
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023'];
+    const { stdout, code } = await run(
+      process.execPath,
+      [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'esm.mts', 'common.cts'],
+      { cwd: project, codes: [0, 2] },
+    );
+    expect(stdout).toBe('');
+    expect(code).toBe(0);
+  });
+
+  it('says in a line what to install for a deployment in the cloud', async () => {
+    const program = join(project, 'node_modules/stillage/bin/stillage.cjs');
+    const { code, stderr } = await run(process.execPath, [program, 'customer', 'list', '--cloud', 'prod'], {
+      cwd: project,
+      codes: [1],
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^stillage: .*npm install @aws-sdk\/client-lambda\n$/);
+  });
+
+  it('depends on the engine of the table alone', async () => {
+    const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { dependencies: object };
+    expect(Object.keys(dependencies)).toEqual(['lmdb']);
+  });
+});
+
+async function filesBelow(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
+}
