@@ -49,6 +49,14 @@ describe('help', () => {
   });
 });
 
+it('of the program names the variable of every option, and the documentation', async () => {
+  const { stdout } = await runProgram(['--help'], { env: { STILLAGE_STRICT_REGION: 'false' } });
+  const variables = commands.flatMap(({ command }) => command.options.flatMap(({ envVar }) => envVar ?? []));
+  expect(variables).toContain('STILLAGE_STRICT_REGION');
+  for (const variable of variables) expect(stdout).toMatch(new RegExp(`^  ${variable} +--`, 'm'));
+  expect(stdout).toContain('docs/configuration.md');
+});
+
 describe('a mistake in the command line', () => {
   it.each([
     [['customer', 'create'], "error: missing required argument 'customer'\n"],

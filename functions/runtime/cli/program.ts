@@ -35,8 +35,29 @@ function program(): Command {
     .version(packageJson.version)
     .configureHelp({ showGlobalOptions: false });
   for (const family of families) command.addCommand(family());
+  command.addHelpText('after', helpOnSettings(command));
   prepare(command);
   return command;
+}
+
+/** Lists the environment variable of each option, and says where the documentation is. */
+function helpOnSettings(command: Command): string {
+  const variables = new Map<string, string>();
+  for (const { options } of commandsOf(command)) {
+    for (const { envVar, flags } of options) if (envVar !== undefined) variables.set(envVar, flags);
+  }
+  const width = Math.max(...[...variables.keys()].map((name) => name.length)) + 2;
+  const lines = [...variables].sort(([one], [other]) => (one < other ? -1 : 1));
+  return `
+Environment variables (an option on the command line comes first):
+${lines.map(([name, flags]) => `  ${name.padEnd(width)}${flags}`).join('\n')}
+
+Each command has --help, with examples.
+Documentation: README.md and docs/ in the repository; all settings: docs/configuration.md`;
+}
+
+function commandsOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(commandsOf)];
 }
 
 /** Lets mistakes be thrown rather than end the process, so that nothing is cut off that is still being written. */

@@ -1,12 +1,12 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { Limits } from '../../../shared/protocol/limits.ts';
 import { answerClientErrors } from '../http/client-errors.ts';
 import { closing, listen } from '../http/listening.ts';
+import { httpsServer } from './https-server.ts';
 import { nodeHttpListener, type Handler } from '../http/node-http.ts';
 import type { TrustedProxies } from '../http/trusted-proxies.ts';
-import type { Tls } from './settings.ts';
+import type { Tls } from './tls.ts';
 
 export interface ListenerDeps {
   readonly handler: Handler;
@@ -45,9 +45,7 @@ export async function startListener(
     // A request without Host is refused like any other.
     requireHostHeader: false,
   };
-  const server: Server = tls
-    ? createHttpsServer({ ...serverOptions, ...tls }, listener)
-    : createHttpServer(serverOptions, listener);
+  const server: Server = tls ? httpsServer(tls, serverOptions, listener) : createHttpServer(serverOptions, listener);
   // Node would leave out what comes after a thousand fields, and say nothing. maxHeaderSize bounds them.
   server.maxHeadersCount = 0;
   server.keepAliveTimeout = 65_000;

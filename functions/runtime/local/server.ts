@@ -14,7 +14,8 @@ import { firstProject } from './initial-key.ts';
 import { startListener } from './listener.ts';
 import { openReadyFile } from './ready-file.ts';
 import { lockDirectory } from './service-lock.ts';
-import { readTls, type StartOptions } from './settings.ts';
+import type { StartOptions } from './settings.ts';
+import { Tls } from './tls.ts';
 import { startWorkers } from './workers/supervisor.ts';
 
 /** A running service. */
@@ -34,7 +35,7 @@ const consoleStopTime = 2 * second;
 
 /** The program's service on one machine: on a data directory, with the log on standard output, until a signal ends it. */
 export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
-  const tls = await readTls(options);
+  const tls = await Tls.read(options);
   const proxies = new TrustedProxies(options.trustProxy);
   checkConsoleOrigins(options);
   if (options.ephemeral && options.workers !== 1) {
@@ -66,7 +67,10 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   if ('tellOrigins' in listener) listener.tellOrigins(consoleOrigins);
   await readyFile?.write(url);
 
+  const certificates = tls?.follow(log);
+
   const close = async (): Promise<void> => {
+    await certificates?.stop();
     await readyFile?.remove();
     await Promise.all([listener.close(stopTime), console?.close(consoleStopTime)]);
     await service.close();

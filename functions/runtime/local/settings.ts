@@ -1,7 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
 import type { Limits } from '../../../shared/protocol/limits.ts';
-import { OperatorError } from '../operator-error.ts';
 
 /** An access key that is to exist once the service has started. */
 export interface InitialKey {
@@ -78,31 +75,3 @@ export const defaultOptions = {
   xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
 } as const satisfies Partial<StartOptions>;
-
-/** A certificate and its private key, in PEM. @internal */
-export interface Tls {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
-
-/** The certificate and key of an HTTPS listener, or undefined for plain HTTP. @throws OperatorError @internal */
-export async function readTls({ tlsCert, tlsKey }: StartOptions): Promise<Tls | undefined> {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined)
-    throw new OperatorError('--tls-key needs --tls-cert as well: the file of the certificate in PEM');
-  if (tlsKey === undefined)
-    throw new OperatorError('--tls-cert needs --tls-key as well: the file of the private key in PEM');
-  const pair = { cert: await read('--tls-cert', tlsCert), key: await read('--tls-key', tlsKey) };
-  try {
-    createSecureContext(pair);
-  } catch (cause) {
-    throw new OperatorError(`${tlsCert} and ${tlsKey} are no certificate and its key: ${(cause as Error).message}`);
-  }
-  return pair;
-}
-
-async function read(option: string, path: string): Promise<Buffer> {
-  return readFile(path).catch((cause: unknown) => {
-    throw new OperatorError(`${option}: cannot read ${path}: ${(cause as Error).message}`);
-  });
-}

@@ -10,7 +10,8 @@ import { ephemeralStores } from '../local/ephemeral-stores.ts';
 import { Faults, type Fault } from '../local/faults.ts';
 import { FaultyHandler } from '../local/faulty-handler.ts';
 import { startListener } from '../local/listener.ts';
-import { readTls, type InitialKey, type StartOptions } from '../local/settings.ts';
+import type { InitialKey, StartOptions } from '../local/settings.ts';
+import { Tls } from '../local/tls.ts';
 import { CallbackTelemetry } from './callback-telemetry.ts';
 import { OffsetClock } from './offset-clock.ts';
 import { readOptions, type StillageOptions } from './options.ts';
@@ -85,7 +86,7 @@ export async function startObserved(
   const options: StartOptions = { ...read, key: credentials };
   if (!options.ephemeral) refuseForTests(given);
   const proxies = new TrustedProxies(options.trustProxy);
-  const tls = await readTls(options);
+  const tls = await Tls.read(options);
   const telemetry = new CallbackTelemetry(given.log);
   const clock = new OffsetClock(checkedOffset(given.clockOffset ?? 0));
   const faults = new Faults();

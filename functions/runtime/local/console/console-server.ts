@@ -1,5 +1,4 @@
 import { createServer as createHttpServer } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
@@ -7,7 +6,9 @@ import type { ConsoleConfig } from '../../../../shared/protocol/console/headers.
 import { servesObjects } from '../../../../shared/protocol/console/origins.ts';
 import { closing, listen } from '../../http/listening.ts';
 import { OperatorError } from '../../operator-error.ts';
-import type { StartOptions, Tls } from '../settings.ts';
+import { httpsServer } from '../https-server.ts';
+import type { StartOptions } from '../settings.ts';
+import type { Tls } from '../tls.ts';
 import { ConsoleFiles } from './console-files.ts';
 import { consoleListener } from './console-listener.ts';
 
@@ -60,9 +61,7 @@ async function startConsole(options: StartOptions, service: ServiceBehind): Prom
   const configAt = configuration(options, service.url, port);
   const listener = consoleListener({ files, origins, configAt, telemetry: service.telemetry });
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, noDelay: true };
-  const server = service.tls
-    ? createHttpsServer({ ...limits, ...service.tls }, listener)
-    : createHttpServer(limits, listener);
+  const server = service.tls ? httpsServer(service.tls, limits, listener) : createHttpServer(limits, listener);
   const close = closing(server);
   const own = new URL(await listen(server, { port, host }, service.tls !== undefined, '--console-port'));
   const isEverywhere = wildcards.has(own.hostname);

@@ -9,7 +9,8 @@ import { Log } from '../../telemetry/log.ts';
 import { attachData } from '../data-directory.ts';
 import { composeEmbeddedService } from '../embedded-service.ts';
 import { startListener } from '../listener.ts';
-import { readTls, type StartOptions } from '../settings.ts';
+import type { StartOptions } from '../settings.ts';
+import { Tls } from '../tls.ts';
 import { Link } from './link.ts';
 import { linkDescriptor } from './supervisor.ts';
 import {
@@ -41,7 +42,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
   // Both go to all processes of a terminal, and the primary decides when a worker stops.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
   try {
-    const tls = await readTls(options);
+    const tls = await Tls.read(options);
     const proxies = new TrustedProxies(options.trustProxy);
     const stores = await attachData(options.data, new LinkedCommits(link), new LinkedSmallBlobs(link));
     const log = new Log(linkedOutput(link));
@@ -60,6 +61,8 @@ export async function runWorker(options: StartOptions): Promise<void> {
     const { port, origins } = await link.request('start');
     ({ consoleOrigins } = service);
     know(origins);
+    // The primary reads the files as well, and logs what comes of it.
+    tls?.follow({ request: () => undefined, problem: () => undefined, note: () => undefined });
     const deps = { ...service, handler: service.pipeline, proxies, telemetry: log, tls };
     const listener = await startListener(deps, { ...options, port: port as number });
     stop = (patience) => {

@@ -1,0 +1,75 @@
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { issueCertificate, type Certificates } from '../support/certificates.ts';
+import { startService, type Service } from '../support/server.ts';
+
+const soon = { timeout: 30_000, interval: 100 };
+
+let folder: string;
+let first: Certificates;
+let second: Certificates;
+let inUse: { readonly certificate: string; readonly key: string };
+let service: Service;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stillage-certificates-'));
+  [first, second] = (await Promise.all(['first', 'second'].map(issued))) as [Certificates, Certificates];
+  inUse = { certificate: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  await install(first);
+  service = await startService({ args: ['--tls-cert', inUse.certificate, '--tls-key', inUse.key] });
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function issued(name: string): Promise<Certificates> {
+  const own = join(folder, name);
+  await mkdir(own);
+  return issueCertificate(own, ['127.0.0.1']);
+}
+
+async function install({ certificate, key }: Certificates): Promise<void> {
+  await copyFile(certificate, `${inUse.certificate}.new`);
+  await copyFile(key, `${inUse.key}.new`);
+  await rename(`${inUse.certificate}.new`, inUse.certificate);
+  await rename(`${inUse.key}.new`, inUse.key);
+}
+
+/** Asks for its health on a new connection, of which only this authority's certificate is trusted. */
+async function health({ authority }: Certificates): Promise<string> {
+  const ca = await readFile(authority, 'utf8');
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port: service.port, ca }, () => {
+      socket.write('GET /_stillage/health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
+    });
+    let text = '';
+    socket.setEncoding('utf8').on('data', (more: string) => (text += more));
+    socket.once('error', reject).once('end', () => resolve(text.split('\r\n')[0]!));
+  });
+}
+
+const problems = (): readonly string[] =>
+  service.output.stdout.split('\n').filter((line) => line.includes('the certificate stays the former'));
+
+it('a certificate that is of no use is logged once and the former stays; a new one is used without a restart', async () => {
+  expect(await health(first)).toBe('HTTP/1.1 200 OK');
+
+  await writeFile(inUse.certificate, 'nonsense');
+  await vi.waitFor(() => expect(problems()).toHaveLength(1), soon);
+  expect(JSON.parse(problems()[0]!)).toMatchObject({
+    message: expect.stringContaining('are no certificate and its key') as string,
+  });
+  expect(await health(first)).toBe('HTTP/1.1 200 OK');
+
+  await install(second);
+  await vi.waitFor(async () => expect(await health(second)).toBe('HTTP/1.1 200 OK'), soon);
+  await expect(health(first)).rejects.toThrow(/certificate/);
+
+  await rm(inUse.key);
+  await vi.waitFor(() => expect(problems()).toHaveLength(2), soon);
+  expect(problems()[1]).toContain('cannot read');
+  expect(await health(second)).toBe('HTTP/1.1 200 OK');
+});
