@@ -132,7 +132,7 @@ describe.each(ways)(title, { timeout: 120_000 }, ({ scheme, style, signature }) 
 
   // What s3cmd can ask for and the service does not do: it must be told so, and nothing may change.
   it.each<[string, string[]]>([
-    ['a notification', ['setnotification', '/dev/null', '@']],
+    ['a notification', ['setnotification', 'test/clients/notification.xml', '@']],
     ['a payer', ['payer', '--requester-pays', '@']],
   ])('is told that %s is not implemented', async (_, command) => {
     const args = command.map((one) => one.replace('@', bucket));

@@ -437,7 +437,19 @@ describe('behind the distribution', () => {
     expect((await fetch(`${byteLaneUrl}/_stillage/health`)).status).toBe(200);
   });
 
+  it('objects go, many at once, and then the bucket', async () => {
+    const { Versions = [], DeleteMarkers = [] } = await client!.send(new ListObjectVersionsCommand({ Bucket }));
+    const Objects = [...Versions, ...DeleteMarkers].map(({ Key, VersionId }) => ({ Key, VersionId }));
+    const gone = await client!.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+    expect(gone.Deleted).toHaveLength(Objects.length);
+    await client!.send(new DeleteBucketCommand({ Bucket }));
+    await expect(client!.send(new HeadBucketCommand({ Bucket }))).rejects.toThrow();
+  });
+
   it('a server of the byte lane that is told to stop ends what it has begun', async () => {
+    const Bucket = 'stopping';
+    await client!.send(new CreateBucketCommand({ Bucket }));
+    await client!.send(new PutObjectCommand({ Bucket, Key: 'copy', Body: 'copy' }));
     const { method, target, headers } = signed(
       new URL(deployment!.url).host,
       { method: 'PUT', path: `/${Bucket}/last`, body: 'first second' },
@@ -457,15 +469,6 @@ describe('behind the distribution', () => {
     expect(answer.statusCode).toBe(200);
     answer.resume();
     expect(await stopped).toBe(0);
-  });
-
-  it('objects go, many at once, and then the bucket', async () => {
-    const { Versions = [], DeleteMarkers = [] } = await client!.send(new ListObjectVersionsCommand({ Bucket }));
-    const Objects = [...Versions, ...DeleteMarkers].map(({ Key, VersionId }) => ({ Key, VersionId }));
-    const gone = await client!.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
-    expect(gone.Deleted).toHaveLength(Objects.length);
-    await client!.send(new DeleteBucketCommand({ Bucket }));
-    await expect(client!.send(new HeadBucketCommand({ Bucket }))).rejects.toThrow();
   });
 });
 

@@ -97,7 +97,7 @@ atEachPlace({ isRunning: true }, (at) => {
     const again = await runAt(at().place, ['bucket', 'remove-policy', bucket]);
     expect([again.code, again.stdout, again.stderr]).toEqual([
       ...[1, ''],
-      'stillage: NoSuchBucketPolicy: The bucket policy does not exist.\n',
+      'stillage: NoSuchBucketPolicy: The bucket policy does not exist\n',
     ]);
   });
 

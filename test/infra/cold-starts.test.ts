@@ -34,6 +34,6 @@ describe('docs/cold-starts.md', () => {
     const page = await readFile(join(root, 'docs/cold-starts.md'), 'utf8');
     const sizeOf = (name: string): number => Number(new RegExp(`^\\| ${name} \\| (\\d+)`, 'm').exec(page)![1]);
     expect(sizeOf('HeadObject')).toBeLessThan(sizeOf('GetObject') - 100);
-    expect(sizeOf('CountUsage')).toBeLessThan(sizeOf('ReleaseContent') - 50);
+    expect(sizeOf('CountUsage')).toBeLessThan(sizeOf('SweepReleased') - 50);
   });
 });

@@ -436,16 +436,16 @@ class HostileWorld implements World {
 
 /**
  * What is written beforehand, and nothing refers to yet, has no effect; neither has a note that a bucket is about to change, nor the
- * history of an alarm that is gone.
+ * history of an alarm that is gone, nor the reason that an alarm gives for the state which it keeps.
  */
 function isEffect(change: Change, before: Attributes | undefined): boolean {
   const { pk, sk } = change.key;
   if (/^(doc|details|garbage|alarm-history)\//.test(pk) || (pk.startsWith('content/') && sk !== 'refs')) return false;
-  if (!pk.startsWith('bucket/') || !('put' in change) || before === undefined) return true;
+  if (!/^(bucket|alarm)\//.test(pk) || !('put' in change) || before === undefined) return true;
   return canonical(withoutNotes(change.put)) !== canonical(withoutNotes(before));
 }
 
-function withoutNotes({ r: _, ct: __, cu: ___, st: ____, su: _____, ...rest }: Attributes): Attributes {
+function withoutNotes({ r: _, ct: __, cu: ___, st: ____, su: _____, reason: ______, ...rest }: Attributes): Attributes {
   return rest;
 }
 

@@ -64,7 +64,8 @@ const others = new Set([
   ],
   // Documents of one shape with those in the table, which differ in the names of elements.
   ...['readAccessControlPolicy', 'readCreateBucketConfiguration', 'readVersioningConfiguration', 'readAlarm'],
-  ...['readMonitoringConfiguration', 'readTagging', 'readCompleteMultipartUpload'],
+  ...['readMonitoringConfiguration', 'readTagging', 'readCompleteMultipartUpload', 'readEncryptionConfiguration'],
+  ...['readPublicAccessBlock', 'readOwnershipControls', 'readRequestPayment', 'readNoLogging', 'readNoNotifications'],
 ]);
 
 it('every reader is in the table', () => {

@@ -65,12 +65,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const accountsFile = join(folder, 'accounts.json');
   await writeFile(accountsFile, JSON.stringify(accounts));
   const declared = options.accounts === false ? [] : ['--accounts', accountsFile];
-  const console = ['--console-port', '0', '--console-origin', consoleOrigin];
-  const program = ['bin/stillage.cjs', 'start', '--port', '0', ...console, '--data', data, ...declared];
+  const program = ['bin/stillage.cjs', 'start', '--port', '0', '--data', data, ...declared];
+  // By its environment, where an earlier release passes over what it does not know.
+  const console = { STILLAGE_CONSOLE_PORT: '0', STILLAGE_CONSOLE_ORIGIN: consoleOrigin };
   const [command, ...args] = [...(options.under ?? []), process.execPath, ...program, ...(options.args ?? [])];
   const child = spawn(command!, args, {
     cwd: options.root ?? join(import.meta.dirname, '../..'),
-    env: { ...process.env, ...options.env },
+    env: { ...process.env, ...console, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
