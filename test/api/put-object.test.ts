@@ -182,7 +182,7 @@ describe('PutObject', () => {
     await expect(other).rejects.toEqual(s3Error('AccessDenied', 403));
   });
 
-  it.each(['GLACIER', 'STANDARD_IA', 'nonsense'])('has no storage class %s', async (StorageClass) => {
+  it.each(['GLACIER', 'DEEP_ARCHIVE', 'nonsense'])('has no storage class %s', async (StorageClass) => {
     const bucket = await service.bucket();
     const request = put(service.client, bucket, 'key', '', { StorageClass: StorageClass as 'GLACIER' });
     await expect(request).rejects.toEqual(s3Error('InvalidStorageClass', 400));

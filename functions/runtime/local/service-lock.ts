@@ -2,6 +2,7 @@ import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
+import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { itemKey } from '../../../shared/metadata/table/keys.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
@@ -25,7 +26,9 @@ export async function lockDirectory(data: string, table: KeyValueTable, randomne
   const directory = await open(data);
   const token = Buffer.from(randomness.bytes(tokenBytes)).toString('base64url');
   try {
-    const server = await listenOn(socketPath(directory, data, token));
+    const path = socketPath(directory, data, token);
+    const server = await listenOn(path);
+    await makePrivate(path);
     for (;;) {
       const holder = await table.get(key);
       const holderPath = holder && socketPath(directory, data, holder['token'] as string);
