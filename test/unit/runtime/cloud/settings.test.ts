@@ -46,7 +46,13 @@ describe('the settings of a process in the cloud', () => {
       STILLAGE_CONSOLE_ORIGINS: 'https://console.example.com,http://localhost:5173',
     };
     expect(readCloudSettings({ ...environment, ...others })).toMatchObject({
-      ...{ publicUrl: 'https://links.example.com', strictRegion: true, signatureV2: false, customerKeys: false, uploadMemory: 1000 },
+      ...{
+        publicUrl: 'https://links.example.com',
+        strictRegion: true,
+        signatureV2: false,
+        customerKeys: false,
+        uploadMemory: 1000,
+      },
       regions: ['eu', 'mars-north-1'],
       consoleOrigins: new Set(['https://console.example.com', 'http://localhost:5173']),
     });
