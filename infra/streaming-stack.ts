@@ -125,7 +125,7 @@ export class StreamingStack extends Stack {
       // Requests that are running when a task is stopped may end: functions/runtime/cloud/byte-lane.ts waits a little less.
       stopTimeout: Duration.seconds(120),
       healthCheck: {
-        command: ['CMD', 'node', '-e', askForHealth],
+        command: ['CMD', 'node', '-e', askForLiveness],
         interval: Duration.seconds(30),
         timeout: Duration.seconds(10),
         retries: 5,
@@ -261,8 +261,9 @@ export class StreamingStack extends Stack {
   }
 }
 
-const askForHealth = `fetch('http://127.0.0.1:${port}/_stillage/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
+/** Of the process alone: another task would find table and blobs as this one does. */
+const askForLiveness = `fetch('http://127.0.0.1:${port}/_stillage/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))`;
 
 function isOnByteLane(operation: OperationName): boolean {
-  return operation in byteLane || operation === 'GetHealth';
+  return operation in byteLane || operation === 'GetHealth' || operation === 'GetLiveness';
 }

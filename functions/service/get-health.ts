@@ -1,6 +1,9 @@
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
-/** Stillage's own `GET /_stillage/health`: 200 only when table and blobs answer. */
+/**
+ * Stillage's own `GET /_stillage/health`, readiness: 200 while table and blobs can be read. `"writable": false` says that a disk is full
+ * or read-only: GET goes on, and DELETE as long as the table has room, so that a load balancer should keep sending requests here.
+ */
 export const getHealth = defineOperation({
   name: 'GetHealth',
   on: 'internal',
@@ -9,7 +12,11 @@ export const getHealth = defineOperation({
   parse: () => ({}),
   authorise: () => [],
   act: async (_, { buckets, blobs }) => {
-    await Promise.all([buckets.check(), blobs.check()]);
+    const [{ writable }] = await Promise.all([blobs.check(), buckets.check()]);
+    return { status: 'ok', ...(!writable && { writable }) };
   },
-  render: () => ({ fields: [['content-type', 'application/json']], body: Buffer.from('{"status":"ok"}\n') }),
+  render: (health) => ({
+    fields: [['content-type', 'application/json']],
+    body: Buffer.from(`${JSON.stringify(health)}\n`),
+  }),
 });

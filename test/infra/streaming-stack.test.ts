@@ -39,7 +39,7 @@ describe('the streaming stack', () => {
       ReadonlyRootFilesystem: true,
       PortMappings: [{ ContainerPort: 9000 }],
     });
-    expect(JSON.stringify(container()['HealthCheck'])).toContain('http://127.0.0.1:9000/_stillage/health');
+    expect(JSON.stringify(container()['HealthCheck'])).toContain('http://127.0.0.1:9000/_stillage/live');
   });
 
   it('tells the server all that its composition root asks for', () => {

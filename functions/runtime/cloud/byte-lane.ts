@@ -67,23 +67,23 @@ export async function startByteLane(environment: Readonly<Record<string, string 
 /** After SIGTERM, so long may requests take that are running. The task is stopped by force after 120 seconds. */
 const stopTime = 110 * second;
 
-/** The operations of the byte lane that are built; and its health, for the load balancer. */
+/** The operations of the byte lane that are built; and its health: readiness for the load balancer, liveness for the task. */
 function* served(): Generator<AnyOperation> {
-  for (const name of [...Object.keys(byteLane), 'GetHealth'] as OperationName[]) {
+  for (const name of [...Object.keys(byteLane), 'GetHealth', 'GetLiveness'] as OperationName[]) {
     const operation = operations.get(name);
     if (operation) yield operation;
   }
 }
 
-const healthTarget = '/_stillage/health';
+const healthTargets: ReadonlySet<string> = new Set(['/_stillage/health', '/_stillage/live']);
 
-/** Hands the pipeline what clients sent to the distribution. Of others, only the load balancer asks: for health. */
+/** Hands the pipeline what clients sent to the distribution. Of others, only the load balancer and the task itself ask: for health. */
 function throughRouter({ pipeline, edge, requestId }: CloudService): Handler {
   return {
     handle: async (request: RequestMessage): Promise<ResponseMessage> => {
       const originals = await originalsOf(request.fields, edge);
       if (originals) return pipeline.handle({ ...request, ...originals });
-      return request.target === healthTarget ? pipeline.handle(request) : refusalOfOthers(requestId());
+      return healthTargets.has(request.target) ? pipeline.handle(request) : refusalOfOthers(requestId());
     },
   };
 }
