@@ -105,8 +105,8 @@ describe('the health of the service', () => {
 async function onSmallDisk(): Promise<{
   readonly started: Service;
   /** The path of a file of its disk, as it can be reached from here. */
-  inside(name: string): string;
-  send(request: Unsigned): Promise<RawResponse>;
+  readonly inside: (name: string) => string;
+  readonly send: (request: Unsigned) => Promise<RawResponse>;
 }> {
   const data = await mkdtemp(join(tmpdir(), 'stillage-disk-'));
   const mounted = 'mount -t tmpfs -o size=32m disk "$0" && "$@"; exit $?';
