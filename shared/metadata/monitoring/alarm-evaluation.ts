@@ -1,10 +1,10 @@
 import type { AlarmDefinition, AlarmState, ComparisonOperator } from './alarm-definition.ts';
 import { datapoints, type Datapoint, type Point } from './statistics.ts';
 
-/** What an alarm makes of the datapoints. */
+/** The result of evaluating an alarm. */
 export interface Evaluation {
   readonly state: AlarmState;
-  /** Why, for people. */
+  /** An explanation for people. */
   readonly reason: string;
 }
 
@@ -14,11 +14,12 @@ export type AlarmRule = Pick<
   'comparison' | 'threshold' | 'evaluationPeriods' | 'datapointsToAlarm' | 'treatMissingData'
 >;
 
-/** The datapoints of an alarm's last periods, the oldest first; undefined where one is missing. */
+/** The datapoints of an alarm's last periods, oldest first; undefined where one is missing. */
 export type Window = readonly (Datapoint | undefined)[];
 
 /**
- * The datapoints that an alarm judges: one for each of its periods, which follow each other without gaps up to `end`.
+ * Returns the datapoints that an alarm evaluates, one for each of its periods. The periods are contiguous and end at
+ * `end`.
  * @param end milliseconds since the epoch
  */
 export function alarmWindow(
@@ -35,14 +36,14 @@ export function alarmWindow(
 }
 
 /**
- * Decides the state of an alarm. As soon as the datapoints that are there decide by themselves, they do: enough of them breach
- * the threshold for an alarm, or too few are left that could. Otherwise the missing ones count as the alarm says:
+ * Decides the state of an alarm. If the existing datapoints suffice, they decide: enough of them breach the threshold
+ * for ALARM, or too few could breach it even if every missing one did. Otherwise TreatMissingData decides:
  *
- * - `breaching`, `notBreaching`: as that,
- * - `ignore`: the state stays,
- * - `missing`: as if they had never been expected. With no datapoint at all there is INSUFFICIENT_DATA. If those that breach began
- *   at least DatapointsToAlarm periods ago, and whatever came since is breaching or missing, it is an ALARM; if they are younger
- *   nothing is decided yet; and otherwise all is OK.
+ * - `breaching`, `notBreaching`: missing datapoints count as such,
+ * - `ignore`: the state is kept,
+ * - `missing`: missing datapoints are disregarded. Without any datapoint the state is INSUFFICIENT_DATA. If no
+ *   datapoint is within the threshold and the oldest breaching one is at least DatapointsToAlarm periods old, the state
+ *   is ALARM; if it is younger, the state is kept. Otherwise the state is OK.
  *
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
@@ -73,7 +74,7 @@ export function evaluateAlarm(rule: AlarmRule, window: Window, present: AlarmSta
   }
 }
 
-/** The state of an alarm that is not evaluated. */
+/** Returns the state of an alarm that cannot be evaluated, with the reason. */
 export function insufficient(why: string): Evaluation {
   return { state: 'INSUFFICIENT_DATA', reason: `Insufficient data: ${why}.` };
 }
@@ -92,7 +93,7 @@ const words: Readonly<Record<ComparisonOperator, string>> = {
   LessThanOrEqualToThreshold: 'less than or equal to',
 };
 
-/** More datapoints than these are not told of. */
+/** The maximum number of datapoints listed in a reason. */
 const toldDatapoints = 5;
 
 function breachReason(rule: AlarmRule, breaching: readonly Datapoint[], periodCount: number, missing: number): string {
@@ -101,7 +102,7 @@ function breachReason(rule: AlarmRule, breaching: readonly Datapoint[], periodCo
   return sentence('Threshold crossed', [
     `${breaching.length} of the last ${periodCount} datapoints${list(breaching)}` +
       ` ${breaching.length === 1 ? 'was' : 'were'} ${words[comparison]} the threshold (${threshold})`,
-    ...(count > 0 ? [`${count} missing ${count === 1 ? 'one counts' : 'ones count'} as breaching`] : []),
+    ...(count > 0 ? [`${count} missing ${count === 1 ? 'one is' : 'ones are'} treated as breaching`] : []),
   ]);
 }
 
@@ -112,7 +113,7 @@ function calmReason(rule: AlarmRule, there: readonly Datapoint[], periodCount: n
     `${calm.length} of the last ${periodCount} datapoints${list(calm)}` +
       ` ${calm.length === 1 ? 'was' : 'were'} not ${words[comparison]} the threshold (${threshold})`,
     ...(missing > 0 ? [`${missing} ${missing === 1 ? 'is' : 'are'} missing`] : []),
-    `${datapointsToAlarm} breaching ${datapointsToAlarm === 1 ? 'one is' : 'ones are'} an alarm`,
+    `${datapointsToAlarm} breaching ${datapointsToAlarm === 1 ? 'one is' : 'ones are'} needed for an alarm`,
   ]);
 }
 
