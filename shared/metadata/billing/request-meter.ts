@@ -63,7 +63,8 @@ export class RequestMeter {
   }
 
   /**
-   * Writes the pending counts. Counts that could not be written are kept for the next call. @throws the table's errors
+   * Writes the pending counts. Counts that could not be written are kept for the next call.
+   * @throws the table's errors
    */
   async flush(): Promise<void> {
     const batch = [...this.#pending.values()];

@@ -7,9 +7,7 @@ import type { Bucket } from '../buckets/bucket.ts';
  * a loop to code that rethrows the error of one iteration in the next.
  */
 export interface Reservation {
-  /**
-   * Reserves more, when the write turns out to be larger. @throws S3Error QuotaExceeded
-   */
+  /** Reserves more, when the write turns out to be larger. @throws S3Error QuotaExceeded */
   add(more: Amount): Promise<void>;
   /** Releases the reservation. Must be called when the write has ended, successful or not. */
   release(): void;
