@@ -1,6 +1,9 @@
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
-/** Stillage's own `GET /_stillage/health`: 200 only when table and blobs answer; says so where nothing is kept. */
+/**
+ * Stillage's own `GET /_stillage/health`: 200 only if table and blobs respond. Reports a deployment that keeps nothing
+ * as `ephemeral`.
+ */
 export const getHealth = defineOperation({
   name: 'GetHealth',
   on: 'internal',

@@ -4,7 +4,7 @@ import type { ListingPosition } from './listing.ts';
 
 /*
  * A continuation token is base64url of: 16 bytes of HMAC-SHA256, a byte of flags, and the position as UTF-8. The HMAC
- * covers the scope too, so a token is of no use with another bucket, prefix or delimiter, and can't be made up.
+ * also covers the scope, so a token is useless with another bucket, prefix or delimiter, and cannot be forged.
  */
 
 const macBytes = 16;

@@ -56,9 +56,9 @@ export interface ListingSource<Entry extends ListingEntry, Row> {
   /**
    * Returns the rows that each of these live entries yields, in order. May stop, even within an entry, after `limit`
    * rows in total.
-   * @param behind if defined, the rows of the first entry begin after the row with this id
+   * @param afterRow if defined, the rows of the first entry begin after the row with this id
    */
-  rows(entries: readonly Entry[], limit: number, behind: string | undefined): Promise<readonly (readonly Row[])[]>;
+  rows(entries: readonly Entry[], limit: number, afterRow: string | undefined): Promise<readonly (readonly Row[])[]>;
 
   /** Returns the id of a row, for entries that yield several. */
   rowId?(row: Row): string;
@@ -157,9 +157,9 @@ async function addRows<Entry extends ListingEntry, Row>(
 ): Promise<boolean> {
   let rest = entries.filter((entry) => entry.live);
   while (rest.length > 0) {
-    const behind = rest[0]!.key === position?.after ? position.row : undefined;
+    const afterRow = rest[0]!.key === position?.after ? position.row : undefined;
     // One more than fits tells whether the page is the last one.
-    const given = await source.rows(rest, limit - lines.count + 1, behind);
+    const given = await source.rows(rest, limit - lines.count + 1, afterRow);
     if (given.length === 0) throw new Error('a listing source returned no rows for its entries');
     for (const [index, rows] of given.entries()) {
       for (const row of rows) if (!lines.addRow(row, rest[index]!.key, source.rowId?.(row))) return false;

@@ -45,9 +45,9 @@ export async function listVersions(
   const rowsOf = async (
     { key, currentVersion }: Entry,
     limit: number,
-    behind?: string,
+    afterRow?: string,
   ): Promise<readonly ListedRow[]> => {
-    const versions = await objects.versions(bucket, key, currentVersion, limit, behind);
+    const versions = await objects.versions(bucket, key, currentVersion, limit, afterRow);
     return versions.map((version) => ({ key, version, isLatest: version.replacedAt === undefined }));
   };
   const page = await listPage<Entry, ListedRow>(
@@ -57,9 +57,9 @@ export async function listVersions(
         const { entries, more } = await objects.scan(bucket, query);
         return { entries: entries.map(({ key, currentVersion }) => ({ key, currentVersion, live: true })), more };
       },
-      rows: async (entries, limit, behind) => {
+      rows: async (entries, limit, afterRow) => {
         const some = entries.slice(0, concurrency);
-        return Promise.all(some.map((entry, at) => rowsOf(entry, limit, at === 0 ? behind : undefined)));
+        return Promise.all(some.map((entry, at) => rowsOf(entry, limit, at === 0 ? afterRow : undefined)));
       },
       rowId: ({ version }) => version.instance,
       expired: () => clock.now() > until,

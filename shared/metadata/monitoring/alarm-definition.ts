@@ -19,7 +19,8 @@ export type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
 export type AlarmActions = Readonly<Record<AlarmState, readonly string[]>>;
 
 /**
- * The definition of an alarm: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
+ * The definition of an alarm:
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
  */
 export interface AlarmDefinition {
   readonly description: string | undefined;

@@ -48,16 +48,16 @@ export function alarmWindow(
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
 export function evaluateAlarm(rule: AlarmRule, window: Window, present: AlarmState): Evaluation {
-  const there = window.filter((datapoint) => datapoint !== undefined);
-  const breaching = there.filter(({ value }) => breaches[rule.comparison](value, rule.threshold));
-  const calm = there.length - breaching.length;
-  const missing = window.length - there.length;
+  const existing = window.filter((datapoint) => datapoint !== undefined);
+  const breaching = existing.filter(({ value }) => breaches[rule.comparison](value, rule.threshold));
+  const within = existing.length - breaching.length;
+  const missing = window.length - existing.length;
   const alarm = { state: 'ALARM', reason: breachReason(rule, breaching, window.length, missing) } as const;
-  const ok = { state: 'OK', reason: calmReason(rule, there, window.length, missing) } as const;
+  const ok = { state: 'OK', reason: okReason(rule, existing, window.length, missing) } as const;
   const stay = { state: present, reason: 'Unchecked: too few datapoints.' } as const;
 
   if (breaching.length >= rule.datapointsToAlarm) return alarm;
-  if (calm > window.length - rule.datapointsToAlarm) return ok;
+  if (within > window.length - rule.datapointsToAlarm) return ok;
   switch (rule.treatMissingData) {
     case 'breaching':
       return alarm;
@@ -66,8 +66,8 @@ export function evaluateAlarm(rule: AlarmRule, window: Window, present: AlarmSta
     case 'ignore':
       return stay;
     case 'missing': {
-      if (there.length === 0) return insufficient(`there was no datapoint in the last ${periods(window.length)}`);
-      if (calm > 0) return ok;
+      if (existing.length === 0) return insufficient(`there was no datapoint in the last ${periods(window.length)}`);
+      if (within > 0) return ok;
       const oldest = window.findIndex((datapoint) => datapoint !== undefined);
       return window.length - oldest >= rule.datapointsToAlarm ? alarm : stay;
     }
@@ -94,7 +94,7 @@ const words: Readonly<Record<ComparisonOperator, string>> = {
 };
 
 /** The maximum number of datapoints listed in a reason. */
-const toldDatapoints = 5;
+const listedDatapoints = 5;
 
 function breachReason(rule: AlarmRule, breaching: readonly Datapoint[], periodCount: number, missing: number): string {
   const { comparison, threshold, treatMissingData } = rule;
@@ -106,21 +106,21 @@ function breachReason(rule: AlarmRule, breaching: readonly Datapoint[], periodCo
   ]);
 }
 
-function calmReason(rule: AlarmRule, there: readonly Datapoint[], periodCount: number, missing: number): string {
+function okReason(rule: AlarmRule, existing: readonly Datapoint[], periodCount: number, missing: number): string {
   const { comparison, threshold, datapointsToAlarm } = rule;
-  const calm = there.filter(({ value }) => !breaches[comparison](value, threshold));
+  const within = existing.filter(({ value }) => !breaches[comparison](value, threshold));
   return sentence('Threshold not crossed', [
-    `${calm.length} of the last ${periodCount} datapoints${list(calm)}` +
-      ` ${calm.length === 1 ? 'was' : 'were'} not ${words[comparison]} the threshold (${threshold})`,
+    `${within.length} of the last ${periodCount} datapoints${list(within)}` +
+      ` ${within.length === 1 ? 'was' : 'were'} not ${words[comparison]} the threshold (${threshold})`,
     ...(missing > 0 ? [`${missing} ${missing === 1 ? 'is' : 'are'} missing`] : []),
     `${datapointsToAlarm} breaching ${datapointsToAlarm === 1 ? 'one is' : 'ones are'} needed for an alarm`,
   ]);
 }
 
-function list(told: readonly Datapoint[]): string {
-  if (told.length === 0) return '';
-  const last = told.slice(-toldDatapoints).map(({ at, value }) => `${value} (${new Date(at).toISOString()})`);
-  return ` [${told.length > toldDatapoints ? '…, ' : ''}${last.join(', ')}]`;
+function list(points: readonly Datapoint[]): string {
+  if (points.length === 0) return '';
+  const last = points.slice(-listedDatapoints).map(({ at, value }) => `${value} (${new Date(at).toISOString()})`);
+  return ` [${points.length > listedDatapoints ? '…, ' : ''}${last.join(', ')}]`;
 }
 
 function sentence(verdict: string, parts: readonly string[]): string {

@@ -14,7 +14,7 @@ const pageSize = 100;
 type Columns = Record<Metric, (Aggregate | undefined)[]>;
 
 /** An item as read, and its contents to be written. */
-interface Worked {
+interface LoadedItem {
   readonly resolution: Resolution;
   readonly key: ItemKey;
   readonly before: Attributes | undefined;
@@ -47,7 +47,7 @@ export class Samples {
           sumUp(metric, fine, hourly, moment);
           sumUp(metric, hourly, daily, moment);
         }
-        const { outcome } = await this.#table.write([fine, hourly, daily].map((worked) => this.#change(worked)));
+        const { outcome } = await this.#table.write([fine, hourly, daily].map((loaded) => this.#change(loaded)));
         if (outcome === 'written') return fine.before === undefined;
         return conflict;
       },
@@ -95,19 +95,19 @@ export class Samples {
     }
   }
 
-  async #load(bucketId: string, moment: number): Promise<readonly [Worked, Worked, Worked]> {
+  async #load(bucketId: string, moment: number): Promise<readonly [LoadedItem, LoadedItem, LoadedItem]> {
     const keys = resolutions.map((resolution) => monitoringKey.samples(bucketId, resolution, moment));
     const items = await this.#table.getTogether(keys);
-    const worked = (resolution: Resolution, at: number): Worked => ({
+    const loaded = (resolution: Resolution, at: number): LoadedItem => ({
       resolution,
       key: keys[at]!,
       before: items[at],
       columns: columnsOf(items[at], resolution),
     });
-    return [worked(samples, 0), worked(hours, 1), worked(days, 2)];
+    return [loaded(samples, 0), loaded(hours, 1), loaded(days, 2)];
   }
 
-  #change({ key, before, columns, resolution }: Worked): Change {
+  #change({ key, before, columns, resolution }: LoadedItem): Change {
     const packed = metrics.map((metric) => [metric, packColumn(columns[metric], resolution === samples)]);
     return {
       key,
@@ -132,7 +132,7 @@ function placeOf({ step, span }: Resolution, moment: number): number {
 }
 
 /** Recomputes the coarse point of a moment from the fine points of the same interval. */
-function sumUp(metric: Metric, fine: Worked, coarse: Worked, moment: number): void {
+function sumUp(metric: Metric, fine: LoadedItem, coarse: LoadedItem, moment: number): void {
   const { step } = coarse.resolution;
   const begin = beginningOf(moment, step);
   const first = placeOf(fine.resolution, begin);

@@ -37,10 +37,10 @@ export class FullBuckets {
     const ids = records.map(
       ({ key, old, new: present }) => keyParts.version(key)?.bucketId ?? (present ?? old)?.['bucketId'],
     );
-    for (const id of new Set(ids)) if (typeof id === 'string') await this.#judge(id);
+    for (const id of new Set(ids)) if (typeof id === 'string') await this.#updateFlag(id);
   }
 
-  async #judge(bucketId: string): Promise<void> {
+  async #updateFlag(bucketId: string): Promise<void> {
     const named = await this.#table.get(itemKey.bucketName(bucketId));
     const bucket = named && (await this.#buckets.find(named['name'] as string));
     if (bucket?.id !== bucketId) return;

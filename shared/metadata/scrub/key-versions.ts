@@ -177,7 +177,7 @@ class Restated {
     const { version, isCurrent } = this.#last;
     this.#last = undefined;
     const stated = this.#stated(version, previousVersion?.['i'] as string | undefined);
-    if (this.#newest === undefined) return this.#crown(stated, version, isCurrent);
+    if (this.#newest === undefined) return this.#setNewest(stated, version, isCurrent);
     this.#counts.n += 1;
     this.#counts.nm += version['m'] === 1 ? 1 : 0;
     this.#counts.nb += numberOf(version['s']);
@@ -193,7 +193,7 @@ class Restated {
     }
   }
 
-  #crown(stated: Attributes, version: Attributes, isCurrent: boolean): void {
+  #setNewest(stated: Attributes, version: Attributes, isCurrent: boolean): void {
     this.#newest = stated;
     if (isCurrent) return;
     if (this.#currentAsRead === undefined) this.#problems.add('there is no current version');

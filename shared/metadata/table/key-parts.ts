@@ -3,8 +3,8 @@ import { timeOf } from './ids.ts';
 import { bucketCount, kinds, only, ownedBuckets, references } from './keys.ts';
 
 /*
- * Reads back what keys were built from: for each kind of item the inverse of its function in keys.ts. Functions rather than
- * an object, so that bundles hold those alone that they use.
+ * Parses keys: for each kind of item the inverse of its function in keys.ts. Functions rather than an object, so that
+ * bundles contain only those they use.
  */
 
 interface VersionPlace {
