@@ -2,9 +2,10 @@ import { keptHeaders } from '../../shared/protocol/kept-headers.ts';
 import type { CompiledRoutes, CompiledRow } from './compiled-routes.ts';
 
 /*
- * The router at the edge: a CloudFront Function that finds the operation of a request and selects its origin. It does the
- * same as `resolveTarget` and `findRoute`, and a test holds it to them. Requests that they would refuse go to a function
- * that refuses them in the same way, since every function determines its operation again from what the client signed.
+ * The router at the edge: a CloudFront Function that finds the operation of a request and selects its origin. It does
+ * the same as `resolveTarget` and `findRoute`, and a test holds it to them. Requests that they would refuse go to a
+ * function that refuses them in the same way, since every function determines its operation again from what the client
+ * signed.
  *
  * Limited to what its runtime supports: no classes, no destructuring, no for…of, no Map, no Set.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-javascript-runtime-20.html

@@ -35,7 +35,7 @@ export interface KeyRecord extends Stored {
   readonly accessKeyId: string;
   /** `project:user@customer` */
   readonly user: string;
-  /** When it expires; undefined: never. */
+  /** The expiry time; undefined: it does not expire. */
   readonly until: number | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface UserDeclaration {
   readonly keys: readonly { readonly accessKeyId: string; readonly secretAccessKey: string }[];
 }
 
-/** How long a key lookup is cached, in milliseconds: a suspension takes effect within this time. */
+/** The lifetime of cached key lookups, in milliseconds: a suspension takes effect within this time. */
 const cacheTime = 2000;
 const maxCached = 10_000;
 /**

@@ -20,7 +20,7 @@ export interface BilledRequests {
 
 /** The time after the end of an hour during which its log lines may still arrive. */
 const settling = hourLength;
-/** Where nothing was ever counted, counting begins this far back. */
+/** The time before now at which a first count begins. */
 const firstLook = day;
 
 /**

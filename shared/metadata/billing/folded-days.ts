@@ -14,7 +14,7 @@ export class FoldedDays {
   readonly #keyOf: (shard: string, day: string) => Change['key'];
   readonly #baseShard: string;
   readonly #shards: ReadonlyMap<string, Days>;
-  /** What the base held before the first of its days here. */
+  /** The contents of the base before the first of its days here. */
   readonly #before: Holding;
   readonly #base: Map<string, StorageDay>;
   readonly #changed = new Set<string>();

@@ -53,7 +53,7 @@ export async function projectUsage(
 interface Holder {
   /** `<bucket id>/<shard>/` */
   readonly prefix: string;
-  /** What it held before the first requested day. */
+  /** The contents before the first requested day. */
   before: Holding;
   /** The requested days on which something changed. */
   readonly days: Map<string, StorageDay>;

@@ -42,7 +42,7 @@ export interface LifecycleSlice {
 export type NewSlice = Pick<LifecycleSlice, 'bucket' | 'bucketId' | 'kind' | 'prefix'>;
 
 /**
- * How long a worker owns a slice after each sign of life. If two workers process the same slice, they only repeat
+ * The time a worker owns a slice after each sign of life. If two workers process the same slice, they only repeat
  * harmless actions: so the lease is short, and the work of a dead worker is soon taken over.
  */
 const leaseTime = 10 * second;

@@ -10,7 +10,7 @@ export interface EnabledRule {
   readonly days: number | undefined;
   /** The moment at which current versions expire; versions that become current later expire at once. */
   readonly date: number | undefined;
-  /** Whether to remove a delete marker once no other version of its key is left. */
+  /** Removes a delete marker once no other version of its key is left. */
   readonly expiredMarkers: boolean;
   /** Days after which a noncurrent version expires, and how many of a key's newest noncurrent versions to keep. */
   readonly noncurrent: { readonly days: number; readonly keep: number } | undefined;

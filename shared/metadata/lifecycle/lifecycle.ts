@@ -36,7 +36,7 @@ export interface AgingVersion {
   /** Undefined if not read yet: the tags are then assumed to match. */
   readonly tags: Tags | undefined;
   readonly lastModified: number;
-  /** When it became noncurrent, that is when its successor was created. */
+  /** The time it became noncurrent: when its successor was created. */
   readonly replacedAt: number | undefined;
 }
 

@@ -158,7 +158,7 @@ async function addRows<Entry extends ListingEntry, Row>(
   let rest = entries.filter((entry) => entry.live);
   while (rest.length > 0) {
     const afterRow = rest[0]!.key === position?.after ? position.row : undefined;
-    // One more than fits tells whether the page is the last one.
+    // One more than fits shows whether the page is the last one.
     const given = await source.rows(rest, limit - lines.count + 1, afterRow);
     if (given.length === 0) throw new Error('a listing source returned no rows for its entries');
     for (const [index, rows] of given.entries()) {

@@ -70,7 +70,7 @@ export class Alarms {
     });
     const alarms = items.map(({ key, attributes }) => decodeAlarm(key.sk, attributes));
     if (!more || alarms.length < limit) return { alarms, more };
-    // The table may report more items than there are: only reading the next one tells.
+    // `more` may be true although no items follow: only another query can say.
     const next = await this.#table.query(monitoringPartition.alarms(bucketId), {
       limit: 1,
       after: alarms.at(-1)!.name,
@@ -270,7 +270,7 @@ export class Alarms {
     };
   }
 
-  /** The first change must be the alarm's: its token tells whether a write whose answer was lost has taken place. */
+  /** The first change must be the alarm's: its token shows whether a write without an answer has taken place. */
   async #isWritten(
     changes: readonly Change[],
     conditions: Parameters<KeyValueTable['write']>[1] = [],

@@ -3,7 +3,7 @@ import type { Amount } from '../amount.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 
 /**
- * What a write in progress may add to its bucket, until released. Not a `Disposable`: esbuild compiles a `using` within
+ * The growth reserved for a write in progress, until released. Not a `Disposable`: esbuild compiles a `using` within
  * a loop to code that rethrows the error of one iteration in the next.
  */
 export interface Reservation {

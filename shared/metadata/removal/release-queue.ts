@@ -28,7 +28,7 @@ const defaultWidth = 16;
 const partsTogether = 16;
 /** The code of entries for ended uploads. */
 export const uploadCode = 'u';
-/** How long a part upload that began before its multipart upload ended may still complete. */
+/** The time for which a part upload that began before its multipart upload ended may still complete. */
 const uploadGrace = hour;
 
 /**

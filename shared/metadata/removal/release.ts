@@ -16,7 +16,7 @@ import { uploadCode, type Place } from './release-queue.ts';
 export interface Sweep {
   /** Contents and details removed. */
   readonly freed: number;
-  /** Whether all due entries were processed. */
+  /** False if due entries are left. */
   readonly complete: boolean;
 }
 

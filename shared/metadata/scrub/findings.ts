@@ -103,7 +103,7 @@ export class Findings {
     this.#tell = options.tell;
   }
 
-  /** Whether every possible referrer could be read: otherwise nothing is taken for an orphan. */
+  /** Returns whether every possible referrer could be read: otherwise nothing is taken for an orphan. */
   get sure(): boolean {
     return this.#sure;
   }

@@ -16,7 +16,7 @@ import { UsageScrub } from './usage.ts';
 import { VersionScrub } from './versions.ts';
 
 export interface ScrubOptions {
-  /** Whether to repair findings or only report them. */
+  /** Repairs findings instead of only reporting them. */
   readonly repair: boolean;
   /** Items younger than this many milliseconds at the start may be work in progress and are left alone. */
   readonly minAge: number;
