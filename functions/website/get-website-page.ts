@@ -93,7 +93,7 @@ type PageContext = Context<'website', 'none'>;
 async function page(request: PageRequest, { index }: Pages, context: PageContext): Promise<Reply> {
   const key = pageKey(request.key, index);
   checkKey(key);
-  const { version, mayRead } = await look(key, context);
+  const { version, mayRead } = await lookUp(key, context);
   if (version === undefined) {
     const isFolder = !request.key.endsWith('/') && (await isReadable(`${request.key}/${index}`, context));
     if (isFolder) return { status: 302, location: folderLocation(request.key) };
@@ -111,7 +111,7 @@ async function errorReply(error: unknown, request: PageRequest, pages: Pages, co
   const rule = findRule(pages.rules, request.key, error.status);
   if (rule) return redirected(rule, request);
   if (pages.error === undefined || error.status >= 500) throw error;
-  const { version, mayRead } = await look(pages.error, context);
+  const { version, mayRead } = await lookUp(pages.error, context);
   if (version === undefined || !mayRead || version.encryption?.kind === 'customer') throw error;
   // Preconditions and range applied to the page, not to the error document.
   const reply = await shown(version, readOf(request, pages.error, new Fields()), request, context);
@@ -119,7 +119,7 @@ async function errorReply(error: unknown, request: PageRequest, pages: Pages, co
 }
 
 /** Returns the version, if it exists, and whether anyone may read it or, if it does not exist, may learn that. */
-async function look(
+async function lookUp(
   key: string,
   { view, bucket, authorise }: PageContext,
 ): Promise<{ readonly version: Version | undefined; readonly mayRead: boolean }> {
@@ -136,7 +136,7 @@ async function look(
 
 async function isReadable(key: string, context: PageContext): Promise<boolean> {
   if (Buffer.byteLength(key) > maximumKeyBytes) return false;
-  const { version, mayRead } = await look(key, context);
+  const { version, mayRead } = await lookUp(key, context);
   return version !== undefined && mayRead;
 }
 

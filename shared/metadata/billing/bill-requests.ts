@@ -21,7 +21,7 @@ export interface BilledRequests {
 /** The time after the end of an hour during which its log lines may still arrive. */
 const settling = hourLength;
 /** The time before now at which a first count begins. */
-const firstLook = day;
+const initialPeriod = day;
 
 /**
  * Counts the logged requests for the bill: every hour from the first unsettled one to the current one. Each hour is
@@ -34,7 +34,7 @@ export async function billRequests(
   stopping: () => boolean,
 ): Promise<BilledRequests> {
   const now = clock.now();
-  let settledUntil = (await requestHours.settledUntil()) ?? now - (now % hourLength) - firstLook;
+  let settledUntil = (await requestHours.settledUntil()) ?? now - (now % hourLength) - initialPeriod;
   let hours = 0;
   for (let hour = settledUntil; hour < now && !stopping(); hour += hourLength) {
     const until = Math.min(hour + hourLength, now);

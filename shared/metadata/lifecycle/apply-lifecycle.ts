@@ -57,10 +57,10 @@ export interface LifecycleReport {
 }
 
 const defaultWorkers = 4;
-const usualBounds: LifecycleBounds = { keysPerPage: 1000, pagesPerTurn: 20, enoughSlices: 32 };
+const defaultBounds: LifecycleBounds = { keysPerPage: 1000, pagesPerTurn: 20, enoughSlices: 32 };
 /** The number of a page's keys and uploads processed concurrently. */
 const concurrency = 32;
-/** The time between looks for free slices, in milliseconds. */
+/** The interval between checks for free slices, in milliseconds. */
 const pollTime = 200;
 
 /**
@@ -81,7 +81,7 @@ export async function applyLifecycle(deps: LifecycleDeps, options: LifecycleOpti
   };
   const planned = await planPass(deps, begun, own);
   const workers = Array.from({ length: options.workers ?? defaultWorkers }, () =>
-    workThrough(deps, own).catch((error: unknown) => {
+    runWorker(deps, own).catch((error: unknown) => {
       failed = true;
       throw error;
     }),
@@ -147,7 +147,7 @@ async function rulesOf(
 }
 
 /** A worker: leases slices until none are left. */
-async function workThrough(deps: LifecycleDeps, options: LifecycleOptions): Promise<void> {
+async function runWorker(deps: LifecycleDeps, options: LifecycleOptions): Promise<void> {
   while (options.stopping?.() !== true) {
     const slice = await deps.passes.lease();
     if (slice === undefined) return;
@@ -156,7 +156,7 @@ async function workThrough(deps: LifecycleDeps, options: LifecycleOptions): Prom
       continue;
     }
     try {
-      await workOn(deps, slice, options);
+      await processSlice(deps, slice, options);
     } catch (error) {
       if (!(error instanceof SliceLost)) throw error;
     }
@@ -179,37 +179,37 @@ interface PageOutcome {
 }
 
 /** Processes a slice page by page, each under the bucket's current rules and versioning state. */
-async function workOn(deps: LifecycleDeps, slice: LifecycleSlice, options: LifecycleOptions): Promise<void> {
-  const { bounds = usualBounds } = options;
+async function processSlice(deps: LifecycleDeps, slice: LifecycleSlice, options: LifecycleOptions): Promise<void> {
+  const { bounds = defaultBounds } = options;
   for (let pages = 1; ; pages += 1) {
     const found = await rulesOf(deps.buckets, slice.bucket, slice.bucketId);
-    const outcome = found && (await workOnPage(deps, slice, found, options));
+    const outcome = found && (await processPage(deps, slice, found, options));
     if (outcome) options.progress?.(slice.bucket, outcome.done);
     if (outcome?.next === undefined) {
       return deps.passes.complete({ ...slice, tally: addTallies(slice.tally, outcome?.done ?? nothingDone) });
     }
     slice = await deps.passes.advance(slice, outcome.next, outcome.done);
     if (options.stopping?.() === true) return deps.passes.release(slice);
-    if (pages % bounds.pagesPerTurn === 0) slice = await splitIfWanted(deps, slice, found!.bucket, bounds);
+    if (pages % bounds.pagesPerTurn === 0) slice = await splitIfNeeded(deps, slice, found!.bucket, bounds);
   }
 }
 
-async function workOnPage(
+async function processPage(
   deps: LifecycleDeps,
   slice: LifecycleSlice,
   { bucket, rules }: { readonly bucket: Bucket; readonly rules: readonly EnabledRule[] },
-  { calendar, bounds = usualBounds }: LifecycleOptions,
+  { calendar, bounds = defaultBounds }: LifecycleOptions,
 ): Promise<PageOutcome | undefined> {
   const page = { bucket, rules, time: { now: deps.clock.now(), calendar }, limit: bounds.keysPerPage };
   try {
-    return slice.kind === 'keys' ? await workOnKeys(deps, slice, page) : await workOnUploads(deps, slice, page);
+    return slice.kind === 'keys' ? await processKeys(deps, slice, page) : await processUploads(deps, slice, page);
   } catch (error) {
     if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined;
     throw error;
   }
 }
 
-async function workOnKeys(
+async function processKeys(
   { objects }: LifecycleDeps,
   { prefix, from, after, until }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
@@ -226,7 +226,7 @@ async function workOnKeys(
   return { done, next: more && own.length === entries.length ? last.key : undefined };
 }
 
-async function workOnUploads(
+async function processUploads(
   { uploads }: LifecycleDeps,
   { prefix, after }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
@@ -266,7 +266,7 @@ async function tallied<Entry>(
  * Splits off the second half of what remains of a slice for other workers, while there are fewer slices than could be
  * worked on.
  */
-async function splitIfWanted(
+async function splitIfNeeded(
   { objects, passes }: LifecycleDeps,
   slice: LifecycleSlice,
   bucket: Bucket,

@@ -47,7 +47,7 @@ export type NewSlice = Pick<LifecycleSlice, 'bucket' | 'bucketId' | 'kind' | 'pr
  */
 const leaseTime = 10 * second;
 const slicesPerWrite = 50;
-const slicesPerLook = 100;
+const slicesPerQuery = 100;
 
 /** Thrown when another worker has taken over a slice, or the slice is complete. */
 export class SliceLost extends Error {}
@@ -140,7 +140,7 @@ export class LifecyclePasses {
    * Leases a free slice to the caller. Returns `busy` if other workers have all slices, undefined if there are none.
    */
   async lease(): Promise<LifecycleSlice | 'busy' | undefined> {
-    const { items } = await this.#table.query(partition.lifecycleSlices, { limit: slicesPerLook });
+    const { items } = await this.#table.query(partition.lifecycleSlices, { limit: slicesPerQuery });
     for (const { key, attributes } of items) {
       if ((attributes['leased'] as number) > this.#clock.now()) continue;
       const slice = decodeSlice(key.sk, attributes);
@@ -152,7 +152,7 @@ export class LifecyclePasses {
 
   /** Returns the number of slices left, up to a hundred. */
   async left(): Promise<number> {
-    return (await this.#table.query(partition.lifecycleSlices, { limit: slicesPerLook })).items.length;
+    return (await this.#table.query(partition.lifecycleSlices, { limit: slicesPerQuery })).items.length;
   }
 
   /** Moves the cursor and adds to the slice's tally. @throws SliceLost */

@@ -4,8 +4,8 @@ import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { behindPrefix, type Start } from '../utf8-order.ts';
 
 /**
- * The parameters of a page of any listing: objects, versions, uploads. The table is accessed only through {@link
- * ListingSource}.
+ * The parameters of a page of any listing: objects, versions, uploads. The table is accessed only through
+ * {@link ListingSource}.
  *
  * A listing shows lines in the byte order of their names. A name is a key or, where several keys share what follows the
  * prefix up to the first delimiter, their group, shown once as a common prefix. A marker hides every line whose name

@@ -33,10 +33,7 @@ const leaseTime = 3 * minute;
 export function notificationChange(message: {
   readonly bucketId: string;
   readonly alarmId: string;
-  /**
-   * When the state changed. An alarm changes state at most once at a time, so this and its id identify repeated
-   * messages.
-   */
+  /** When the state changed. No alarm changes twice in a millisecond, so this and its id identify repeated messages. */
   readonly at: number;
   readonly targets: readonly string[];
   readonly body: string;

@@ -15,8 +15,8 @@ const maxLedgers = 10_000;
 
 /**
  * Quotas without overshoot, for a single writing process. It keeps an upper bound of what each bucket holds, which
- * costs nothing. Deleted and refused data stay in the bound, so a write that does not fit below it waits until the
- * bucket has been measured.
+ * costs nothing. Deleted and refused data stay in the bound, so a write that it leaves no room for waits until
+ * the bucket has been measured.
  */
 export class ExactQuotas implements Quotas {
   readonly #measure: (bucketId: string) => Promise<Amount>;
@@ -72,7 +72,7 @@ export class ExactQuotas implements Quotas {
     return ledger;
   }
 
-  /** Removes the buckets without writes in progress. */
+  /** Drops the ledgers of buckets without writes in progress. */
   #forgetIdle(): void {
     for (const [id, { begun, ended }] of this.#ledgers) {
       if (begun.bytes === ended.bytes && begun.objects === ended.objects) this.#ledgers.delete(id);

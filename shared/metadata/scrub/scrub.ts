@@ -29,7 +29,7 @@ export interface ScrubOptions {
 }
 
 /** The number of items or blobs checked concurrently. */
-const atOnce = 16;
+const concurrency = 16;
 const progressEvery = 1000;
 
 /**
@@ -101,7 +101,7 @@ class ScrubWalk {
       content: (item) => contents.item(item),
       details: (item) => contents.details(item),
     });
-    await sideBySide(blobs.list(), atOnce, async (blob) => {
+    await sideBySide(blobs.list(), concurrency, async (blob) => {
       this.#progress('blobs', 'blobs');
       await blobScrub.blob(blob);
     });
@@ -113,15 +113,15 @@ class ScrubWalk {
   }
 
   /** Checks all items of some kinds. A malformed item is reported, and from then on nothing is taken for an orphan. */
-  async #walk(stage: string, prefixes: readonly string[], kinds: Readonly<Record<string, Look>>): Promise<void> {
+  async #walk(stage: string, prefixes: readonly string[], kinds: Readonly<Record<string, Check>>): Promise<void> {
     let partitionBefore: string | undefined;
-    await sideBySide(this.#deps.table.scan({ prefixes }), atOnce, async (item) => {
+    await sideBySide(this.#deps.table.scan({ prefixes }), concurrency, async (item) => {
       const isFirst = item.key.pk !== partitionBefore;
       partitionBefore = item.key.pk;
       this.#progress(stage, 'items');
-      const look = kinds[keyParts.kind(item.key)];
+      const check = kinds[keyParts.kind(item.key)];
       try {
-        await look?.(item, isFirst);
+        await check?.(item, isFirst);
       } catch (error) {
         if (!(error instanceof TypeError)) throw error;
         this.#findings.unsure('an item could not be read');
@@ -175,4 +175,4 @@ const ofBuckets = [
 ];
 
 /** @param isFirst whether it is the first item of its partition */
-type Look = (item: Item, isFirst: boolean) => Promise<void>;
+type Check = (item: Item, isFirst: boolean) => Promise<void>;

@@ -4,7 +4,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 export const conflict = Symbol('conflict');
 
 /** The default number of attempts: hardly ever do this many in a row conflict. */
-const usualAttempts = 8;
+const defaultAttempts = 8;
 
 /**
  * Repeats an optimistic write, which reads, decides, and writes on condition that nothing it read has changed. All
@@ -15,7 +15,7 @@ const usualAttempts = 8;
 export async function optimistically<Result>(
   attempt: (number: number) => Promise<Result | typeof conflict>,
   exhausted: () => Result,
-  attempts = usualAttempts,
+  attempts = defaultAttempts,
 ): Promise<Result> {
   for (let number = 0; number < attempts; number += 1) {
     const result = await attempt(number);

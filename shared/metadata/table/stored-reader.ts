@@ -9,8 +9,8 @@ export class DamagedItem extends Error {
 }
 
 /**
- * Reads the attributes of an item, or of a map within one, and checks their types. All methods throw {@link
- * DamagedItem}, which names the attribute.
+ * Reads the attributes of an item, or of a map within one, and checks their types. All methods throw
+ * {@link DamagedItem}, which names the attribute.
  */
 export class StoredReader {
   readonly #attributes: Attributes;
