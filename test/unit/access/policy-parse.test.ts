@@ -51,11 +51,11 @@ it.each(['2012-10-17', '2008-10-17'])('reads version %s', (Version) => {
 const twice = `{"Statement":[],"Statement":${JSON.stringify(statement())}}`;
 
 it.each([
-  ['no JSON', 'policy', 'Policies must be valid JSON: it is not JSON at character 1'],
+  ['no JSON', 'policy', 'Policies must be valid JSON: it is not valid JSON at character 1'],
   ['no object', '[]', 'A policy must be a JSON object'],
-  ['a field twice', twice, '"Statement" stands twice'],
+  ['a field twice', twice, '"Statement" appears twice'],
   ['deep nesting', '['.repeat(10_000), 'nested too deeply'],
-  ['something behind it', `${policyText(statement()).toString()}x`, 'it is not JSON'],
+  ['something behind it', `${policyText(statement()).toString()}x`, 'it is not valid JSON'],
   ['__proto__', '{"__proto__":{"Statement":[]}}', 'Unknown field: __proto__'],
   ['constructor', `{"constructor":1,"Statement":${JSON.stringify(statement())}}`, 'Unknown field: constructor'],
   ['another version', policyText(statement(), { Version: '2020-01-01' }), 'valid version string'],
