@@ -86,7 +86,7 @@ it.each([
   ['an empty user', statement({ Principal: { AWS: 'arn:aws:iam::main:user/' } }), 'Invalid principal in policy'],
   ['no action', statement({ Action: undefined }), 'must have Action or NotAction'],
   ['both', statement({ NotAction: 's3:PutObject' }), 'must have Action or NotAction, and not both'],
-  ['an empty list', statement({ Action: [] }), 'Action must be a string, or a list'],
+  ['an empty list', statement({ Action: [] }), 'Action must be a string or a non-empty list'],
   ['an unknown action', statement({ Action: 's3:ReadObject' }), 'Policy has invalid action: s3:ReadObject'],
   ['an action of another service', statement({ Action: 'ec2:*' }), 'Policy has invalid action: ec2:*'],
   ['an action without its namespace', statement({ Action: 'GetObject' }), 'Policy has invalid action: GetObject'],
