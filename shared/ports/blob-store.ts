@@ -65,8 +65,8 @@ export interface BlobStore {
   /** Describes a blob without reading its content. Rejects with {@link BlobMissing}. */
   describe(ref: BlobRef): Promise<OwnedBlob>;
 
-  /** Rejects if the store is not usable. */
-  check(): Promise<void>;
+  /** Tells whether the store accepts writes, which a full or read-only disk does not. Rejects if it cannot be read. */
+  check(): Promise<{ readonly writable: boolean }>;
 }
 
 /** The size of a blob is not the one recorded. */
