@@ -96,7 +96,7 @@ describe('administration', () => {
     ['key make', {}, 'there is no command "key make"'],
     ['toString', {}, 'there is no command "toString"'],
     ['customer create', {}, 'customer create: customer must be a text'],
-    ['customer create', { customer: '' }, '"" is no name'],
+    ['customer create', { customer: '' }, '"" is not a valid customer name'],
     ['link list', { bucket: 'b', key: '' }, 'link list: key must be a text, and not an empty one'],
     ['user create', { user: 'a:b@c', without: 'monitoring' }, 'user create: without must be a list of texts'],
     ['quota set project', { project: 'a@b', buckets: 'many' }, 'buckets must be a whole number, not below 0, or "def'],
