@@ -32,7 +32,7 @@ atEachPlace({ isRunning: false }, (at) => {
   describe('a life', () => {
     it('goes from customer to key, and back', async () => {
       expect(await text('customer', 'create', 'life')).toBe(
-        'created life; now: stillage project create <project>@life\n',
+        'created life; next: stillage project create <project>@life\n',
       );
       const project = await administer<{ id: string }>(
         at().place,
@@ -139,10 +139,10 @@ atEachPlace({ isRunning: false }, (at) => {
       const ends = async (): Promise<unknown> =>
         (await administer<{ until?: number }>(at().place, 'key', 'show', accessKeyId)).until;
       expect(await text('key', 'rotate', accessKeyId)).toContain(
-        `The former key, ${accessKeyId}, stays good until it is removed: stillage key remove ${accessKeyId}\n`,
+        `The old key, ${accessKeyId}, stays valid until it is removed: stillage key remove ${accessKeyId}\n`,
       );
       expect(await ends()).toBeUndefined();
-      expect(await text('key', 'rotate', accessKeyId, '--overlap', '1h')).toContain('is good until 20');
+      expect(await text('key', 'rotate', accessKeyId, '--overlap', '1h')).toContain('is valid until 20');
       expect(await ends()).toEqual(expect.any(Number));
     });
 

@@ -74,7 +74,7 @@ atEachPlace({ isRunning: true }, (at) => {
       [['no-such-bucket', 'key'], 1, 'NoSuchBucket'],
       [[bucket, 'key', '--version-id', 'nonsense'], 1, 'InvalidArgument'],
       [[bucket, 'key', '--expires', '86401'], 1, 'a link lasts 1 to 86400 seconds'],
-      [[bucket, 'key', '--expires', '0'], 2, 'A link lasts a whole number of seconds.'],
+      [[bucket, 'key', '--expires', '0'], 2, 'Must be a whole number of seconds, at least 1.'],
     ] as const) {
       const refused = await runAt(place, ['link', 'create', ...args]);
       expect([refused.code, refused.stdout]).toEqual([code, '']);
