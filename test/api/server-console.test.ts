@@ -331,7 +331,7 @@ describe('a start', () => {
     const nowhere = join(folder, 'nowhere');
     const running = await start('--console-port', String(await freePort()), '--console-files', nowhere);
     expect(running.output.stderr).toBe(
-      `There is no console: it is not in ${nowhere}; build it with "node bin/build.mjs", or give --console-port 0\n` +
+      `There is no console: it is not in ${nowhere}: build it with "node bin/build.mjs", or use --console-port 0\n` +
         `Stillage is listening on ${running.url}\n`,
     );
     expect(await running.stop()).toBe(0);

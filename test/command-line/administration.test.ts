@@ -117,9 +117,9 @@ atEachPlace({ isRunning: false }, (at) => {
       [['bucket', 'remove-policy', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
       [['usage', 'nobody@example.test'], 'there is no project "nobody@example.test"'],
       [['monitoring', 'enable', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
-      [['metrics', 'show', 'no-such-bucket', '--period', '7m'], 'a period must be a multiple of 5m'],
+      [['metrics', 'show', 'no-such-bucket', '--period', '7m'], 'period must be a multiple of 5m'],
       [['alarm', 'show', 'no-such-bucket', 'full'], 'NoSuchBucket: The specified bucket does not exist'],
-      [['link', 'list', 'no-such-bucket', ''], 'link list: key must be a text, and not an empty one'],
+      [['link', 'list', 'no-such-bucket', ''], 'link list: key must be a string that is not empty'],
       [['env', 'nobody'], 'there is no key "nobody"'],
     ])('%j', async (args, line) => {
       await refused(args, line);
