@@ -54,6 +54,7 @@ import { putObject } from './object/put-object.ts';
 import { renameObject } from './object/rename-object.ts';
 import { getAccount } from './service/get-account.ts';
 import { getHealth } from './service/get-health.ts';
+import { getLiveness } from './service/get-liveness.ts';
 import { getPublicLink } from './service/get-public-link.ts';
 import { listBuckets } from './service/list-buckets.ts';
 import { getWebsitePage } from './website/get-website-page.ts';
@@ -100,6 +101,7 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       getBucketVersioning,
       getBucketWebsite,
       getHealth,
+      getLiveness,
       getMetricData,
       getObject,
       getObjectAcl,

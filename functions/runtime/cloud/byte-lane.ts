@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
+import type { RequestMessage, ResponseMessage } from '../../../shared/http/message.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import { byteLaneOperations } from '../../../shared/protocol/lanes.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
@@ -71,7 +71,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
 /** After SIGTERM, so long may requests take that are running. The task is stopped by force after 120 seconds. */
 const stopTime = 110 * second;
 
-/** The operations of the byte lane that are built. */
+/** The operations of the byte lane that are built, and those that tell of its health. */
 function* served(): Generator<AnyOperation> {
   for (const name of byteLaneOperations) {
     const operation = operations.get(name);
@@ -79,10 +79,8 @@ function* served(): Generator<AnyOperation> {
   }
 }
 
-/** Asks the process alone: whether it takes requests. Load balancer and ECS stop a server that does not answer it. */
-const livenessTarget = '/_stillage/live';
-/** Asks for table and blobs as well. */
-const healthTarget = '/_stillage/health';
+/** What the load balancer and ECS ask for: liveness of the process alone, readiness of table and blobs as well. */
+const healthTargets: ReadonlySet<string> = new Set(['/_stillage/live', '/_stillage/health']);
 
 /** Hands the pipeline what clients sent to the distribution. Of others, only load balancer and ECS ask: for health. */
 function throughRouter({ pipeline, edge, requestId }: CloudService): Handler {
@@ -90,14 +88,7 @@ function throughRouter({ pipeline, edge, requestId }: CloudService): Handler {
     handle: async (request: RequestMessage): Promise<ResponseMessage> => {
       const originals = await originalsOf(request.fields, edge);
       if (originals) return pipeline.handle({ ...request, ...originals });
-      if (request.target === livenessTarget) return alive;
-      return request.target === healthTarget ? pipeline.handle(request) : refusalOfOthers(requestId());
+      return healthTargets.has(request.target) ? pipeline.handle(request) : refusalOfOthers(requestId());
     },
   };
 }
-
-const alive: ResponseMessage = {
-  status: 200,
-  fields: new Fields([['content-type', 'application/json']]),
-  body: '{"status":"ok"}\n',
-};
