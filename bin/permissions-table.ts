@@ -196,8 +196,8 @@ function grant({ action, isNew, unlessDenied }: Question): string {
       return need.by === 'users' ? 'an access key' : 'nothing';
     case 'owner':
       return need.privilege === undefined
-        ? 'to be a user of the owner'
-        : `to be a user of the owner with the privilege \`${need.privilege}\``;
+        ? "to be a user of the owner's project"
+        : `to be a user of the owner's project with the privilege \`${need.privilege}\``;
     case 'upload':
       return 'to have started the upload';
     case 'bucket':
