@@ -2,12 +2,14 @@ import { Command, CommanderError } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { families } from './commands/families.ts';
 import { readFlags } from './flags.ts';
+import { endWithReader } from './standard-output.ts';
 
 /** The exit code after a mistake in the command line itself; other failures end with 1. */
 const usageExitCode = 2;
 
 /** The program `stillage`. Every setting is also an environment variable; an empty one counts as unset. */
 export async function run(argv: readonly string[]): Promise<void> {
+  endWithReader();
   for (const [name, value] of Object.entries(process.env)) {
     if (name.startsWith('STILLAGE_') && value === '') delete process.env[name];
   }
