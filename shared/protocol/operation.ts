@@ -45,7 +45,7 @@ export interface Settings {
   readonly limits: Limits;
   /** Binds continuation tokens to this deployment. */
   readonly tokenKey: Uint8Array;
-  /** Whether all data is lost when the service ends. */
+  /** True if all data is lost when the service ends. */
   readonly ephemeral?: boolean;
 }
 
@@ -71,9 +71,9 @@ export type RequestHead<On extends Level, Body = 'none'> = Place<On> & {
   readonly secure: boolean;
   readonly remoteAddress: string;
   readonly settings: Settings;
-  /** Whether the Host header names the bucket. */
+  /** True if the Host header names the bucket. */
   readonly virtualHost: boolean;
-  /** Whether the caller is authenticated. */
+  /** True if the caller is authenticated. */
   readonly signed: boolean;
 } & (Body extends 'form' ? { readonly form: Form } : object);
 

@@ -53,14 +53,8 @@ describe('options that make no sense', () => {
     [['--limit', 'bodyIdle=0'], 'bodyIdle must be a whole number from 100 to 2147483647.'],
     [['--limit', 'bodyIdle=2147483648'], 'bodyIdle must be a whole number from 100 to 2147483647.'],
     [['--limit', 'keyBytes=1025'], 'keyBytes must be a whole number from 1 to 1024.'],
-    [
-      ['--limit', 'bucketBytes=99999999999999999999'],
-      'bucketBytes must be a whole number from 1 to 9007199254740991.',
-    ],
-    [
-      ['--limit', 'corsRules=5,requestsPerSecond=0'],
-      'requestsPerSecond must be a whole number from 1 to 1000000.',
-    ],
+    [['--limit', 'bucketBytes=99999999999999999999'], 'bucketBytes must be a whole number from 1 to 9007199254740991.'],
+    [['--limit', 'corsRules=5,requestsPerSecond=0'], 'requestsPerSecond must be a whole number from 1 to 1000000.'],
     [['--limit', 'bodyIdol=1'], 'There is no limit "bodyIdol"'],
     [['--limit', 'toString=1'], 'There is no limit "toString"'],
     [['--trust-proxy', 'nobody'], '"nobody" is not an address range'],

@@ -13,7 +13,7 @@ export class AuthenticatedRequest {
   readonly method: string;
   readonly address: Address;
   readonly query: Query;
-  /** Whether the Host header names the bucket. */
+  /** True if the Host header names the bucket. */
   readonly virtualHost: boolean;
   readonly secure: boolean;
   readonly remoteAddress: string;

@@ -60,7 +60,7 @@ export interface AnnouncedBytes {
   readonly hash: PayloadHash;
   /** The start of the chain of chunk signatures. Undefined: chunks cannot be signed. */
   readonly context?: SigningContext;
-  /** Whether the signature covers the body. */
+  /** True if the signature covers the body. */
   readonly isSigned: boolean;
 }
 

@@ -19,10 +19,10 @@ export interface BucketPolicy {
   /** The ids of the principals that it named when it was set. */
   readonly principals: PrincipalIds;
   readonly policy: Policy;
-  /** Whether the policy is public. */
+  /** True if the policy is public. */
   readonly isPublic: boolean;
   /**
-   * Whether the owner has confirmed that the policy may deny the owner's own project everything, even access to the
+   * True if the owner has confirmed that the policy may deny the owner's own project everything, even access to the
    * policy.
    */
   readonly bindsOwner: boolean;

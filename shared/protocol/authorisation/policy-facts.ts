@@ -24,7 +24,7 @@ export interface KnownRequest {
   /** The `x-amz-` headers: the request's fields, or the form's fields in their place. Signed, if anything is. */
   readonly asked: Fields;
   readonly query: Query;
-  /** Whether the request is a listing, whose parameters are facts. */
+  /** True if the request is a listing, whose parameters are facts. */
   readonly isListing: boolean;
   /** Returns the tags in the request. */
   tags(): Promise<Tags>;

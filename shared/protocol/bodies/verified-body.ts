@@ -12,10 +12,10 @@ import type { Payload, PayloadDigests } from './payload.ts';
 
 /** An operation's requirements for its body. */
 export interface BodyWants {
-  /** Whether to compute MD5 and, if the client sent no checksum, CRC64NVME. For operations that stream. */
+  /** True to compute MD5 and, if the client sent no checksum, CRC64NVME. For operations that stream. */
   readonly digestBody: boolean;
   /**
-   * Whether x-amz-checksum-* headers are for the body or for the resulting object: completing a multipart upload sends
+   * The subject of x-amz-checksum-* headers, the body or the resulting object: completing a multipart upload sends
    * the object's checksum, which does not apply to the document in the body. Default: `body`.
    */
   readonly checksumsDescribe?: 'body' | 'object';

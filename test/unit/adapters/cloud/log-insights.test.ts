@@ -103,7 +103,7 @@ describe('LogInsights', () => {
     instead = { status: 200, body: { status: 'Failed' } };
     await expect(insights().between(noon, noon + 1)).rejects.toThrow('a query of the logs ended with status Failed');
     instead = { status: 200, body: { status: 'Complete', results: [[{ field: 'requests', value: '1.2' }]] } };
-    await expect(insights().between(noon, noon + 1)).rejects.toThrow('the logs answer 1.2 for a number');
+    await expect(insights().between(noon, noon + 1)).rejects.toThrow('the logs returned 1.2 instead of a number');
     await expect(insights({ groups: ['others'] }).between(noon, noon + 1)).rejects.toThrow('others');
   });
 
