@@ -73,17 +73,17 @@ describe('a deployment in the cloud', () => {
     ],
     [
       ...['another function', ['--cloud', arn('us-east-1', 'sends-newsletters')], {}],
-      /^arn:aws:lambda:us-east-1:000000000000:function:sends-newsletters answered what no function of administration answers: is it one\?$/,
+      /^arn:aws:lambda:us-east-1:000000000000:function:sends-newsletters did not answer as the administer function of a deployment does: check --cloud$/,
     ],
     ['two places', ['--cloud', 'prod', '--data', 'data'], {}, /^--data and --cloud cannot be used together$/],
     [
       ...['two places in the environment', [], { STILLAGE_CLOUD: 'prod', STILLAGE_DATA: 'data' }],
-      /^STILLAGE_DATA and STILLAGE_CLOUD are both set; say --data or --cloud$/,
+      /^STILLAGE_DATA and STILLAGE_CLOUD are both set: choose with --data or --cloud$/,
     ],
-    ['a region of nothing', ['--aws-region', 'us-east-1'], {}, /^--aws-region is of no use without --cloud$/],
+    ['a region of nothing', ['--aws-region', 'us-east-1'], {}, /^--aws-region needs --cloud$/],
     [
       ...['a data directory that is said', ['--data', '/nowhere/data'], { STILLAGE_CLOUD: 'prod' }],
-      /^--data: there is no table in \/nowhere\/data; /,
+      /^--data: \/nowhere\/data is not a data directory: /,
     ],
   ] as [string, string[], Record<string, string>, RegExp][])('%s is one line', async (_, args, env, line) => {
     const { code, stdout, stderr } = await runProgram(['customer', 'list', ...args], { env: { ...shell(), ...env } });
@@ -100,7 +100,10 @@ describe('a deployment in the cloud', () => {
     ];
     for (const args of told) {
       const { code, stderr } = await runProgram([...args, '--cloud', 'prod'], { env: shell() });
-      expect([code, stderr]).toEqual([1, `stillage: ${args.at(-2)}: a deployment in the cloud knows that itself\n`]);
+      expect([code, stderr]).toEqual([
+        1,
+        `stillage: ${args.at(-2)} cannot be used with --cloud: a deployment has its own setting\n`,
+      ]);
     }
   });
 });

@@ -33,7 +33,7 @@ beforeEach((context) => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const ended = /^stillage: the disk failed a write to the table in \S+; ending, to be started again$/m;
+const ended = /^stillage: a write to the table in \S+ failed on the disk; exiting: start the service again$/m;
 
 /** A service whose next write to the first pages of its table fails once, when it is told to. */
 async function fragile(data: string): Promise<{ service: Service; client: S3Client; failNext: () => Promise<void> }> {
