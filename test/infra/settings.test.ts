@@ -137,7 +137,7 @@ describe('the settings of a deployment', () => {
 
   it('say what is wrong with a limit', () => {
     const faults = (limits: object) => () => settings({ limits });
-    expect(faults({ keyBytes: 1025 })).toThrow('limits: keyBytes can be set to whole numbers from 1 to 1024.');
+    expect(faults({ keyBytes: 1025 })).toThrow('limits: keyBytes must be a whole number from 1 to 1024.');
     expect(faults({ keys: 5 })).toThrow('limits: there is no limit "keys"');
     expect(faults({ requestsPerSecond: 5 })).toThrow('limits: the setting requestsPerSecond takes the place');
     expect(settings({ limits: { keyBytes: 1024, corsRules: 5 } }).limits).toEqual({ keyBytes: 1024, corsRules: 5 });
