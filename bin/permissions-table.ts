@@ -85,7 +85,7 @@ function later(operation: OperationName, action: string, when: string, bucket: s
 }
 
 /** For whoever comes: these ask for no rights. */
-export const forAnybody: ReadonlySet<string> = new Set(['GetHealth', 'GetPublicLink', 'Preflight']);
+export const forAnybody: ReadonlySet<string> = new Set(['GetHealth', 'GetLiveness', 'GetPublicLink', 'Preflight']);
 
 /** The rights that every operation needs, as its own `authorise` says for requests of each kind. */
 export function permissions(): readonly Permission[] {

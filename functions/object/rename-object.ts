@@ -46,7 +46,7 @@ export const renameObject = defineOperation({
   ],
 
   act: async ({ key, source: from, sourceConditions, conditions, token }, context) => {
-    const { authorisation, bucket, objects, quotas, contentReferences, view } = context;
+    const { authorisation, bucket, objects, quotas, contentReferences, publicLinks, view } = context;
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (attempt > 0) {
         view.forget();
@@ -74,7 +74,13 @@ export const renameObject = defineOperation({
           rightsCount: 'at the commit',
           extras: async (version: CurrentVersion, before, present) => {
             const { changes, conditions: held } = await share(version, before, present);
-            return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
+            const left = await objects.leave(present, from, source);
+            // Where versions are kept, the former name keeps this one, and its links stay with it.
+            const isKept = present.versioning === 'on' || source.named;
+            const links = isKept
+              ? []
+              : await publicLinks.moved({ bucketId: present.id, key: from, version: source }, { key, version });
+            return { changes: [...changes, ...left, ...links], conditions: held };
           },
         });
         return;

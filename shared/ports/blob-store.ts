@@ -63,8 +63,8 @@ export interface BlobStore {
   /** One blob without its bytes. Rejects with {@link BlobMissing}. */
   describe(ref: BlobRef): Promise<OwnedBlob>;
 
-  /** Rejects if the store cannot be used. */
-  check(): Promise<void>;
+  /** Returns whether the store takes new bytes: not on a full or read-only disk. Rejects if it cannot be read either. */
+  check(): Promise<{ readonly writable: boolean }>;
 }
 
 /** The blob of this reference is not as long as whatever refers to it says. */

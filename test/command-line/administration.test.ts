@@ -101,15 +101,18 @@ atEachPlace({ isRunning: false }, (at) => {
       [['key', 'create', 'main:nobody@example.test'], 'the user main:nobody@example.test does not exist'],
       [
         ['key', 'create', 'main:alice@example.test', '--id', 'a,b'],
-        '"a,b" is no key id, which has 1 to 128 printable ASCII characters without spaces and commas',
+        '"a,b" is not a valid key id, which has 1 to 128 printable ASCII characters without spaces and commas',
       ],
       [
         ['key', 'create', 'main:alice@example.test', '--id', 'AKALICE'],
-        'there is a key AKALICE already; choose another id',
+        'the key AKALICE already exists; choose another id',
       ],
-      [['customer', 'create', 'example.test'], 'the customer example.test exists already'],
-      [['user', 'create', 'main:alice@example.test'], 'the user main:alice@example.test exists already'],
-      [['user', 'revoke', 'main:alice@example.test', 'sleep'], 'there is no privilege "sleep"; there is monitoring'],
+      [['customer', 'create', 'example.test'], 'the customer example.test already exists'],
+      [['user', 'create', 'main:alice@example.test'], 'the user main:alice@example.test already exists'],
+      [
+        ['user', 'revoke', 'main:alice@example.test', 'sleep'],
+        'there is no privilege "sleep"; the privileges are: monitoring',
+      ],
       [['quota', 'set', 'main@example.test', '--buckets', '1001'], 'a project may have at most 1000 buckets'],
       [['quota', 'set', 'no-such-bucket', '--bytes', '1'], 'NoSuchBucket: The specified bucket does not exist'],
       [['quota', 'show', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],

@@ -90,7 +90,7 @@ describe('a write of the page that says where everything is', () => {
     const env = { LD_PRELOAD: library, FAIL_META_WRITE: trigger };
     const { code, stderr } = await runProgram(['customer', 'create', 'acme', '--data', data], { env });
     expect(code, stderr).toBe(1);
-    expect(stderr).toMatch(/^stillage: the table did not answer; look whether it was done, and try again$/m);
+    expect(stderr).toMatch(/^stillage: the table did not answer; check whether the change was made, then try again$/m);
     const client = sdk({ url: service.url }, alice, { maxAttempts: 1 });
     await client.send(new CreateBucketCommand({ Bucket: 'bucket' }));
     await put(client, 'bucket', 'key', 'value');

@@ -3,12 +3,14 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { families } from './commands/families.ts';
 import { readFlags } from './flags.ts';
 import { withHelpStyle } from './help.ts';
+import { endWithReader } from './standard-output.ts';
 
 /** The exit code after a mistake in the command line; other failures exit with 1. */
 const usageExitCode = 2;
 
 /** Runs the program `stillage`. Every setting is also an environment variable; an empty variable counts as unset. */
 export async function run(argv: readonly string[]): Promise<void> {
+  endWithReader();
   for (const [name, value] of Object.entries(process.env)) {
     if (name.startsWith('STILLAGE_') && value === '') delete process.env[name];
   }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
+import type { RequestMessage, ResponseMessage } from '../../../shared/http/message.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import { byteLaneOperations } from '../../../shared/protocol/lanes.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
@@ -71,7 +71,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
 /** The time for running requests after SIGTERM. ECS kills the task after 120 seconds. */
 const stopTime = 110 * second;
 
-/** Returns the implemented operations of the byte lane. */
+/** Returns the implemented operations of the byte lane, and those that report its health. */
 function* served(): Generator<AnyOperation> {
   for (const name of byteLaneOperations) {
     const operation = operations.get(name);
@@ -79,10 +79,8 @@ function* served(): Generator<AnyOperation> {
   }
 }
 
-/** The liveness check, which does not use table and blobs. The load balancer and ECS replace a server that fails it. */
-const livenessTarget = '/_stillage/live';
-/** The health check, which uses table and blobs. */
-const healthTarget = '/_stillage/health';
+/** Paths of the health checks by the load balancer and ECS: liveness of the process only, and readiness of table and blobs. */
+const healthTargets: ReadonlySet<string> = new Set(['/_stillage/live', '/_stillage/health']);
 
 /** Passes requests that came through the distribution to the pipeline. Answers health checks, which do not come through it. */
 function throughRouter({ pipeline, edge, requestId }: CloudService): Handler {
@@ -90,14 +88,7 @@ function throughRouter({ pipeline, edge, requestId }: CloudService): Handler {
     handle: async (request: RequestMessage): Promise<ResponseMessage> => {
       const originals = await originalsOf(request.fields, edge);
       if (originals) return pipeline.handle({ ...request, ...originals });
-      if (request.target === livenessTarget) return alive;
-      return request.target === healthTarget ? pipeline.handle(request) : refusalOfOthers(requestId());
+      return healthTargets.has(request.target) ? pipeline.handle(request) : refusalOfOthers(requestId());
     },
   };
 }
-
-const alive: ResponseMessage = {
-  status: 200,
-  fields: new Fields([['content-type', 'application/json']]),
-  body: '{"status":"ok"}\n',
-};

@@ -177,8 +177,9 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
-  async check(): Promise<void> {
+  async check(): Promise<{ readonly writable: boolean }> {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }));
+    return { writable: true };
   }
 
   /** Closes idle connections. */

@@ -17,6 +17,7 @@ import { moveSmallBlobs } from './former-small-blobs.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 import { makePrivate } from './private-path.ts';
 import { SmallBlobs, smallBlobSize, type SmallBlobWrites } from './small-blobs.ts';
+import { isWritable } from './writable.ts';
 
 const closeFile = promisify(close);
 const openFile = promisify(open);
@@ -188,8 +189,11 @@ export class FileBlobStore implements BlobStore {
     }
   }
 
-  async check(): Promise<void> {
-    await access(join(this.#root, directories[0]!), constants.R_OK | constants.W_OK | constants.X_OK);
+  async check(): Promise<{ readonly writable: boolean }> {
+    await access(join(this.#root, directories[0]!), constants.R_OK | constants.X_OK);
+    // Small blobs lie in the environment of the table, which may be on another disk.
+    const writable = await Promise.all([isWritable(this.#root), isWritable(this.#environment.directory)]);
+    return { writable: !writable.includes(false) };
   }
 
   /** Takes a small blob that another process of the service was sent. */

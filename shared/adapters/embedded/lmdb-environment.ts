@@ -26,12 +26,14 @@ const watchEvery = 1000;
  * processes may have it open.
  */
 export class LmdbEnvironment {
+  readonly directory: string;
   readonly #root: RootDatabase;
   readonly #commits: GroupCommit;
   readonly #watch: NodeJS.Timeout;
   #closed: Promise<void> | undefined;
 
-  private constructor(root: RootDatabase, onPanic: () => void) {
+  private constructor(directory: string, root: RootDatabase, onPanic: () => void) {
+    this.directory = directory;
     this.#root = root;
     this.#commits = new GroupCommit(root);
     this.#watch = setInterval(() => this.#checkEngine(onPanic), watchEvery).unref();
@@ -46,7 +48,7 @@ export class LmdbEnvironment {
     await ensureDirectory(directory);
     await checkTableFile(directory);
     await Promise.all(['.', 'data.mdb', 'lock.mdb'].map((name) => makePrivate(join(directory, name))));
-    const environment = new LmdbEnvironment(openEnvironment({ path: directory, ...options }), onPanic);
+    const environment = new LmdbEnvironment(directory, openEnvironment({ path: directory, ...options }), onPanic);
     await syncTableFile(directory);
     return environment;
   }

@@ -72,8 +72,8 @@ export class EphemeralBlobStore implements BlobStore {
     return { ref, size: sizeOf(content), writtenAt: timeOf(ref), owner };
   }
 
-  async check(): Promise<void> {
-    // Memory can be used.
+  async check(): Promise<{ readonly writable: boolean }> {
+    return { writable: true };
   }
 
   /** Forgets all blobs. What is being read is read to its end. */

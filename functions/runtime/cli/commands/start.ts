@@ -6,6 +6,7 @@ import type { StartOptions } from '../../local/settings.ts';
 import { runWorker } from '../../local/workers/worker.ts';
 import { examplesHelp } from '../help.ts';
 import { limitsHelp } from '../limit-option.ts';
+import { outliveReader } from '../standard-output.ts';
 import { startOptions } from '../start-options.ts';
 
 const examples = [
@@ -31,6 +32,7 @@ export function startCommand(): Command {
     .addHelpText('after', environmentHelp)
     .addHelpText('after', limitsHelp)
     .action(async (options: StartOptions) => {
+      outliveReader();
       if (cluster.isWorker) return runWorker(options);
       const key = keyOfEnvironment(process.env, options);
       const server = await startLocalServer({ ...options, ...(key && { key }) });
