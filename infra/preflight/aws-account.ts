@@ -68,7 +68,7 @@ export class AwsAccount implements AccountReader {
   }
 }
 
-/** What each service calls something that is not there. CloudFormation has no name of its own for it. */
+/** The error names of the services for a missing resource. CloudFormation has none. */
 const missing = new Set([
   'NoSuchEntity',
   'NoSuchEntityException',
