@@ -48,7 +48,7 @@ function moduleSource(name) {
 
 /**
  * Bundles what package.json exports: dist/package/<module>.mjs for `import` and <module>.cjs for `require`, with declarations for TypeScript,
- * those of `require` in a folder that says that its modules are CommonJS.
+ * those of `require` in a folder whose package.json declares CommonJS.
  */
 export async function buildPackage() {
   const { build: bundle } = await import('esbuild');

@@ -20,7 +20,7 @@ export interface OperatorAlarm {
   readonly below?: number;
   /** ...for this many consecutive periods. */
   readonly periods: number;
-  /** Whether missing data is breaching, for metrics that must be reported regularly. Otherwise missing data means that nothing happened. */
+  /** Treats missing data as breaching, for metrics that must be reported regularly. Otherwise missing data means that nothing happened. */
   readonly orSilence?: true;
 }
 

@@ -10,9 +10,9 @@ export interface RouterProps {
   readonly functions: readonly FunctionDescription[];
   /** The function for routes that no other function serves. */
   readonly otherwise: string;
-  /** Whether there is a byte lane. */
+  /** True if the deployment has a byte lane. */
   readonly hasByteLane: boolean;
-  /** Whether customer-provided keys (SSE-C) are accepted. If not, the router refuses them before they reach the byte lane. */
+  /** Accepts customer-provided keys (SSE-C). Otherwise the router refuses them before they reach the byte lane. */
   readonly customerKeys?: boolean;
 }
 

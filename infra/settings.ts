@@ -101,7 +101,7 @@ const fields = z.object({
   ),
   /** Days for which replaced and deleted content is kept, so that a table restored to a time within them finds it. PITR keeps 35 days. */
   releaseGraceDays: wholeNumber.max(35, 'must be at most 35, the retention of point-in-time recovery'),
-  /** Whether table, blobs and secrets are retained when their stack is deleted. */
+  /** Retains or deletes table, blobs and secrets when their stack is deleted. */
   removalPolicy: z.enum(['retain', 'destroy']),
   /** Limits and quotas that differ from their defaults; JSON on the command line. */
   limits: z.preprocess((value) => (typeof value === 'string' ? parseJson(value) : value), limits),
@@ -116,17 +116,17 @@ const fields = z.object({
   ),
   /** The base URL of public links. Unset: the address of each request. */
   publicUrl: optional(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })),
-  /** Whether to deploy the console, on a separate distribution. */
+  /** Deploys the console, on a separate distribution. */
   console: yesOrNo,
   /** The host name of the console. Unset: the name of its distribution. */
   consoleDomain: optional(hostName),
   /** Further origins of the console. */
   consoleOrigins: list(z.string().refine(isOrigin, 'must be origins, such as https://console.example.com')),
-  /** Whether signatures for another region are refused. */
+  /** Refuses signatures for other regions. */
   strictRegion: yesOrNo,
-  /** Whether Signature Version 2 is accepted, which does not cover the body. */
+  /** Accepts Signature Version 2, which does not cover the body. */
   signatureV2: yesOrNo,
-  /** Whether customer-provided keys (SSE-C) are accepted. Without a domain, they reach the byte lane unencrypted, within the network of AWS. */
+  /** Accepts customer-provided keys (SSE-C). Without a domain, they reach the byte lane unencrypted, within the network of AWS. */
   customerKeys: yesOrNo,
   /** Location constraints that CreateBucket accepts besides the region of the service; empty: any. */
   regions: list(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions')),

@@ -15,7 +15,7 @@ import type { AccountReader, FoundCertificate } from './account.ts';
 export class AwsAccount implements AccountReader {
   readonly #region: string;
 
-  /** @param region of the deployment */
+  /** @param region the region of the deployment */
   constructor(region: string) {
     this.#region = region;
   }
