@@ -210,7 +210,7 @@ describe('a place that cannot be used', () => {
       const path = fresh();
       await mkdir(join(path, 'table'), { recursive: true });
       await writeFile(join(path, 'table', 'data.mdb'), damaged);
-      await expectRefused(['--data', path], 'data.mdb is no table; restore it from a backup');
+      await expectRefused(['--data', path], 'data.mdb is not a table; restore it from a backup');
     }
     const path = fresh();
     await mkdir(join(path, 'table'), { recursive: true });

@@ -160,7 +160,7 @@ describe('the change feed', () => {
     const good = deployment!.mappings.get('CountUsage')!.delivered[0]!;
     const bad = { dynamodb: { SequenceNumber: '9'.repeat(30), Keys: { pk: { S: 'head/x' }, sk: { S: 'k' } } } };
     const failing = deployment!.invoke('CountUsage', { ...good, Records: [...good.Records!, bad] });
-    await expect(failing).rejects.toThrow('the stream carries no images');
+    await expect(failing).rejects.toThrow('the stream has no images');
   });
 
   it('has replaced and removed content freed after the days of the setting, and not before', async () => {

@@ -49,23 +49,23 @@ describe('a deployment in the cloud', () => {
   it.each([
     [
       ...['a function that is not there', ['--cloud', 'staging'], {}],
-      /^there is no function stillage-staging-administer in us-east-1: look at the name and the region$/,
+      /^there is no function stillage-staging-administer in us-east-1: check the name and the region$/,
     ],
     [
       ...['somebody whom IAM does not let', ['--cloud', 'prod'], { AWS_ACCESS_KEY_ID: 'stranger' }],
-      /^AWS did not invoke stillage-prod-administer: AccessDeniedException: User: stranger is not authorized .*; the environment says that AWS is at http:\/\/127\.0\.0\.1:\d+$/,
+      /^AWS did not invoke stillage-prod-administer: AccessDeniedException: User: stranger is not authorized .*; the environment sets the AWS endpoint to http:\/\/127\.0\.0\.1:\d+$/,
     ],
     [
       ...['no credentials', ['--cloud', 'prod'], { AWS_ACCESS_KEY_ID: '' }],
-      /^no credentials of AWS were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY$/,
+      /^no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY$/,
     ],
     [
       ...['no region', ['--cloud', 'prod'], { AWS_REGION: '' }],
-      /^no region of AWS is known: say --aws-region, or set AWS_REGION$/,
+      /^no AWS region is known: pass --aws-region, or set AWS_REGION$/,
     ],
     [
       ...['nobody at the address', ['--cloud', 'prod'], { AWS_ENDPOINT_URL_LAMBDA: 'http://127.0.0.1:1' }],
-      /^AWS did not invoke stillage-prod-administer: .*ECONNREFUSED.*; the environment says that AWS is at http:\/\/127\.0\.0\.1:1$/,
+      /^AWS did not invoke stillage-prod-administer: .*ECONNREFUSED.*; the environment sets the AWS endpoint to http:\/\/127\.0\.0\.1:1$/,
     ],
     [
       ...['a function that fails', ['--cloud', 'burning'], {}],

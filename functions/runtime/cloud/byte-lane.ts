@@ -79,7 +79,7 @@ function* served(): Generator<AnyOperation> {
   }
 }
 
-/** Paths of the health checks by the load balancer and ECS: liveness of the process only, and readiness of table and blobs. */
+/** The liveness check uses the process alone; the health check uses table and blobs. The load balancer and ECS ask for the former. */
 const healthTargets: ReadonlySet<string> = new Set(['/_stillage/live', '/_stillage/health']);
 
 /** Passes requests that came through the distribution to the pipeline. Answers health checks, which do not come through it. */

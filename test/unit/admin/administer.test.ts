@@ -96,7 +96,7 @@ describe('administration', () => {
     ['key make', {}, 'unknown command "key make"'],
     ['toString', {}, 'unknown command "toString"'],
     ['customer create', {}, 'customer create: customer must be a string'],
-    ['customer create', { customer: '' }, '"" is no name'],
+    ['customer create', { customer: '' }, '"" is not a valid customer name'],
     ['link list', { bucket: 'b', key: '' }, 'link list: key must be a string that is not empty'],
     ['user create', { user: 'a:b@c', without: 'monitoring' }, 'user create: without must be a list of strings'],
     ['quota set project', { project: 'a@b', buckets: 'many' }, 'buckets must be a whole number of at least 0, or "def'],
