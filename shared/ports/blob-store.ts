@@ -28,6 +28,8 @@ export interface BlobDescription {
 /** A blob with its owner, which is undefined if writing the blob was never finished. */
 export interface OwnedBlob extends BlobDescription {
   readonly owner: BlobOwner | undefined;
+  /** Set for a blob whose bytes `read` cannot verify, as an earlier version wrote it without checksums. */
+  readonly isUnverified?: true;
 }
 
 export interface BlobStore {

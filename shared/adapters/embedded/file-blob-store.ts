@@ -196,6 +196,7 @@ export class FileBlobStore implements BlobStore {
         size: Math.max(0, fileSize - headerSize),
         writtenAt: timeOf(ref),
         owner: header && readHeader(header),
+        ...(!hasChecksums(ref) && { isUnverified: true }),
       };
     } finally {
       await closeFile(file);

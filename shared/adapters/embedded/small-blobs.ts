@@ -131,7 +131,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     const keyStart = textStart + value[0]!;
     const bucketId = value.toString('utf8', textStart, keyStart);
     const owner = { bucketId, key: value.toString('utf8', keyStart, start) };
-    return { ...describe(ref, value), owner };
+    return { ...describe(ref, value), owner, ...(!hasChecksums(ref) && { isUnverified: true }) };
   }
 
   /** Returns the checksums of a large blob as they are stored, or undefined if there are none. */

@@ -20,6 +20,8 @@ export interface ScrubOptions {
   readonly repair: boolean;
   /** Items younger than this many milliseconds at the start may be work in progress and are left alone. */
   readonly minAge: number;
+  /** Reads and verifies the bytes of all blobs. Default: only their sizes are checked. */
+  readonly content?: boolean;
   /** Called with each finding at once. */
   readonly onFinding?: (finding: Finding) => void;
   /** Called from time to time with the stage and the numbers of items and blobs seen. */
@@ -69,7 +71,7 @@ class ScrubWalk {
     await drain?.();
     const standing = await StandingBuckets.read(table);
     const buckets = new BucketScrub(this.#deps, this.#findings, standing);
-    const versions = new VersionScrub(this.#deps, this.#findings, this.#references);
+    const versions = new VersionScrub(this.#deps, this.#findings, this.#references, this.#options);
     const lookAtQueue = async (): Promise<void> => {
       await drain?.();
       await this.#walk('released content', ['garbage/'], { garbage: (item) => this.#queued(item) });
@@ -106,6 +108,7 @@ class ScrubWalk {
     await sideBySide(blobs.list(), concurrency, async (blob) => {
       this.#progress('blobs', 'blobs');
       await blobScrub.blob(blob);
+      if (this.#options.content) await blobScrub.content(blob);
     });
     const standingNow = await StandingBuckets.read(table);
     await buckets.end(standingNow);

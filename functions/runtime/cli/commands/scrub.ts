@@ -17,7 +17,8 @@ export function scrubCommand(): Command {
     'Check that table and blobs are consistent, also while the service runs',
   );
   return withScrubOptions(command.addOption(dataOption()))
-    .addHelpText('after', examplesHelp(['scrub', 'scrub --repair --json']))
+    .option('--content', 'read and verify the bytes of all objects, too')
+    .addHelpText('after', examplesHelp(['scrub', 'scrub --content', 'scrub --repair --json']))
     .action((options: ScrubCommandOptions & { readonly data: string }) =>
       runScrub(options, (work) =>
         withDeps(options.data, async (opened) => {
