@@ -8,7 +8,7 @@ import { applyLifecycle } from '../../shared/metadata/lifecycle/apply-lifecycle.
 import { realDays } from '../../shared/metadata/lifecycle/lifecycle.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
 import { UsageFollower } from '../../shared/metadata/quotas/usage-follower.ts';
 import { UsageFold } from '../../shared/metadata/quotas/usage-fold.ts';
 import { BucketPurge } from '../../shared/metadata/removal/bucket-purge.ts';

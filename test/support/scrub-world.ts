@@ -13,11 +13,8 @@ import { ContentReferences } from '../../shared/metadata/objects/content-referen
 import { versionOf, type CompletedUpload } from '../../shared/metadata/uploads/upload.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 import { UsageFollower } from '../../shared/metadata/quotas/usage-follower.ts';
-import {
-  noObjectAttributes,
-  type CurrentVersion,
-  type ObjectAttributes,
-} from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, type ObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
+import type { CurrentVersion } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { MemoryBlobs } from '../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from './fixed-deps.ts';

@@ -28,16 +28,18 @@ import {
   decodeCurrentVersion,
   decodeListed,
   listedAttributes,
-  decodeObjectAttributes,
-  encodeObjectAttributes,
   fitsInline,
-  noObjectAttributes,
   type CurrentVersion,
-  type ObjectAttributes,
   type Unplaced,
   type Version,
   type Listed,
 } from './versions.ts';
+import {
+  decodeObjectAttributes,
+  encodeObjectAttributes,
+  noObjectAttributes,
+  type ObjectAttributes,
+} from './object-attributes.ts';
 
 /** The object that a condition speaks of: a delete marker counts as absent. */
 function live<Of extends Version>(version: Of | undefined): Of | undefined {

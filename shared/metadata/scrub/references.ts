@@ -7,6 +7,9 @@ export const reference = {
   instance: (instance: string): string => `i ${instance}`,
   /** By a manifest or a part. */
   blob: (ref: string): string => `b ${ref}`,
+  /** By a living version: a thing as `thingsOf` names it, content or details. */
+  thing: (thing: string): string =>
+    thing.startsWith('d') ? reference.details(thing.slice(1)) : reference.content(thing),
   /** In the queue of what is to be freed: content, `d` and the id of details, or `u`, and what let go of it. */
   queued: (thing: string, instance?: string): string => `q ${thing}${instance === undefined ? '' : `/${instance}`}`,
 } as const;

@@ -1,7 +1,8 @@
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Buckets } from '../../metadata/buckets/buckets.ts';
 import type { Objects } from '../../metadata/objects/objects.ts';
-import type { ObjectAttributes, Version } from '../../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
+import type { Version } from '../../metadata/objects/versions.ts';
 
 /**
  * What one request sees: each bucket and each version is read once, by whoever asks first. So the version whose ACL was judged is

@@ -3,7 +3,8 @@ import { lifecycleDeps } from '../../../../functions/runtime/compose/lifecycle.t
 import type { LifecycleDeps } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import type { Versioning } from '../../../../shared/metadata/buckets/bucket.ts';
 import { realDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
-import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import type { Version } from '../../../../shared/metadata/objects/versions.ts';
 import { MemoryBlobs } from '../../../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';

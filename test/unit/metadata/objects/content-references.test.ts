@@ -11,7 +11,8 @@ import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.
 import { Release } from '../../../../shared/metadata/removal/release.ts';
 import { TooManyReferences, ContentReferences } from '../../../../shared/metadata/objects/content-references.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
-import { noObjectAttributes, type CurrentVersion, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import type { CurrentVersion, Version } from '../../../../shared/metadata/objects/versions.ts';
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../../../shared/metadata/objects/objects.ts';
-import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import type { Version } from '../../../../shared/metadata/objects/versions.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 

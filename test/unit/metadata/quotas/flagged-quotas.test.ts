@@ -6,7 +6,7 @@ import { FlaggedQuotas, FullBuckets } from '../../../../shared/metadata/quotas/f
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../../../shared/metadata/objects/objects.ts';
 import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';
-import { noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 

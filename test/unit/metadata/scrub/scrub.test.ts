@@ -6,7 +6,8 @@ import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { findingKinds, type FindingKind } from '../../../../shared/metadata/scrub/findings.ts';
 import { uploadIndexKey } from '../../../../shared/metadata/table/upload-keys.ts';
 import { currentVersionKey } from '../../../../shared/metadata/objects/version-chain.ts';
-import { encodeContent, noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
+import { encodeContent } from '../../../../shared/metadata/objects/content.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { ScrubWorld, week } from '../../../support/scrub-world.ts';
 

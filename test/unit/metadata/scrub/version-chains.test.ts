@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import { SourceGone } from '../../../../shared/metadata/objects/outcomes.ts';
-import { noObjectAttributes, versionIdOf } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import { versionIdOf } from '../../../../shared/metadata/objects/versions.ts';
 import { runs } from '../../../support/runs.ts';
 import { ScrubWorld } from '../../../support/scrub-world.ts';
 
