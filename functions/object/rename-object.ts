@@ -73,7 +73,8 @@ export const renameObject = defineOperation({
           rightsCount: 'at the commit',
           extras: async (version: CurrentVersion, before, present) => {
             const { changes, conditions: held } = await share(version, before, present);
-            return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
+            const away = await objects.renamedAway({ bucket: present, key: from, source });
+            return { changes: [...changes, ...away], conditions: held };
           },
         });
         return;

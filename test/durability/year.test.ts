@@ -52,7 +52,7 @@ class Deployment {
     manifests: new Manifests(this.deps),
     uploads: this.lifecycle.uploads,
   });
-  readonly purge = new BucketPurge({ ...this.deps, uploads: this.lifecycle.uploads });
+  readonly purge = new BucketPurge({ ...this.deps, ...this.lifecycle });
   readonly requestHours = new RequestHours(this.deps);
   /** Byte-hours of each day, added up from what the buckets hold. */
   readonly expected = new Map<string, number>();
@@ -75,7 +75,11 @@ class Deployment {
   }
 
   async remove(bucket: string, key: string): Promise<void> {
-    await this.lifecycle.objects.delete(asService(await this.buckets.load(bucket), key), 'project');
+    await this.lifecycle.objects.remove({
+      by: 'request',
+      authorisation: asService(await this.buckets.load(bucket), key),
+      owner: 'project',
+    });
   }
 
   /** An upload of one part that is aborted. */

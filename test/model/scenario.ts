@@ -6,6 +6,7 @@ import { BucketPurge } from '../../shared/metadata/removal/bucket-purge.ts';
 import * as keyParts from '../../shared/metadata/table/key-parts.ts';
 import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
+import { Objects } from '../../shared/metadata/objects/objects.ts';
 import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
@@ -239,9 +240,11 @@ class ScenarioWorld implements World {
       this.time.now += 11 * minute;
       const adapters = directAdapters(new DirectTable(this.table, 'the bucket purge'), this.#blobs, 'purge', this.time);
       const manifests = new Manifests(adapters);
+      const buckets = new Buckets(adapters);
       await new BucketPurge({
         ...adapters,
-        uploads: new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests }),
+        objects: new Objects({ ...adapters, buckets }),
+        uploads: new Uploads({ ...adapters, buckets, manifests }),
       }).sweep();
     }
     for (const { key } of this.table.items()) {

@@ -39,7 +39,7 @@ export class ScrubWorld {
   readonly usage = new UsageFollower(this.deps);
   readonly released = new ReleaseQueue({ ...this.deps, uploads: this.uploads, grace: hour });
   readonly release = new Release({ ...this.deps, manifests: this.manifests, uploads: this.uploads });
-  readonly bucketPurge = new BucketPurge({ ...this.deps, uploads: this.uploads });
+  readonly bucketPurge = new BucketPurge({ ...this.deps, objects: this.objects, uploads: this.uploads });
   #followed = 0;
   #drained: Promise<void> = Promise.resolve();
 

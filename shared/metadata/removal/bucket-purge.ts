@@ -1,14 +1,12 @@
 import type { Clock } from '../../ports/clock.ts';
 import { day, minute } from '../../ports/durations.ts';
 import type { Change, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
-import type { Randomness } from '../../ports/randomness.ts';
-import { writeToken } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { partition } from '../table/keys.ts';
 import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { maxReads, VersionChain } from '../objects/version-chain.ts';
+import type { Objects } from '../objects/objects.ts';
 
 /** A writer that committed into a bucket while it was removed, and crashed before it took that back, is over by then. */
 const firstSweep = 10 * minute;
@@ -19,13 +17,13 @@ export class BucketPurge {
   readonly #table: KeyValueTable;
   readonly #uploads: Uploads;
   readonly #clock: Clock;
-  readonly #randomness: Randomness;
+  readonly #objects: Pick<Objects, 'remove'>;
 
-  constructor(deps: { table: KeyValueTable; uploads: Uploads; clock: Clock; randomness: Randomness }) {
+  constructor(deps: { table: KeyValueTable; objects: Pick<Objects, 'remove'>; uploads: Uploads; clock: Clock }) {
     this.#table = deps.table;
     this.#uploads = deps.uploads;
     this.#clock = deps.clock;
-    this.#randomness = deps.randomness;
+    this.#objects = deps.objects;
   }
 
   /**
@@ -51,7 +49,7 @@ export class BucketPurge {
   async #sweepBucket(bucketId: string, project: string): Promise<void> {
     for (const shard of currentVersionPartitions(bucketId)) {
       const { items } = await this.#table.query(shard);
-      for (const { key } of items) await this.#removeAll(bucketId, key.sk);
+      for (const { key } of items) await this.#objects.remove({ by: 'purge', bucketId, key: key.sk });
     }
     await this.#uploads.abortAll(bucketId);
     const kept = [partition.documents(bucketId), partition.usage(bucketId), monitoringPartition.samples(bucketId)];
@@ -78,23 +76,6 @@ export class BucketPurge {
         await this.#table.write([{ key, delete: true }]);
       }
       more = page.more;
-    }
-  }
-
-  /** Version by version, as a client would: so the change feed tells of each, and its bytes are released. */
-  async #removeAll(bucketId: string, key: string): Promise<void> {
-    const deps = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
-    const chain = new VersionChain(deps, bucketId, key);
-    // Of a damaged version chain no commit can be stated: it stays, for a scrub to find, and keeps nothing else from being removed.
-    let futile = 0;
-    for (
-      let currentVersion = await chain.currentVersion();
-      currentVersion !== undefined && futile < maxReads;
-      currentVersion = await chain.currentVersion()
-    ) {
-      const commit = await chain.remove(currentVersion, currentVersion);
-      if (commit) await this.#table.write(commit.changes);
-      else futile += 1;
     }
   }
 }

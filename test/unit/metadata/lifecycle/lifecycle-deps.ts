@@ -87,11 +87,19 @@ export class LifecycleWorld {
   }
 
   async delete(key: string): Promise<void> {
-    await this.deps.objects.delete(asService(await this.deps.buckets.load(this.name), key), 'project');
+    await this.deps.objects.remove({
+      by: 'request',
+      authorisation: asService(await this.deps.buckets.load(this.name), key),
+      owner: 'project',
+    });
   }
 
   async deleteVersion(key: string, versionId: string): Promise<void> {
-    await this.deps.objects.deleteVersion(asService(await this.deps.buckets.load(this.name), key, versionId));
+    await this.deps.objects.remove({
+      by: 'request',
+      authorisation: asService(await this.deps.buckets.load(this.name), key, versionId),
+      owner: 'project',
+    });
   }
 
   async tag(key: string, versionId: string | undefined, tags: readonly (readonly [string, string])[]): Promise<void> {

@@ -22,7 +22,7 @@ import {
 import { byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { KeyVersions } from '../../../../shared/metadata/scrub/key-versions.ts';
 import { itemKey } from '../../../../shared/metadata/table/keys.ts';
-import { decodeState, encodeState, versionOf } from '../../../../shared/metadata/uploads/upload.ts';
+import { decodeState, encodeState, versionOf, type Upload } from '../../../../shared/metadata/uploads/upload.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 import { person, PipelineInProcess } from '../../../support/pipeline-in-process.ts';
@@ -130,7 +130,7 @@ describe('every attribute', () => {
 
   it('that an upload knows from its beginning comes to its object', () => {
     const names = namesOf('metadata');
-    const upload = {
+    const upload: Upload = {
       ...{ ...systemMetadataOf(full), owner: 'o', initiator: 'o', storageClass: full.storageClass },
       ...{
         objectAttributes: full.objectAttributes,
@@ -138,9 +138,10 @@ describe('every attribute', () => {
         checksum: undefined,
         asked: undefined,
       },
-      ...{ id: 'u', bucketId: 'b', key: 'k', initiated: 1, token: 't', releases: 0, state: 'open' },
+      ...{ id: 'u', bucketId: 'b', key: 'k', initiated: 1, token: 't', releases: 0 },
+      state: 'open',
       ...{ result: undefined, picked: undefined },
-    } as const;
+    };
     const item = encodeState(upload);
     const result = { md5: full.md5, partCount: 2, versionId: 'null', checksum: undefined };
     expect(some(versionOf(decodeState('u', item), 7, result, 'm'), names)).toEqual(some(full, names));

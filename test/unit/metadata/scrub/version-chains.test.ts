@@ -56,12 +56,16 @@ class Play {
       put: () => world.put(bucket, key, 'x'.repeat(pick % 9)),
       'put long': () => world.put(bucket, key, 'text', long),
       copy: () => world.copy(bucket, key, ['a', 'b', 'c/d'][pick % 3]!),
-      delete: () => world.objects.delete(asService(bucket, key), 'project'),
+      delete: () => world.objects.remove({ by: 'request', authorisation: asService(bucket, key), owner: 'project' }),
       'delete version': async () => {
         const currentVersion = await world.objects.find(bucket, key);
         if (currentVersion === undefined) return;
         const versions = await world.objects.versions(bucket, key, currentVersion as never, 1000);
-        await world.objects.deleteVersion(asService(bucket, key, versionIdOf(versions[pick % versions.length]!)));
+        await world.objects.remove({
+          by: 'request',
+          authorisation: asService(bucket, key, versionIdOf(versions[pick % versions.length]!)),
+          owner: 'project',
+        });
       },
       enable: async () => world.buckets.setVersioning(asService(await world.buckets.load(bucket.name)), 'on'),
       suspend: async () => world.buckets.setVersioning(asService(await world.buckets.load(bucket.name)), 'suspended'),
