@@ -7,7 +7,8 @@ import { garbagePartitionOf, itemKey } from '../table/keys.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
 import { thingsOf } from '../objects/versions.ts';
 import { inParallel } from '../in-parallel.ts';
-import { finishedUploadTime, type Uploads } from '../uploads/uploads.ts';
+import { finishedUploadTime } from '../uploads/end-upload.ts';
+import type { Uploads } from '../uploads/uploads.ts';
 
 /** What an entry must say so that the version it speaks of can be looked for again. */
 export interface Place {

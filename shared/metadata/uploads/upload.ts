@@ -14,6 +14,9 @@ import {
 } from '../objects/versions.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
 
+/** Longer ids of uploads are not looked up: they might not fit into the key of an item. */
+export const maxIdLength = 64;
+
 /** What CreateMultipartUpload says about the object to come. */
 export interface NewUpload extends SystemMetadata {
   /** The canonical id of the project that will own the object, and of the one that began the upload. */

@@ -1,0 +1,29 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Fields } from '../../http/message.ts';
+import { EventLoopBudget } from '../../ports/event-loop.ts';
+import type { BodyMode, Settings } from '../operation.ts';
+import { checkLengthIsGiven } from './announced-body.ts';
+import { readWhole } from './document.ts';
+import type { Payload } from './payload.ts';
+
+/** What is begun when it is first asked for, and never again. */
+export function once<Value>(begin: () => Promise<Value>): () => Promise<Value> {
+  let begun: Promise<Value> | undefined;
+  return () => (begun ??= begin());
+}
+
+/** The most bytes that a body without meaning may have: it is read only because its signature and length must hold. */
+const meaninglessBytes = 1024 * 1024;
+
+/** @throws S3Error MissingContentLength, and what is wrong with the body */
+export async function readBody(mode: BodyMode, fields: Fields, payload: Payload, settings: Settings): Promise<object> {
+  if (mode === 'stream' || mode === 'form') return { payload };
+  if (mode === 'none') {
+    await readWhole(payload, meaninglessBytes);
+    return {};
+  }
+  if (mode.optional !== true) checkLengthIsGiven(fields);
+  if (mode.announced && !fields.has('content-length')) throw new S3Error('MissingContentLength');
+  const bytes = await readWhole(payload, settings.limits[mode.maximum]);
+  return { document: (await mode.read(bytes, settings, new EventLoopBudget())) as unknown };
+}
