@@ -2,6 +2,7 @@ import type { Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import type { Target } from '../http/address.ts';
+import { formatHttpDate } from '../http/dates.ts';
 import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
@@ -44,7 +45,7 @@ export class Responder {
     this.#deps = deps;
   }
 
-  /** The one place that renders errors. */
+  /** Renders an error as a response. No other place does. */
   refuse(error: unknown, trace: RequestTrace): Answer {
     const known = this.#asS3Error(error, trace);
     trace.code = known.code;
@@ -64,20 +65,21 @@ export class Responder {
       if (error.status === 500 || error.status === 503) telemetry.problem(error.code, error, { requestId, operation });
       return error;
     }
-    // That clients ask too much is no problem of the operator's.
+    // Too many requests of a client are no problem of the operator.
     if (error instanceof RateExceeded) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });
     if (error instanceof TableBusy || isExhausted(error)) return new S3Error('SlowDown', { cause: error });
     return new S3Error('InternalError', { cause: error });
   }
 
+  /** Returns the response to an outcome, with the fields that every response has. */
   async respond(request: RequestMessage, trace: RequestTrace, answer: Answer): Promise<ResponseMessage> {
     const status = answer.status ?? 200;
     const bodiless = request.method === 'HEAD' || status === 204 || status === 304;
     const fields = this.#sendable(trace, [
       ['x-amz-request-id', trace.requestId],
       ['x-amz-id-2', this.#deps.hostId],
-      ['date', new Date(this.#deps.services.clock.now()).toUTCString()],
+      ['date', formatHttpDate(this.#deps.services.clock.now())],
       ['server', 'Stillage'],
       ...(answer.fields ?? []),
       ...(await responseCorsFields(request, this.#deps.consoleOrigins, () => this.#corsFields(request, trace))),
@@ -85,7 +87,7 @@ export class Responder {
     const text = answer.xml ?? answer.html;
     if (text !== undefined) {
       fields.add('content-type', answer.xml === undefined ? 'text/html; charset=utf-8' : 'application/xml');
-      // HEAD tells what GET would send.
+      // HEAD states the length that GET would send.
       if (bodiless && status >= 300) fields.add('content-length', String(Buffer.byteLength(text)));
     }
     const response = {
@@ -101,20 +103,20 @@ export class Responder {
     return { ...response, body: this.#streamed(request, trace, status, body) };
   }
 
-  /** Transports send nothing at all of an answer with a field that HTTP does not know: it is left out, and somebody should know. */
+  /** Returns the fields that HTTP permits. Transports would reject the whole response for one that it does not: that is reported. */
   #sendable({ requestId, operation }: RequestTrace, fields: Iterable<readonly [string, string]>): Fields {
     const sendable = new Fields();
     for (const [name, value] of fields) {
       if (isFieldName(name) && isFieldValue(value)) sendable.add(name, value);
       else {
-        const error = new Error(`the field ${JSON.stringify(name)} has a name or a value that no field can have`);
+        const error = new Error(`the field ${JSON.stringify(name)} has a name or a value that HTTP does not permit`);
         this.#deps.telemetry.problem('a field of the answer cannot be sent', error, { requestId, operation });
       }
     }
     return sendable;
   }
 
-  /** What the rules of the bucket let the page of another origin do with an answer. An answer without it is still one. */
+  /** Returns what the bucket's CORS rules add to a response. Without them, the response is still valid. */
   async #corsFields(request: RequestMessage, trace: RequestTrace): Promise<readonly (readonly [string, string])[]> {
     const { buckets } = this.#deps.services;
     const name = bucketNameOf(trace);
@@ -128,7 +130,7 @@ export class Responder {
     }
   }
 
-  /** A body that is sent as it is read: the request is over when it ends, or when whoever reads it gives up. */
+  /** Returns a body that is sent as it is read. The request is logged when it ends, or when the reader gives up. */
   async *#streamed(
     request: RequestMessage,
     trace: RequestTrace,
@@ -171,7 +173,7 @@ export class Responder {
   }
 }
 
-/** The bucket that a request names, or turned out to be about. */
+/** Returns the name of the bucket that a request names, or turned out to be about. */
 function bucketNameOf({ bucket, target }: RequestTrace): string | undefined {
   if (bucket) return bucket.name;
   return target && 'bucket' in target.address ? target.address.bucket : undefined;

@@ -6,16 +6,19 @@ import { checkLengthIsGiven } from './announced-body.ts';
 import { readWhole } from './document.ts';
 import type { Payload } from './payload.ts';
 
-/** What is begun when it is first asked for, and never again. */
+/** Returns a function that calls `begin` the first time, and returns the same promise every time. */
 export function once<Value>(begin: () => Promise<Value>): () => Promise<Value> {
   let begun: Promise<Value> | undefined;
   return () => (begun ??= begin());
 }
 
-/** The most bytes that a body without meaning may have: it is read only because its signature and length must hold. */
+/** The most bytes of a body that has no meaning. It is read because its signature and length are verified. */
 const meaninglessBytes = 1024 * 1024;
 
-/** @throws S3Error MissingContentLength, and what is wrong with the body */
+/**
+ * Reads the body of a request as its operation wants it: the part of the operation's context that holds it.
+ * @throws S3Error MissingContentLength, and whatever is wrong with the body
+ */
 export async function readBody(mode: BodyMode, fields: Fields, payload: Payload, settings: Settings): Promise<object> {
   if (mode === 'stream' || mode === 'form') return { payload };
   if (mode === 'none') {
