@@ -40,11 +40,11 @@ const states = ['built', 'stub', 'not yet', 'excluded'] as const;
 type State = (typeof states)[number];
 
 const explanations: Readonly<Record<State, string>> = {
-  built: 'Answers as the S3 API does; what differs is recorded in [docs/adr](adr/).',
-  stub: 'Answers what S3 answers for a bucket that never used the feature, because clients ask for it unasked. Nothing else can be set.',
-  'not yet': 'Planned. Answers `501 NotImplemented`.',
+  built: 'Behaves as in the S3 API; differences are recorded in [docs/adr](adr/).',
+  stub: 'Returns what S3 returns for a bucket that never used the feature, because clients ask unprompted. No other value can be set.',
+  'not yet': 'Planned. Returns `501 NotImplemented`.',
   excluded:
-    'Not planned. Answers `501 NotImplemented` and never falls through to the plain operation: a `PUT ?retention` taken for a PutObject would destroy data.',
+    'Not planned. Returns `501 NotImplemented`, and never falls through to the plain operation: a `PUT ?retention` taken for a PutObject would destroy data.',
 };
 
 const none = '—';
@@ -74,13 +74,13 @@ function introduction(rows: readonly Row[]): string {
 <!-- Generated, and a test holds it: node --import tsx bin/operations-table.ts > docs/operations.md -->
 
 Of the ${rows.length} operations in the [route table](../shared/protocol/routes.ts), ${count('built')} are built, ${count('stub')} are stubs, ${count('not yet')} are planned
-and ${count('excluded')} are excluded on purpose.
+and ${count('excluded')} are excluded.
 
-- **SDK**: the file of tests that drives the operation with the AWS SDK for JavaScript over HTTP.
-- **Wire**: whether a test in [test/wire](../test/wire) names it, and sends it exact bytes: what no SDK would send, or
-  would hide.
-- **Cloud**: whether the deployment in a cloud account has a function for it. *Small bodies*: it carries at most some
-  4.5 MB in and 4.4 MiB out ([why](cloud.md#limits-of-a-function)). No function has ever run in a real account.
+- **SDK**: the tests that call the operation with the AWS SDK for JavaScript.
+- **Wire**: whether a test in [test/wire](../test/wire) sends exact bytes to it: what no SDK would send, or would hide.
+- **Cloud**: whether the cloud deployment has a function for it. *Small bodies*: the function carries at most about
+  4.5 MB in and 4.4 MiB out ([limits of a function](cloud.md#limits-of-a-function)); [the byte lane](cloud.md) carries more.
+  No function has ever run in a real account.
 `;
 }
 

@@ -74,10 +74,10 @@ const variants: readonly Sample[] = [
 /** What is asked only when the operation has read something: it stands in its `act`. */
 const askedLater: readonly Permission[] = [
   later('CopyObject', 'GetObjectTagging', 'the source has tags, and they are copied', 'source-bucket', 'source-key'),
-  later('CopyObject', 'GetObjectVersionTagging', 'so, of a version', 'source-bucket', 'source-key'),
+  later('CopyObject', 'GetObjectVersionTagging', 'the same, from a version', 'source-bucket', 'source-key'),
   later('DeleteObjects', 'DeleteObject', 'for each key', 'bucket', 'key'),
   later('DeleteObjects', 'DeleteObjectVersion', 'for each version', 'bucket', 'key'),
-  later('GetWebsitePage', 'GetObject', 'for the page, the index and the error page', 'bucket', 'key'),
+  later('GetWebsitePage', 'GetObject', 'for the page, the index document and the error document', 'bucket', 'key'),
 ];
 
 function later(operation: OperationName, action: string, when: string, bucket: string, key: string): Permission {
@@ -85,7 +85,7 @@ function later(operation: OperationName, action: string, when: string, bucket: s
 }
 
 /** For whoever comes: these ask for no rights. */
-export const forAnybody: ReadonlySet<string> = new Set(['GetHealth', 'GetPublicLink', 'Preflight']);
+export const forAnybody: ReadonlySet<string> = new Set(['GetHealth', 'GetLiveness', 'GetPublicLink', 'Preflight']);
 
 /** The rights that every operation needs, as its own `authorise` says for requests of each kind. */
 export function permissions(): readonly Permission[] {
@@ -157,22 +157,23 @@ export function permissionsPage(): string {
 
 <!-- Generated, and a test holds it: node --import tsx bin/permissions-table.ts > docs/permissions.md -->
 
-## What an operation needs
+## Rights that each operation needs
 
-In a bucket's policy an action has \`s3:\` or \`svc:\` before it, and a resource \`arn:aws:s3:::\` or \`arn:svc:svc:::\`. An operation
-with several rows needs all that apply. [Who decides](../shared/access/authorise.ts): a statement that denies, else one that
-allows, else who owns the bucket and the object, else their ACLs. The last column says what must be granted to whom neither a policy
-allows it nor ownership; nothing there: for the owner of the bucket alone ([ADR 27](adr/0027-one-authorisation-function.md)).
+In a bucket policy, prefix the action with \`s3:\` or \`svc:\`, and the resource with \`arn:aws:s3:::\` or \`arn:svc:svc:::\`. An
+operation with several rows needs all that apply to the request. [One function](../shared/access/authorise.ts) decides, in this order:
+a policy statement that denies, one that allows, ownership of the bucket or the object, ACLs
+([ADR 27](adr/0027-one-authorisation-function.md)). The last column is what an ACL must grant, or what else the caller must have, if
+neither a policy nor ownership allows the request. If it is empty, only the owner of the bucket has the right.
 
-| operation | action | resource | when | grant |
+| operation | action | resource | when | otherwise needed |
 |---|---|---|---|---|
 ${rows.join('\n')}
 
-## What a condition may ask for
+## Condition keys
 
-\`svc:\` does for \`s3:\`, and the case does not matter but in the key of a tag.
+\`svc:\` may replace \`s3:\`. Condition keys are case-insensitive, except for the key of a tag.
 
-| key | |
+| condition key | value |
 |---|---|
 ${Object.entries(conditionKeys).map(keyRow).join('\n')}
 ${Object.entries(tagConditionKeys)
@@ -188,17 +189,17 @@ function resource({ bucket, key }: Question): string {
 
 /** What of an ACL lets somebody do it, or what else. */
 function grant({ action, isNew, unlessDenied }: Question): string {
-  if (unlessDenied) return 'none: a policy must not deny it';
+  if (unlessDenied) return 'nothing, unless a policy denies it';
   const need = isNew ? writing : needOf(action);
   switch (need.on) {
     case 'service':
-      return need.by === 'users' ? 'an access key' : 'none needed';
+      return need.by === 'users' ? 'an access key' : 'nothing';
     case 'owner':
       return need.privilege === undefined
-        ? 'none: for users of the owner'
-        : `none: for users of the owner who have the privilege \`${need.privilege}\``;
+        ? "to be a user of the owner's project"
+        : `to be a user of the owner's project with the privilege \`${need.privilege}\``;
     case 'upload':
-      return 'to have begun the upload';
+      return 'to have started the upload';
     case 'bucket':
       return need.permission === 'none' ? '' : `${need.permission} on the bucket`;
     case 'object': {

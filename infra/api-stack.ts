@@ -8,12 +8,13 @@ import {
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function } from 'aws-cdk-lib/aws-lambda';
+import type { Alias, Function } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { apiDefinition } from './api-definition.ts';
 import type { FunctionBundle } from './bundle.ts';
 import { environmentOf } from './environment.ts';
+import { GradualDeployment, gradualOperations } from './gradual-deployment.ts';
 import type { Data } from './grants.ts';
 import { functionTimeout, OperationFunction } from './operation-function.ts';
 import { OperationRoles } from './operation-roles.ts';
@@ -25,6 +26,9 @@ export interface ApiStackProps extends StackProps {
   readonly data: Data;
   readonly functions: readonly FunctionBundle[];
 }
+
+/** What API Gateway invokes: a function, or the alias that a gradual deployment moves from one version to the next. */
+type Invoked = Function | Alias;
 
 /** The control lane: the REST API, and the functions behind it. */
 export class ApiStack extends Stack {
@@ -44,7 +48,7 @@ export class ApiStack extends Stack {
     }
   }
 
-  #functions(bundles: readonly FunctionBundle[], data: Data): ReadonlyMap<string, Function> {
+  #functions(bundles: readonly FunctionBundle[], data: Data): ReadonlyMap<string, Invoked> {
     const log = new LogGroup(this, 'Log', {
       logGroupName: apiLogName(this.#settings.stage),
       logGroupClass: requestLogClass,
@@ -53,6 +57,7 @@ export class ApiStack extends Stack {
     });
     const roles = new OperationRoles(this, 'Roles', { data, log });
     const environment = environmentOf(this.#settings, data);
+    const gradual = new GradualDeployment(this, 'GradualDeployment', this.#settings);
     return new Map(
       bundles.map((bundle) => {
         const { function: lambda } = new OperationFunction(this, bundle.name, {
@@ -61,12 +66,12 @@ export class ApiStack extends Stack {
           log,
           environment,
         });
-        return [bundle.name, lambda];
+        return [bundle.name, gradualOperations.has(bundle.name) ? gradual.aliasOf(bundle.name, lambda) : lambda];
       }),
     );
   }
 
-  #api(functions: ReadonlyMap<string, Function>): SpecRestApi {
+  #api(functions: ReadonlyMap<string, Invoked>): SpecRestApi {
     const { stage, requestsPerSecond, burst, logRetentionDays } = this.#settings;
     const accessLog = new LogGroup(this, 'AccessLog', {
       logGroupClass: requestLogClass,
@@ -135,7 +140,7 @@ const accessLogLine = JSON.stringify({
   error: '$context.error.responseType',
 });
 
-function invocationUri(lambda: Function): string {
+function invocationUri(lambda: Invoked): string {
   const { partition, region } = Stack.of(lambda);
   return `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${lambda.functionArn}/invocations`;
 }

@@ -1,5 +1,6 @@
 import type { Plugin } from 'esbuild';
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 
 /** What the SDK imports only where it comes to use it, and no function of ours ever does. */
 const neverLoaded = /^(@smithy\/core\/event-streams|bowser)$/;
@@ -9,6 +10,7 @@ const neverLoaded = /^(@smithy\/core\/event-streams|bowser)$/;
  *
  * - Its protocol loads event streams dynamically, which makes esbuild keep whole what they are part of: the way there is left
  *   outside, as nothing that streams events is asked for.
+ * - Its digests in plain JavaScript are for runtimes without `node:crypto`: a class without methods stands in for each.
  * - Its schemas name properties by constants, `{ [_e]: _c }`, of which esbuild cannot know that nothing comes of evaluating them:
  *   they get the names themselves.
  * - Its clients import their package.json, for the version that they tell servers.
@@ -22,6 +24,10 @@ export const leanSdk: Plugin = {
     );
     bundling.onLoad({ filter: /\/@aws-sdk\/client-[\w-]+\/dist-es\/schemas\/schemas_0\.js$/ }, async ({ path }) => ({
       contents: withPropertyNames(await readFile(path, 'utf8')),
+      loader: 'js',
+    }));
+    bundling.onLoad({ filter: /\/(Sha1|Sha256|Md5)Js\.js$/ }, ({ path }) => ({
+      contents: `export class ${basename(path, '.js')} {}`,
       loader: 'js',
     }));
     bundling.onResolve({ filter: /^mnemonist\/lru-cache(\.js)?$/ }, ({ path }) => ({ path, namespace: 'map' }));

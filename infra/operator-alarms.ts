@@ -43,9 +43,9 @@ export interface WatchedByteLane {
 const five = Duration.minutes(5);
 
 /** A metric of the REST API. https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html */
-export function apiMetric(stage: string, metricName: string, statistic: string): Metric {
+export function apiMetric(stage: string, metricName: string, statistic: string, period = five): Metric {
   const dimensionsMap = { ApiName: `stillage-${stage}`, Stage: stage };
-  return new Metric({ namespace: 'AWS/ApiGateway', metricName, dimensionsMap, statistic, period: five });
+  return new Metric({ namespace: 'AWS/ApiGateway', metricName, dimensionsMap, statistic, period });
 }
 
 /** A metric of the table. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html */

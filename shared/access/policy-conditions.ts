@@ -5,22 +5,24 @@ import { readOperator } from './policy-operators.ts';
 import type { KnownFacts, Values } from './policy-template.ts';
 import type { Json } from './strict-json.ts';
 
-/** One operator with one key. */
+/** A condition operator applied to one key. */
 export interface Condition {
   readonly key: string;
-  /** Whether nobody can meet it but with one of finitely many values that the policy names. */
+  /** Whether only finitely many values, which the policy names, can meet the condition. */
   readonly isRestrictive: boolean;
-  /** The condition keys whose values stand for variables in its own. */
+  /** The condition keys used as variables in the condition's values. */
   readonly variables: readonly string[];
   /**
-   * Whether it is met, which follows from these values alone.
+   * Tells whether the condition is met. The result follows from these values alone.
    * @param values of the key
    * @param facts of the variables, if there are values
    */
   isMet(values: Values, facts: KnownFacts, pace: Pace): Promise<boolean> | boolean;
 }
 
-/** How the values of a request go together; without a word, one that matches is enough, and a negated operator wants none. */
+/**
+ * The set operator. Without one, a single matching value is enough, and a negated operator requires that none matches.
+ */
 type Quantifier = 'ForAllValues' | 'ForAnyValue' | undefined;
 
 /**
@@ -78,15 +80,15 @@ function readCondition(spelling: string, key: string, values: readonly string[],
 }
 
 /**
- * What the values of a request must come to, given whether each matches one of the policy's. The negation is of each
- * value, never of the whole: `ForAnyValue:StringNotEquals` asks for a value that is none of those named.
+ * Combines the results for a request's values, given whether each matches one of the policy's values. Negation applies
+ * to each value, not to the whole: `ForAnyValue:StringNotEquals` requires one value that is none of those named.
  */
 function quantify(quantifier: Quantifier, negated: boolean): (matches: readonly boolean[]) => boolean {
   const every = quantifier === 'ForAllValues' || (quantifier === undefined && negated);
   return (matches) => (every ? matches.every((one) => one !== negated) : matches.some((one) => one !== negated));
 }
 
-/** `Null`: whether the request says nothing of a key. */
+/** Reads `Null`, which tests whether the request has no value for a key. */
 function absence(key: string, values: readonly string[]): Condition {
   const wanted = values.map((value) => value.toLowerCase());
   if (!wanted.every((value) => value === 'true' || value === 'false')) {

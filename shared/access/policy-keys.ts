@@ -1,9 +1,9 @@
 import { malformedPolicy } from './malformed-policy.ts';
 
 /**
- * The condition keys that a policy may ask for, with what they say. In lower case, as conditions do not mind it:
+ * The supported condition keys and their meanings. Lower case, since condition keys are case-insensitive:
  * https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-policy-keys
- * They are answered from what the service knows of a request; a client cannot set one by naming a header after it.
+ * Their values come from what the service knows of a request; a client cannot set one by sending a header of that name.
  */
 export const conditionKeys = {
   'aws:currenttime': 'when the request arrived, ISO 8601',
@@ -36,16 +36,16 @@ export const conditionKeys = {
 
 export type ConditionKey = keyof typeof conditionKeys;
 
-/** Keys that have the key of a tag behind them, whose case matters. */
+/** Condition keys that end with the key of a tag, which is case-sensitive. */
 export const tagConditionKeys = {
   's3:existingobjecttag/': 'a tag of the object as it is',
   's3:requestobjecttag/': 'a tag that the request gives',
 } as const;
 
 /**
- * The key of a condition in the one spelling in which facts are asked for: lower case, `s3:` for `svc:`, the key of a tag as
- * it is: `s3:existingobjecttag/Team`.
- * @throws S3Error MalformedPolicy for a key that is not known
+ * Normalises a condition key: lower case, `s3:` for `svc:`, with the key of a tag unchanged:
+ * `s3:existingobjecttag/Team`.
+ * @throws S3Error MalformedPolicy for an unknown key
  */
 export function readConditionKey(text: string): string {
   const slash = text.indexOf('/') + 1;
@@ -57,7 +57,7 @@ export function readConditionKey(text: string): string {
 }
 
 /**
- * What stands between `${` and `}`: a condition key, or one with what is taken if the request has no such value.
+ * Reads the text between `${` and `}`: a condition key, optionally with a default for requests without a value.
  * @throws S3Error MalformedPolicy
  */
 export function readVariable(text: string): { readonly key: string; readonly fallback: string | undefined } {

@@ -1,6 +1,6 @@
 /**
- * The order of sort keys: compares two strings by the bytes of their UTF-8 form, which is also the order of their code points. JavaScript's `<`
- * compares UTF-16: it puts U+1F600 before U+FF01, since the first begins with the surrogate 0xD83D.
+ * Compares two strings by their UTF-8 bytes, which is also the order of their code points and that of sort keys.
+ * JavaScript's `<` compares UTF-16: it puts U+1F600 before U+FF01, since the first begins with the surrogate 0xD83D.
  */
 export function compareUtf8(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
@@ -12,7 +12,7 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Moves the surrogates, which stand for all that is above U+FFFF, behind U+E000 to U+FFFF. */
+/** Moves surrogates, which represent all code points above U+FFFF, after U+E000 to U+FFFF. */
 function behindSurrogates(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
 }

@@ -43,4 +43,5 @@ export const byteLaneOperations: ReadonlySet<OperationName> = new Set([
   ...(Object.keys(byteLane) as OperationName[]),
   ...routes.flatMap(({ on, operation }) => (on === 'website' ? [operation] : [])),
   'GetHealth',
+  'GetLiveness',
 ]);

@@ -57,6 +57,7 @@ const named: Readonly<Record<'a' | 'free', readonly OperationName[]>> = {
     'DeletePublicAccessBlock',
     'DeletePublicLink',
     'GetHealth',
+    'GetLiveness',
     'Preflight',
   ],
 };

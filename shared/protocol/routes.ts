@@ -181,6 +181,8 @@ export const routes = [
   // Stillage's own, beside S3
   { on: 'internal', method: 'GET', path: '/_stillage/health', operation: 'GetHealth' },
   { on: 'internal', method: 'HEAD', path: '/_stillage/health', operation: 'GetHealth' },
+  { on: 'internal', method: 'GET', path: '/_stillage/live', operation: 'GetLiveness' },
+  { on: 'internal', method: 'HEAD', path: '/_stillage/live', operation: 'GetLiveness' },
   { on: 'internal', method: 'GET', path: '/_public/*', operation: 'GetPublicLink' },
   { on: 'internal', method: 'HEAD', path: '/_public/*', operation: 'GetPublicLink' },
   { on: 'website', method: 'GET', operation: 'GetWebsitePage' },

@@ -8,11 +8,11 @@ import { currentVersionPartitions } from '../table/shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { Objects } from '../objects/objects.ts';
 
-/** A writer that committed into a bucket while it was removed, and crashed before it took that back, is over by then. */
+/** By then, a writer that committed to a bucket during its removal and crashed before undoing that is over. */
 const firstSweep = 10 * minute;
 const lastSweep = day;
 
-/** Removed buckets: what is left of their uploads, documents, counters and of half-undone writes is swept away later. */
+/** Removes what is left of deleted buckets: uploads, documents, counters, and writes not fully undone. */
 export class BucketPurge {
   readonly #table: KeyValueTable;
   readonly #uploads: Uploads;
@@ -27,8 +27,8 @@ export class BucketPurge {
   }
 
   /**
-   * Sweeps the tombstones that are due; those swept for the last time are dropped.
-   * @param stopping whether to begin with no other one
+   * Purges the buckets whose tombstones are due, and drops tombstones after their last sweep.
+   * @param stopping returns whether to start no further bucket
    */
   async sweep(stopping: () => boolean = () => false): Promise<void> {
     const now = this.#clock.now();
@@ -57,7 +57,7 @@ export class BucketPurge {
     await this.#sweepAlarms(bucketId, project);
   }
 
-  /** The names of alarms belong to the project, and may have been taken by another bucket since. */
+  /** The names of alarms belong to the project, and another bucket may have taken them since. */
   async #sweepAlarms(bucketId: string, project: string): Promise<void> {
     await this.#clear(monitoringPartition.alarms(bucketId), ({ sk }) => {
       const key = monitoringKey.alarmName(project, sk);
@@ -67,7 +67,10 @@ export class BucketPurge {
     await this.#table.write([{ key: monitoringKey.monitored(bucketId), delete: true }]);
   }
 
-  /** Removes a partition, item by item. @param before what goes before an item does */
+  /**
+   * Removes a partition, item by item.
+   * @param before returns the change to make before an item is removed
+   */
   async #clear(pk: string, before?: (key: ItemKey) => Change): Promise<void> {
     for (let more = true; more;) {
       const page = await this.#table.query(pk, { limit: 100 });

@@ -54,7 +54,7 @@ export class BudgetedBlobs implements BlobStore {
     return this.#blobs.describe(ref);
   }
 
-  check(): Promise<void> {
+  check(): Promise<{ readonly writable: boolean }> {
     return this.#blobs.check();
   }
 }

@@ -51,11 +51,11 @@ it.each(['2012-10-17', '2008-10-17'])('reads version %s', (Version) => {
 const twice = `{"Statement":[],"Statement":${JSON.stringify(statement())}}`;
 
 it.each([
-  ['no JSON', 'policy', 'Policies must be valid JSON: it is not JSON at character 1'],
+  ['no JSON', 'policy', 'Policies must be valid JSON: it is not valid JSON at character 1'],
   ['no object', '[]', 'A policy must be a JSON object'],
-  ['a field twice', twice, '"Statement" stands twice'],
+  ['a field twice', twice, '"Statement" appears twice'],
   ['deep nesting', '['.repeat(10_000), 'nested too deeply'],
-  ['something behind it', `${policyText(statement()).toString()}x`, 'it is not JSON'],
+  ['something behind it', `${policyText(statement()).toString()}x`, 'it is not valid JSON'],
   ['__proto__', '{"__proto__":{"Statement":[]}}', 'Unknown field: __proto__'],
   ['constructor', `{"constructor":1,"Statement":${JSON.stringify(statement())}}`, 'Unknown field: constructor'],
   ['another version', policyText(statement(), { Version: '2020-01-01' }), 'valid version string'],
@@ -86,7 +86,7 @@ it.each([
   ['an empty user', statement({ Principal: { AWS: 'arn:aws:iam::main:user/' } }), 'Invalid principal in policy'],
   ['no action', statement({ Action: undefined }), 'must have Action or NotAction'],
   ['both', statement({ NotAction: 's3:PutObject' }), 'must have Action or NotAction, and not both'],
-  ['an empty list', statement({ Action: [] }), 'Action must be a string, or a list'],
+  ['an empty list', statement({ Action: [] }), 'Action must be a string or a non-empty list'],
   ['an unknown action', statement({ Action: 's3:ReadObject' }), 'Policy has invalid action: s3:ReadObject'],
   ['an action of another service', statement({ Action: 'ec2:*' }), 'Policy has invalid action: ec2:*'],
   ['an action without its namespace', statement({ Action: 'GetObject' }), 'Policy has invalid action: GetObject'],

@@ -4,7 +4,7 @@ import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts
 import { backgroundHandler } from './background-handler.ts';
 import { releaseDeps } from './release.ts';
 
-/** Sweeps what is left of removed buckets. */
+/** Purges removed buckets. */
 export const handler = backgroundHandler('sweep-removed-buckets', (deps) => {
   const objects = new Objects({ ...deps, buckets: new Buckets(deps) });
   const bucketPurge = new BucketPurge({ ...deps, objects, uploads: releaseDeps(deps).uploads });
