@@ -95,17 +95,17 @@ describe('the table of the attributes of a version', () => {
   });
 
   it('keeps the form of stored items, names and their order included', () => {
-    const item = encodeCurrentVersion(full);
-    expect(JSON.stringify(Object.keys(item))).toBe(
-      JSON.stringify('i r v s e p c o f y sc k x g h um tg a u w rt t n nm nb z'.split(' ')),
-    );
-    expect(some(item, Object.keys(item))).toEqual({
+    const form = {
       ...{ i: full.instance, r: 'token', v: 1, s: 7, e: [1], p: 2, c: 'mm', o: 'alice-id', f: 1, y: 'text/plain' },
       ...{ sc: 'g', k: [...Buffer.from('C'), 1, 2, 3, 4], x: [1], g: 1 },
       ...{ h: { cc: 'no-cache' }, um: { a: 'b' }, tg: [['k', 'v']], a: ['R*'] },
       ...{ u: full.previousVersion, w: full.lastModified, rt: 'rename', t: full.replacedAt },
       ...{ n: 3, nm: 1, nb: 9, z: full.noncurrentNull },
-    });
+    };
+    const item = encodeCurrentVersion(full);
+    const names = Object.keys(item).filter((name) => name in form);
+    expect(JSON.stringify(some(item, names))).toBe(JSON.stringify(form));
+    expect(encodeCurrentVersion({ ...full, marker: true, size: 0 })).toMatchObject({ m: 1 });
   });
 });
 
@@ -146,7 +146,8 @@ describe('every attribute', () => {
     const result = { md5: full.md5, partCount: 2, versionId: 'null', checksum: undefined };
     expect(some(versionOf(decodeState('u', item), 7, result, 'm'), names)).toEqual(some(full, names));
     // An upload's item has other attributes besides, whose names must not be taken.
-    const others = Object.keys(encodeState({ ...upload, contentType: undefined }));
+    const without = Object.fromEntries(names.map((name) => [name, undefined]));
+    const others = Object.keys(encodeState({ ...upload, ...without }));
     const stored = rows.filter(([name]) => names.includes(name)).flatMap(([, row]) => row.stored);
     expect(others.filter((name) => stored.includes(name))).toEqual([]);
   });
