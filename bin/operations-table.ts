@@ -8,7 +8,7 @@ import { routes, type OperationName, type Route } from '../shared/protocol/route
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Sub-resources that are known so that a request for one is refused, and never taken for a plain GET, PUT or DELETE. */
+/** Subresources in the route table only to refuse them, rather than treat requests as a plain GET, PUT or DELETE. */
 const excluded: ReadonlySet<string> = new Set([
   'abac',
   'accelerate',
@@ -35,7 +35,7 @@ const excluded: ReadonlySet<string> = new Set([
   'torrent',
 ]);
 
-/** The headings of the page, in their order, with the operations of each. */
+/** The headings of the page in order, with their operations. */
 const states = ['built', 'stub', 'not yet', 'excluded'] as const;
 type State = (typeof states)[number];
 
@@ -55,7 +55,7 @@ interface Row {
   readonly state: State;
 }
 
-/** The page as Markdown. */
+/** Returns the page in Markdown. */
 export function operationsPage(): string {
   const rows = allRows();
   const sections = states.map((state) =>
@@ -99,7 +99,7 @@ function section(state: State, rows: readonly Row[]): string {
   return [heading, ...header, ...lines, ''].join('\n');
 }
 
-/** One row for each operation, in the order of the route table. */
+/** Returns a row for each operation, in the order of the route table. */
 function allRows(): Row[] {
   const byName = new Map<OperationName, Route[]>();
   for (const route of routes) byName.set(route.operation, [...(byName.get(route.operation) ?? []), route]);
@@ -112,7 +112,7 @@ function stateOf(name: OperationName, own: readonly Route[]): State {
   return own.every(({ query }) => query !== undefined && excluded.has(query)) ? 'excluded' : 'not yet';
 }
 
-/** `PUT /bucket/key?tagging`, with what else must be there to make it this operation. */
+/** Returns the request of an operation: `PUT /bucket/key?tagging`, with a required header. */
 function request({ on, method, query, path, parameter, header }: Route): string {
   const places = {
     service: '/',
@@ -147,7 +147,7 @@ const filesOf = (folder: string): readonly TestFile[] =>
 const api = filesOf('test/api');
 const wire = filesOf('test/wire');
 
-/** The file named as the operation, or as the noun whose verbs share one; or else those in which a `describe` names it. */
+/** Returns the test file named after the operation or its document; otherwise the files with a `describe` that names it. */
 function sdkTests(name: OperationName): readonly TestFile[] {
   const own = api.filter(({ path, text }) => {
     const subject = path.slice('test/api/'.length, -'.test.ts'.length);

@@ -11,23 +11,23 @@ import { defaultLimits } from '../shared/protocol/limits.ts';
 import type { AnyOperation } from '../shared/protocol/operation.ts';
 import type { OperationName } from '../shared/protocol/routes.ts';
 
-/** One right that an operation needs. */
+/** A permission that an operation needs. */
 export interface Permission {
   readonly operation: OperationName;
   readonly question: Question;
-  /** For which requests; empty: for all. */
+  /** The condition on the request; empty: always. */
   readonly when: string;
 }
 
 interface Sample {
   readonly when: string;
-  /** For which requests a right is needed that these do not need. */
+  /** The condition for permissions that this kind of request does not need. */
   readonly otherwise: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A request that has whatever any operation must have. */
+/** A request with all fields that any operation requires. */
 const plain: Sample = {
   when: '',
   otherwise: '',
@@ -43,7 +43,7 @@ const plain: Sample = {
   },
 };
 
-/** What a request may have besides that changes what it needs. */
+/** Optional parts of a request that change the permissions it needs. */
 const variants: readonly Sample[] = [
   {
     when: 'with `versionId`',
@@ -71,7 +71,7 @@ const variants: readonly Sample[] = [
   },
 ];
 
-/** What is asked only when the operation has read something: it stands in its `act`. */
+/** Permissions that depend on stored data, which operations check in `act`. */
 const askedLater: readonly Permission[] = [
   later('CopyObject', 'GetObjectTagging', 'the source has tags, and they are copied', 'source-bucket', 'source-key'),
   later('CopyObject', 'GetObjectVersionTagging', 'the same, from a version', 'source-bucket', 'source-key'),
@@ -84,10 +84,10 @@ function later(operation: OperationName, action: string, when: string, bucket: s
   return { operation, question: { action, bucket, key }, when };
 }
 
-/** For whoever comes: these ask for no rights. */
+/** Operations that need no permissions. */
 export const forAnybody: ReadonlySet<string> = new Set(['GetHealth', 'GetLiveness', 'GetPublicLink', 'Preflight']);
 
-/** The rights that every operation needs, as its own `authorise` says for requests of each kind. */
+/** Returns the permissions of every operation, from its `authorise` for each kind of request. */
 export function permissions(): readonly Permission[] {
   return [...operations.values()]
     .filter(({ name }) => !forAnybody.has(name))
@@ -117,7 +117,7 @@ function has(questions: readonly Question[], { action, bucket, key }: Question):
 
 function ask(operation: AnyOperation, { query, headers }: Sample): readonly Question[] {
   const given = new Fields(Object.entries(headers));
-  // What a form is to store is said by its fields, not by the head of its request.
+  // Form fields take the place of headers.
   const fields = operation.body === 'form' ? new Fields() : given;
   const head = {
     bucket: 'bucket',
@@ -133,11 +133,11 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
     virtualHost: false,
     signed: true,
   };
-  // What is asked before the keys are known stands below, for each of them.
+  // Questions before the keys are known are repeated below for each key.
   return operation.authorise(operation.parse(head), head).filter(({ anyKey }) => anyKey !== true);
 }
 
-/** As {@link ask}. An operation that refuses a query is asked with the usual one: a copy is of a version, but not into one. */
+/** Returns the same as {@link ask}. If an operation refuses a query, uses the default one: CopyObject takes no `versionId`. */
 function askOneOf(operation: AnyOperation, variant: Sample): readonly Question[] {
   try {
     return ask(operation, variant);
@@ -147,7 +147,7 @@ function askOneOf(operation: AnyOperation, variant: Sample): readonly Question[]
   }
 }
 
-/** The page as Markdown. */
+/** Returns the page in Markdown. */
 export function permissionsPage(): string {
   const rows = permissions().map(({ operation, question, when }, at, all) => {
     const name = all[at - 1]?.operation === operation ? '' : operation;
@@ -187,7 +187,7 @@ function resource({ bucket, key }: Question): string {
   return `\`${bucket}${key === undefined ? '' : `/${key}`}\``;
 }
 
-/** What of an ACL lets somebody do it, or what else. */
+/** Returns the ACL permission that grants the action, or another way. */
 function grant({ action, isNew, unlessDenied }: Question): string {
   if (unlessDenied) return 'nothing, unless a policy denies it';
   const need = isNew ? writing : needOf(action);

@@ -27,10 +27,10 @@ export interface ApiStackProps extends StackProps {
   readonly functions: readonly FunctionBundle[];
 }
 
-/** What API Gateway invokes: a function, or the alias that a gradual deployment moves from one version to the next. */
+/** A function, or the alias that a gradual deployment moves from one version to the next. */
 type Invoked = Function | Alias;
 
-/** The control lane: the REST API, and the functions behind it. */
+/** The control lane: the REST API and its functions. */
 export class ApiStack extends Stack {
   readonly api: SpecRestApi;
   readonly #settings: Settings;
@@ -84,12 +84,12 @@ export class ApiStack extends Stack {
       invocations: new Map([...functions].map(([name, lambda]) => [name, invocationUri(lambda)])),
     });
     const api = new SpecRestApi(this, 'Api', {
-      // As its metrics are called, which the alarms watch.
+      // The alarms find its metrics by this name.
       restApiName: `stillage-${stage}`,
       apiDefinition: ApiDefinition.fromInline(definition),
-      // An edge-optimised one would add headers of its own and hide the client's address.
+      // An edge-optimised API would add headers and hide the client's address.
       endpointTypes: [EndpointType.REGIONAL],
-      // API Gateway writes logs through one role per account and region. It stays: other APIs may use it.
+      // API Gateway writes logs with one role per account and region. It is retained, as other APIs may use it.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
@@ -98,7 +98,7 @@ export class ApiStack extends Stack {
         throttlingBurstLimit: burst,
         tracingEnabled: true,
         loggingLevel: MethodLoggingLevel.ERROR,
-        // Bodies and signatures stay out of the log.
+        // Keeps bodies and signatures out of the log.
         dataTraceEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat: AccessLogFormat.custom(accessLogLine),
@@ -107,25 +107,25 @@ export class ApiStack extends Stack {
     Validations.of(api).acknowledge(
       {
         id: 'AwsSolutions-APIG2',
-        reason: 'Bodies are objects and XML, which request validation does not know: the pipeline parses all of it.',
+        reason: 'Bodies are objects and XML, which request validation does not support: the pipeline parses them.',
       },
       {
         id: 'AwsSolutions-APIG3',
-        reason: 'Every request is signed and verified. A web ACL belongs to the distribution in front.',
+        reason: 'Every request is signed and verified. A web ACL belongs to the distribution.',
       },
       {
         id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${logWriterPolicy}]`,
-        reason: 'API Gateway asks for this policy, and for its name, before it writes logs.',
+        reason: 'API Gateway requires this managed policy for writing logs.',
       },
     );
     return api;
   }
 }
 
-/** What API Gateway asks its role for logs to have. */
+/** The managed policy that API Gateway requires for writing logs. */
 const logWriterPolicy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs';
 
-/** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html. No field can hold a credential. */
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html. No field can contain a credential. */
 const accessLogLine = JSON.stringify({
   requestId: '$context.requestId',
   time: '$context.requestTime',

@@ -8,7 +8,7 @@ import type { OperationName } from '../shared/protocol/routes.ts';
 import { apiMetric } from './operator-alarms.ts';
 
 /**
- * The operations that nearly all requests ask for. Not every operation: a deployment group takes four resources, and a stack may have 500.
+ * The operations of nearly all requests. Not all operations, as a deployment group takes four of the 500 resources of a stack.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
  */
 export const gradualOperations: ReadonlySet<string> = new Set<OperationName>([
@@ -26,8 +26,8 @@ export const gradualOperations: ReadonlySet<string> = new Set<OperationName>([
 ]);
 
 /**
- * Deploys functions gradually: a new version gets a tenth of the requests for five minutes, then all of them. If it fails meanwhile,
- * CodeDeploy gives all requests to the previous version, and CloudFormation rolls the stack back.
+ * Deploys functions gradually: a new version gets a tenth of the requests for five minutes, then all of them. If it fails before,
+ * CodeDeploy sends all requests to the previous version, and CloudFormation rolls the stack back.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatepolicy.html#cfn-attributes-updatepolicy-codedeploylambdaaliasupdate
  */
 export class GradualDeployment extends Construct {
@@ -47,9 +47,9 @@ export class GradualDeployment extends Construct {
     });
     Validations.of(this.#role).acknowledge({
       id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${deploymentPolicy}]`,
-      reason: 'CodeDeploy documents this policy as what it needs. It can only move aliases and read alarms.',
+      reason: 'CodeDeploy documents this policy as required. It only allows moving aliases and reading alarms.',
     });
-    // A function that ends with an error, or that answers 5xx: API Gateway counts both.
+    // API Gateway counts functions that fail and those that answer 5xx.
     this.#apiErrors = rollbackAlarm(this, 'ApiErrors', {
       name: `stillage-${stage}-functions-deployment`,
       metric: apiMetric(stage, '5XXError', Stats.AVERAGE, Duration.minutes(1)),
@@ -57,7 +57,7 @@ export class GradualDeployment extends Construct {
     });
   }
 
-  /** Returns the alias through which requests reach the function. @param name the function's, among those of the deployment */
+  /** Returns the alias through which requests reach a function. @param name the name of the function in the deployment */
   aliasOf(name: string, lambda: Function): Alias {
     const alias = lambda.addAlias('live');
     const errors = rollbackAlarm(lambda, 'DeploymentErrors', {
@@ -82,15 +82,15 @@ const deploymentPolicy = 'service-role/AWSCodeDeployRoleForLambdaLimited';
 interface RollbackAlarm {
   readonly name: string;
   readonly metric: IMetric;
-  /** One minute above it stops the deployment. */
+  /** A minute above it stops the deployment. */
   readonly threshold: number;
 }
 
-/** An alarm that is told to nobody: those of the operations stack are. */
+/** Returns an alarm without actions, as only the alarms of the operations stack notify the operator. */
 function rollbackAlarm(scope: Construct, id: string, { name, metric, threshold }: RollbackAlarm): Alarm {
   return new Alarm(scope, id, {
     alarmName: name,
-    alarmDescription: 'Stillage: rolls a deployment of functions back',
+    alarmDescription: 'Stillage: rolls back a deployment of functions',
     metric,
     threshold,
     comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,

@@ -37,7 +37,7 @@ export const bucketCommands = {
 };
 
 /**
- * Creates a bucket if the project has none of this name.
+ * Creates a bucket unless the project has one of this name.
  * @throws S3Error InvalidBucketName, BucketAlreadyExists (another project's), SlowDown
  */
 export async function declareBucket(buckets: Buckets, name: string, project: string): Promise<void> {

@@ -8,7 +8,7 @@ import type { Json } from './strict-json.ts';
 /** A condition operator applied to one key. */
 export interface Condition {
   readonly key: string;
-  /** Whether only finitely many values, which the policy names, can meet the condition. */
+  /** True if only finitely many values, which the policy names, can meet the condition. */
   readonly isRestrictive: boolean;
   /** The condition keys used as variables in the condition's values. */
   readonly variables: readonly string[];
@@ -35,7 +35,7 @@ type Quantifier = 'ForAllValues' | 'ForAnyValue' | undefined;
 export function readConditions(json: Json, variables: boolean): readonly Condition[] {
   if (!(json instanceof Map)) throw malformedPolicy('Condition must be an object');
   return [...(json as ReadonlyMap<string, Json>)].flatMap(([operator, keys]) => {
-    if (!(keys instanceof Map)) throw malformedPolicy('A condition operator must hold an object', operator);
+    if (!(keys instanceof Map)) throw malformedPolicy('The value of a condition operator must be an object', operator);
     return [...(keys as ReadonlyMap<string, Json>)].map(([key, values]) =>
       readCondition(operator, readConditionKey(key), readValues(values, key), variables),
     );
@@ -64,7 +64,7 @@ function readCondition(spelling: string, key: string, values: readonly string[],
   if (operator === undefined) throw malformedPolicy('Policy has an invalid condition operator', spelling);
   const { negated } = operator;
   const operands = operator.read(values, variables, (value) => {
-    throw malformedPolicy(`${spelling} cannot be given this value`, value);
+    throw malformedPolicy(`Invalid value for ${spelling}`, value);
   });
   const test = quantify(quantifier as Quantifier, negated);
   const whenMissing = ifExists !== undefined || quantifier === 'ForAllValues' || (negated && quantifier === undefined);

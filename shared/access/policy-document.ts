@@ -20,7 +20,7 @@ export interface Statement<Who = Principals> {
   readonly actions: ReadonlySet<string>;
   /** `bucket` or `bucket/key` patterns. */
   readonly resources: readonly Template[];
-  /** Whether the statement applies to every resource except these (NotResource). */
+  /** True if the statement applies to every resource except these (NotResource). */
   readonly otherResources: boolean;
   /** All of them must be met. */
   readonly conditions: readonly Condition[];

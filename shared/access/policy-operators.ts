@@ -7,7 +7,7 @@ import { codePoints, PatternSet, type Pattern } from './wildcard.ts';
 /** The values that a policy gives to an operator, to be compared with a request's values. */
 export interface Operands {
   /**
-   * Whether each value stands for itself, or for an address range narrow enough to have an owner; never true for
+   * True if each value stands for itself, or for an address range narrow enough to have an owner; never true for
    * patterns.
    */
   readonly areFixed: boolean;
@@ -19,7 +19,7 @@ export interface Operands {
 
 /** A condition operator, without `ForAllValues:`, `ForAnyValue:` and `IfExists`. */
 export interface Operator {
-  /** Whether the operator requires that none of the policy's values matches. */
+  /** True if the operator requires that none of the policy's values matches. */
   readonly negated: boolean;
   /** @param refuse called with a value that is not of the operator's type. @throws S3Error MalformedPolicy */
   read(values: readonly string[], variables: boolean, refuse: (value: string) => never): Operands;

@@ -28,7 +28,7 @@ export interface Principal {
 /** The principals that a statement applies to. */
 export type Principals = 'everybody' | readonly Principal[];
 
-/** The principals behind the texts of a policy. A text without an entry matches no one. */
+/** The principals that the texts of a policy refer to. A text without an entry matches no one. */
 export type PrincipalIds = ReadonlyMap<string, Principal>;
 
 const arn = /^arn:(?:aws|svc):iam::([^:]*):(root|user\/(.+))$/s;

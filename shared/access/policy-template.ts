@@ -8,7 +8,7 @@ export type Values = readonly string[] | undefined;
 /** Looks up the values of a condition key. */
 export type Facts = (key: string) => Values | Promise<Values>;
 
-/** The values of the condition keys looked up so far. */
+/** The values of the condition keys already looked up. */
 export type KnownFacts = ReadonlyMap<string, Values>;
 
 /** A policy variable, replaced by a value of the request: `${aws:username}`, `${aws:username, 'nobody'}`. */
@@ -22,9 +22,9 @@ export type Template = readonly (Pattern | Variable)[];
 
 /** The rules for reading a text, which depend on the policy's version and the operator. */
 export interface Reading {
-  /** Whether `${…}` is a variable, as since version 2012-10-17. */
+  /** True if `${…}` is a variable, as since version 2012-10-17. */
   readonly variables: boolean;
-  /** Whether `*` and `?` are wildcards. */
+  /** True if `*` and `?` are wildcards. */
   readonly wildcards: boolean;
 }
 

@@ -25,7 +25,7 @@ export interface Target {
   /** The raw path as sent, without the query. */
   readonly rawPath: string;
   readonly query: Query;
-  /** Whether the Host header names the bucket. */
+  /** True if the Host header names the bucket. */
   readonly virtualHost: boolean;
 }
 

@@ -66,7 +66,7 @@ export interface RequestMessage {
   readonly fields: Fields;
   /** The bytes after transfer decoding. Reading starts with the first `next()`, which also sends 100-continue. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Whether the client connected over TLS, possibly to a trusted proxy. */
+  /** True if the client connected over TLS, possibly to a trusted proxy. */
   readonly secure: boolean;
   /** Returns the number of body bytes read. */
   readonly received?: () => number;

@@ -98,7 +98,7 @@ export interface QueryOptions {
 
 export interface QueryPage {
   readonly items: readonly Item[];
-  /** Whether more items may follow the last one returned. */
+  /** True if more items may follow the last one returned. */
   readonly more: boolean;
 }
 
@@ -125,7 +125,7 @@ export interface FeedRecord {
 }
 
 export interface KeyValueTable {
-  /** Whether additional conditions of a write are free and exact (embedded). */
+  /** True if additional conditions of a write are free and exact (embedded). */
   readonly freeChecks: boolean;
 
   /** Returns the item as of the last acknowledged write, or undefined. */

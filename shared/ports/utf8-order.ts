@@ -7,12 +7,12 @@ export function compareUtf8(a: string, b: string): number {
   for (let at = 0; at < shared; at++) {
     const x = a.charCodeAt(at);
     const y = b.charCodeAt(at);
-    if (x !== y) return x >= 0xd800 && y >= 0xd800 ? behindSurrogates(x) - behindSurrogates(y) : x - y;
+    if (x !== y) return x >= 0xd800 && y >= 0xd800 ? codePointRank(x) - codePointRank(y) : x - y;
   }
   return a.length - b.length;
 }
 
-/** Moves surrogates, which represent all code points above U+FFFF, after U+E000 to U+FFFF. */
-function behindSurrogates(unit: number): number {
+/** Returns the rank of a UTF-16 code unit, with surrogates, which encode code points above U+FFFF, ranked last. */
+function codePointRank(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
 }

@@ -14,7 +14,7 @@ export interface Deletion {
 }
 
 export interface Deletions {
-  /** Whether to report only failures. */
+  /** True to report only failures. */
   readonly quiet: boolean;
   readonly objects: readonly Deletion[];
 }

@@ -155,7 +155,7 @@ export type XmlSource = Uint8Array | string | XmlDocument;
 
 /** The parse options of a document. */
 export interface ParseOptions {
-  /** Whether texts may contain control characters, which XML cannot represent: see {@link XmlDocument.restored}. */
+  /** True if texts may contain control characters, which XML cannot represent: see {@link XmlDocument.restored}. */
   readonly keepsControls?: true;
 }
 

@@ -87,21 +87,21 @@ atEachPlace({ isRunning: false }, (at) => {
   });
 
   describe('refusals', () => {
-    const rule = 'has 1 to 64 letters, digits and characters of "._+=-", and begins with a letter or a digit';
+    const rule = 'must have 1 to 64 letters, digits or characters of "._+=-", and begin with a letter or a digit';
 
     it.each([
-      [['customer', 'create', 'a:b'], `"a:b" is no name: that of a customer ${rule}`],
-      [['customer', 'create', ''], `"" is no name: that of a customer ${rule}`],
-      [['customer', 'create', 'a\nb'], String.raw`"a\nb" is no name: that of a customer ${rule}`],
-      [['customer', 'create', 'x'.repeat(65)], `"${'x'.repeat(65)}" is no name: that of a customer ${rule}`],
-      [['project', 'create', 'shop'], '"shop" names no project: write project@customer'],
+      [['customer', 'create', 'a:b'], `"a:b" is not a valid customer name: it ${rule}`],
+      [['customer', 'create', ''], `"" is not a valid customer name: it ${rule}`],
+      [['customer', 'create', 'a\nb'], String.raw`"a\nb" is not a valid customer name: it ${rule}`],
+      [['customer', 'create', 'x'.repeat(65)], `"${'x'.repeat(65)}" is not a valid customer name: it ${rule}`],
+      [['project', 'create', 'shop'], '"shop" does not name a project: write project@customer'],
       [['project', 'create', 'shop@nobody'], 'there is no customer "nobody"'],
-      [['user', 'create', 'ci@example.test'], '"ci@example.test" names no user: write project:user@customer'],
+      [['user', 'create', 'ci@example.test'], '"ci@example.test" does not name a user: write project:user@customer'],
       [['user', 'create', 'none:ci@example.test'], 'there is no project "none@example.test"'],
       [['key', 'create', 'main:nobody@example.test'], 'the user main:nobody@example.test does not exist'],
       [
         ['key', 'create', 'main:alice@example.test', '--id', 'a,b'],
-        '"a,b" is not a valid key id, which has 1 to 128 printable ASCII characters without spaces and commas',
+        '"a,b" is not a valid key id: it must have 1 to 128 printable ASCII characters, without spaces or commas',
       ],
       [
         ['key', 'create', 'main:alice@example.test', '--id', 'AKALICE'],

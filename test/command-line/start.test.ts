@@ -25,7 +25,7 @@ describe('the program', () => {
     const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require(${JSON.stringify(stillage)})`;
     const { status, stderr } = run(['-e', script]);
     expect(status).toBe(1);
-    expect(stderr.trim()).toBe(`stillage: this is Node.js ${version}; 20.19 or newer is needed: https://nodejs.org`);
+    expect(stderr.trim()).toBe(`stillage: Node.js ${version} is too old, 20.19 or newer is needed: https://nodejs.org`);
   });
 
   it('gives up where no directory can be made', () => {

@@ -27,7 +27,7 @@ export interface Verb<Options> extends Described {
   readonly act: (ask: Ask, operands: readonly string[], options: Options) => Promise<Report | string>;
 }
 
-/** A command that works on the data directory itself. */
+/** A command that runs on a data directory only. */
 export interface LocalVerb<Options> extends Described {
   /** @throws OperatorError, S3Error or AccountRefusal: each is shown as one line */
   readonly act: (deps: Deps, operands: readonly string[], options: Options) => Promise<Report | string>;

@@ -1,12 +1,12 @@
 /**
- * Ends the program without a word once nobody reads its output any more, as with `stillage usage | head -1`. Node ignores SIGPIPE, and
- * would end with the stack of an EPIPE: https://nodejs.org/api/process.html#signal-events
+ * Makes the program exit silently once its output is no longer read, as with `stillage usage | head -1`. Node ignores SIGPIPE, and
+ * would exit with the stack of an EPIPE: https://nodejs.org/api/process.html#signal-events
  */
 export function endWithReader(): void {
   process.stdout.off('error', endOnBrokenPipe).on('error', endOnBrokenPipe);
 }
 
-/** Lets the program go on without the reader of its output: a service must not stop because its log is no longer collected. */
+/** Makes the program continue when its output is no longer read: a service must not stop because its log is not collected. */
 export function outliveReader(): void {
   process.stdout.off('error', endOnBrokenPipe).on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

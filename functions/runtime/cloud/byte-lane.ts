@@ -71,7 +71,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
 /** The time for running requests after SIGTERM. ECS kills the task after 120 seconds. */
 const stopTime = 110 * second;
 
-/** Returns the implemented operations of the byte lane. */
+/** Returns the implemented operations of the byte lane, and those that report its health. */
 function* served(): Generator<AnyOperation> {
   for (const name of byteLaneOperations) {
     const operation = operations.get(name);

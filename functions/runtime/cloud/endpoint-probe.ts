@@ -1,7 +1,7 @@
 /** The response to a probe. */
 export interface ProbeAnswer {
   readonly status: number;
-  /** Whether it came from the service rather than CloudFront, API Gateway or the load balancer. */
+  /** True if it came from the service rather than CloudFront, API Gateway or the load balancer. */
   readonly isOwn: boolean;
 }
 

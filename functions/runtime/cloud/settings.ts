@@ -18,11 +18,11 @@ export interface CloudSettings {
   readonly allUsersGroupUri: string;
   /** The base URL of public links; undefined: the address of each request. */
   readonly publicUrl: string | undefined;
-  /** Whether signatures for another region are refused. */
+  /** Refuses signatures for other regions. */
   readonly strictRegion: boolean;
-  /** Whether Signature Version 2 is accepted. */
+  /** Accepts Signature Version 2. */
   readonly signatureV2: boolean;
-  /** Whether customer-provided keys (SSE-C) are accepted. */
+  /** Accepts customer-provided keys (SSE-C). */
   readonly customerKeys: boolean;
   /** Location constraints that CreateBucket accepts besides the region of the service; undefined: any. */
   readonly regions: readonly string[] | undefined;

@@ -12,7 +12,7 @@ const reportInterval = 60_000;
 export class UploadBudget {
   readonly #budget: ByteBudget;
 
-  /** @param bytes of memory */
+  /** @param bytes the upload memory */
   constructor(bytes: number) {
     this.#budget = new ByteBudget(bytes);
   }

@@ -25,7 +25,7 @@ export interface NodeHttpOptions {
 /** The limits for slow request bodies. */
 type BodyLimits = Pick<Limits, 'bodyIdle' | 'bodyGrace' | 'bodyRate'>;
 
-/** How much of an unread request body is discarded after the response, so that the client receives the response. */
+/** The limits for discarding an unread request body after the response, so that the client receives the response. */
 const drainedBytes = 64 * 1024 * 1024;
 const drainTime = 5000;
 
@@ -169,7 +169,7 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#ended = request.headers['transfer-encoding'] === undefined && (announced === undefined || announced === '0');
   }
 
-  /** Whether bytes of this body may still arrive. */
+  /** True while bytes of this body may still arrive. */
   get leftUnread(): boolean {
     return !this.#ended && !this.#request.complete;
   }

@@ -41,7 +41,7 @@ const project = z
 const accounts = z.array(project);
 
 /**
- * Reads the file of `--accounts`: a JSON list of projects that must exist, with their users and keys.
+ * Reads the file of `--accounts`: a JSON list of projects to create if missing, with their users and keys.
  * @throws OperatorError that names the file and the place of the first mistake
  */
 export async function readAccountsFile(path: string): Promise<readonly ProjectDeclaration[]> {

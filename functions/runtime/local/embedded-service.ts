@@ -32,7 +32,7 @@ import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
 import { repeat } from './schedule.ts';
 import type { StartOptions } from './settings.ts';
 
-/** How long counted requests are in memory only. A crash loses no older ones. */
+/** The time for which counted requests are in memory only. A crash loses no older ones. */
 const meterTime = 5 * second;
 
 /** The stores of a service: those of a data directory, or in memory. */
@@ -46,7 +46,7 @@ export interface EmbeddedDeps extends Stores {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly telemetry: Telemetry;
-  /** Projects, users and keys that exist before the first request. */
+  /** Projects, users and keys to create before the first request. */
   readonly declared?: readonly ProjectDeclaration[] | undefined;
   /** Set in a worker: the services of its primary process, which also follows the feed and runs the schedules. */
   readonly primary?: Primary;

@@ -8,7 +8,7 @@ export type FaultKind =
   | 'cut'
   /** The request is carried out, and the connection is closed after half the response body, or before a response without one. */
   | 'half-body'
-  /** The request is carried out, `delay` milliseconds late. */
+  /** The request is carried out after `delay` milliseconds. */
   | 'late';
 
 /** A fault, and the requests that it applies to. */

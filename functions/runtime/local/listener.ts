@@ -16,7 +16,7 @@ export interface ListenerDeps {
   readonly requestId: () => string;
   readonly hostId: string;
   readonly consoleOrigins: ReadonlySet<string>;
-  /** A certificate and its key: serve HTTPS. */
+  /** The certificate and key for HTTPS; undefined: HTTP. */
   readonly tls?: Tls | undefined;
 }
 

@@ -17,11 +17,11 @@ export interface StartOptions {
   /** The directory of the console's files. Default: the built console. */
   readonly consoleFiles?: string;
   readonly data: string;
-  /** Whether all data is in memory and lost when the service exits. */
+  /** Keeps all data in memory; it is lost when the service exits. */
   readonly ephemeral: boolean;
   /** Buckets to create if they are missing. */
   readonly buckets: readonly string[];
-  /** Whether to create the access key of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. */
+  /** Creates the access key of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. */
   readonly awsCredentials: boolean;
   /** Not an option of the command line, which other users of the machine can read. */
   readonly key?: InitialKey;
@@ -30,13 +30,13 @@ export interface StartOptions {
   readonly domain: string;
   readonly websiteDomain: string;
   readonly region: string;
-  /** Whether signatures for another region are refused. */
+  /** Refuses signatures for other regions. */
   readonly strictRegion: boolean;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly accounts?: string;
   readonly trustProxy: readonly string[];
-  /** Whether Signature Version 2 is accepted. */
+  /** Accepts Signature Version 2. */
   readonly signatureV2: boolean;
   readonly xmlNamespace: string;
   readonly allUsersGroupUri: string;

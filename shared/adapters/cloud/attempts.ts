@@ -22,7 +22,7 @@ export class Attempts {
     return this.#made;
   }
 
-  /** Whether the current attempt was the last. */
+  /** True if the current attempt was the last. */
   get spent(): boolean {
     return this.#made >= this.#policy.attempts || performance.now() - this.#begun >= this.#policy.patience;
   }

@@ -11,7 +11,7 @@ interface Turn {
  * never joins one; all writers that arrive while it runs share the next.
  */
 export class DirectorySync {
-  readonly #mutex = new Map<string, Turn>();
+  readonly #turns = new Map<string, Turn>();
   readonly #syncDirectory: (path: string) => Promise<void>;
 
   constructor(sync = syncDirectory) {
@@ -20,10 +20,10 @@ export class DirectorySync {
 
   /** Resolves when a sync of this directory that began after the call has ended. */
   sync(path: string): Promise<void> {
-    const turn = this.#mutex.get(path);
+    const turn = this.#turns.get(path);
     if (turn === undefined) {
       const first: Turn = { running: this.#syncDirectory(path), next: undefined };
-      this.#mutex.set(path, first);
+      this.#turns.set(path, first);
       this.#follow(path, first);
       return first.running;
     }
@@ -43,7 +43,7 @@ export class DirectorySync {
   /** Forgets the directory when a sync ends and no other is waiting. */
   #follow(path: string, turn: Turn): void {
     const forget = (): void => {
-      if (turn.next === undefined) this.#mutex.delete(path);
+      if (turn.next === undefined) this.#turns.delete(path);
     };
     turn.running.then(forget, forget);
   }

@@ -10,7 +10,7 @@ import { checkTableFile } from './table-file.ts';
 const step = 500;
 
 /**
- * Moves the small blobs of an older data directory, where they had an environment of their own, to the table's
+ * Moves the small blobs of an older data directory, where they had a separate environment, to the table's
  * environment. Removes the old directory once all of them are durable in the new place; until then, each process that
  * opens the store moves them again.
  * @param environment of the table, which every service reads when it starts

@@ -25,7 +25,7 @@ import type { Step } from './write-steps.ts';
 
 export interface LmdbTableOptions {
   /**
-   * Whether the change feed includes an item. Default: every item. Items that nothing follows need not be written
+   * Tells whether the change feed includes an item. Default: every item. Items that nothing follows need not be written
    * twice.
    */
   readonly isFollowed?: (key: ItemKey) => boolean;

@@ -19,7 +19,7 @@ import { stepsOf, type Step } from '../embedded/write-steps.ts';
 import { SortedPartition } from './sorted-partition.ts';
 
 export interface EphemeralTableOptions {
-  /** Whether the change feed includes an item. Default: every item. */
+  /** Tells whether the change feed includes an item. Default: every item. */
   readonly isFollowed?: (key: ItemKey) => boolean;
 }
 

@@ -116,7 +116,7 @@ export class KeyAdministration {
 
   async #create(owner: { user: string; name: string; project: string }, id: string, given?: string): Promise<NewKey> {
     if (!keyIdPattern.test(id))
-      throw new AccountRefusal(`${JSON.stringify(id)} is not a valid key id, which ${keyIdRule}`);
+      throw new AccountRefusal(`${JSON.stringify(id)} is not a valid key id: it ${keyIdRule}`);
     const secretAccessKey = given ?? randomSecret(this.#randomness);
     if (secretAccessKey === '' || secretAccessKey.length > maxSecretLength) {
       throw new AccountRefusal(`a secret must have 1 to ${maxSecretLength} characters`);

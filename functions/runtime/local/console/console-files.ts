@@ -15,7 +15,7 @@ interface Representation {
 /** A file of the console. */
 export interface ConsoleFile {
   readonly type: string;
-  /** The best coding first, the plain one last. */
+  /** The best coding first, identity last. */
   readonly representations: readonly Representation[];
 }
 

@@ -26,7 +26,7 @@ interface Asked {
 }
 
 const frame = { request: 0, notice: 1, reply: 2, failure: 3 } as const;
-/** Size of the frame without this field, its kind, the id of the request, the size of the attributes. */
+/** The header of a frame: its size without this field, its kind, the id of the request, the size of the attributes. */
 const headSize = 4 + 1 + 4 + 4;
 const noBytes = Buffer.alloc(0);
 
