@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { formatDate, formatExactDate } from '../format/date.ts';
 import { formatNumber, formatSize } from '../format/size.ts';
-import { en } from './en.ts';
+import { en } from './en/en.ts';
 
 /** What a dictionary has: the keys of the English one, with texts and functions to texts. */
 export type Dictionary = Widened<typeof en>;
@@ -22,7 +22,7 @@ export const t = computed(() => dictionary.value);
 
 /** Changes the language, and remembers it on this device. */
 export async function setLanguage(chosen: Language): Promise<void> {
-  dictionary.value = chosen === 'de' ? (await import('./de.ts')).de : en;
+  dictionary.value = chosen === 'de' ? (await import('./de/de.ts')).de : en;
   language.value = chosen;
   document.documentElement.lang = chosen;
   localStorage.setItem('language', chosen);

@@ -1,0 +1,28 @@
+import type { Dictionary } from '../messages.ts';
+import { common, errors } from './common.ts';
+import { shell, keys, signIn } from './shell.ts';
+import { buckets } from './buckets.ts';
+import { objects } from './objects.ts';
+import { details, acl } from './details.ts';
+import { settings, lifecycle, policyFaults } from './settings.ts';
+import { transfers, activity } from './transfers.ts';
+import { profile } from './profile.ts';
+
+/** German. */
+export const de: Dictionary = {
+  common,
+  errors,
+  shell,
+  keys,
+  signIn,
+  buckets,
+  objects,
+  details,
+  acl,
+  settings,
+  lifecycle,
+  policyFaults,
+  transfers,
+  activity,
+  profile,
+};
