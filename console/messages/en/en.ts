@@ -4,6 +4,8 @@ import { buckets } from './buckets.ts';
 import { objects } from './objects.ts';
 import { details, acl } from './details.ts';
 import { settings, lifecycle, policyFaults } from './settings.ts';
+import { monitoring, alarms } from './monitoring.ts';
+import { website, cors } from './website.ts';
 import { transfers, activity } from './transfers.ts';
 import { profile } from './profile.ts';
 
@@ -21,6 +23,10 @@ export const en = {
   settings,
   lifecycle,
   policyFaults,
+  website,
+  cors,
+  monitoring,
+  alarms,
   transfers,
   activity,
   profile,

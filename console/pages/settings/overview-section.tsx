@@ -1,5 +1,6 @@
 import { awsCommand } from '../../format/commands.ts';
 import { number, size, t } from '../../messages/messages.ts';
+import { TagsPanel } from '../../panels/tags-panel.tsx';
 import { getQuota } from '../../s3/account.ts';
 import { getEncryption, getVersioning, headBucket, putEncryption, putVersioning } from '../../s3/buckets.ts';
 import { loadFacts } from '../../session/buckets.ts';
@@ -77,10 +78,24 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
             {encrypted ? texts.turnOff : texts.enable}
           </button>
         </div>
+        <CommandLine
+          command={awsCommand(
+            config.value!,
+            ...(encrypted
+              ? ['s3api', 'delete-bucket-encryption', '--bucket', bucket]
+              : [...['s3api', 'put-bucket-encryption', '--bucket', bucket], ...encryptionOption]),
+          )}
+        />
       </section>
+      <TagsPanel tagged={{ bucket }} max={50} limit={texts.bucketTagLimit} level={2} />
     </div>
   );
 }
+
+const encryptionOption = [
+  '--server-side-encryption-configuration',
+  JSON.stringify({ Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] }),
+] as const;
 
 function Meter({ part }: { readonly part: number }) {
   return (
