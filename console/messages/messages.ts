@@ -35,7 +35,12 @@ export async function chooseLanguage(): Promise<void> {
   if (known !== undefined && known !== 'en') await setLanguage(known);
 }
 
-export const size = (bytes: number): string => formatSize(bytes, language.value);
-export const number = (value: number): string => formatNumber(value, language.value);
-export const date = (value: Date | number): string => formatDate(value, language.value);
-export const exactDate = (value: Date | number): string => formatExactDate(value, language.value);
+/** The tag that dates and numbers are written by: the browser's own variety of the language, such as `en-GB`. */
+export const locale = computed(
+  () => navigator.languages.find((tag) => tag.startsWith(language.value)) ?? language.value,
+);
+
+export const size = (bytes: number): string => formatSize(bytes, locale.value);
+export const number = (value: number): string => formatNumber(value, locale.value);
+export const date = (value: Date | number): string => formatDate(value, locale.value);
+export const exactDate = (value: Date | number): string => formatExactDate(value, locale.value);

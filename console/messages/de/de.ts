@@ -2,7 +2,7 @@ import type { Dictionary } from '../messages.ts';
 import { common, errors } from './common.ts';
 import { shell, keys, signIn } from './shell.ts';
 import { buckets } from './buckets.ts';
-import { objects } from './objects.ts';
+import { objects, links } from './objects.ts';
 import { details, acl } from './details.ts';
 import { settings, lifecycle, policyFaults } from './settings.ts';
 import { monitoring, alarms } from './monitoring.ts';
@@ -19,6 +19,7 @@ export const de: Dictionary = {
   signIn,
   buckets,
   objects,
+  links,
   details,
   acl,
   settings,

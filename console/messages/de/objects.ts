@@ -34,6 +34,7 @@ export const objects: Dictionary['objects'] = {
   rename: 'Umbenennen …',
   delete: 'Löschen',
   share: 'Öffentlicher Link …',
+  shareAll: 'Öffentliche Links …',
   openAccess: 'Öffentlich machen …',
   closeAccess: 'Öffentlichen Zugriff beenden …',
   actionsFor: (name) => `Aktionen für ${name}`,
@@ -78,4 +79,19 @@ export const objects: Dictionary['objects'] = {
   path: 'Pfad',
   editPath: 'Einen Pfad eingeben',
   shownOrder: 'In der Reihenfolge der Namen',
+};
+
+export const links: Dictionary['links'] = {
+  title: (what) => `Öffentliche Links von ${what}`,
+  meaning:
+    'Macht einen Link für jedes Objekt, auch für die in Ordnern. Wer einen Link hat, kann diese Version des Objekts lesen, gleich welche Rechte gelten.',
+  make: 'Links machen',
+  revokeMeaning: 'Früher gemachte Links, gleich von wem, lassen sich zusammen zurückziehen.',
+  revokeAll: 'Alle Links zurückziehen',
+  once: 'Kopieren oder sichern Sie sie jetzt: Der Dienst behält nur ihre Fingerabdrücke.',
+  copyAll: 'Alle kopieren',
+  save: 'Als Datei sichern',
+  more: (count) => `${count} weitere stehen in der Datei.`,
+  closed: 'Die öffentlichen Links werden nur einmal gezeigt.',
+  show: 'Links zeigen',
 };

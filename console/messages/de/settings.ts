@@ -2,6 +2,7 @@ import type { Dictionary } from '../messages.ts';
 
 export const settings: Dictionary['settings'] = {
   title: (bucket) => `Einstellungen von ${bucket}`,
+  toObjects: 'Objekte',
   overview: 'Überblick',
   access: 'Zugriff',
   lifecycle: 'Lebenszyklus',

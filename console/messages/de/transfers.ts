@@ -20,6 +20,8 @@ export const transfers: Dictionary['transfers'] = {
     delete: 'Löschen',
     undelete: 'Löschen zurücknehmen',
     access: 'Öffentlicher Zugriff',
+    links: 'Öffentliche Links',
+    revoke: 'Links zurückziehen',
   },
   states: {
     running: 'im Gang',

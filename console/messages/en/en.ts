@@ -1,7 +1,7 @@
 import { common, errors } from './common.ts';
 import { shell, keys, signIn } from './shell.ts';
 import { buckets } from './buckets.ts';
-import { objects } from './objects.ts';
+import { objects, links } from './objects.ts';
 import { details, acl } from './details.ts';
 import { settings, lifecycle, policyFaults } from './settings.ts';
 import { monitoring, alarms } from './monitoring.ts';
@@ -18,6 +18,7 @@ export const en = {
   signIn,
   buckets,
   objects,
+  links,
   details,
   acl,
   settings,

@@ -32,6 +32,7 @@ export const objects = {
   rename: 'Rename …',
   delete: 'Delete',
   share: 'Public link …',
+  shareAll: 'Public links …',
   openAccess: 'Open public access …',
   closeAccess: 'Close public access …',
   actionsFor: (name: string) => `Actions for ${name}`,
@@ -74,4 +75,19 @@ export const objects = {
   path: 'Path',
   editPath: 'Type a path',
   shownOrder: 'In order of names',
+};
+
+export const links = {
+  title: (what: string) => `Public links of ${what}`,
+  meaning:
+    'Makes a link for each object, those in folders included. Anybody with a link can read that version of the object, whatever its rights.',
+  make: 'Make links',
+  revokeMeaning: 'Links made earlier, by anybody, can be revoked together.',
+  revokeAll: 'Revoke all links',
+  once: 'Copy or save them now: the service keeps only their fingerprints.',
+  copyAll: 'Copy all',
+  save: 'Save as a file',
+  more: (count: string) => `${count} more are in the file.`,
+  closed: 'The public links are shown only once.',
+  show: 'Show links',
 };

@@ -1,5 +1,6 @@
 export const settings = {
   title: (bucket: string) => `Settings of ${bucket}`,
+  toObjects: 'Objects',
   overview: 'Overview',
   access: 'Access',
   lifecycle: 'Lifecycle',

@@ -18,6 +18,8 @@ export const transfers = {
     delete: 'Delete',
     undelete: 'Undelete',
     access: 'Public access',
+    links: 'Public links',
+    revoke: 'Revoke links',
   },
   states: {
     running: 'under way',

@@ -22,11 +22,12 @@ import { Empty, ErrorBox } from '../../ui/notices.tsx';
 interface Props {
   readonly bucket: string;
   readonly prefix: string;
-  readonly selected: string | undefined;
+  readonly selected?: string;
+  readonly tab?: string;
 }
 
 /** What is in a bucket: a folder of it, or what a search finds. */
-export function ObjectsPage({ bucket, prefix, selected }: Props) {
+export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
   const { client } = session.value!;
   const [filter, setFilter] = useState('');
   const [search, setSearch] = useState<SearchModel>();
@@ -147,6 +148,8 @@ export function ObjectsPage({ bucket, prefix, selected }: Props) {
           key={`${bucket}/${selected}`}
           bucket={bucket}
           objectKey={selected}
+          tab={tab}
+          onTab={(next) => go({ page: 'objects', bucket, prefix, selected, tab: next }, { replace: true })}
           onClose={() => go({ page: 'objects', bucket, prefix })}
         />
       )}

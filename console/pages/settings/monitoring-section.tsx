@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { MonitoringSwitch } from './monitoring-switch.tsx';
 import { localTime, periodFor, presets, type Preset, type Range } from './periods.ts';
 import { curlCommand } from '../../format/commands.ts';
-import { exactDate, language, number, size, t } from '../../messages/messages.ts';
+import { exactDate, locale, number, size, t } from '../../messages/messages.ts';
 import {
   getMetricData,
   getMonitoring,
@@ -56,8 +56,8 @@ export function MonitoringSection({ bucket }: { readonly bucket: string }) {
       {loaded.error !== undefined && <ErrorBox error={loaded.error} retry={loaded.reload} />}
       {view && <MonitoringSwitch bucket={bucket} isOn={view.isOn} onChanged={refresh} />}
       <div class="figures">
-        <Figure name={texts.size} shown={view && size(view.bytes.current.value)} />
-        <Figure name={texts.count} shown={view && number(view.objects.current.value)} />
+        <Figure name={texts.sizeNow} shown={view && size(view.bytes.current.value)} />
+        <Figure name={texts.countNow} shown={view && number(view.objects.current.value)} />
       </div>
       <div class="chart-bar">
         <Select
@@ -122,9 +122,7 @@ function commandOf(
 function Figure({ name, shown }: { readonly name: string; readonly shown: string | undefined }) {
   return (
     <div class="figure">
-      <div class="muted small">
-        {name}, {t.value.monitoring.now.toLowerCase()}
-      </div>
+      <div class="muted small">{name}</div>
       <div class="figure-value">{shown ?? <div class="skeleton" />}</div>
     </div>
   );
@@ -184,7 +182,7 @@ function tickOf(at: number, { start, end }: Range): string {
     : isLong
       ? { month: 'short', year: 'numeric' }
       : { day: 'numeric', month: 'short' };
-  return new Intl.DateTimeFormat(language.value, format).format(at);
+  return new Intl.DateTimeFormat(locale.value, format).format(at);
 }
 
 function Table({

@@ -7,6 +7,7 @@ import { OverviewSection } from './overview-section.tsx';
 import { WebsiteSection } from './website-section.tsx';
 import { t } from '../../messages/messages.ts';
 import { addressOf, go } from '../../session/router.ts';
+import { Icon } from '../../ui/icons.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { visibleName } from '../../format/names.ts';
 
@@ -32,7 +33,10 @@ export function SettingsPage({ bucket, section }: { readonly bucket: string; rea
     <div class="page">
       <div class="page-head">
         <h1>{texts.title(visibleName(bucket))}</h1>
-        <a href={addressOf({ page: 'objects', bucket, prefix: '' })}>{t.value.common.objects(2, '').trim()}</a>
+        <a class="button" href={addressOf({ page: 'objects', bucket, prefix: '' })}>
+          <Icon name="folder" />
+          {texts.toObjects}
+        </a>
       </div>
       <Tabs
         label={texts.title(bucket)}
