@@ -1,6 +1,7 @@
 import { askAlarm } from './alarm-dialog.tsx';
 import { AlarmHistory } from './alarm-history.tsx';
 import { conditionOf, windowOf } from './alarm-words.ts';
+import { MonitoringError } from './monitoring-error.tsx';
 import { MonitoringSwitch } from './monitoring-switch.tsx';
 import { curlCommand } from '../../format/commands.ts';
 import { visibleName } from '../../format/names.ts';
@@ -19,7 +20,7 @@ import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
-import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
+import { attempt, notify } from '../../ui/notices.tsx';
 
 /** The alarms of a bucket: their states, conditions, actions and history. */
 export function AlarmsSection({ bucket }: { readonly bucket: string }) {
@@ -29,7 +30,7 @@ export function AlarmsSection({ bucket }: { readonly bucket: string }) {
     const [isOn, list] = await Promise.all([getMonitoring(client, bucket), listAlarms(client, bucket)]);
     return { isOn, list };
   }, [client, bucket]);
-  if (loaded.error !== undefined) return <ErrorBox error={loaded.error} retry={loaded.reload} />;
+  if (loaded.error !== undefined) return <MonitoringError error={loaded.error} retry={loaded.reload} />;
   if (loaded.value === undefined) return <div class="skeleton" />;
   const { isOn, list } = loaded.value;
   const edit = async (alarm: Alarm | undefined): Promise<void> => {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { MonitoringError } from './monitoring-error.tsx';
 import { MonitoringSwitch } from './monitoring-switch.tsx';
 import { localTime, periodFor, presets, type Preset, type Range } from './periods.ts';
 import { curlCommand } from '../../format/commands.ts';
@@ -16,7 +17,6 @@ import { config, session } from '../../session/session.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
-import { ErrorBox } from '../../ui/notices.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TimeField } from '../../ui/text-field.tsx';
 
@@ -46,6 +46,7 @@ export function MonitoringSection({ bucket }: { readonly bucket: string }) {
     return { isOn, bytes, objects };
   }, [client, bucket, statistic, range.start, range.end]);
   const view = loaded.value;
+  if (loaded.error !== undefined) return <MonitoringError error={loaded.error} retry={loaded.reload} />;
   const refresh = (): void => {
     setUntil(Date.now());
     loaded.reload();
@@ -53,7 +54,6 @@ export function MonitoringSection({ bucket }: { readonly bucket: string }) {
   return (
     <div class="stack">
       <p class="muted">{texts.hint}</p>
-      {loaded.error !== undefined && <ErrorBox error={loaded.error} retry={loaded.reload} />}
       {view && <MonitoringSwitch bucket={bucket} isOn={view.isOn} onChanged={refresh} />}
       <div class="figures">
         <Figure name={texts.sizeNow} shown={view && size(view.bytes.current.value)} />
