@@ -30,10 +30,12 @@ export function formatDate(date: Date | number, language: string, now = Date.now
   const { relative, short } = formatsOf(language);
   const seconds = (time - now) / 1000;
   const distance = Math.abs(seconds);
+  // What ends in 23:59 hours ends in 24; what happened so long ago is 23 hours old.
+  const whole = seconds > 0 ? Math.round : Math.trunc;
   if (distance < minute) return relative.format(0, 'minute');
-  if (distance < hour) return relative.format(Math.trunc(seconds / minute), 'minute');
-  if (distance < day) return relative.format(Math.trunc(seconds / hour), 'hour');
-  if (distance < 7 * day) return relative.format(Math.trunc(seconds / day), 'day');
+  if (distance < hour) return relative.format(whole(seconds / minute), 'minute');
+  if (distance < day) return relative.format(whole(seconds / hour), 'hour');
+  if (distance < 7 * day) return relative.format(whole(seconds / day), 'day');
   return short.format(time);
 }
 

@@ -63,7 +63,7 @@ export function BucketsPage() {
       ) : shown.length === 0 ? (
         <Empty title={texts.noMatch} />
       ) : (
-        <table>
+        <table class="list-table">
           <thead>
             <tr>
               <th>{texts.name}</th>

@@ -140,7 +140,9 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
             onDrop={(event, folder) => void droppedOn(event, bucket, folder)}
           />
         )}
-        <StatusBar listing={listing} search={search} onEndSearch={() => setSearch(undefined)} />
+        {error === undefined && (
+          <StatusBar listing={listing} search={search} onEndSearch={() => setSearch(undefined)} />
+        )}
         {isOver && <div class="drop-veil">{t.value.objects.dropHere(visibleName(where))}</div>}
       </div>
       {selected !== undefined && (
@@ -169,7 +171,7 @@ function EmptyFolder({
   const texts = t.value.objects;
   if (filter !== '') return <Empty title={texts.noMatch} />;
   return (
-    <Empty title={texts.emptyFolder}>
+    <Empty title={texts.emptyFolder} isDropTarget>
       <p>{texts.emptyMeaning}</p>
       <CommandLine command={awsCommand(config.value!, 's3', 'sync', '.', `s3://${bucket}/${prefix}`)} />
     </Empty>

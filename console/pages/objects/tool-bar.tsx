@@ -107,7 +107,7 @@ function FilterField({ filter, onFilter }: Pick<Props, 'filter' | 'onFilter'>) {
   useEffect(() => setText(filter), [filter]);
   return (
     <div class="filter">
-      <Icon name="menu" />
+      <Icon name="filter" />
       <input
         id="filter"
         type="search"

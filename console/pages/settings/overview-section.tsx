@@ -35,19 +35,26 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
   const status = versioning === 'Enabled' ? 'Suspended' : 'Enabled';
   return (
     <div class="stack">
-      <section>
+      <section class="stack tight">
         <h2>{texts.use}</h2>
-        <p>
-          {size(use.bytes)}, {t.value.common.objects(use.objects, number(use.objects))}
-        </p>
-        {quota && (
+        {quota ? (
           <>
-            <p>{texts.quotaBytes(size(quota.bytes), size(quota.bytesLimit))}</p>
-            <Meter part={quota.bytes / quota.bytesLimit} />
-            <p>{texts.quotaObjects(number(quota.objects), number(quota.objectsLimit))}</p>
-            <Meter part={quota.objects / quota.objectsLimit} />
+            <div class="quotas">
+              <Quota
+                text={texts.quotaBytes(size(quota.bytes), size(quota.bytesLimit))}
+                part={quota.bytes / quota.bytesLimit}
+              />
+              <Quota
+                text={texts.quotaObjects(number(quota.objects), number(quota.objectsLimit))}
+                part={quota.objects / quota.objectsLimit}
+              />
+            </div>
             <p class="hint">{texts.quotaHint}</p>
           </>
+        ) : (
+          <p>
+            {size(use.bytes)}, {t.value.common.objects(use.objects, number(use.objects))}
+          </p>
         )}
       </section>
       <section class="stack tight">
@@ -97,10 +104,13 @@ const encryptionOption = [
   JSON.stringify({ Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] }),
 ] as const;
 
-function Meter({ part }: { readonly part: number }) {
+function Quota({ text, part }: { readonly text: string; readonly part: number }) {
   return (
-    <div class={part > 0.9 ? 'meter warn' : 'meter'}>
-      <div style={{ width: `${Math.min(100, part * 100)}%` }} />
+    <div class="stack tight">
+      <p>{text}</p>
+      <div class={part > 0.9 ? 'meter warn' : 'meter'}>
+        <div style={{ width: `${Math.min(100, part * 100)}%` }} />
+      </div>
     </div>
   );
 }

@@ -51,7 +51,7 @@ async function show(
   take: (page: Page) => Promise<void>,
 ): Promise<void> {
   const context = await browser.newContext({ locale: 'en-GB', ...options });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(30_000);
   try {
     const page = await context.newPage();
     await inventHistory(page, origin);
