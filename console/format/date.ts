@@ -8,6 +8,7 @@ const formats = new Map<
     readonly relative: Intl.RelativeTimeFormat;
     readonly short: Intl.DateTimeFormat;
     readonly long: Intl.DateTimeFormat;
+    readonly minute: Intl.DateTimeFormat;
   }
 >();
 
@@ -18,6 +19,7 @@ function formatsOf(language: string) {
     relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto' }),
     short: new Intl.DateTimeFormat(language, { year: 'numeric', month: 'short', day: 'numeric' }),
     long: new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long' }),
+    minute: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
   };
   formats.set(language, made);
   return made;
@@ -42,4 +44,9 @@ export function formatDate(date: Date | number, language: string, now = Date.now
 /** The date with everything, for a title. */
 export function formatExactDate(date: Date | number, language: string): string {
   return Number.isNaN(Number(date)) ? '' : formatsOf(language).long.format(date);
+}
+
+/** `22 Nov 2026, 14:05`: where there are many of them. */
+export function formatMinute(date: Date | number, language: string): string {
+  return Number.isNaN(Number(date)) ? '' : formatsOf(language).minute.format(date);
 }

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { formatDate, formatExactDate } from '../format/date.ts';
+import { formatDate, formatExactDate, formatMinute } from '../format/date.ts';
 import { formatNumber, formatSize } from '../format/size.ts';
 import { en } from './en/en.ts';
 
@@ -44,3 +44,4 @@ export const size = (bytes: number): string => formatSize(bytes, locale.value);
 export const number = (value: number): string => formatNumber(value, locale.value);
 export const date = (value: Date | number): string => formatDate(value, locale.value);
 export const exactDate = (value: Date | number): string => formatExactDate(value, locale.value);
+export const minute = (value: Date | number): string => formatMinute(value, locale.value);

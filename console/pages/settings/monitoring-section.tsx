@@ -3,7 +3,7 @@ import { MonitoringError } from './monitoring-error.tsx';
 import { MonitoringSwitch } from './monitoring-switch.tsx';
 import { localTime, periodFor, presets, type Preset, type Range } from './periods.ts';
 import { curlCommand } from '../../format/commands.ts';
-import { exactDate, locale, number, size, t } from '../../messages/messages.ts';
+import { locale, minute, number, size, t } from '../../messages/messages.ts';
 import {
   getMetricData,
   getMonitoring,
@@ -163,7 +163,7 @@ function Graph({
             base={isBytes ? 1024 : 1000}
             label={texts.summary(name, shown(Math.min(...values)), shown(Math.max(...values)))}
             value={shown}
-            time={exactDate}
+            time={minute}
             tick={(at) => tickOf(at, range)}
           />
           <Table points={datapoints} shown={shown} />
@@ -209,7 +209,7 @@ function Table({
             <tbody>
               {points.map(({ at, value }) => (
                 <tr key={at}>
-                  <td>{exactDate(at)}</td>
+                  <td>{minute(at)}</td>
                   <td class="number">{shown(value)}</td>
                 </tr>
               ))}

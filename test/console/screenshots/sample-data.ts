@@ -1,13 +1,17 @@
 import {
   CreateBucketCommand,
+  PutBucketCorsCommand,
+  PutBucketLifecycleConfigurationCommand,
   PutBucketPolicyCommand,
   PutBucketTaggingCommand,
   PutBucketVersioningCommand,
+  PutBucketWebsiteCommand,
   PutObjectTaggingCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Browser } from 'playwright-core';
 import { put } from '../../support/objects.ts';
+import { runProgram } from '../../support/program.ts';
 
 /** The buckets that screenshots show. */
 export const sample = { main: 'harbour-museum', site: 'harbour-museum-site', empty: 'loans-2027' } as const;
@@ -80,4 +84,60 @@ export async function fillSample(client: S3Client, browser: Browser): Promise<vo
   ];
   const Policy = JSON.stringify({ Version: '2012-10-17', Statement });
   await client.send(new PutBucketPolicyCommand({ Bucket: sample.site, Policy }));
+  await setUp(client);
+}
+
+/** Settings of the buckets, so that there is something to be seen on each page. */
+async function setUp(client: S3Client): Promise<void> {
+  await client.send(
+    new PutBucketLifecycleConfigurationCommand({
+      Bucket: sample.main,
+      LifecycleConfiguration: {
+        Rules: [
+          { ID: 'drafts', Status: 'Enabled', Filter: { Prefix: 'drafts/' }, Expiration: { Days: 30 } },
+          {
+            ID: 'old-versions',
+            Status: 'Disabled',
+            Filter: {},
+            NoncurrentVersionExpiration: { NoncurrentDays: 365 },
+          },
+        ],
+      },
+    }),
+  );
+  await client.send(
+    new PutBucketWebsiteCommand({
+      Bucket: sample.site,
+      WebsiteConfiguration: {
+        IndexDocument: { Suffix: 'index.html' },
+        ErrorDocument: { Key: 'not-found.html' },
+        RoutingRules: [
+          { Condition: { KeyPrefixEquals: 'visit/' }, Redirect: { ReplaceKeyPrefixWith: 'plan-your-visit/' } },
+          {
+            Condition: { KeyPrefixEquals: 'shop/', HttpErrorCodeReturnedEquals: '404' },
+            Redirect: { Protocol: 'https', HostName: 'shop.example.com', HttpRedirectCode: '302' },
+          },
+        ],
+      },
+    }),
+  );
+  const rule = {
+    AllowedOrigins: ['https://www.example.com', 'https://*.example.org'],
+    AllowedMethods: ['GET', 'HEAD'],
+    AllowedHeaders: ['*'],
+    ExposeHeaders: ['ETag'],
+    MaxAgeSeconds: 3_600,
+  };
+  await client.send(new PutBucketCorsCommand({ Bucket: sample.site, CORSConfiguration: { CORSRules: [rule] } }));
+}
+
+/** Turns monitoring on and sets alarms, by the program: S3's own clients have nothing for it. */
+export async function watch(data: string): Promise<void> {
+  await runProgram(['monitoring', 'enable', sample.main, '--data', data]);
+  const alarm = ['alarm', 'put', sample.main];
+  await runProgram([...alarm, 'nearly full', '--threshold', '20e12', '--on-alarm', 'log:', '--data', data]);
+  const few = ['--metric', 'NumberOfObjects', '--comparison', 'LessThanThreshold', '--threshold', '5'];
+  await runProgram([...alarm, 'objects vanished', ...few, '--on-alarm', 'https://hooks.example.com/x', '--data', data]);
+  await runProgram(['run', 'collect-metrics', '--data', data]);
+  await runProgram(['run', 'evaluate-alarms', '--data', data]);
 }

@@ -7,7 +7,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { fillSample, sample } from './sample-data.ts';
+import { fillSample, watch } from './sample-data.ts';
 import { inventHistory, views, type View } from './views.ts';
 import { build } from '../../../bin/build.mjs';
 import { buildConsole } from '../../../console/build.mjs';
@@ -45,7 +45,7 @@ const documented: readonly { readonly file: string; readonly view: string; reado
 /** Opens a view as somebody who came just now, and calls back when it is there. */
 async function show(
   browser: Browser,
-  { origin, endpoint }: { readonly origin: string; readonly endpoint: string },
+  origin: string,
   { path, act, isPublic }: View,
   { suffix: _, ...options }: Variant,
   take: (page: Page) => Promise<void>,
@@ -69,26 +69,25 @@ async function show(
   } finally {
     await context.close();
   }
-  void endpoint;
 }
 
-async function takeAll(browser: Browser, at: { origin: string; endpoint: string }, folder: string, only: RegExp) {
+async function takeAll(browser: Browser, origin: string, folder: string, only: RegExp) {
   await mkdir(folder, { recursive: true });
   for (const view of views.filter(({ name }) => only.test(name))) {
     for (const variant of variants) {
       const file = join(folder, `${view.name}.${variant.suffix}.png`);
-      await show(browser, at, view, variant, async (page) => void (await page.screenshot({ path: file }))).catch(
+      await show(browser, origin, view, variant, async (page) => void (await page.screenshot({ path: file }))).catch(
         (error: unknown) => console.error(`${view.name} ${variant.suffix}: ${String(error).slice(0, 300)}`),
       );
     }
   }
 }
 
-async function takeDocumented(browser: Browser, at: { origin: string; endpoint: string }): Promise<void> {
+async function takeDocumented(browser: Browser, origin: string): Promise<void> {
   await mkdir(images, { recursive: true });
   for (const { file, view: name, variant } of documented) {
     const view = views.find((each) => each.name === name)!;
-    await show(browser, at, view, variant, async (page) => {
+    await show(browser, origin, view, variant, async (page) => {
       // Playwright takes PNG and JPEG alone; WebP is a third of either.
       const debug = await page.context().newCDPSession(page);
       const { data } = await debug.send('Page.captureScreenshot', { format: 'webp', quality: 82 });
@@ -108,13 +107,13 @@ const ports = option === '--all' ? ['9470', '9471'] : ['9000', '9001'];
 const service = await startService({ args: ['--port', ports[0]!, '--console-port', ports[1]!] });
 const browser = await chromium.launch({ executablePath, args: ['--headless', '--no-sandbox', '--disable-gpu'] });
 try {
-  const at = { origin: `http://127.0.0.1:${ports[1]}`, endpoint: service.url };
+  const origin = `http://127.0.0.1:${ports[1]}`;
   await fillSample(sdk(service), browser);
-  if (option === '--all') await takeAll(browser, at, folder, new RegExp(pattern));
-  else await takeDocumented(browser, at);
+  await watch(service.data);
+  if (option === '--all') await takeAll(browser, origin, folder, new RegExp(pattern));
+  else await takeDocumented(browser, origin);
 } finally {
   await browser.close();
   await service.stop();
   await rm(service.data, { recursive: true, force: true });
 }
-void sample;
