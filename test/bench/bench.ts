@@ -47,6 +47,12 @@ async function coldStarts(rounds: number): Promise<void> {
   await benchColdStarts(rounds);
 }
 
+/** Only where it is wanted is the driver of the browser loaded. */
+async function benchInBrowser(keys: number): Promise<void> {
+  const { benchConsole } = await import('./console.ts');
+  await benchConsole(keys);
+}
+
 const program = withRequestOptions(new Command('npm run bench --'))
   .description('How fast the service is. Without a command: signatures, cold starts and requests, one after the other.')
   .enablePositionalOptions()
@@ -81,6 +87,13 @@ program
   .argument('[objects]', 'objects in the bucket', toCount, 50_000)
   .argument('[due]', 'the share of them that is due', toShare, 0.1)
   .action(benchLifecycle);
+program
+  .command('console')
+  .description(
+    'how long the console takes to show the buckets, and to answer keys, clicks and scrolling in a large folder',
+  )
+  .argument('[keys]', 'keys in the folder', toCount, 100_000)
+  .action(benchInBrowser);
 
 program.command('stalls').description('the longest that reading anything which clients send takes').action(benchStalls);
 

@@ -85,12 +85,16 @@ describe('buckets', () => {
     await dialog.getByText('Somebody else has a bucket of this name').waitFor();
     const bucket = bucketName();
     await dialog.getByRole('textbox', { name: 'Name' }).fill(bucket);
-    await dialog.getByLabel('Region').fill('eu-nowhere-1');
+    await dialog.getByLabel('Region').fill('no region');
     await create.click();
-    await dialog.getByText('400 ').waitFor();
-    await dialog.getByLabel('Region').fill('us-east-1');
+    await dialog.getByText('400 InvalidLocationConstraint').waitFor();
+    await dialog.getByLabel('Region').fill('eu-central-1');
     await dialog.getByLabel('Encrypt new objects').check();
-    await create.click();
+    const [request] = await Promise.all([
+      page.waitForRequest((each) => each.method() === 'PUT' && each.url().endsWith(`/${bucket}`)),
+      create.click(),
+    ]);
+    expect(request.postData()).toContain('<LocationConstraint>eu-central-1</LocationConstraint>');
     await page.getByText('Drop files and folders here').waitFor();
     await put(under.sdk(bob), bucket, 'a', 'secret');
     const head = await under.sdk(bob).send(new GetObjectCommand({ Bucket: bucket, Key: 'a' }));
