@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * The programs: their sources, and what is loaded from node_modules rather than bundled. lmdb brings a native library, and the
  * cloud's SDKs are no use to most who start the service on one machine. A server of the byte lane is one file, and so is the scrub beside it.
  */
-const programs = {
+export const programs = {
   stillage: { source: 'functions/runtime/cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
   'byte-lane': { source: 'functions/runtime/cloud/byte-lane.ts', external: [] },
   'cloud-scrub': { source: 'functions/runtime/cloud/scrub-task.ts', external: [] },

@@ -1,4 +1,4 @@
-// `npm run check`: types, lint, format and the fast tests, side by side where that is faster.
+// `npm run check`: types, lint, format, dead code and the fast tests, side by side.
 import { spawn } from 'node:child_process';
 
 /** What takes seconds each, and is left to `npm test`. */
@@ -10,9 +10,21 @@ const steps = [
     'tsc',
     ['--noEmit', '-p', '.', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/check.tsbuildinfo'],
   ],
-  ['types of the console', 'tsc', ['--noEmit', '-p', 'test/console']],
+  [
+    'types of the console',
+    'tsc',
+    [
+      '--noEmit',
+      '-p',
+      'test/console',
+      '--incremental',
+      '--tsBuildInfoFile',
+      'node_modules/.cache/check-console.tsbuildinfo',
+    ],
+  ],
   ['lint', 'eslint', ['.', '--cache', '--cache-location', 'node_modules/.cache/eslint', '--max-warnings', '0']],
   ['format', 'prettier', ['--check', '--log-level', 'warn', '--cache', '.']],
+  ['dead code', 'knip', ['--no-progress', '--treat-config-hints-as-errors']],
   [
     'fast tests',
     'vitest',

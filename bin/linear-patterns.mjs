@@ -5,7 +5,8 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
 // In this thread and without a program of its own: the package's entry starts one where there is one for the machine.
-const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js');
+const require = createRequire(import.meta.url);
+const { checkSync } = require('recheck/lib/browser.js');
 
 const cacheFile = new URL('../node_modules/.cache/linear-patterns.json', import.meta.url).pathname;
 /** Milliseconds. What cannot be decided within is left to eslint-plugin-regexp. */

@@ -118,7 +118,7 @@ export class BackgroundFunctionConstruct extends Construct {
 const topicsOfUsers = 'arn:aws:sns:*:*:*';
 
 /** A statement that allows these actions on a queue. */
-export function allow(sid: string, actions: readonly string[], queue: IQueue): PolicyStatement {
+function allow(sid: string, actions: readonly string[], queue: IQueue): PolicyStatement {
   return new PolicyStatement({ sid, actions: [...actions], resources: [queue.queueArn] });
 }
 

@@ -9,7 +9,7 @@ import { acknowledgeWildcard } from './grants.ts';
  * The prefix list of the servers by which CloudFront reaches origins. Its id differs from region to region.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/LocationsOfEdgeServers.html#managed-prefix-list
  */
-export const originFacingList = 'com.amazonaws.global.cloudfront.origin-facing';
+const originFacingList = 'com.amazonaws.global.cloudfront.origin-facing';
 
 /**
  * Looks up the id of that list while the stack is deployed: an app that looked it up before could not be synthesised without an account.

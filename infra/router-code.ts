@@ -17,7 +17,7 @@ export interface RouterProps {
 }
 
 /** The routes as the router knows them. Rows that end where everything ends that has no row are left out. */
-export function compileRoutes({
+function compileRoutes({
   domain,
   websiteDomain,
   functions,

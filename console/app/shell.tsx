@@ -55,7 +55,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
 }
 
 /** The mark: a rack, seen from the front. */
-export function Mark() {
+function Mark() {
   return (
     <svg viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="7" />

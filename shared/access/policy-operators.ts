@@ -5,7 +5,7 @@ import { fillTemplates, isFixed, readTemplate, variablesOf, type KnownFacts } fr
 import { codePoints, PatternSet, type Pattern } from './wildcard.ts';
 
 /** The values that a policy gives an operator, to be held against those of requests. */
-export interface Operands {
+interface Operands {
   /** Whether each stands for itself, or for a range of addresses that somebody can own; none for a pattern. */
   readonly areFixed: boolean;
   /** The condition keys whose values stand for variables in them. */

@@ -5,7 +5,7 @@ import type { Stepwise } from './pace.ts';
 export type Pattern = readonly number[];
 
 /** `?`: any one character. */
-export const anyOne = -1;
+const anyOne = -1;
 /** `*`: any characters, or none. */
 export const anyMany = -2;
 

@@ -1,15 +1,13 @@
 import { routes, type OperationName } from './routes.ts';
 
-/**
- * The two ways from the distribution to an operation. The control lane, API Gateway and a function for each operation, carries
- * some 4.5 MB and no length of an answer to HEAD. The byte lane, servers for the operations that carry bytes or are frequent, streams.
- */
-export type Lane = 'control' | 'byte';
-
 const always: readonly string[] = [];
 
 /**
- * The operations of the byte lane. Where headers are named, it takes the requests that have one of them, and the others go by
+ * The operations of the byte lane, one of the two ways from the distribution to an operation. The control lane, API Gateway and a
+ * function for each operation, carries some 4.5 MB and no length of an answer to HEAD. The byte lane, servers for the operations
+ * that carry bytes or are frequent, streams.
+ *
+ * Where headers are named, it takes the requests that have one of them, and the others go by
  * the control lane: a copy moves bytes only where it changes their encryption or their checksum.
  */
 export const byteLane: Readonly<Partial<Record<OperationName, readonly string[]>>> = {

@@ -12,7 +12,7 @@ import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document, quoted, timestamp } from './writer.ts';
 
 /** The most parts an upload may have. */
-export const maximumParts = 10_000;
+const maximumParts = 10_000;
 
 /**
  * The answer of CreateMultipartUpload.

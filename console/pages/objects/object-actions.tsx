@@ -26,7 +26,7 @@ import { attempt, notify } from '../../ui/notices.tsx';
 const client = (): S3Client => session.peek()!.client;
 
 /** One by its name, several by their number. */
-export function namesOf(entries: readonly Entry[]): string {
+function namesOf(entries: readonly Entry[]): string {
   const [only] = entries;
   return entries.length === 1 && only !== undefined
     ? visibleName(baseName(only.key))
@@ -72,7 +72,7 @@ export async function askFolder(bucket: string, prefix: string): Promise<void> {
 }
 
 /** Asks for a new name. A folder is renamed object by object. */
-export async function askRename(bucket: string, entry: Entry): Promise<void> {
+async function askRename(bucket: string, entry: Entry): Promise<void> {
   const before = baseName(entry.key);
   const name = await ask<string>((answer) => <RenameDialog bucket={bucket} entry={entry} onDone={answer} />);
   if (name === undefined || name === before) return;

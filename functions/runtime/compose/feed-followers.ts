@@ -8,7 +8,7 @@ import type { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 import type { Follower } from '../../feed/follow-changes.ts';
 
 /** How long replaced content may still be read by requests that found it before, on one machine; in milliseconds. */
-export const localGrace = hour;
+const localGrace = hour;
 
 /** What follows the change feed where one process follows all of it, in this order. */
 export function feedFollowers(deps: {

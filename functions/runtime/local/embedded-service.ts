@@ -53,7 +53,7 @@ export interface EmbeddedDeps extends Stores {
 }
 
 /** What one process keeps for others that serve requests as it does. */
-export interface Primary {
+interface Primary {
   readonly mutex: Pick<KeyedMutex, 'run'>;
   readonly counters: (usage: Usage, limits: Limits) => Counters;
   /** Undefined: no rate is limited. */

@@ -18,7 +18,7 @@ export function calendarOf(seconds: number | undefined): Calendar {
  * Whether the scheduled function has something to do: a pass that is not over, or the first pass of a day. Nothing becomes due within a
  * real day. Within a short one everything may, so there are four passes in it.
  */
-export function passIsDue(latest: LifecyclePass | undefined, now: number, seconds: number | undefined): boolean {
+function passIsDue(latest: LifecyclePass | undefined, now: number, seconds: number | undefined): boolean {
   if (seconds === undefined || latest?.finishedAt === undefined) return isPassDue(latest, now);
   return now - latest.startedAt >= (seconds * 1000) / 4;
 }

@@ -26,12 +26,6 @@ import {
 } from '../../access/account-names.ts';
 import { privileges, type Privilege } from '../../access/identity.ts';
 
-/** A project and the item that it was read from. */
-export interface FoundProject {
-  readonly record: ProjectRecord;
-  readonly item: Attributes;
-}
-
 /**
  * Customers, projects and users, as an operator manages them. Projects are named `project@customer` or by their canonical ids,
  * users `project:user@customer`. What runs beside it sees a change within the time that looked-up keys are believed.

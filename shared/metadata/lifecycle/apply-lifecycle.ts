@@ -40,7 +40,7 @@ export interface LifecycleOptions {
 }
 
 /** How much is done in one go. */
-export interface LifecycleBounds {
+interface LifecycleBounds {
   /** Keys, or uploads, that are read at once; after so many the cursor is moved. */
   readonly keysPerPage: number;
   /** After so many pages a slice is cut in two if there are too few for everybody. */

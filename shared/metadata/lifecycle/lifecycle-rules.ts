@@ -21,7 +21,7 @@ export interface EnabledRule {
 export type Tags = readonly (readonly [key: string, value: string])[];
 
 /** What holds of an object for a rule to apply: all of it. */
-export interface LifecycleFilter {
+interface LifecycleFilter {
   readonly prefix: string;
   readonly tags: Tags;
   /** Bytes, exclusive. */

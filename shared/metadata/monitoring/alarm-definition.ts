@@ -16,7 +16,7 @@ export type MissingDataTreatment = (typeof missingDataTreatments)[number];
 export type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
 
 /** Whom an alarm tells that it has come into a state. */
-export type AlarmActions = Readonly<Record<AlarmState, readonly string[]>>;
+type AlarmActions = Readonly<Record<AlarmState, readonly string[]>>;
 
 /** What an alarm watches for: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html */
 export interface AlarmDefinition {
@@ -124,7 +124,7 @@ export function readAlarmName(name: string | undefined): string {
 }
 
 /** What kind of action this is, or undefined if it is none. */
-export function actionKind(action: string): ActionKind | undefined {
+function actionKind(action: string): ActionKind | undefined {
   if (action === 'log:') return 'log';
   if (/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/.test(action)) return 'topic';
   return isWebhook(action) ? 'webhook' : undefined;

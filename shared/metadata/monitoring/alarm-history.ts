@@ -8,7 +8,7 @@ import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../table
 /** What can happen to an alarm; of what happens in the same millisecond, the later in this list is the later. */
 const historyTypes = ['ConfigurationUpdate', 'StateUpdate', 'Action'] as const;
 
-export type HistoryType = (typeof historyTypes)[number];
+type HistoryType = (typeof historyTypes)[number];
 
 export interface HistoryEntry {
   /** Milliseconds since the epoch. */
@@ -23,7 +23,7 @@ export interface HistoryPage {
   readonly next: string | undefined;
 }
 
-export const historyKept = 30 * day;
+const historyKept = 30 * day;
 const pageSize = 100;
 
 /** What happened to alarms, kept for 30 days. */

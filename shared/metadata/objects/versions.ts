@@ -80,7 +80,7 @@ export interface CurrentVersion extends Version {
 }
 
 /** The most bytes that the item of a current version may have, key included, for its objectAttributes to lie in it: one write unit. */
-export const maxInlineItemBytes = 1024;
+const maxInlineItemBytes = 1024;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -10,7 +10,7 @@ import type { BucketSettings, ObjectOwnership } from '../../metadata/buckets/buc
  */
 
 /** Whether the ACLs of a bucket and its objects are off. */
-export function aclsAreOff({ objectOwnership }: BucketSettings): boolean {
+function aclsAreOff({ objectOwnership }: BucketSettings): boolean {
   return objectOwnership === 'BucketOwnerEnforced';
 }
 

@@ -54,7 +54,7 @@ export interface AuthenticatedHead {
 }
 
 /** A body that nobody has read yet, and what its signature says of it. */
-export interface AnnouncedBytes {
+interface AnnouncedBytes {
   /** As sent: the header fields alone announce a body, whatever a query has in their place. */
   readonly message: Pick<RequestMessage, 'fields' | 'body'>;
   readonly hash: PayloadHash;

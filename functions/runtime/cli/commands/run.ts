@@ -40,10 +40,7 @@ function applyLifecycleCommand(): Command {
  * Goes on with the pass that is not over, if there is one; then, or else, makes a pass that has begun after the call. Tells on standard
  * error how far it is.
  */
-export async function runApplyLifecycle(
-  deps: Deps,
-  { lifecycleDaySeconds, workers }: ApplyLifecycleOptions,
-): Promise<Report> {
+async function runApplyLifecycle(deps: Deps, { lifecycleDaySeconds, workers }: ApplyLifecycleOptions): Promise<Report> {
   const calledAt = deps.clock.now();
   const work = lifecycleDeps(deps);
   const progress = new Progress();
