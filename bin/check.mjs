@@ -24,7 +24,11 @@ const steps = [
   ],
   ['lint', 'eslint', ['.', '--cache', '--cache-location', 'node_modules/.cache/eslint', '--max-warnings', '0']],
   ['format', 'prettier', ['--check', '--log-level', 'warn', '--cache', '.']],
-  ['dead code', 'knip', ['--no-progress', '--treat-config-hints-as-errors']],
+  [
+    'dead code',
+    'knip',
+    ['--no-progress', '--treat-config-hints-as-errors', '--cache', '--cache-location', 'node_modules/.cache/knip'],
+  ],
   [
     'fast tests',
     'vitest',
