@@ -59,7 +59,7 @@ import { getPublicLink } from './service/get-public-link.ts';
 import { listBuckets } from './service/list-buckets.ts';
 import { getWebsitePage } from './website/get-website-page.ts';
 
-/** Every operation that is built. A row of the route table that is not here answers 501 NotImplemented. */
+/** All implemented operations. Routes whose operation is not listed here answer 501 NotImplemented. */
 export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
   (
     [

@@ -1,5 +1,4 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
-import { renamedOf } from '../../shared/metadata/objects/version-attributes.ts';
 import { checkKey, decodeKey } from '../../shared/http/address.ts';
 import { utf8Of } from '../../shared/http/message.ts';
 import {
@@ -11,14 +10,14 @@ import {
 } from '../../shared/http/preconditions.ts';
 import type { Guard } from '../../shared/metadata/objects/new-version.ts';
 import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
-import { etagOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
+import { etagOf, renamedOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
 const sourceField = 'x-amz-rename-source';
 const tokenField = 'x-amz-client-token';
 const maxAttempts = 4;
 
-/** Moves no bytes, and shows one of the two names at any time: https://docs.aws.amazon.com/AmazonS3/latest/API/API_RenameObject.html */
+/** Renames atomically, without moving bytes: https://docs.aws.amazon.com/AmazonS3/latest/API/API_RenameObject.html */
 export const renameObject = defineOperation({
   name: 'RenameObject',
   on: 'object',
@@ -65,7 +64,7 @@ export const renameObject = defineOperation({
         objectAttributes: await view.objectAttributes(source),
         renameToken: token,
       };
-      // Where versions are kept, the former name keeps its own.
+      // With versioning, the old name keeps its versions.
       const grows = bucket.versioning !== 'off';
       const reservation = grows ? await quotas.reserve(bucket, { bytes: source.size, objects: 1 }) : undefined;
       try {
@@ -74,7 +73,7 @@ export const renameObject = defineOperation({
           rightsCount: 'at the commit',
           extras: async (version: CurrentVersion, before, present) => {
             const { changes, conditions: held } = await share(version, before, present);
-            const left = await objects.leave(present, from, source);
+            const left = await objects.renamedAway({ bucket: present, key: from, source });
             // Where versions are kept, the former name keeps this one, and its links stay with it.
             const isKept = present.versioning === 'on' || source.named;
             const links = isKept
@@ -96,7 +95,7 @@ export const renameObject = defineOperation({
   render: () => ({}),
 });
 
-/** `/bucket/key` or `key`, percent-encoded; only within one bucket. */
+/** Reads the source: `/bucket/key` or `key`, percent-encoded, in the same bucket. */
 function parseSource(value: string, bucket: string): string {
   if (value === '')
     throw invalidArgument(sourceField, value, `The header ${sourceField} must name the object to rename.`);

@@ -1,9 +1,9 @@
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
 /**
- * Stillage's own `GET /_stillage/health`, readiness: 200 while table and blobs can be read. `"writable": false` says that a disk is full
- * or read-only: GET goes on, and DELETE as long as the table has room, so that a load balancer should keep sending requests here.
- * `"ephemeral": true` says that nothing is kept.
+ * Stillage's own `GET /_stillage/health`, readiness: 200 while table and blobs can be read. `"writable": false`
+ * reports a full or read-only disk: GET still works, and DELETE while the table has room, so a load balancer should
+ * keep sending requests. `"ephemeral": true` reports a deployment that keeps nothing.
  */
 export const getHealth = defineOperation({
   name: 'GetHealth',

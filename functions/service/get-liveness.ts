@@ -1,6 +1,6 @@
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
-/** Stillage's own `GET /_stillage/live`, liveness: 200 whenever the process answers. It asks neither table nor blobs. */
+/** Stillage's own `GET /_stillage/live`, liveness: 200 whenever the process responds. Reads neither table nor blobs. */
 export const getLiveness = defineOperation({
   name: 'GetLiveness',
   on: 'internal',

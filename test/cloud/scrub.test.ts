@@ -8,7 +8,7 @@ import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
 import { resources, synthesise } from '../infra/synthesis.ts';
 import { createBucket, createTable, dynamoDbAt, s3At, noEngine, startMoto, type Moto } from '../support/moto.ts';
 import { run } from '../support/programs.ts';
@@ -118,7 +118,7 @@ describe('the scrub of a deployment', () => {
     );
     expect(stdout).toBe('');
     expect(stderr).toMatch(
-      /^the deployment may be writing what is younger than the longest request; .* --min-age 1d or more\n$/,
+      /^the deployment may still be writing data of requests in progress; .* --min-age 1d or more\n$/,
     );
   });
 

@@ -1,20 +1,23 @@
 import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
 import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
 import { Manifests } from '../../../shared/metadata/objects/manifests.ts';
+import { Objects } from '../../../shared/metadata/objects/objects.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 
 /**
- * The deps of a scrub over a choice of adapters, without a way to wait for the change feed.
+ * Returns the dependencies of a scrub for these adapters, except `drain`, which waits for the change feed.
  */
 export function scrubDeps(
   adapters: Pick<ScrubDeps, 'table' | 'blobs' | 'clock' | 'randomness'>,
 ): Omit<ScrubDeps, 'drain'> {
   const { table, blobs, clock, randomness } = adapters;
   const manifests = new Manifests(adapters);
-  const uploads = new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests });
+  const buckets = new Buckets(adapters);
+  const objects = new Objects({ ...adapters, buckets });
+  const uploads = new Uploads({ ...adapters, buckets, manifests });
   const release = new Release({ ...adapters, manifests, uploads });
-  const bucketPurge = new BucketPurge({ ...adapters, uploads });
+  const bucketPurge = new BucketPurge({ ...adapters, objects, uploads });
   return { table, blobs, clock, randomness, manifests, uploads, release, bucketPurge };
 }

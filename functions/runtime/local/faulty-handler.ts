@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { resolveTarget, type Address, type HostNames } from '../../../shared/http/address.ts';
+import { formatHttpDate } from '../../../shared/http/dates.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
 import { findRoute, type OperationName } from '../../../shared/protocol/routes.ts';
 import { errorDocument } from '../../../shared/xml/error.ts';
@@ -16,10 +17,10 @@ export interface FaultyHandlerDeps {
   readonly now: () => number;
 }
 
-/** The connection is to be cut here. The transport does so when a handler or a body throws. */
+/** Makes the transport close the connection, as it does when a handler or a body throws. */
 class ConnectionCut extends Error {}
 
-/** Answers requests as its handler does, but for those that meet a fault. What is about the service itself meets none. */
+/** Injects faults into the answers of a handler. Requests for the service's internal paths meet none. */
 export class FaultyHandler implements Handler {
   readonly #deps: FaultyHandlerDeps;
 
@@ -56,7 +57,7 @@ export class FaultyHandler implements Handler {
       const operation: OperationName = findRoute(address, method, query, fields);
       return { operation, ...namesOf(address) };
     } catch (error) {
-      // What is no request of S3's is refused by the service.
+      // The service refuses requests that are not S3's.
       if (error instanceof S3Error) return undefined;
       throw error;
     }
@@ -69,7 +70,7 @@ export class FaultyHandler implements Handler {
     const fields = new Fields([
       ['x-amz-request-id', ids.requestId],
       ['x-amz-id-2', hostId],
-      ['date', new Date(now()).toUTCString()],
+      ['date', formatHttpDate(now())],
       ['server', 'Stillage'],
       ['content-type', 'application/xml'],
       ...Object.entries(error.headers),
@@ -86,13 +87,13 @@ function namesOf(address: Address): Omit<RequestDescription, 'operation'> {
   };
 }
 
-/** The response as far as half of its body, and then the end of the connection. */
+/** Returns a response that ends the connection after half of its body. */
 function halved(response: ResponseMessage): ResponseMessage {
   const { body, fields } = response;
   if (body === undefined) throw new ConnectionCut();
   const size = isWhole(body) ? Buffer.byteLength(body) : Number(fields.get('content-length'));
   if (size < 2) throw new ConnectionCut();
-  // As a stream, so that the transport announces the whole and is then cut short.
+  // A stream, so that the transport announces the whole length and is then cut short.
   const announced =
     fields.has('content-length') || response.chunked ? fields : fields.add('content-length', String(size));
   return { ...response, fields: announced, body: firstBytes(body, Math.floor(size / 2)) };
@@ -109,7 +110,7 @@ async function* firstBytes(body: NonNullable<ResponseMessage['body']>, count: nu
     left -= chunk.length;
     if (left <= 0) break;
   }
-  // The transport writes in the next turn of the event loop what it was handed in this one.
+  // The transport writes in the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   throw new ConnectionCut();
 }

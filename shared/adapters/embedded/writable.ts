@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { open, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The space that a disk must have left, in bytes: less is used up by the table alone. */
+/** The free space that a disk must have, in bytes: the table alone may need that much. */
 const leastSpace = 1024 * 1024;
-/** Bytes that are written to see whether they are taken: a block. */
+/** The number of bytes written as a test: one block. */
 const probe = new Uint8Array(4096);
 
-/** A full disk, a quota that is used up, a file system or a directory that is read-only, the largest size of a file. */
+/** The codes for a full disk, an exhausted quota, a read-only file system or directory, and the maximum file size. */
 const refusals: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EFBIG']);
 
-/** The answers under way, by directory: requests that arrive together share one. */
+/** The pending results by directory: concurrent requests share one. */
 const underWay = new Map<string, Promise<boolean>>();
 
 /**
- * Returns whether a directory takes new bytes. A file is written in it, without waiting for the disk, since free space tells neither of
- * quotas nor of read-only file systems; it has lost its name by then, so that no crash leaves it behind.
- * @throws Error for any other reason than those of {@link refusals}, such as no such directory
+ * Tells whether a directory accepts writes. Writes a file in it, without waiting for the disk, because free space
+ * reveals neither quotas nor read-only file systems. The file is unlinked first, so that no crash leaves it.
+ * @throws Error for a reason other than {@link refusals}, such as a missing directory
  */
 export function isWritable(directory: string): Promise<boolean> {
   let answer = underWay.get(directory);

@@ -1,36 +1,34 @@
 import type { Clock } from '../../ports/clock.ts';
 import { day, minute } from '../../ports/durations.ts';
 import type { Change, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
-import type { Randomness } from '../../ports/randomness.ts';
-import { writeToken } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { partition } from '../table/keys.ts';
 import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { maxReads, VersionChain } from '../objects/version-chain.ts';
+import type { Objects } from '../objects/objects.ts';
 
-/** A writer that committed into a bucket while it was removed, and crashed before it took that back, is over by then. */
+/** By then, a writer that committed to a bucket during its removal and crashed before undoing that is over. */
 const firstSweep = 10 * minute;
 const lastSweep = day;
 
-/** Removed buckets: what is left of their uploads, documents, counters and of half-undone writes is swept away later. */
+/** Removes what is left of deleted buckets: uploads, documents, counters, and writes not fully undone. */
 export class BucketPurge {
   readonly #table: KeyValueTable;
   readonly #uploads: Uploads;
   readonly #clock: Clock;
-  readonly #randomness: Randomness;
+  readonly #objects: Pick<Objects, 'remove'>;
 
-  constructor(deps: { table: KeyValueTable; uploads: Uploads; clock: Clock; randomness: Randomness }) {
+  constructor(deps: { table: KeyValueTable; objects: Pick<Objects, 'remove'>; uploads: Uploads; clock: Clock }) {
     this.#table = deps.table;
     this.#uploads = deps.uploads;
     this.#clock = deps.clock;
-    this.#randomness = deps.randomness;
+    this.#objects = deps.objects;
   }
 
   /**
-   * Sweeps the tombstones that are due; those swept for the last time are dropped.
-   * @param stopping whether to begin with no other one
+   * Purges the buckets whose tombstones are due, and drops tombstones after their last sweep.
+   * @param stopping returns whether to start no further bucket
    */
   async sweep(stopping: () => boolean = () => false): Promise<void> {
     const now = this.#clock.now();
@@ -51,7 +49,7 @@ export class BucketPurge {
   async #sweepBucket(bucketId: string, project: string): Promise<void> {
     for (const shard of currentVersionPartitions(bucketId)) {
       const { items } = await this.#table.query(shard);
-      for (const { key } of items) await this.#removeAll(bucketId, key.sk);
+      for (const { key } of items) await this.#objects.remove({ by: 'purge', bucketId, key: key.sk });
     }
     await this.#uploads.abortAll(bucketId);
     const kept = [partition.documents(bucketId), partition.usage(bucketId), monitoringPartition.samples(bucketId)];
@@ -59,7 +57,7 @@ export class BucketPurge {
     await this.#sweepAlarms(bucketId, project);
   }
 
-  /** The names of alarms belong to the project, and may have been taken by another bucket since. */
+  /** The names of alarms belong to the project, and another bucket may have taken them since. */
   async #sweepAlarms(bucketId: string, project: string): Promise<void> {
     await this.#clear(monitoringPartition.alarms(bucketId), ({ sk }) => {
       const key = monitoringKey.alarmName(project, sk);
@@ -69,7 +67,10 @@ export class BucketPurge {
     await this.#table.write([{ key: monitoringKey.monitored(bucketId), delete: true }]);
   }
 
-  /** Removes a partition, item by item. @param before what goes before an item does */
+  /**
+   * Removes a partition, item by item.
+   * @param before returns the change to make before an item is removed
+   */
   async #clear(pk: string, before?: (key: ItemKey) => Change): Promise<void> {
     for (let more = true; more;) {
       const page = await this.#table.query(pk, { limit: 100 });
@@ -78,23 +79,6 @@ export class BucketPurge {
         await this.#table.write([{ key, delete: true }]);
       }
       more = page.more;
-    }
-  }
-
-  /** Version by version, as a client would: so the change feed tells of each, and its bytes are released. */
-  async #removeAll(bucketId: string, key: string): Promise<void> {
-    const deps = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
-    const chain = new VersionChain(deps, bucketId, key);
-    // Of a damaged version chain no commit can be stated: it stays, for a scrub to find, and keeps nothing else from being removed.
-    let futile = 0;
-    for (
-      let currentVersion = await chain.currentVersion();
-      currentVersion !== undefined && futile < maxReads;
-      currentVersion = await chain.currentVersion()
-    ) {
-      const commit = await chain.remove(currentVersion, currentVersion);
-      if (commit) await this.#table.write(commit.changes);
-      else futile += 1;
     }
   }
 }
