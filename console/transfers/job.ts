@@ -1,4 +1,5 @@
 import { computed, signal, type Signal } from '@preact/signals';
+import { readAhead } from './read-ahead.ts';
 import { isFailure } from '../s3/failure.ts';
 
 export type JobKind =
@@ -50,6 +51,9 @@ export interface JobSpec<T> {
 }
 
 const retryOffline = 5_000;
+
+/** How many pages of items are known before they are worked on: 20,000 objects of a folder. */
+const maxPagesAhead = 20;
 
 /** Something long, made of items: goes on when one fails, can be paused, stopped and repeated for what failed. */
 export class Job<T = unknown> {
@@ -125,9 +129,16 @@ export class Job<T = unknown> {
     const busy = new Set<Promise<void>>();
     this.isListing.value = true;
     try {
-      for await (const page of items) {
-        this.total.value += page.reduce((sum, item) => sum + this.spec.amount(item), 0);
-        this.found.value += page.length;
+      const pages = readAhead(items, maxPagesAhead, {
+        read: (page) => {
+          this.total.value += page.reduce((sum, item) => sum + this.spec.amount(item), 0);
+          this.found.value += page.length;
+        },
+        ended: () => {
+          this.isListing.value = false;
+        },
+      });
+      for await (const page of pages) {
         for (const item of page) {
           await this.awake();
           if (this.state.value === 'stopped') return;
