@@ -32,7 +32,7 @@ async function* moves(
 ): AsyncGenerator<readonly Move[]> {
   for await (const page of objects) {
     const all = page.map(({ key, size }) => ({ from: key, to: rename(key), size }));
-    // What is there already needs nothing.
+    // Objects that keep their key need no request.
     yield isWithinBucket ? all.filter(({ from, to }) => from !== to) : all;
   }
 }
