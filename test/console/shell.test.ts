@@ -235,6 +235,7 @@ describe('languages and screens', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
+    await eventually(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
     await page.keyboard.type('https://app.example.com');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
