@@ -10,7 +10,7 @@ import type { ObjectAuthorisation } from '../metadata/objects/object-authorisati
 import type { Monitoring } from '../metadata/monitoring/monitoring.ts';
 import type { Objects } from '../metadata/objects/objects.ts';
 import type { PublicLinks } from '../metadata/objects/public-links.ts';
-import type { ObjectAttributes } from '../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../metadata/objects/object-attributes.ts';
 import type { Quotas } from '../metadata/quotas/quotas.ts';
 import type { ContentReferences } from '../metadata/objects/content-references.ts';
 import type { Uploads } from '../metadata/uploads/uploads.ts';
