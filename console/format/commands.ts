@@ -1,7 +1,7 @@
 import { encodePath, encodeQuery } from '../s3/address.ts';
 import type { S3Request } from '../s3/client.ts';
 
-/** Where commands go: what `--endpoint-url` names. */
+/** The service that commands address, as in `--endpoint-url`. */
 export interface Target {
   readonly endpoint: string;
   readonly region: string;

@@ -93,7 +93,7 @@ export interface AlarmSettings {
   readonly datapointsToAlarm: number;
   readonly missingData: MissingData;
   readonly actionsEnabled: boolean;
-  /** What is executed on a transition into a state: `log:`, `https://…`, `arn:aws:sns:…`. */
+  /** The actions executed on a transition into a state: `log:`, `https://…`, `arn:aws:sns:…`. */
   readonly actions: Readonly<Record<AlarmState, readonly string[]>>;
 }
 

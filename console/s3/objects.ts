@@ -13,7 +13,7 @@ export const standardHeaders = [
   'expires',
 ] as const;
 
-/** What HEAD tells of an object. */
+/** The attributes of an object that HeadObject returns. */
 export interface ObjectHead {
   readonly size: number;
   readonly modified: Date;
@@ -122,7 +122,7 @@ export class DeletionFailed extends Error {
 }
 
 export interface Deletion {
-  /** What was not deleted, and why. */
+  /** The keys that were not deleted, with the reasons. */
   readonly undeleted: readonly Undeleted[];
   /** The delete markers that were made: removing them takes the deletion back. */
   readonly markers: readonly Required<Doomed>[];
@@ -160,7 +160,7 @@ export interface Place {
 }
 
 /** The most that one CopyObject copies. */
-const maxCopied = 5 * 1024 ** 3;
+export const maxCopied = 5 * 1024 ** 3;
 
 const sourceOf = ({ bucket, key, versionId }: Place): string =>
   `/${uriEncode(bucket)}/${key.split('/').map(uriEncode).join('/')}${versionId === undefined ? '' : `?versionId=${uriEncode(versionId)}`}`;

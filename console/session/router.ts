@@ -1,6 +1,6 @@
 import { signal, computed } from '@preact/signals';
 
-/** Where one is. Every view has an address, so that back, forward, reload and a pasted link work. */
+/** The view that is shown. Every view has an address, so that back, forward, reload and pasted links work. */
 export type Route =
   | { readonly page: 'buckets' }
   | {

@@ -10,7 +10,7 @@ import { clear, read, write } from './store.ts';
 export interface Session {
   readonly client: S3Client;
   readonly accessKeyId: string;
-  /** Whether it survives closing the page. */
+  /** True: the session survives closing the page. */
   readonly kept: boolean;
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
-/** What axe says of a page: the rule, and the elements that break it. */
+/** A finding of axe: the rule, and the elements that break it. */
 export interface Finding {
   readonly rule: string;
   readonly elements: readonly string[];

@@ -52,7 +52,7 @@ function statementsOf(policy: string | undefined): Statement[] {
   }
 }
 
-/** Whether a statement is about reading this object. */
+/** Returns whether a statement covers reading this object. */
 function concerns(statement: Statement, bucket: string, key: string): boolean {
   const matches = (patterns: unknown, text: string, fold: boolean): boolean =>
     textsOf(patterns).some((pattern) =>
