@@ -15,6 +15,23 @@ export function startOptions(): readonly Option[] {
     setting('--console-port <n>', 'port of the console; 0: none', 'CONSOLE_PORT', defaults.consolePort).argParser(port),
     consoleOriginOption(),
     setting('--console-files <dir>', 'serve this console (default: the one that was built)', 'CONSOLE_FILES'),
+    setting(
+      '--metrics-port <n>',
+      'serve metrics for Prometheus at http://127.0.0.1:<n>/metrics, to this machine only (default: no port)',
+      'METRICS_PORT',
+      defaults.metricsPort,
+    ).argParser(port),
+    setting(
+      '--metrics-token-file <file>',
+      'serve metrics at /_stillage/metrics, to requests with the bearer token of this file',
+      'METRICS_TOKEN_FILE',
+    ),
+    setting(
+      '--metrics-buckets',
+      'metrics tell the size of each bucket and its number of objects',
+      'METRICS_BUCKETS',
+      defaults.metricsBuckets,
+    ),
     setting('--data <dir>', 'directory of table, blobs and key file; created if missing', 'DATA', defaults.data),
     setting(
       '--ephemeral',

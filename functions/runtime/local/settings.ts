@@ -16,6 +16,12 @@ export interface StartOptions {
   readonly consoleOrigin: readonly string[];
   /** The folder of the console's files, if not the one that was built. */
   readonly consoleFiles?: string;
+  /** Of the listener for metrics, on loopback; 0: there is none. */
+  readonly metricsPort: number;
+  /** The file of the token that `/_stillage/metrics` wants; without it, there is no such path. */
+  readonly metricsTokenFile?: string;
+  /** Whether metrics tell the size of each bucket. */
+  readonly metricsBuckets: boolean;
   readonly data: string;
   /** Whether everything is kept in memory, and gone when the service ends. */
   readonly ephemeral: boolean;
@@ -60,6 +66,8 @@ export const defaultOptions = {
   port: 9000,
   host: '127.0.0.1',
   consolePort: 9001,
+  metricsPort: 0,
+  metricsBuckets: false,
   data: './data',
   ephemeral: false,
   buckets: [],
