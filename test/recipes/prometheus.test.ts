@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +8,7 @@ import { PooledClient } from '../support/pooled-client.ts';
 import { environment, isInstalled, run, skip } from '../support/programs.ts';
 import { runProgram } from '../support/program.ts';
 import { exchange } from '../support/raw-client.ts';
+import { freePort } from '../support/reverse-proxies.ts';
 import { startService, type Service } from '../support/server.ts';
 
 const recipes = join(import.meta.dirname, '../../docs/recipes');
@@ -286,10 +286,12 @@ describe('the recipes for Prometheus and Grafana', () => {
       const rate = 'sum(rate(stillage_requests_total[1m]))';
       for (let looks = 0; ; looks += 1) {
         await client.send({ path: '/photos' });
-        // Until it listens, and has scraped twice.
-        const found = await ask(rate).catch((error: Error) =>
-          error.name === 'TypeError' ? [] : Promise.reject(error),
+        // Until it listens, is ready, and has scraped twice.
+        const isReady = await fetch(api.replace('/api/v1', '/-/ready')).then(
+          ({ ok }) => ok,
+          () => false,
         );
+        const found = isReady ? await ask(rate) : [];
         if (found.length > 0 && Number(found[0]!.value[1]) > 0) break;
         expect(looks).toBeLessThan(150);
         await sleep(100);
@@ -307,12 +309,3 @@ describe('the recipes for Prometheus and Grafana', () => {
     });
   });
 });
-
-/** A port that nobody has at the moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
