@@ -195,7 +195,8 @@ describe.each(proxies)('behind $name', ({ name, start, isThere }) => {
     });
     const connection = await RawConnection.open(raw());
     connection.write(requestBytes({ ...request, body: '' }));
-    connection.write(Buffer.alloc(1000));
+    // Some of it: Caddy's server answers once it has taken 256 KiB, or all.
+    connection.write(Buffer.alloc(MiB));
     const response = await connection.response();
     expect([response.status, /<Code>(\w+)/.exec(response.text)?.[1]]).toEqual([403, 'SignatureDoesNotMatch']);
     connection.close();
@@ -214,7 +215,7 @@ describe.each(proxies)('behind $name', ({ name, start, isThere }) => {
       const response = await exchange(raw(), { method, target: '/nobody/nothing', headers: [['host', host()]] });
       expect(response.status).toBe(404);
       expect(response.header('x-amz-request-id')).toMatch(/^tx/);
-      expect(response.header('server')).toContain('Stillage');
+      expect(response.header('server')).toBe(name === 'nginx' ? 'Stillage' : 'Caddy');
       if (method === 'GET') expect(response.text).toContain('<Code>NoSuchBucket</Code>');
     }
   });

@@ -69,7 +69,7 @@ export async function startCaddy({ folder, certificates, port, domain }: ProxyOp
   );
   const plain = block!.replace(/^[^{]*\{/, (head) => only(head, 'http'));
   const file = join(folder, 'Caddyfile');
-  await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${before}\n${secured}\n${plain}`);
+  await writeFile(file, `{\n\tadmin off\n\tauto_https off\n\tgrace_period 2s\n}\n${before}\n${secured}\n${plain}`);
   await mkdir(join(folder, 'caddy'), { recursive: true });
   const home = { XDG_DATA_HOME: join(folder, 'caddy'), XDG_CONFIG_HOME: join(folder, 'caddy'), HOME: folder };
   return started('caddy', ['run', '--adapter', 'caddyfile', '--config', file], ports, home);
