@@ -186,17 +186,17 @@ describe.each(proxies)('behind $name', ({ name, start, isThere }) => {
     expect(await textOf(client('http'), Bucket, 'expected')).toBe('a body');
   });
 
-  it('a request that is refused by its head is refused before its body has come', async () => {
+  it('a request that is refused by its head gets its answer, from nginx before its body has come', async () => {
     const Bucket = await newBucket();
-    const unsigned = { method: 'PUT', path: pathOf(Bucket, 'large'), headers: { 'content-length': String(64 * MiB) } };
+    const unsigned = { method: 'PUT', path: pathOf(Bucket, 'large'), headers: { 'content-length': String(8 * MiB) } };
     const request = signed(host(), unsigned, {
       key: { ...alice, secretAccessKey: 'another' },
       payloadHash: 'UNSIGNED-PAYLOAD',
     });
     const connection = await RawConnection.open(raw());
     connection.write(requestBytes({ ...request, body: '' }));
-    // Some of it: Caddy's server answers once it has taken 256 KiB, or all.
-    connection.write(Buffer.alloc(MiB));
+    // The server of Caddy waits for a client that has begun to send, and passes on the answer then.
+    connection.write(Buffer.alloc(name === 'nginx' ? 1000 : 8 * MiB));
     const response = await connection.response();
     expect([response.status, /<Code>(\w+)/.exec(response.text)?.[1]]).toEqual([403, 'SignatureDoesNotMatch']);
     connection.close();

@@ -50,7 +50,7 @@ export async function openData(data: string): Promise<DataDirectory> {
     const blobs = await FileBlobStore.open(join(data, 'blobs'), environment);
     return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
   } catch (cause) {
-    throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}`);
+    throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}${whoMayHelp(data, cause)}`);
   }
 }
 
@@ -78,6 +78,15 @@ export async function openExistingData(data: string): Promise<DataDirectory> {
     );
   });
   return openData(data);
+}
+
+/** What to do about a directory of somebody else's: one that is mounted into a container is most often root's. */
+function whoMayHelp(data: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'EACCES' && code !== 'EPERM') return '';
+  const [user, group] = [process.getuid?.(), process.getgid?.()];
+  if (user === undefined || group === undefined || user === 0) return '';
+  return `; the service runs as user ${user}, whose directory it must be: chown -R ${user}:${group} ${data}`;
 }
 
 /** The key file is older than the table. A new one would open none of the secrets that lie there. */
