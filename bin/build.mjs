@@ -40,7 +40,7 @@ export async function build(...names) {
 }
 
 /** What programs import, by the name after `stillage/`. */
-export const modules = ['index', 'jest', 'jest-teardown', 's3rver', 'vitest'];
+export const modules = ['index', 'jest', 'jest-teardown', 's3rver', 'testcontainers', 'vitest'];
 
 function moduleSource(name) {
   return `functions/runtime/package/${name}.ts`;
@@ -60,7 +60,7 @@ export async function buildPackage() {
     platform: 'node',
     target: 'node20',
     mainFields: ['module', 'main'],
-    external: ['lmdb', '@aws-sdk/*'],
+    external: ['lmdb', '@aws-sdk/*', 'testcontainers'],
     logLevel: 'warning',
   };
   const entryPoints = modules.map((name) => ({ in: moduleSource(name), out: name }));
@@ -92,7 +92,7 @@ async function declareTypes() {
   const { options } = typescript.convertCompilerOptionsFromJson(config.compilerOptions, root);
   const left = modules.map(moduleSource);
   const program = typescript.createProgram({
-    rootNames: left.map((source) => join(root, source)),
+    rootNames: [...left, moduleSource('testcontainers-api.d')].map((source) => join(root, source)),
     options: { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true },
   });
   const done = new Set();

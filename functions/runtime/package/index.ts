@@ -13,21 +13,14 @@ import { startListener } from '../local/listener.ts';
 import type { InitialKey, StartOptions } from '../local/settings.ts';
 import { Tls } from '../local/tls.ts';
 import { CallbackTelemetry } from './callback-telemetry.ts';
+import { awsEnvironment, type ClientConfig } from './client-config.ts';
 import { OffsetClock } from './offset-clock.ts';
 import { readOptions, type StillageOptions } from './options.ts';
 
+export type { ClientConfig } from './client-config.ts';
 export type { Fault, FaultKind } from '../local/faults.ts';
 export type { InitialKey as StillageCredentials } from '../local/settings.ts';
 export type { LogLine, StillageOptions } from './options.ts';
-
-/** What an S3 client of the AWS SDK takes: `new S3Client(stillage.clientConfig)`. */
-export interface ClientConfig {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly credentials: InitialKey;
-  /** Buckets are addressed by path, since `<bucket>.127.0.0.1` is no name. */
-  readonly forcePathStyle: true;
-}
 
 /** A service that runs in this process. */
 export interface Stillage extends AsyncDisposable {
@@ -145,12 +138,13 @@ export async function startObserved(
 
   const { url: endpoint } = listener;
   const { region } = options;
+  const clientConfig: ClientConfig = { endpoint, region, credentials, forcePathStyle: true };
   return {
     endpoint,
     region,
     credentials,
-    clientConfig: { endpoint, region, credentials, forcePathStyle: true },
-    env: environmentOf(endpoint, region, credentials),
+    clientConfig,
+    env: awsEnvironment(clientConfig),
     reset: () => {
       if (stopping) return Promise.reject(new Error('the service has stopped'));
       // One after the other: two at once would leave a service behind.
@@ -205,19 +199,4 @@ function checkedOffset(milliseconds: number): number {
 function refuseForTests({ faults, clockOffset }: StillageOptions): void {
   if (faults === undefined && clockOffset === undefined) return;
   throw new TypeError('startStillage: faults and clockOffset are for services with ephemeral: true');
-}
-
-function environmentOf(
-  endpoint: string,
-  region: string,
-  { accessKeyId, secretAccessKey }: InitialKey,
-): Readonly<Record<string, string>> {
-  return {
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_REGION: region,
-    AWS_DEFAULT_REGION: region,
-    AWS_ENDPOINT_URL: endpoint,
-    AWS_ENDPOINT_URL_S3: endpoint,
-  };
 }
