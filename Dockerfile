@@ -22,6 +22,6 @@ USER node
 VOLUME /data
 EXPOSE 9000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:9000/_stillage/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:9000/_stillage/live').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node"]
 CMD ["bin/stillage.cjs", "start", "--host", "0.0.0.0", "--port", "9000", "--data", "/data"]

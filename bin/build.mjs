@@ -1,4 +1,4 @@
-// Bundles the programs of bin/: `node bin/build.mjs [name …]`.
+// Bundles the programs of bin/ into dist/: `node bin/build.mjs [name …]`.
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,8 +7,8 @@ import { buildConsole } from '../console/build.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * The programs: their sources, and what is loaded from node_modules rather than bundled. lmdb brings a native library, and the
- * cloud's SDKs are no use to most who start the service on one machine. A server of the byte lane is one file, and so is the scrub beside it.
+ * The programs: their sources, and the packages that are loaded from node_modules rather than bundled. lmdb has a native library, and
+ * few who start the service on one machine need the SDKs of the cloud. The byte lane and its scrub are single files with everything.
  */
 const programs = {
   stillage: { source: 'functions/runtime/cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
@@ -16,7 +16,7 @@ const programs = {
   'cloud-scrub': { source: 'functions/runtime/cloud/scrub-task.ts', external: [] },
 };
 
-/** Bundles programs into dist/<name>.mjs. */
+/** Bundles programs to dist/<name>.mjs. */
 export async function build(...names) {
   const { build: bundle } = await import('esbuild');
   const bundles = names.map((name) =>
@@ -39,7 +39,7 @@ export async function build(...names) {
   await Promise.all(bundles);
 }
 
-/** What programs import, by the name after `stillage/`. */
+/** The entry points of the package, by the name after `stillage/`. */
 export const modules = ['index', 'jest', 'jest-teardown', 's3rver', 'testcontainers', 'vitest'];
 
 function moduleSource(name) {
@@ -48,7 +48,7 @@ function moduleSource(name) {
 
 /**
  * Bundles what package.json exports: dist/package/<module>.mjs for `import` and <module>.cjs for `require`, with declarations for TypeScript,
- * those of `require` in a folder that says that its modules are CommonJS.
+ * those of `require` in a folder whose package.json declares CommonJS.
  */
 export async function buildPackage() {
   const { build: bundle } = await import('esbuild');
@@ -79,13 +79,13 @@ export async function buildPackage() {
   await declareTypes();
 }
 
-/** Lets the kits require the service rather than bundle it again: esbuild splits no CommonJS. */
+/** Makes the kits require the service instead of bundling it again, as esbuild cannot split CommonJS. */
 const onlyOneService = {
   name: 'only-one-service',
   setup: ({ onResolve }) => onResolve({ filter: /^\.\/index\.ts$/ }, () => ({ path: './index.cjs', external: true })),
 };
 
-/** Writes the declarations of the modules and of what they refer to. `tsc` checks them elsewhere. */
+/** Writes the declarations of the modules and of their imports, without type checks. */
 async function declareTypes() {
   const { default: typescript } = await import('typescript');
   const { config } = typescript.readConfigFile(join(root, 'tsconfig.json'), typescript.sys.readFile);
@@ -103,7 +103,7 @@ async function declareTypes() {
       const names = typescript.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
       const own = names.filter((name) => name.startsWith('.'));
       left.push(...own.map((name) => relative(root, join(root, dirname(source), name))));
-      // Declarations are found by the name of the script that they describe.
+      // TypeScript finds declarations by the name of the script.
       const found = own.reduce((rest, name) => rest.replaceAll(`'${name}'`, `'${name.replace(/\.ts$/, '.js')}'`), text);
       for (const folder of ['types', 'types-cjs']) {
         const target = join(root, 'dist/package', folder, source.replace(/\.ts$/, '.d.ts'));
@@ -116,7 +116,7 @@ async function declareTypes() {
   writeFileSync(join(root, 'dist/package/types-cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
-/** In a clone, where the sources are: bundles a program, and the console, if one of their sources is newer. */
+/** Bundles a program, and the console, if one of their sources is newer. For clones, which have the sources. */
 export async function buildIfStale(name) {
   const isStale = (built, ...sources) =>
     Math.max(...sources.map((path) => newest(join(root, path)))) > modified(join(root, 'dist', built));

@@ -1,7 +1,7 @@
-// `npm run check`: types, lint, format and the fast tests, side by side where that is faster.
+// `npm run check`: types, lint, format and the fast tests, partly in parallel.
 import { spawn } from 'node:child_process';
 
-/** What takes seconds each, and is left to `npm test`. */
+/** Slow tests, which run in `npm test` only. */
 const slow = ['authorisation-matrix', 'edge/router', 'apply-lifecycle', 'scrub/version-chains', 'metadata/listing'];
 
 const steps = [

@@ -1,4 +1,4 @@
-// The scrub of a deployment in the cloud. docs/scrub.md
+// The scrub of a cloud deployment. docs/scrub.md
 import process from 'node:process';
 import { cloudScrub } from '../dist/cloud-scrub.mjs';
 

@@ -2,7 +2,7 @@
 import { measureAll, type Measured } from '../test/costs/measure.ts';
 import { costsDocument } from '../test/costs/table.ts';
 
-/** docs/costs.md, of what was measured. */
+/** Returns docs/costs.md for the measured calls. */
 export function costsTable(measured: readonly Measured[]): string {
   return costsDocument(measured);
 }

@@ -1,16 +1,16 @@
-// A rule for ESLint: no regular expression whose time grows faster than the length of the text. What eslint-plugin-regexp does not see
-// recheck may, and the other way round. Verdicts are kept, since some take seconds.
+// An ESLint rule against regular expressions with superlinear time. recheck finds some that eslint-plugin-regexp misses, and the reverse.
+// Verdicts are cached, as some take seconds.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
-// In this thread and without a program of its own: the package's entry starts one where there is one for the machine.
+// Imports the checker that runs in this thread: the package's entry would start a native program if there is one.
 const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js');
 
 const cacheFile = new URL('../node_modules/.cache/linear-patterns.json', import.meta.url).pathname;
-/** Milliseconds. What cannot be decided within is left to eslint-plugin-regexp. */
-const timeout = 2000;
-/** Without one of these the time has a bound whatever the text is. */
+/** Milliseconds per pattern. An undecided one is left to eslint-plugin-regexp, and checked again the next time: the machine may be busy. */
+const timeout = 10_000;
+/** Quantifiers without an upper bound. Without one of these, the time is bounded for any text. */
 const unbounded = /[*+]|\{\d+,\}/;
 
 const verdicts = new Map(Object.entries(readCache()));
@@ -23,12 +23,13 @@ function readCache() {
   }
 }
 
-/** The degree to which time grows, if it is known to grow faster than the text. */
+/** Returns how the time grows if it is known to be superlinear, otherwise undefined. */
 function superLinear(source, flags) {
   if (!unbounded.test(source)) return undefined;
   const name = `/${source}/${flags}`;
   if (!verdicts.has(name)) {
     const { status, complexity } = checkSync(source, flags, { checker: 'automaton', timeout });
+    if (status === 'unknown') return undefined;
     verdicts.set(name, status === 'vulnerable' ? complexity.summary : '');
     mkdirSync(dirname(cacheFile), { recursive: true });
     writeFileSync(cacheFile, JSON.stringify(Object.fromEntries(verdicts)));
@@ -41,9 +42,8 @@ export const linearPatterns = {
     type: 'problem',
     schema: [],
     messages: {
-      superLinear: 'The time this pattern takes grows faster than the text: {{ growth }}.',
-      unknown:
-        'What this pattern is made of is not known before it runs, so nobody can tell how long it takes: write a literal.',
+      superLinear: 'This pattern takes superlinear time: {{ growth }}.',
+      unknown: 'The time of this pattern cannot be checked, as it is built at run time: write a literal.',
     },
   },
   create(context) {

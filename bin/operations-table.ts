@@ -8,7 +8,7 @@ import { routes, type OperationName, type Route } from '../shared/protocol/route
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Sub-resources that are known so that a request for one is refused, and never taken for a plain GET, PUT or DELETE. */
+/** Subresources in the route table only to refuse them, rather than treat requests as a plain GET, PUT or DELETE. */
 const excluded: ReadonlySet<string> = new Set([
   'abac',
   'accelerate',
@@ -35,16 +35,16 @@ const excluded: ReadonlySet<string> = new Set([
   'torrent',
 ]);
 
-/** The headings of the page, in their order, with the operations of each. */
+/** The headings of the page in order, with their operations. */
 const states = ['built', 'stub', 'not yet', 'excluded'] as const;
 type State = (typeof states)[number];
 
 const explanations: Readonly<Record<State, string>> = {
-  built: 'Answers as the S3 API does; what differs is recorded in [docs/adr](adr/).',
-  stub: 'Answers what S3 answers for a bucket that never used the feature, because clients ask for it unasked. Nothing else can be set.',
-  'not yet': 'Planned. Answers `501 NotImplemented`.',
+  built: 'Behaves as in the S3 API; differences are recorded in [docs/adr](adr/).',
+  stub: 'Returns what S3 returns for a bucket that never used the feature, because clients ask unprompted. No other value can be set.',
+  'not yet': 'Planned. Returns `501 NotImplemented`.',
   excluded:
-    'Not planned. Answers `501 NotImplemented` and never falls through to the plain operation: a `PUT ?retention` taken for a PutObject would destroy data.',
+    'Not planned. Returns `501 NotImplemented`, and never falls through to the plain operation: a `PUT ?retention` taken for a PutObject would destroy data.',
 };
 
 const none = '—';
@@ -55,7 +55,7 @@ interface Row {
   readonly state: State;
 }
 
-/** The page as Markdown. */
+/** Returns the page in Markdown. */
 export function operationsPage(): string {
   const rows = allRows();
   const sections = states.map((state) =>
@@ -74,13 +74,13 @@ function introduction(rows: readonly Row[]): string {
 <!-- Generated, and a test holds it: node --import tsx bin/operations-table.ts > docs/operations.md -->
 
 Of the ${rows.length} operations in the [route table](../shared/protocol/routes.ts), ${count('built')} are built, ${count('stub')} are stubs, ${count('not yet')} are planned
-and ${count('excluded')} are excluded on purpose.
+and ${count('excluded')} are excluded.
 
-- **SDK**: the file of tests that drives the operation with the AWS SDK for JavaScript over HTTP.
-- **Wire**: whether a test in [test/wire](../test/wire) names it, and sends it exact bytes: what no SDK would send, or
-  would hide.
-- **Cloud**: whether the deployment in a cloud account has a function for it. *Small bodies*: it carries at most some
-  4.5 MB in and 4.4 MiB out ([why](cloud.md#limits-of-a-function)). No function has ever run in a real account.
+- **SDK**: the tests that call the operation with the AWS SDK for JavaScript.
+- **Wire**: whether a test in [test/wire](../test/wire) sends exact bytes to it: what no SDK would send, or would hide.
+- **Cloud**: whether the cloud deployment has a function for it. *Small bodies*: the function carries at most about
+  4.5 MB in and 4.4 MiB out ([limits of a function](cloud.md#limits-of-a-function)); [the byte lane](cloud.md) carries more.
+  No function has ever run in a real account.
 `;
 }
 
@@ -99,7 +99,7 @@ function section(state: State, rows: readonly Row[]): string {
   return [heading, ...header, ...lines, ''].join('\n');
 }
 
-/** One row for each operation, in the order of the route table. */
+/** Returns a row for each operation, in the order of the route table. */
 function allRows(): Row[] {
   const byName = new Map<OperationName, Route[]>();
   for (const route of routes) byName.set(route.operation, [...(byName.get(route.operation) ?? []), route]);
@@ -112,7 +112,7 @@ function stateOf(name: OperationName, own: readonly Route[]): State {
   return own.every(({ query }) => query !== undefined && excluded.has(query)) ? 'excluded' : 'not yet';
 }
 
-/** `PUT /bucket/key?tagging`, with what else must be there to make it this operation. */
+/** Returns the request of an operation: `PUT /bucket/key?tagging`, with a required header. */
 function request({ on, method, query, path, parameter, header }: Route): string {
   const places = {
     service: '/',
@@ -147,7 +147,7 @@ const filesOf = (folder: string): readonly TestFile[] =>
 const api = filesOf('test/api');
 const wire = filesOf('test/wire');
 
-/** The file named as the operation, or as the noun whose verbs share one; or else those in which a `describe` names it. */
+/** Returns the test file named after the operation or its document; otherwise the files with a `describe` that names it. */
 function sdkTests(name: OperationName): readonly TestFile[] {
   const own = api.filter(({ path, text }) => {
     const subject = path.slice('test/api/'.length, -'.test.ts'.length);

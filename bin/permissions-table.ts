@@ -11,23 +11,23 @@ import { defaultLimits } from '../shared/protocol/limits.ts';
 import type { AnyOperation } from '../shared/protocol/operation.ts';
 import type { OperationName } from '../shared/protocol/routes.ts';
 
-/** One right that an operation needs. */
+/** A permission that an operation needs. */
 export interface Permission {
   readonly operation: OperationName;
   readonly question: Question;
-  /** For which requests; empty: for all. */
+  /** The condition on the request; empty: always. */
   readonly when: string;
 }
 
 interface Sample {
   readonly when: string;
-  /** For which requests a right is needed that these do not need. */
+  /** The condition for permissions that this kind of request does not need. */
   readonly otherwise: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A request that has whatever any operation must have. */
+/** A request with all fields that any operation requires. */
 const plain: Sample = {
   when: '',
   otherwise: '',
@@ -43,7 +43,7 @@ const plain: Sample = {
   },
 };
 
-/** What a request may have besides that changes what it needs. */
+/** Optional parts of a request that change the permissions it needs. */
 const variants: readonly Sample[] = [
   {
     when: 'with `versionId`',
@@ -71,23 +71,23 @@ const variants: readonly Sample[] = [
   },
 ];
 
-/** What is asked only when the operation has read something: it stands in its `act`. */
+/** Permissions that depend on stored data, which operations check in `act`. */
 const askedLater: readonly Permission[] = [
   later('CopyObject', 'GetObjectTagging', 'the source has tags, and they are copied', 'source-bucket', 'source-key'),
-  later('CopyObject', 'GetObjectVersionTagging', 'so, of a version', 'source-bucket', 'source-key'),
+  later('CopyObject', 'GetObjectVersionTagging', 'the same, from a version', 'source-bucket', 'source-key'),
   later('DeleteObjects', 'DeleteObject', 'for each key', 'bucket', 'key'),
   later('DeleteObjects', 'DeleteObjectVersion', 'for each version', 'bucket', 'key'),
-  later('GetWebsitePage', 'GetObject', 'for the page, the index and the error page', 'bucket', 'key'),
+  later('GetWebsitePage', 'GetObject', 'for the page, the index document and the error document', 'bucket', 'key'),
 ];
 
 function later(operation: OperationName, action: string, when: string, bucket: string, key: string): Permission {
   return { operation, question: { action, bucket, key }, when };
 }
 
-/** For whoever comes: these ask for no rights. */
-export const forAnybody: ReadonlySet<string> = new Set(['GetHealth', 'GetPublicLink', 'Preflight']);
+/** Operations that need no permissions. */
+export const forAnybody: ReadonlySet<string> = new Set(['GetHealth', 'GetLiveness', 'GetPublicLink', 'Preflight']);
 
-/** The rights that every operation needs, as its own `authorise` says for requests of each kind. */
+/** Returns the permissions of every operation, from its `authorise` for each kind of request. */
 export function permissions(): readonly Permission[] {
   return [...operations.values()]
     .filter(({ name }) => !forAnybody.has(name))
@@ -117,7 +117,7 @@ function has(questions: readonly Question[], { action, bucket, key }: Question):
 
 function ask(operation: AnyOperation, { query, headers }: Sample): readonly Question[] {
   const given = new Fields(Object.entries(headers));
-  // What a form is to store is said by its fields, not by the head of its request.
+  // Form fields take the place of headers.
   const fields = operation.body === 'form' ? new Fields() : given;
   const head = {
     bucket: 'bucket',
@@ -133,11 +133,11 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
     virtualHost: false,
     signed: true,
   };
-  // What is asked before the keys are known stands below, for each of them.
+  // Questions before the keys are known are repeated below for each key.
   return operation.authorise(operation.parse(head), head).filter(({ anyKey }) => anyKey !== true);
 }
 
-/** As {@link ask}. An operation that refuses a query is asked with the usual one: a copy is of a version, but not into one. */
+/** Returns the same as {@link ask}. If an operation refuses a query, uses the default one: CopyObject takes no `versionId`. */
 function askOneOf(operation: AnyOperation, variant: Sample): readonly Question[] {
   try {
     return ask(operation, variant);
@@ -147,7 +147,7 @@ function askOneOf(operation: AnyOperation, variant: Sample): readonly Question[]
   }
 }
 
-/** The page as Markdown. */
+/** Returns the page in Markdown. */
 export function permissionsPage(): string {
   const rows = permissions().map(({ operation, question, when }, at, all) => {
     const name = all[at - 1]?.operation === operation ? '' : operation;
@@ -157,22 +157,23 @@ export function permissionsPage(): string {
 
 <!-- Generated, and a test holds it: node --import tsx bin/permissions-table.ts > docs/permissions.md -->
 
-## What an operation needs
+## Rights that each operation needs
 
-In a bucket's policy an action has \`s3:\` or \`svc:\` before it, and a resource \`arn:aws:s3:::\` or \`arn:svc:svc:::\`. An operation
-with several rows needs all that apply. [Who decides](../shared/access/authorise.ts): a statement that denies, else one that
-allows, else who owns the bucket and the object, else their ACLs. The last column says what must be granted to whom neither a policy
-allows it nor ownership; nothing there: for the owner of the bucket alone ([ADR 27](adr/0027-one-authorisation-function.md)).
+In a bucket policy, prefix the action with \`s3:\` or \`svc:\`, and the resource with \`arn:aws:s3:::\` or \`arn:svc:svc:::\`. An
+operation with several rows needs all that apply to the request. [One function](../shared/access/authorise.ts) decides, in this order:
+a policy statement that denies, one that allows, ownership of the bucket or the object, ACLs
+([ADR 27](adr/0027-one-authorisation-function.md)). The last column is what an ACL must grant, or what else the caller must have, if
+neither a policy nor ownership allows the request. If it is empty, only the owner of the bucket has the right.
 
-| operation | action | resource | when | grant |
+| operation | action | resource | when | otherwise needed |
 |---|---|---|---|---|
 ${rows.join('\n')}
 
-## What a condition may ask for
+## Condition keys
 
-\`svc:\` does for \`s3:\`, and the case does not matter but in the key of a tag.
+\`svc:\` may replace \`s3:\`. Condition keys are case-insensitive, except for the key of a tag.
 
-| key | |
+| condition key | value |
 |---|---|
 ${Object.entries(conditionKeys).map(keyRow).join('\n')}
 ${Object.entries(tagConditionKeys)
@@ -186,19 +187,19 @@ function resource({ bucket, key }: Question): string {
   return `\`${bucket}${key === undefined ? '' : `/${key}`}\``;
 }
 
-/** What of an ACL lets somebody do it, or what else. */
+/** Returns the ACL permission that grants the action, or another way. */
 function grant({ action, isNew, unlessDenied }: Question): string {
-  if (unlessDenied) return 'none: a policy must not deny it';
+  if (unlessDenied) return 'nothing, unless a policy denies it';
   const need = isNew ? writing : needOf(action);
   switch (need.on) {
     case 'service':
-      return need.by === 'users' ? 'an access key' : 'none needed';
+      return need.by === 'users' ? 'an access key' : 'nothing';
     case 'owner':
       return need.privilege === undefined
-        ? 'none: for users of the owner'
-        : `none: for users of the owner who have the privilege \`${need.privilege}\``;
+        ? "to be a user of the owner's project"
+        : `to be a user of the owner's project with the privilege \`${need.privilege}\``;
     case 'upload':
-      return 'to have begun the upload';
+      return 'to have started the upload';
     case 'bucket':
       return need.permission === 'none' ? '' : `${need.permission} on the bucket`;
     case 'object': {

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 'use strict';
-// Before anything is loaded that an older Node.js could not read, and in words that it can.
+// Runs before anything that older versions of Node.js cannot parse, and in syntax that they can.
 var version = process.versions.node.split('.').map(Number);
 if (version[0] < 20 || (version[0] === 20 && version[1] < 19)) {
   console.error(
-    'stillage: this is Node.js ' + process.versions.node + '; 20.19 or newer is needed: https://nodejs.org',
+    'stillage: Node.js ' + process.versions.node + ' is too old, 20.19 or newer is needed: https://nodejs.org',
   );
   process.exit(1);
 }
-// CommonJS, because the size of libuv's thread pool must be set before the first file is read asynchronously, and the
-// loader of ES modules reads asynchronously. Every write waits for a disk sync in that pool: four threads are too few.
+// CommonJS, as the size of libuv's thread pool must be set before the first asynchronous read, and the loader of ES modules reads
+// asynchronously. Every write waits for a disk sync in that pool, for which the default of four threads is too few.
 process.env.UV_THREADPOOL_SIZE ??= '16';
 
 const { existsSync } = require('node:fs');

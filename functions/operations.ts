@@ -54,11 +54,12 @@ import { putObject } from './object/put-object.ts';
 import { renameObject } from './object/rename-object.ts';
 import { getAccount } from './service/get-account.ts';
 import { getHealth } from './service/get-health.ts';
+import { getLiveness } from './service/get-liveness.ts';
 import { getPublicLink } from './service/get-public-link.ts';
 import { listBuckets } from './service/list-buckets.ts';
 import { getWebsitePage } from './website/get-website-page.ts';
 
-/** Every operation that is built. A row of the route table that is not here answers 501 NotImplemented. */
+/** All implemented operations. Routes whose operation is not listed here answer 501 NotImplemented. */
 export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
   (
     [
@@ -100,6 +101,7 @@ export const operations: ReadonlyMap<OperationName, AnyOperation> = new Map(
       getBucketVersioning,
       getBucketWebsite,
       getHealth,
+      getLiveness,
       getMetricData,
       getObject,
       getObjectAcl,

@@ -8,12 +8,13 @@ import {
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function } from 'aws-cdk-lib/aws-lambda';
+import type { Alias, Function } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { apiDefinition } from './api-definition.ts';
 import type { FunctionBundle } from './bundle.ts';
 import { environmentOf } from './environment.ts';
+import { GradualDeployment, gradualOperations } from './gradual-deployment.ts';
 import type { Data } from './grants.ts';
 import { functionTimeout, OperationFunction } from './operation-function.ts';
 import { OperationRoles } from './operation-roles.ts';
@@ -26,7 +27,10 @@ export interface ApiStackProps extends StackProps {
   readonly functions: readonly FunctionBundle[];
 }
 
-/** The control lane: the REST API, and the functions behind it. */
+/** A function, or the alias that a gradual deployment moves from one version to the next. */
+type Invoked = Function | Alias;
+
+/** The control lane: the REST API and its functions. */
 export class ApiStack extends Stack {
   readonly api: SpecRestApi;
   readonly #settings: Settings;
@@ -44,7 +48,7 @@ export class ApiStack extends Stack {
     }
   }
 
-  #functions(bundles: readonly FunctionBundle[], data: Data): ReadonlyMap<string, Function> {
+  #functions(bundles: readonly FunctionBundle[], data: Data): ReadonlyMap<string, Invoked> {
     const log = new LogGroup(this, 'Log', {
       logGroupName: apiLogName(this.#settings.stage),
       logGroupClass: requestLogClass,
@@ -53,6 +57,7 @@ export class ApiStack extends Stack {
     });
     const roles = new OperationRoles(this, 'Roles', { data, log });
     const environment = environmentOf(this.#settings, data);
+    const gradual = new GradualDeployment(this, 'GradualDeployment', this.#settings);
     return new Map(
       bundles.map((bundle) => {
         const { function: lambda } = new OperationFunction(this, bundle.name, {
@@ -61,12 +66,12 @@ export class ApiStack extends Stack {
           log,
           environment,
         });
-        return [bundle.name, lambda];
+        return [bundle.name, gradualOperations.has(bundle.name) ? gradual.aliasOf(bundle.name, lambda) : lambda];
       }),
     );
   }
 
-  #api(functions: ReadonlyMap<string, Function>): SpecRestApi {
+  #api(functions: ReadonlyMap<string, Invoked>): SpecRestApi {
     const { stage, requestsPerSecond, burst, logRetentionDays } = this.#settings;
     const accessLog = new LogGroup(this, 'AccessLog', {
       logGroupClass: requestLogClass,
@@ -79,12 +84,12 @@ export class ApiStack extends Stack {
       invocations: new Map([...functions].map(([name, lambda]) => [name, invocationUri(lambda)])),
     });
     const api = new SpecRestApi(this, 'Api', {
-      // As its metrics are called, which the alarms watch.
+      // The alarms find its metrics by this name.
       restApiName: `stillage-${stage}`,
       apiDefinition: ApiDefinition.fromInline(definition),
-      // An edge-optimised one would add headers of its own and hide the client's address.
+      // An edge-optimised API would add headers and hide the client's address.
       endpointTypes: [EndpointType.REGIONAL],
-      // API Gateway writes logs through one role per account and region. It stays: other APIs may use it.
+      // API Gateway writes logs with one role per account and region. It is retained, as other APIs may use it.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
@@ -93,7 +98,7 @@ export class ApiStack extends Stack {
         throttlingBurstLimit: burst,
         tracingEnabled: true,
         loggingLevel: MethodLoggingLevel.ERROR,
-        // Bodies and signatures stay out of the log.
+        // Keeps bodies and signatures out of the log.
         dataTraceEnabled: false,
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat: AccessLogFormat.custom(accessLogLine),
@@ -102,25 +107,25 @@ export class ApiStack extends Stack {
     Validations.of(api).acknowledge(
       {
         id: 'AwsSolutions-APIG2',
-        reason: 'Bodies are objects and XML, which request validation does not know: the pipeline parses all of it.',
+        reason: 'Bodies are objects and XML, which request validation does not support: the pipeline parses them.',
       },
       {
         id: 'AwsSolutions-APIG3',
-        reason: 'Every request is signed and verified. A web ACL belongs to the distribution in front.',
+        reason: 'Every request is signed and verified. A web ACL belongs to the distribution.',
       },
       {
         id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${logWriterPolicy}]`,
-        reason: 'API Gateway asks for this policy, and for its name, before it writes logs.',
+        reason: 'API Gateway requires this managed policy for writing logs.',
       },
     );
     return api;
   }
 }
 
-/** What API Gateway asks its role for logs to have. */
+/** The managed policy that API Gateway requires for writing logs. */
 const logWriterPolicy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs';
 
-/** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html. No field can hold a credential. */
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html. No field can contain a credential. */
 const accessLogLine = JSON.stringify({
   requestId: '$context.requestId',
   time: '$context.requestTime',
@@ -135,7 +140,7 @@ const accessLogLine = JSON.stringify({
   error: '$context.error.responseType',
 });
 
-function invocationUri(lambda: Function): string {
+function invocationUri(lambda: Invoked): string {
   const { partition, region } = Stack.of(lambda);
   return `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${lambda.functionArn}/invocations`;
 }

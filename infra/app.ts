@@ -29,17 +29,17 @@ const background = await bundleBackground(backgroundFunctions, join(root, 'dist/
 new Deployment(app, { settings, functions, background, router, console: await builtConsole(), imageDirectory: root });
 app.synth();
 
-/** The console, unless it is to be left out. */
+/** Returns the built console; undefined if the settings turn it off. */
 async function builtConsole(): Promise<BuiltConsole | undefined> {
   if (!settings.console) return undefined;
   const directory = join(root, 'dist/console');
   if (existsSync(directory)) return { directory, pages: await consolePagesCode(), version: packageJson.version };
   endWith(
-    `there is no console in ${directory}: build it with "node bin/build.mjs", or leave it out with -c console=false`,
+    `there is no console in ${directory}: build it with "node bin/build.mjs", or turn it off with -c console=false`,
   );
 }
 
-/** The settings. Where they do not hold, one line says why, and the app ends. */
+/** Returns the settings. Exits with one line if they are invalid. */
 function settingsOrEnd(): Settings {
   try {
     return readSettings(app.node);

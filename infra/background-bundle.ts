@@ -4,12 +4,12 @@ import type { BackgroundFunction } from './background-functions.ts';
 import { forLambda } from './bundle.ts';
 import { root } from './operation-descriptions.ts';
 
-/** A function in the background with the directory of its code: `index.mjs`, and in it `handler`. */
+/** A background function with the directory of its code: `index.mjs`, which exports `handler`. */
 export interface BackgroundBundle extends BackgroundFunction {
   readonly directory: string;
 }
 
-/** Bundles functions in the background, in one call of esbuild. @param directory where the bundles go, a directory for each */
+/** Bundles background functions in one call of esbuild. @param directory the output directory, with a subdirectory for each */
 export async function bundleBackground(
   functions: readonly BackgroundFunction[],
   directory: string,

@@ -15,21 +15,21 @@ export interface BackgroundFunctionProps {
   readonly data: Data;
   readonly logRetention: RetentionDays;
   readonly environment: Readonly<Record<string, string>>;
-  /** The names of the log groups with the requests. */
+  /** The names of the log groups of requests. */
   readonly requestLogs: readonly string[];
-  /** Takes the events at which the function failed. Undefined: whoever invokes it sees that it fails. */
+  /** Receives the events that the function failed to process. Undefined: its invoker sees the failure. */
   readonly deadLetters?: Queue;
   readonly lifecycleQueue?: Queue;
-  /** Statements for what triggers it. */
+  /** Policy statements for its trigger. */
   readonly statements?: readonly PolicyStatement[];
 }
 
-/** Where the metric of a function's measures lie: several deployments can live in one account. */
+/** Returns the namespace of a deployment's metrics, as an account may have several deployments. */
 export function measureNamespace(stage: string, name: string): string {
   return `Stillage/${stage}/${name}`;
 }
 
-/** THE construct for a function in the background: with a role of its own, which grants what the function needs. */
+/** The construct of every background function, with a separate role that grants what the function needs. */
 export class BackgroundFunctionConstruct extends Construct {
   readonly function: Function;
 
@@ -52,7 +52,7 @@ export class BackgroundFunctionConstruct extends Construct {
       });
     }
     this.function = new Function(this, 'Function', {
-      // Whoever invokes one by hand should not have to look for it.
+      // A fixed name for functions that are invoked by hand.
       ...(trigger.by === 'invocation' && { functionName: `stillage-${stage}-${kebabCase(name)}` }),
       description: `Stillage: ${does}`,
       runtime: Runtime.NODEJS_24_X,
@@ -66,7 +66,7 @@ export class BackgroundFunctionConstruct extends Construct {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       role: this.#role(props, logGroup).withoutPolicyUpdates(),
-      // The schedule comes round again: what failed twice is told to the operator.
+      // The schedule repeats anyway. After two failures the operator is notified.
       ...(deadLetters && { onFailure: new SqsDestination(deadLetters), retryAttempts: 1 }),
     });
   }
@@ -97,18 +97,14 @@ export class BackgroundFunctionConstruct extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { Background: new PolicyDocument({ statements: all }) },
     });
-    acknowledgeWildcard(
-      role,
-      '*',
-      'X-Ray, metrics, the list of streams and the answers of queries have no resources to name.',
-    );
+    acknowledgeWildcard(role, '*', 'X-Ray, metrics, ListStreams and query results have no resource-level permissions.');
     if (needs.blobs) acknowledgeBlobs(role, { table: 'write', blobs: 'write' }, data);
-    for (const arn of logArns) acknowledgeWildcard(role, arn, 'A log group is meant with its streams.');
+    for (const arn of logArns) acknowledgeWildcard(role, arn, 'The grant covers the streams of the log group.');
     if (needs.topics) {
       acknowledgeWildcard(
         role,
         topicsOfUsers,
-        'The topics of users lie in their accounts, and have policies of their own.',
+        "The topics of users are in the users' accounts, with their own policies.",
       );
     }
     return role;
@@ -117,12 +113,12 @@ export class BackgroundFunctionConstruct extends Construct {
 
 const topicsOfUsers = 'arn:aws:sns:*:*:*';
 
-/** A statement that allows these actions on a queue. */
+/** Returns a statement that allows these actions on a queue. */
 export function allow(sid: string, actions: readonly string[], queue: IQueue): PolicyStatement {
   return new PolicyStatement({ sid, actions: [...actions], resources: [queue.queueArn] });
 }
 
-/** What a function must be allowed for its stream: Lambda reads it in the function's name. */
+/** Returns the permissions for a stream, which Lambda reads with the function's role. */
 export function mayFollow(streamArn: string): PolicyStatement[] {
   return [
     new PolicyStatement({
@@ -134,13 +130,13 @@ export function mayFollow(streamArn: string): PolicyStatement[] {
   ];
 }
 
-/** The ARN of a log group as policies want it: with all of its streams. */
+/** Returns the ARN of a log group with all its streams, as policies require. */
 function logArn(scope: Construct, name: string): string {
   const resource = { service: 'logs', resource: 'log-group', resourceName: `${name}:*` };
   return Stack.of(scope).formatArn({ ...resource, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
 }
 
-/** What a function must be allowed to ask log groups. https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html */
+/** Returns the permissions for querying log groups. https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html */
 function mayQuery(logArns: readonly string[]): PolicyStatement[] {
   return [
     new PolicyStatement({ sid: 'AskLogs', actions: ['logs:StartQuery'], resources: [...logArns] }),
@@ -148,7 +144,7 @@ function mayQuery(logArns: readonly string[]): PolicyStatement[] {
   ];
 }
 
-/** What a function must be allowed for its queue: Lambda receives in the function's name. */
+/** Returns the permissions for a queue, from which Lambda receives with the function's role. */
 export function mayReceive(queue: IQueue): PolicyStatement {
   return allow('Messages', ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], queue);
 }
@@ -170,7 +166,7 @@ function needed(needs: BackgroundNeeds, { table, blobs, secret }: Data, account:
             sid: 'TopicsOfUsers',
             actions: ['sns:Publish'],
             resources: [topicsOfUsers],
-            // Else an alarm of a user could speak in the topics of the operator.
+            // Otherwise a user's alarm could publish to the operator's topics.
             conditions: { StringNotEquals: { 'aws:ResourceAccount': account } },
           }),
         ]

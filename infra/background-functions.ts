@@ -1,44 +1,44 @@
-/** What starts a function in the background. */
+/** The trigger of a background function. */
 export type Trigger =
-  /** Changes of the table whose partition keys begin so. */
+  /** Changes of items whose partition keys have one of these prefixes. */
   | { readonly by: 'changes'; readonly prefixes: readonly string[]; readonly patienceHours: number }
   /** https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html */
   | { readonly by: 'schedule'; readonly expression: string }
-  /** A message of the lifecycle queue; so many run at the same time. */
+  /** A message of the lifecycle queue. */
   | { readonly by: 'message'; readonly maxConcurrency: number }
-  /** Somebody whom IAM lets do it. */
+  /** A direct invocation, as IAM allows. */
   | { readonly by: 'invocation' };
 
-/** What a function in the background does with what the deployment keeps. */
+/** The permissions that a background function needs. */
 export interface BackgroundNeeds {
-  /** Actions of DynamoDB on the table. Each item of a transaction counts as the call it stands for. */
+  /** Actions of DynamoDB on the table. An item of a transaction counts as its single-item action. */
   readonly table: readonly `dynamodb:${string}`[];
   /** Actions of S3 on blobs. */
   readonly blobs?: readonly `s3:${string}`[];
   /** The secret of the deployment. */
   readonly secret?: true;
-  /** To send to the lifecycle queue. */
+  /** Send to the lifecycle queue. */
   readonly lifecycleQueue?: true;
-  /** To publish to topics of other accounts: what alarms of users do. */
+  /** Publish to topics of other accounts, for alarms of users. */
   readonly topics?: true;
-  /** To read the change feed again. */
+  /** Read the change feed again. */
   readonly feed?: true;
-  /** To read metrics. */
+  /** Read metrics. */
   readonly metrics?: true;
-  /** To ask the log of requests. */
+  /** Query the log of requests. */
   readonly requestLog?: true;
 }
 
-/** A function that serves no request. */
+/** A function that does not serve requests. */
 export interface BackgroundFunction {
   readonly name: string;
-  /** Exports `handler`; relative to the root. */
+  /** The module that exports `handler`, relative to the repository's root. */
   readonly file: string;
   readonly does: string;
   readonly needs: BackgroundNeeds;
   readonly trigger: Trigger;
   readonly timeoutMinutes: number;
-  /** Numbers in lines of its log that become metrics, by the names of their fields. */
+  /** Numeric fields of its log lines that become metrics. */
   readonly measures?: readonly string[];
 }
 
@@ -48,30 +48,30 @@ const remove = ['dynamodb:DeleteItem'] as const;
 const check = ['dynamodb:ConditionCheckItem'] as const;
 const file = (name: string): string => `functions/runtime/cloud/background/${name}.ts`;
 
-/** Every function in the background. */
+/** The background functions. */
 export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'CountUsage',
     file: file('count-usage'),
-    does: 'follows the change feed: usage counters, and flags of buckets that are full',
+    does: 'follows the change feed: counts usage, and flags full buckets',
     needs: { table: [...read, ...put, ...remove] },
-    // The stream itself forgets after a day: a counter waits for whatever it can still get.
+    // The stream keeps records for a day. Counters retry them as long as they exist.
     trigger: { by: 'changes', prefixes: ['head/', 'upload/'], patienceHours: 24 },
     timeoutMinutes: 2,
   },
   {
     name: 'ReleaseContent',
     file: file('release-content'),
-    does: 'follows the change feed: queues released content, and uploads that ended',
+    does: 'follows the change feed: queues released content and ended uploads',
     needs: { table: [...read, ...put, ...remove] },
-    // What is given up leaves most of a day to be given again.
+    // A discarded record can be replayed for the rest of a day.
     trigger: { by: 'changes', prefixes: ['head/', 'old/', 'upload/'], patienceHours: 6 },
     timeoutMinutes: 5,
   },
   {
     name: 'ReplayChanges',
     file: file('replay-changes'),
-    does: 'gives the release what a dead letter speaks of once more',
+    does: 'replays the records of a dead letter of ReleaseContent',
     needs: { table: [...read, ...put, ...remove], feed: true },
     trigger: { by: 'invocation' },
     timeoutMinutes: 15,
@@ -79,7 +79,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'PlanLifecycle',
     file: file('plan-lifecycle'),
-    does: 'cuts buckets with lifecycle rules into slices, and calls workers',
+    does: 'divides buckets with lifecycle rules into slices, and calls workers',
     needs: { table: [...read, ...put], lifecycleQueue: true },
     trigger: { by: 'schedule', expression: 'rate(1 hour)' },
     timeoutMinutes: 15,
@@ -87,7 +87,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'ApplyLifecycle',
     file: file('apply-lifecycle'),
-    does: 'works on slices of a lifecycle pass',
+    does: 'processes slices of a lifecycle pass',
     needs: { table: [...read, ...put, ...remove], lifecycleQueue: true },
     trigger: { by: 'message', maxConcurrency: 8 },
     timeoutMinutes: 15,
@@ -95,16 +95,16 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'SweepReleased',
     file: file('sweep-released'),
-    does: 'frees content whose grace is over, and clears up after ended uploads',
+    does: 'frees released content after its grace period, and cleans up ended uploads',
     needs: { table: [...read, ...put, ...remove], blobs: ['s3:DeleteObject'] },
     trigger: { by: 'schedule', expression: 'rate(5 minutes)' },
-    // It stops by itself two minutes before, so that the next one seldom meets it.
+    // It stops two minutes earlier, so that it seldom overlaps with the next run.
     timeoutMinutes: 7,
   },
   {
     name: 'SweepRemovedBuckets',
     file: file('sweep-removed-buckets'),
-    does: 'sweeps what is left of removed buckets',
+    does: 'purges removed buckets',
     needs: { table: [...read, ...put, ...remove] },
     trigger: { by: 'schedule', expression: 'rate(15 minutes)' },
     timeoutMinutes: 14,
@@ -112,7 +112,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'SweepPublicLinks',
     file: file('sweep-public-links'),
-    does: 'removes public links whose time is over',
+    does: 'removes expired public links',
     needs: { table: [...read, ...remove] },
     trigger: { by: 'schedule', expression: 'rate(1 hour)' },
     timeoutMinutes: 14,
@@ -128,7 +128,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'BillRequests',
     file: file('bill-requests'),
-    does: 'counts the requests of the log for the bill',
+    does: 'counts the requests in the log for billing',
     needs: { table: ['dynamodb:GetItem', ...put], requestLog: true },
     trigger: { by: 'schedule', expression: 'rate(30 minutes)' },
     timeoutMinutes: 14,
@@ -137,7 +137,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'ProbeEndpoint',
     file: file('probe-endpoint'),
-    does: 'asks both lanes by the way of a client, and CloudFront for its errors',
+    does: 'probes both lanes as a client, and reads the error rates of CloudFront',
     needs: { table: [], metrics: true },
     trigger: { by: 'schedule', expression: 'rate(5 minutes)' },
     timeoutMinutes: 3,
@@ -146,7 +146,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
   {
     name: 'Administer',
     file: file('administer'),
-    does: 'does what operators ask for by the command line',
+    does: 'carries out administrative commands',
     needs: { table: [...read, ...put, ...remove, ...check], secret: true },
     trigger: { by: 'invocation' },
     timeoutMinutes: 1,

@@ -12,8 +12,8 @@ import {
 } from './operation-descriptions.ts';
 
 /**
- * Ways to credentials that a function never takes, as Lambda puts them into its environment, where the SDK looks first. The
- * SDK imports each of them when it comes to try it; left outside, they make a bundle a fifth smaller.
+ * Credential providers that a function never uses, as Lambda puts credentials into the environment, which the SDK checks first. The
+ * SDK imports each provider when it tries it. Excluding them makes a bundle a fifth smaller.
  */
 const unusedCredentialProviders = [
   '@aws-sdk/credential-provider-http',
@@ -25,15 +25,15 @@ const unusedCredentialProviders = [
   '@smithy/credential-provider-imds',
 ];
 
-/** How everything is bundled that runs in Lambda: with the SDK, which loads faster from the bundle than from the runtime. */
+/** The options of bundles for Lambda. They include the SDK, which loads faster from the bundle than from the runtime. */
 export const forLambda = {
   outExtension: { '.js': '.mjs' },
   bundle: true,
   external: unusedCredentialProviders,
   plugins: [leanSdk],
-  // The stack of an error still names methods; what functions are called would make a bundle a sixteenth larger.
+  // Stacks still name methods. Names of functions would make a bundle a sixteenth larger.
   minify: true,
-  // Node reads modules as UTF-8: escapes would be longer.
+  // Node reads modules as UTF-8, and escapes are longer.
   charset: 'utf8',
   platform: 'node',
   target: 'node24',
@@ -43,17 +43,17 @@ export const forLambda = {
   logLevel: 'warning',
 } satisfies BuildOptions;
 
-/** A function with the directory of its code: `index.mjs`, and in it `handler`. */
+/** A function with the directory of its code: `index.mjs`, which exports `handler`. */
 export interface FunctionBundle extends FunctionDescription {
   readonly directory: string;
 }
 
 /**
- * Bundles the functions of these operations, all in one call of esbuild: they share nearly all of their sources, which are
- * read and parsed once. Each gets its operations alone, and the SDK, which loads faster from the bundle than from the runtime.
- * What an operation does not use is left out even where it is imported: `sideEffects` in package.json says that may be done.
+ * Bundles the functions of these operations in one call of esbuild, which reads their shared sources once. Each bundle contains its
+ * own operations and the SDK, which loads faster from the bundle than from the runtime. Unused imports are dropped, as `sideEffects` in
+ * package.json allows.
  *
- * @param directory where the bundles go, a directory for each
+ * @param directory the output directory, with a subdirectory for each
  */
 export async function bundleFunctions(
   operations: readonly OperationSource[],
@@ -70,7 +70,7 @@ export async function bundleFunctions(
   return functions.map(({ name, serves, needs }) => ({ name, serves, needs, directory: join(directory, name) }));
 }
 
-/** Resolves `function:<Name>` to the entry of a function, which is never written to disk. */
+/** Resolves `function:<Name>` to the entry module of a function, which is not written to disk. */
 function functionEntries(functions: readonly FunctionSource[]): Plugin {
   const namespace = 'function';
   const served = new Set(functions.flatMap(({ serves }) => serves));
@@ -94,7 +94,7 @@ function functionEntries(functions: readonly FunctionSource[]): Plugin {
   };
 }
 
-/** @param unsupported operations that it says of that they are not there */
+/** @param unsupported the operations that the function answers as not implemented */
 function entry({ name, operations, serves, needs }: FunctionSource, unsupported: readonly OperationName[]): string {
   const exports = [...new Map(operations.map((operation) => [operation.export, operation.file]))];
   return [

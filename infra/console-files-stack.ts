@@ -10,15 +10,15 @@ import type { ConsoleStack } from './console-stack.ts';
 
 export interface ConsoleFilesStackProps extends StackProps {
   readonly console: ConsoleStack;
-  /** Where the built console lies. */
+  /** The directory of the built console. */
   readonly directory: string;
-  /** What the console is told. */
+  /** The configuration of the console. */
   readonly config: ConsoleConfig;
-  /** The origin of the endpoint: it may be a reference, which cannot be taken apart. */
+  /** The origin of the endpoint, which may be an unresolved token. */
   readonly endpointOrigin: string;
 }
 
-/** The files of the console, and what it is told of the deployment. Files of an earlier one stay for pages that are open. */
+/** The files and the configuration of the console. Files of earlier versions are kept for open pages. */
 export class ConsoleFilesStack extends Stack {
   readonly #bucket: IBucket;
 
@@ -26,18 +26,18 @@ export class ConsoleFilesStack extends Stack {
     const { config, endpointOrigin, ...stackProps } = props;
     super(scope, id, stackProps);
     this.#bucket = this.#bucketOf(console);
-    // CloudFront compresses them itself.
+    // CloudFront compresses the files.
     const files = Source.asset(directory, { exclude: ['**/*.br', '**/*.gz'] });
     const index = consoleIndex.slice(1);
     const first = this.#deploy('Assets', files, '/assets/', { exclude: ['*'], include: ['assets/*'] });
     const others = this.#deploy('Others', files, '/', { exclude: ['assets/*', index, 'config.json'] });
     const told = this.#deploy('Config', Source.data('config.json', this.toJsonString(config)), undefined);
-    // The page comes last, when what it loads is there.
+    // The page is deployed last, after everything it loads.
     const page = pageFor(endpointOrigin, readFileSync(join(directory, index), 'utf8'));
     this.#deploy('Page', Source.data(index, page), consoleIndex).node.addDependency(first, others, told);
   }
 
-  /** By exports with names of their own, which what is acknowledged can say. */
+  /** Imports the bucket by exports with fixed names, which the acknowledgements of cdk-nag refer to. */
   #bucketOf(console: ConsoleStack): IBucket {
     this.addStackDependency(console);
     const exported = { arn: `${console.stackName}-files-arn`, name: `${console.stackName}-files-name` };
@@ -48,7 +48,7 @@ export class ConsoleFilesStack extends Stack {
     });
   }
 
-  /** The function that copies the files is the CDK's own. @param files what it may write */
+  /** Acknowledges findings of cdk-nag about the CDK's own function that copies the files. @param files the resource it may write */
   #acknowledge(files: string): void {
     const assets = `arn:aws:s3:::cdk-hnb659fds-assets-${this.account}-${this.region}/*`;
     const actions = ['GetBucket*', 'GetObject*', 'List*', 'Abort*', 'DeleteObject*'];
@@ -67,7 +67,7 @@ export class ConsoleFilesStack extends Stack {
     );
   }
 
-  /** @param path of one of the files; undefined: browsers keep none of them */
+  /** @param path the path of one of the files; undefined: browsers cache none of them */
   #deploy(
     id: string,
     source: ReturnType<typeof Source.asset>,
@@ -79,7 +79,7 @@ export class ConsoleFilesStack extends Stack {
       destinationBucket: this.#bucket,
       cacheControl: [CacheControl.fromString(path === undefined ? 'no-store' : cacheControl(path))],
       prune: false,
-      // The bucket cannot go with files in it.
+      // Only an empty bucket can be deleted.
       retainOnDelete: false,
       ...filters,
     });
@@ -87,9 +87,9 @@ export class ConsoleFilesStack extends Stack {
 }
 
 /**
- * Returns the page with the very endpoint in a policy of its own, which applies beside that of the headers: they may be deployed before
- * the endpoint has its name. https://www.w3.org/TR/CSP3/#multiple-policies
- * @throws Error if it has no head
+ * Returns the page with the endpoint in a separate policy, which applies in addition to that of the headers: they may be deployed
+ * before the endpoint has its name. https://www.w3.org/TR/CSP3/#multiple-policies
+ * @throws Error if the page has no <head>
  */
 export function pageFor(endpoint: string, html: string): string {
   const head = /<head>/i.exec(html);

@@ -25,13 +25,13 @@ import type { Settings } from './settings.ts';
 
 export interface ConsoleStackProps extends StackProps {
   readonly settings: Settings;
-  /** The code of the function that finds the file of a path. */
+  /** The code of the CloudFront Function that maps paths to files. */
   readonly pages: string;
 }
 
 /**
- * The console: a private bucket for its files and a distribution of its own, which is never that of objects. The API is told its origin,
- * and so is deployed after it; its files tell where the API is, and come last (`ConsoleFilesStack`).
+ * The console: a private bucket for its files, and a separate distribution, which never serves objects. The API is deployed after it,
+ * as it needs the console's origin; the files come last, as they contain the address of the API (`ConsoleFilesStack`).
  */
 export class ConsoleStack extends Stack {
   readonly bucket: IBucket;
@@ -56,14 +56,14 @@ export class ConsoleStack extends Stack {
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
-      // They are put there by every deployment.
+      // Every deployment uploads them again.
       removalPolicy: RemovalPolicy.DESTROY,
     });
     Validations.of(bucket).acknowledge({
       id: 'AwsSolutions-S1',
       reason: 'The files are public, and only the distribution reads them.',
     });
-    // Their types differ in what may be left out, in name only.
+    // The types differ in optional properties only.
     return bucket as IBucket;
   }
 
@@ -76,13 +76,13 @@ export class ConsoleStack extends Stack {
     });
     const behaviour: BehaviorOptions = {
       origin: S3BucketOrigin.withOriginAccessControl(this.bucket, {
-        // With the right to list, S3 says of a file that is missing that it is, rather than that nobody may read it.
+        // With s3:ListBucket, S3 answers 404 rather than 403 for a missing file.
         originAccessLevels: [AccessLevel.READ, AccessLevel.LIST],
       }),
       allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
       viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       functionAssociations: [{ function: pageOf, eventType: FunctionEventType.VIEWER_REQUEST }],
-      // As long as the files themselves say.
+      // The Cache-Control of the files decides.
       cachePolicy: new CachePolicy(this, 'AsFilesSay', {
         comment: 'Stillage: the console, for as long as its files say',
         minTtl: Duration.seconds(0),
@@ -115,7 +115,7 @@ export class ConsoleStack extends Stack {
     return distribution;
   }
 
-  /** The same headers as on one machine. CloudFront has a place of its own for those that it takes for security headers. */
+  /** The same headers as on one machine. CloudFront sets security headers separately. */
   #headers(id: string, path: string): ResponseHeadersPolicy {
     const {
       'Content-Security-Policy': contentSecurityPolicy,
@@ -138,8 +138,8 @@ export class ConsoleStack extends Stack {
   }
 
   /**
-   * Without a domain the endpoint has the name of a distribution that is deployed after this one: here is said what all their names are
-   * like, and the page itself, which comes last, says which one it is.
+   * Without a domain, the endpoint is the name of a distribution that is deployed after this one. So the headers allow the pattern of
+   * all such names, and the page itself, which is deployed last, names the endpoint.
    */
   #sources(): ConsoleSources {
     const { consoleDomain } = this.#settings;
@@ -150,7 +150,7 @@ export class ConsoleStack extends Stack {
   }
 }
 
-/** The origin of the API, where the settings say it; undefined: it has the name that its distribution gets. */
+/** Returns the origin of the API if the settings determine it; undefined: it is the name of its distribution. */
 export function knownEndpoint({ publicUrl, domain }: Settings): string | undefined {
   if (publicUrl !== undefined) return new URL(publicUrl).origin;
   return domain === undefined ? undefined : `https://${domain}`;
@@ -159,12 +159,13 @@ export function knownEndpoint({ publicUrl, domain }: Settings): string | undefin
 const acknowledged = [
   {
     id: 'Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk',
-    reason: 'The function of the console lets no path through that would list the bucket, and its files are public.',
+    reason:
+      'The CloudFront Function of the console lets no path through that would list the bucket, and its files are public.',
   },
-  { id: 'AwsSolutions-CFR1', reason: 'Who may ask is said by the keys of users, not by countries.' },
+  { id: 'AwsSolutions-CFR1', reason: 'Access depends on the keys of users, not on countries.' },
   {
     id: 'AwsSolutions-CFR2',
-    reason: 'It serves public files, and the setting webAcl names a web ACL for who wants one.',
+    reason: 'It serves public files. The setting webAcl adds a web ACL.',
   },
   {
     id: 'AwsSolutions-CFR3',
@@ -173,6 +174,6 @@ const acknowledged = [
   {
     id: 'AwsSolutions-CFR4',
     reason:
-      "The distribution's own name has the certificate of CloudFront, which sets no lowest version; a domain has TLS 1.2.",
+      "The distribution's own name uses CloudFront's certificate, for which no minimum version can be set; a domain requires TLS 1.2.",
   },
 ];

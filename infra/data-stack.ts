@@ -11,15 +11,15 @@ export interface DataStackProps extends StackProps {
 }
 
 /**
- * What a deployment keeps: the table, the blobs and the secret that seals access keys. Each is useless without the others, so
- * all of them outlive their stack, which itself refuses to be deleted, unless the settings say that nothing is to be kept.
+ * The data of a deployment: the table, the blobs, and the secret that encrypts access keys. Each is useless without the others, so
+ * all are retained and the stack has termination protection, unless the settings say otherwise.
  */
 export class DataStack extends Stack {
-  /** The table that is used: the one made here, or one that was restored from it. */
+  /** The table in use: that of this stack, or one restored from it. */
   readonly table: NamedTable;
   readonly blobs: Bucket;
   readonly secret: Secret;
-  /** By which the distribution proves itself to what lies behind it. */
+  /** The origin secret, which the distribution adds to requests. */
   readonly edgeSecret: Secret;
   readonly #removalPolicy: RemovalPolicy;
 
@@ -39,7 +39,7 @@ export class DataStack extends Stack {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
       billing: Billing.onDemand(),
-      // What monitoring and links leave behind; the schedules remove it, too, where that is not switched on.
+      // Removes expired items of monitoring and public links. Without it, the schedules do.
       timeToLiveAttribute: 'expires',
       dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
@@ -48,8 +48,8 @@ export class DataStack extends Stack {
       removalPolicy: this.#removalPolicy,
     });
     const table = { tableName, tableArn, tableStreamArn: tableStreamArn! };
-    // Also where nobody imports them: CloudFormation refuses to take an export away that stacks which are deployed after this one
-    // still import. So a restored table comes, and goes again, in one deployment of all stacks (docs/adr/0034-restored-table.md).
+    // Exported even if unused: CloudFormation refuses to remove an export while stacks that are deployed later still import it. So a
+    // restored table can be introduced and removed in one deployment of all stacks (docs/adr/0034-restored-table.md).
     for (const value of Object.values(table)) this.exportValue(value);
     return table;
   }
@@ -61,7 +61,7 @@ export class DataStack extends Stack {
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       minimumTLSVersion: 1.2,
-      // A blob is never overwritten, and what is released must be gone.
+      // Blobs are never overwritten, and released ones must be deleted.
       versioned: false,
       lifecycleRules: [{ id: 'unfinished-blobs', abortIncompleteMultipartUploadAfter: Duration.days(7) }],
       removalPolicy: this.#removalPolicy,
@@ -83,12 +83,12 @@ export class DataStack extends Stack {
     });
     Validations.of(secret).acknowledge({
       id: 'AwsSolutions-SMG4',
-      reason: 'Every access key is sealed under it: a new value would make all of them unreadable.',
+      reason: 'Every access key is encrypted with it: a new value would make all of them unreadable.',
     });
     return secret;
   }
 
-  /** It keeps nothing. A process reads it again at a proof that it does not know, so a new value takes a deployment of the distribution alone. */
+  /** No data depends on it. Processes read it again when they see an unknown value, so a rotation deploys the distribution only. */
   #edgeSecret(): Secret {
     const secret = new Secret(this, 'EdgeSecret', {
       description: 'Stillage: by which the distribution proves itself to the functions and the byte lane.',
@@ -97,7 +97,7 @@ export class DataStack extends Stack {
     });
     Validations.of(secret).acknowledge({
       id: 'AwsSolutions-SMG4',
-      reason: 'A new value takes a deployment of the distribution: docs/cloud-operations.md says how it is renewed.',
+      reason: 'A rotation needs a deployment of the distribution, as docs/cloud-operations.md describes.',
     });
     return secret;
   }

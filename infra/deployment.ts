@@ -15,35 +15,35 @@ import { StreamingStack } from './streaming-stack.ts';
 export interface DeploymentProps {
   readonly settings: Settings;
   readonly functions: readonly FunctionBundle[];
-  /** What runs without being asked. */
+  /** The background functions. */
   readonly background?: readonly BackgroundBundle[];
   /** The code of the router. */
   readonly router: string;
-  /** The console that goes with it, if one does. */
+  /** The console of the deployment, if any. */
   readonly console?: BuiltConsole | undefined;
-  /** Where the Dockerfile lies, and what it copies. */
+  /** The directory of the Dockerfile and its context. */
   readonly imageDirectory: string;
 }
 
-/** A console as it was built. */
+/** A built console. */
 export interface BuiltConsole {
   readonly directory: string;
-  /** The code of the function that finds the file of a path. */
+  /** The code of the CloudFront Function that maps paths to files. */
   readonly pages: string;
-  /** Of Stillage. */
+  /** The version of Stillage. */
   readonly version: string;
 }
 
-/** One deployment of the service: its stacks, and how they hang together. */
+/** A deployment of the service: its stacks and their dependencies. */
 export class Deployment extends Construct {
   readonly data: DataStack;
   readonly api: ApiStack;
-  /** Undefined: the functions carry the bodies of objects. */
+  /** Undefined: functions transfer the bodies of objects. */
   readonly streaming: StreamingStack | undefined;
   readonly edge: EdgeStack;
   readonly schedule: ScheduleStack;
   readonly operations: OperationsStack;
-  /** Undefined: it is left out. */
+  /** Undefined: there is no console. */
   readonly console: ConsoleStack | undefined;
   readonly consoleFiles: ConsoleFilesStack | undefined;
 
@@ -51,7 +51,7 @@ export class Deployment extends Construct {
     const { console, imageDirectory } = props;
     const name = `stillage-${given.stage}`;
     super(scope, name);
-    // An environment that is named needs no look-up: the app synthesises without a network.
+    // An explicit environment needs no look-ups, so the app synthesises offline.
     const env = { account: given.account, region: given.region };
     const named = (part: string, description: string) => ({
       ...{ env, stackName: `${name}-${part}`, description: `Stillage: ${description}` },
@@ -109,7 +109,7 @@ export class Deployment extends Construct {
   }
 }
 
-/** What the linter of CloudFormation does not know to have tags. */
+/** Resource types that CloudFormation's linter refuses tags on. */
 const untagged = [
   'AWS::ApplicationAutoScaling::ScalableTarget',
   'AWS::CloudWatch::Dashboard',

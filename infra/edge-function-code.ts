@@ -1,12 +1,11 @@
 import { build } from 'esbuild';
 import { root } from './operation-descriptions.ts';
 
-/** The most code that a CloudFront Function may have: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/cloudfront-limits.html */
+/** The maximum size of a CloudFront Function: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/cloudfront-limits.html */
 export const maximumEdgeFunctionBytes = 10_240;
 
 /**
- * What the runtime of CloudFront Functions lacks and esbuild would otherwise let stand. It rewrites what it can, and fails on
- * the rest.
+ * Syntax that the runtime of CloudFront Functions does not support. esbuild rewrites it, or fails if it cannot.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-javascript-runtime-20.html
  */
 const missing = [
@@ -21,9 +20,9 @@ const missing = [
 
 /**
  * Compiles the code of a CloudFront Function.
- * @param name for the error
- * @param contents a module that exports `handler`; what it imports is relative to the root
- * @throws Error if it uses what the runtime has not, or is too long
+ * @param name the name in the error
+ * @param contents a module that exports `handler`; imports are relative to the repository's root
+ * @throws Error if it uses unsupported syntax, or is too long
  */
 export async function edgeFunctionCode(name: string, contents: string): Promise<string> {
   const { outputFiles } = await build({
@@ -39,7 +38,7 @@ export async function edgeFunctionCode(name: string, contents: string): Promise<
     legalComments: 'none',
     logLevel: 'warning',
   });
-  // A function of CloudFront is no module that exports: it is a script with a function `handler`.
+  // A CloudFront Function is a script with a function `handler`, not a module.
   const exported = /export\{(\w+) as handler\};\s*$/;
   const code = outputFiles[0]!.text.replace(exported, 'function handler(event){return $1(event)}\n');
   const size = Buffer.byteLength(code);
@@ -49,7 +48,7 @@ export async function edgeFunctionCode(name: string, contents: string): Promise<
   return code;
 }
 
-/** Compiles the function that finds the file of a path of the console. */
+/** Compiles the CloudFront Function that maps paths of the console to files. */
 export function consolePagesCode(): Promise<string> {
   const contents = `
     import { consoleFile } from './shared/protocol/console/pages.ts';

@@ -39,23 +39,23 @@ export interface EdgeStackProps extends StackProps {
   /** The code of the router. */
   readonly router: string;
   readonly api: SpecRestApi;
-  /** Of the byte lane, if there is one. */
+  /** The load balancer of the byte lane, if there is one. */
   readonly balancer: ApplicationLoadBalancer | undefined;
   readonly edgeSecret: Secret;
 }
 
-/** The ends of the lanes, as the router calls them. */
+/** The origins of the lanes, by their names in the router. */
 type Origins = Readonly<Record<'control' | 'byte', IOrigin | undefined>>;
 
 /**
- * The distribution, which nothing is cached in, and the router in it. A behaviour is chosen by the path of the client before the
- * router runs, and a path says nothing of the operation: so there is one behaviour, and the router chooses the origin. Websites
- * have a distribution of their own, since they answer to plain HTTP as well.
+ * The distribution, which caches nothing, and its router. CloudFront chooses the cache behaviour by the client's path before the router
+ * runs, and a path does not determine the operation: so there is one behaviour, and the router chooses the origin. Websites have a
+ * separate distribution, as they accept plain HTTP as well.
  */
 export class EdgeStack extends Stack {
   readonly distribution: Distribution;
   readonly websites: Distribution | undefined;
-  /** What clients are configured with. */
+  /** The endpoint for clients. */
   readonly endpoint: string;
   readonly distributionIds: readonly string[];
   readonly #settings: Settings;
@@ -78,7 +78,7 @@ export class EdgeStack extends Stack {
       domain === undefined ? [] : [domain, `*.${domain}`],
       {
         origin: origins.control!,
-        // The API knows its own name alone, and the router keeps the client's.
+        // The API accepts its own host name only; the router keeps the client's.
         originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         functionAssociations,
@@ -95,7 +95,7 @@ export class EdgeStack extends Stack {
           viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,
           functionAssociations,
         },
-        // The API refuses the Host of a viewer, which this distribution forwards: the router sends it nothing from here.
+        // The API refuses the viewer's Host, which this distribution forwards, so the router sends nothing to it from here.
         undefined,
       );
     }
@@ -107,7 +107,7 @@ export class EdgeStack extends Stack {
   }
 
   #origins(api: SpecRestApi, balancer: ApplicationLoadBalancer | undefined, edgeSecret: Secret): Origins {
-    // A reference, which CloudFormation resolves as it deploys: the template holds no secret.
+    // A dynamic reference that CloudFormation resolves at deployment, so the template contains no secret.
     const { edgeSecretVersion: versionId } = this.#settings;
     const proof =
       versionId === undefined
@@ -120,7 +120,7 @@ export class EdgeStack extends Stack {
       customHeaders,
       protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
       originSslProtocols: [OriginSslPolicy.TLS_V1_2],
-      // A function has answered by then, or has been ended.
+      // A function has answered or timed out by then.
       readTimeout: Duration.seconds(30),
     });
     return { control, byte: balancer && this.#byteLane(balancer, customHeaders) };
@@ -129,7 +129,7 @@ export class EdgeStack extends Stack {
   #byteLane(balancer: ApplicationLoadBalancer, customHeaders: Record<string, string>): IOrigin {
     const { stage, domain } = this.#settings;
     const isEncrypted = byteLaneEntry(this.#settings).certificate !== undefined;
-    // A VPC origin cannot be changed while a distribution uses it (409), so another protocol is another origin, under another name:
+    // A VPC origin cannot be changed while a distribution uses it (409), so another protocol needs another origin with another name:
     // https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html, aws/aws-cdk#34629.
     const origin = new VpcOriginResource(this, isEncrypted ? 'ByteLaneTls' : 'ByteLane', {
       endpoint: VpcOriginEndpoint.applicationLoadBalancer(balancer),
@@ -144,11 +144,11 @@ export class EdgeStack extends Stack {
     });
     return VpcOrigin.withVpcOrigin(origin, {
       originId: 'byte',
-      // The certificate must be for this name, or for that in the Host header; the way to the load balancer is that of the VPC origin.
+      // The certificate must match this name or the Host header; the VPC origin determines the network path.
       // https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/http-502-bad-gateway.html
       domainName: isEncrypted && domain !== undefined ? domain : balancer.loadBalancerDnsName,
       customHeaders,
-      // The longest that needs no higher quota: a copy of many bytes is answered when it is done.
+      // The longest without a higher quota, as a copy is answered when all bytes are copied.
       readTimeout: Duration.seconds(120),
       keepaliveTimeout: Duration.seconds(60),
     });
@@ -167,7 +167,7 @@ export class EdgeStack extends Stack {
       ...(responseHeadersPolicy && { responseHeadersPolicy }),
       allowedMethods: AllowedMethods.ALLOW_ALL,
       cachePolicy: CachePolicy.CACHING_DISABLED,
-      // It would change what clients sign (Accept-Encoding), and what they get.
+      // Compression would change Accept-Encoding, which clients may sign, and the responses.
       compress: false,
     };
     const distribution = new Distribution(this, id, {
@@ -181,9 +181,9 @@ export class EdgeStack extends Stack {
       ...(webAcl !== undefined && { webAclId: webAcl }),
       httpVersion: HttpVersion.HTTP2,
       defaultBehavior,
-      // An origin belongs to a distribution by a behaviour of its own; the router does not depend on it.
+      // A distribution needs a behaviour for each origin; the router does not depend on this one.
       additionalBehaviors: other ? { '/_stillage/origin': { ...defaultBehavior, origin: other } } : {},
-      // Otherwise it answers errors from memory for ten seconds: what was created would not be there.
+      // By default CloudFront caches errors for ten seconds, in which a new object would not be found.
       errorResponses: cachedErrors.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
     });
     this.#name(id, distribution, domainNames);
@@ -193,8 +193,8 @@ export class EdgeStack extends Stack {
   }
 
   /**
-   * What the console is told by errors of CloudFront, the load balancer and API Gateway, which know nothing of origins. To what the
-   * service itself said of them, nothing is added.
+   * CORS headers on errors of CloudFront, the load balancer and API Gateway, so that the console can read them. Responses of the service
+   * keep their own.
    * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/understanding-response-headers-policies.html
    */
   #corsOfErrors(): ResponseHeadersPolicy | undefined {
@@ -221,7 +221,7 @@ export class EdgeStack extends Stack {
     );
   }
 
-  /** Enters the names into the DNS, where the settings say which zone that is. */
+  /** Creates DNS records for the names if the settings name a hosted zone. */
   #name(id: string, distribution: Distribution, domainNames: readonly string[]): void {
     const { hostedZone: hostedZoneId, domain } = this.#settings;
     if (hostedZoneId === undefined || domain === undefined) return;
@@ -234,7 +234,7 @@ export class EdgeStack extends Stack {
     }
   }
 
-  /** All that the viewer sends, and whether it came over TLS. */
+  /** Forwards the whole viewer request and its protocol. */
   #withProtocol(): IOriginRequestPolicy {
     return new OriginRequestPolicy(this, 'WithProtocol', {
       comment: 'Stillage: all of a request, and its protocol',
@@ -249,25 +249,25 @@ export class EdgeStack extends Stack {
 const cachedErrors = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
 const acknowledged = [
-  { id: 'AwsSolutions-CFR1', reason: 'Who may ask is said by signatures and policies, not by countries.' },
+  { id: 'AwsSolutions-CFR1', reason: 'Access depends on signatures and policies, not on countries.' },
   {
     id: 'AwsSolutions-CFR2',
     reason:
-      'Every request is signed and verified; a web ACL reads bodies for attacks on programs that objects are not.',
+      'Every request is signed and verified. Web ACLs inspect bodies for attacks that do not concern stored objects.',
   },
   {
     id: 'AwsSolutions-CFR3',
     reason:
-      'Functions and servers log each request; a log of the distribution would hold presigned URLs, which are keys.',
+      'Functions and servers log each request. A log of the distribution would contain presigned URLs, which are credentials.',
   },
   {
     id: 'AwsSolutions-CFR4',
     reason:
-      "The distribution's own name has the certificate of CloudFront, which sets no lowest version; a domain has TLS 1.2.",
+      "The distribution's own name uses CloudFront's certificate, for which no minimum version can be set; a domain requires TLS 1.2.",
   },
   {
     id: 'AwsSolutions-CFR5',
     reason:
-      'Without a domain, the byte lane is reached inside the network of the cloud, at a load balancer that has no name to certify.',
+      'Without a domain, the load balancer of the byte lane has no name to certify. It is reached within the network of AWS.',
   },
 ];

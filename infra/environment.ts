@@ -2,7 +2,7 @@ import type { Data } from './grants.ts';
 import { hostNamesOf } from './host-names.ts';
 import type { Settings } from './settings.ts';
 
-/** What every process of a deployment is told of it: what functions/runtime/cloud/settings.ts reads. */
+/** Returns the environment of every process of a deployment, which functions/runtime/cloud/settings.ts reads. */
 export function environmentOf(settings: Settings, { table, blobs, secret, edgeSecret }: Data): Record<string, string> {
   const {
     region,

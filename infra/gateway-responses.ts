@@ -1,9 +1,9 @@
-/** What API Gateway answers itself, before or instead of a function, as an S3 error. */
+/** An S3 error that API Gateway returns before or instead of a function. */
 interface GatewayError {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  /** In seconds. */
+  /** Seconds. */
   readonly retryAfter?: number;
 }
 
@@ -26,8 +26,8 @@ const internal: GatewayError = {
 };
 
 /**
- * Codes, statuses and sentences are those of the error table. MISSING_AUTHENTICATION_TOKEN is what API Gateway calls a path
- * that it does not know: the router sends requests there only while a deployment is upgraded, so clients are told to send them again. Its 413 (REQUEST_TOO_LARGE) cannot be changed.
+ * Codes, statuses and messages are those of the error table. API Gateway returns MISSING_AUTHENTICATION_TOKEN for an unknown path. The
+ * router sends requests there only during an upgrade, so clients are told to retry. Its 413 (REQUEST_TOO_LARGE) cannot be changed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 export const gatewayErrors: Readonly<Record<string, GatewayError>> = {
@@ -39,7 +39,7 @@ export const gatewayErrors: Readonly<Record<string, GatewayError>> = {
   INTEGRATION_TIMEOUT: unavailable,
 };
 
-/** The gateway responses of an OpenAPI definition. */
+/** Returns the gateway responses of an OpenAPI definition. */
 export function gatewayResponses(): Record<string, object> {
   return Object.fromEntries(Object.entries(gatewayErrors).map(([type, error]) => [type, gatewayResponse(error)]));
 }
@@ -55,7 +55,7 @@ function gatewayResponse({ status, code, message, retryAfter }: GatewayError): o
       'gatewayresponse.header.x-amz-request-id': 'context.requestId',
       ...(retryAfter !== undefined && { 'gatewayresponse.header.Retry-After': `'${retryAfter}'` }),
     },
-    // The template is chosen by what the client accepts, and JSON stands for whatever that is.
+    // API Gateway chooses the template by the Accept header; JSON is the default for all types.
     responseTemplates: { 'application/xml': document, 'application/json': document },
   };
 }

@@ -5,14 +5,14 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IConstruct } from 'constructs';
 import type { Needs } from '../shared/protocol/operation.ts';
 
-/** What is said of a table: names of it, which can be those of one that no stack holds. */
+/** The names of a table, which may be outside all stacks. */
 export interface NamedTable {
   readonly tableName: string;
   readonly tableArn: string;
   readonly tableStreamArn: string;
 }
 
-/** What grants are of. */
+/** The resources of grants. */
 export interface Data {
   readonly table: NamedTable;
   readonly blobs: Bucket;
@@ -20,10 +20,10 @@ export interface Data {
   readonly edgeSecret: Secret;
 }
 
-/** Where blobs lie in their bucket, as the blob store names them. */
+/** The key prefix of blobs in their bucket, as in the blob store. */
 export const blobPrefix = 'blobs/';
 
-/** Transactions have no actions of their own: each of their items counts as the call it stands for. */
+/** Transactions have no actions of their own; each item needs its single-item action. */
 const tableActions = {
   read: ['dynamodb:GetItem', 'dynamodb:Query'],
   write: [
@@ -35,13 +35,13 @@ const tableActions = {
   ],
 } as const satisfies Record<Needs['table'], readonly string[]>;
 
-/** Who writes may read too, as with the table: copying bytes takes both. A multipart upload needs no more than PutObject. */
+/** Writing includes reading, as for the table, since copying bytes needs both. A multipart upload needs PutObject only. */
 const blobActions = {
   read: ['s3:GetObject'],
   write: ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'],
 } as const satisfies Record<NonNullable<Needs['blobs']>, readonly string[]>;
 
-/** What a scrub may do with the data: look at all of it, and mend; but open no key. */
+/** Returns the permissions of a scrub: to read and repair all data, but not to decrypt keys. */
 export function scrubGrants({ table, blobs }: Data): PolicyStatement[] {
   return [
     allow('Table', [...tableActions.write, 'dynamodb:Scan'], table.tableArn),
@@ -51,7 +51,7 @@ export function scrubGrants({ table, blobs }: Data): PolicyStatement[] {
 }
 
 /**
- * What a function may do with the data: nothing but what its operation says it needs, opening access keys, and knowing the
+ * Returns the permissions of a function: the declared needs of its operations, decrypting access keys, and recognising the
  * distribution.
  */
 export function grantsOf(needs: Needs, { table, blobs, secret, edgeSecret }: Data): PolicyStatement[] {
@@ -61,7 +61,7 @@ export function grantsOf(needs: Needs, { table, blobs, secret, edgeSecret }: Dat
       ? []
       : [
           allow('Blobs', blobActions[needs.blobs], blobs.arnForObjects(`${blobPrefix}*`)),
-          // Without it S3 says of a missing blob that access is denied; and the health check asks whether the bucket is there.
+          // Without it, S3 answers 403 for a missing blob. The health check also checks the bucket.
           allow('BlobBucket', ['s3:ListBucket'], blobs.bucketArn),
         ]),
     allow('Secrets', ['secretsmanager:GetSecretValue'], secret.secretArn, edgeSecret.secretArn),
@@ -72,25 +72,25 @@ function allow(sid: string, actions: readonly string[], ...resources: string[]):
   return new PolicyStatement({ sid, actions: [...actions], resources });
 }
 
-/** Names a set of grants, `TableReadBlobsRead`: operations with the same needs have the same. */
+/** Returns the name of a set of grants, `TableReadBlobsRead`, the same for equal needs. */
 export function grantsName({ table, blobs }: Needs): string {
   const word = (access: string): string => access.charAt(0).toUpperCase() + access.slice(1);
   return `Table${word(table)}${blobs === undefined ? '' : `Blobs${word(blobs)}`}`;
 }
 
-/** Says beside a role that has the grants of these needs why it may reach all blobs. */
+/** Acknowledges cdk-nag's finding that a role with these grants reaches all blobs. */
 export function acknowledgeBlobs(role: IConstruct, needs: Needs, { blobs }: Data): void {
   if (needs.blobs === undefined) return;
   const resource = `${exportName(blobs)}/${blobPrefix}*`;
-  acknowledgeWildcard(role, resource, 'The names of blobs are random, and an operation serves all of them.');
+  acknowledgeWildcard(role, resource, 'Blob names are random, and an operation serves all of them.');
 }
 
-/** @param resource as cdk-nag writes it: a value of another stack is the name of its export */
+/** Acknowledges a wildcard. @param resource as cdk-nag writes it: a value of another stack is the name of its export */
 export function acknowledgeWildcard(role: IConstruct, resource: string, reason: string): void {
   Validations.of(role).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
 }
 
-/** The name under which the ARN of a bucket comes from its stack. */
+/** Returns the name of the export of a bucket's ARN. */
 function exportName(bucket: Bucket): string {
   const imported = bucket.stack.exportValue(bucket.bucketArn);
   return (bucket.stack.resolve(imported) as { 'Fn::ImportValue': string })['Fn::ImportValue'];

@@ -1,7 +1,7 @@
-/** No name ends so (RFC 6761 §6.4): what is addressed below it is addressed by nobody. */
+/** A reserved top-level domain (RFC 6761 §6.4), so that no request addresses a name below it. */
 const nowhere = 'invalid';
 
-/** The names that buckets and websites are addressed below. Without a domain there are none. */
+/** Returns the names below which buckets and websites are addressed. Without a domain, these are unused. */
 export function hostNamesOf({
   domain = nowhere,
   websiteDomain,

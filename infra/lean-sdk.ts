@@ -1,18 +1,20 @@
 import type { Plugin } from 'esbuild';
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 
-/** What the SDK imports only where it comes to use it, and no function of ours ever does. */
+/** Modules that the SDK imports on demand, and that no function uses. */
 const neverLoaded = /^(@smithy\/core\/event-streams|bowser)$/;
 
 /**
- * Lets esbuild leave out what is not used of the SDK, a tenth of a bundle.
+ * Lets esbuild drop unused parts of the SDK, a tenth of a bundle.
  *
- * - Its protocol loads event streams dynamically, which makes esbuild keep whole what they are part of: the way there is left
- *   outside, as nothing that streams events is asked for.
- * - Its schemas name properties by constants, `{ [_e]: _c }`, of which esbuild cannot know that nothing comes of evaluating them:
- *   they get the names themselves.
- * - Its clients import their package.json, for the version that they tell servers.
- * - That of DynamoDB makes a cache of discovered endpoints, which stays empty: discovery is off. A `Map` does for it.
+ * - Its protocol imports event streams dynamically, which makes esbuild keep their whole package: the import is marked external, as
+ *   no used operation streams events.
+ * - Its digests in plain JavaScript are for runtimes without `node:crypto`: empty classes replace them.
+ * - Its schemas name properties by constants, `{ [_e]: _c }`. esbuild cannot know that evaluating them has no side effects: the
+ *   constants are replaced by their values.
+ * - Its clients import their package.json for the version in User-Agent: only the version is bundled.
+ * - The client of DynamoDB creates a cache of discovered endpoints, which stays empty as discovery is off: a `Map` replaces it.
  */
 export const leanSdk: Plugin = {
   name: 'lean-sdk',
@@ -22,6 +24,10 @@ export const leanSdk: Plugin = {
     );
     bundling.onLoad({ filter: /\/@aws-sdk\/client-[\w-]+\/dist-es\/schemas\/schemas_0\.js$/ }, async ({ path }) => ({
       contents: withPropertyNames(await readFile(path, 'utf8')),
+      loader: 'js',
+    }));
+    bundling.onLoad({ filter: /\/(Sha1|Sha256|Md5)Js\.js$/ }, ({ path }) => ({
+      contents: `export class ${basename(path, '.js')} {}`,
       loader: 'js',
     }));
     bundling.onResolve({ filter: /^mnemonist\/lru-cache(\.js)?$/ }, ({ path }) => ({ path, namespace: 'map' }));

@@ -6,26 +6,26 @@ import type { OperationName } from '../shared/protocol/routes.ts';
 /** The root of the repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** An operation as the infrastructure knows it. */
+/** An operation, as far as the infrastructure needs it. */
 export interface OperationDescription {
   readonly name: OperationName;
   readonly needs: Needs;
 }
 
-/** Where the code of an operation is found. */
+/** An operation with the location of its code. */
 export interface OperationSource extends OperationDescription {
-  /** Relative to the root. */
+  /** The file, relative to the root. */
   readonly file: string;
-  /** The export that is the operation, or the list in which it is. */
+  /** The export that is the operation, or a list that contains it. */
   readonly export: string;
-  /** The name of the function that serves it: its own, or that of its list. */
+  /** The name of the function that serves it: that of the operation or of its list. */
   readonly function: string;
 }
 
-/** A function as the infrastructure knows it. */
+/** A function, as far as the infrastructure needs it. */
 export interface FunctionDescription {
   readonly name: string;
-  /** The operations it serves. */
+  /** The operations that it serves. */
   readonly serves: readonly OperationName[];
   readonly needs: Needs;
 }
@@ -36,12 +36,12 @@ export interface FunctionSource extends FunctionDescription {
 }
 
 /**
- * The function that answers every row of the route table that no other function serves: the stubs, what is not built, and
- * requests that fit no row.
+ * The name of the function for all routes that no other function serves: stubs, operations that are not implemented, and requests
+ * without a route.
  */
 export const otherwise = 'Stubs';
 
-/** The functions that serve these operations: one for each, but those that are exported as a list share one. */
+/** Returns the functions for these operations: one for each, except that operations exported as a list share one. */
 export function functionsOf(operations: readonly OperationSource[]): readonly FunctionSource[] {
   const names = [...new Set([...operations.map((operation) => operation.function), otherwise])];
   return names.map((name) => {
@@ -50,7 +50,7 @@ export function functionsOf(operations: readonly OperationSource[]): readonly Fu
   });
 }
 
-/** The needs of one who does all of this. Whoever serves nothing reads the table still, to know who asks. */
+/** Returns the combined needs of operations. Without operations, a function still reads the table to authenticate requests. */
 export function needsOfAll(all: readonly { readonly needs: Needs }[]): Needs {
   const table = all.some(({ needs }) => needs.table === 'write') ? 'write' : 'read';
   const blobs = (['write', 'read'] as const).find((access) => all.some(({ needs }) => needs.blobs === access));
@@ -69,9 +69,9 @@ const options = {
 } as const;
 
 /**
- * Asks the operations that are built for what they say of themselves. Infrastructure does not import their code: it bundles
- * the list of operations with everything in it, as the functions are bundled, evaluates that apart, and keeps the
- * declarations. So nothing is written down twice, and no manifest can be out of date.
+ * Returns the declarations of the implemented operations. The infrastructure does not import their code: it bundles the list of
+ * operations as functions are bundled, evaluates the bundle, and keeps the declarations. So nothing is declared twice, and no manifest
+ * can be out of date.
  */
 export async function describeOperations(): Promise<readonly OperationSource[]> {
   const files = await operationFiles();
@@ -84,7 +84,7 @@ export async function describeOperations(): Promise<readonly OperationSource[]> 
       const { name, needs } = operation;
       return { name, needs, file, export: exported, function: Array.isArray(value) ? pascalCase(exported) : name };
     }
-    throw new Error(`${operation.name} is exported by none of the files that ${list} imports`);
+    throw new Error(`no file that ${list} imports exports ${operation.name}`);
   });
 }
 
@@ -92,7 +92,7 @@ function pascalCase(camelCase: string): string {
   return camelCase.charAt(0).toUpperCase() + camelCase.slice(1);
 }
 
-/** The files that the list imports, of which all but types is left by the bundler. */
+/** The files that the list imports. The bundler has removed imports of types. */
 async function operationFiles(): Promise<string[]> {
   const { metafile } = await build({ ...options, entryPoints: [list], metafile: true });
   const imported = metafile.inputs[list]!.imports.map(({ path }) => path);
@@ -101,7 +101,7 @@ async function operationFiles(): Promise<string[]> {
 
 interface Evaluated {
   readonly operations: ReadonlyMap<OperationName, AnyOperation>;
-  /** What each file exports, in the order of the files. */
+  /** The exports of each file, in the order of the files. */
   readonly modules: readonly Readonly<Record<string, unknown>>[];
 }
 

@@ -5,18 +5,18 @@ import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { FunctionBundle } from './bundle.ts';
 
-/** API Gateway waits no longer, and Lambda need not outlive it. */
+/** The integration timeout of API Gateway; a longer timeout of the function has no use. */
 export const functionTimeout = Duration.seconds(29);
 
 export interface OperationFunctionProps {
   readonly bundle: FunctionBundle;
-  /** Grants what its operations need. */
+  /** The role with the grants that its operations need. */
   readonly role: Role;
   readonly log: LogGroup;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** THE construct for a function: every operation is deployed in one of these. */
+/** The construct of every function that serves operations. */
 export class OperationFunction extends Construct {
   readonly function: Function;
 
@@ -29,14 +29,14 @@ export class OperationFunction extends Construct {
       architecture: Architecture.ARM_64,
       code: Code.fromAsset(bundle.directory),
       handler: 'index.handler',
-      // Memory buys processor time: below this, loading the bundle takes longer than answering.
+      // Processor time is proportional to memory: with less, loading the bundle takes longer than answering.
       memorySize: 1024,
       timeout: functionTimeout,
       environment: { ...environment },
       tracing: Tracing.ACTIVE,
       logGroup: log,
       loggingFormat: LoggingFormat.JSON,
-      // The role is whole: a construct that could add to it would add to all who share it.
+      // Several functions share the role, so no construct may add to it.
       role: role.withoutPolicyUpdates(),
     });
   }

@@ -5,8 +5,8 @@ import type { Needs } from '../shared/protocol/operation.ts';
 import { acknowledgeBlobs, acknowledgeWildcard, type Data, grantsName, grantsOf } from './grants.ts';
 
 /**
- * The roles of the functions of one deployment. Operations that need the same share one: a role each would take a hundred of
- * the five hundred resources that a stack may have, and grant nothing else.
+ * The roles of a deployment's functions. Operations with the same needs share a role: separate ones would take a hundred of the 500
+ * resources of a stack, and grant the same.
  */
 export class OperationRoles extends Construct {
   readonly #data: Data;
@@ -19,7 +19,7 @@ export class OperationRoles extends Construct {
     this.#log = props.log;
   }
 
-  /** The role that grants exactly these needs. */
+  /** Returns the role that grants exactly these needs. */
   of(needs: Needs): Role {
     const name = grantsName(needs);
     const role = this.#roles.get(name) ?? this.#create(name, needs);
@@ -34,7 +34,7 @@ export class OperationRoles extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { Operation: new PolicyDocument({ statements }) },
     });
-    acknowledgeWildcard(role, '*', 'X-Ray has no resources to name.');
+    acknowledgeWildcard(role, '*', 'X-Ray has no resource-level permissions.');
     acknowledgeBlobs(role, needs, this.#data);
     return role;
   }

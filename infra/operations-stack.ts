@@ -31,13 +31,13 @@ export interface OperationsStackProps extends StackProps {
   readonly settings: Settings;
   readonly data: Data;
   readonly schedule: ScheduleStack;
-  /** If there is one. */
+  /** The byte lane, if there is one. */
   readonly byteLane: WatchedByteLane | undefined;
 }
 
 const five = Duration.minutes(5);
 
-/** What an operator looks at, and what calls them: a dashboard, alarms, and the topic of the alarms. */
+/** The operator's dashboard, alarms and alarm topic. */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, { settings, data, schedule, byteLane, ...props }: OperationsStackProps) {
     super(scope, id, props);
@@ -75,8 +75,8 @@ export class OperationsStack extends Stack {
   }
 
   /**
-   * The topic of the alarms. A policy that denies plain HTTP replaces the default one of SNS, which lets the account's alarms publish: so
-   * that is said here as well. https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
+   * The topic of the alarms. The policy that denies plain HTTP replaces the default policy of SNS, which lets alarms of the account
+   * publish, so this is allowed explicitly. https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
    */
   #topic(stage: string): Topic {
     const topic = new Topic(this, 'Alarms', { displayName: `Stillage ${stage}`, enforceSSL: true });

@@ -9,18 +9,18 @@ import {
 import { measureNamespace } from './background-function.ts';
 import type { ScheduleStack } from './schedule-stack.ts';
 
-/** Something that an operator is woken for. */
+/** An alarm of the operator. */
 export interface OperatorAlarm {
   readonly name: string;
-  /** What it says when it rings; docs/cloud-operations.md says what to do. */
+  /** The alarm description; docs/cloud-operations.md says what to do. */
   readonly means: string;
   readonly metric: IMetric;
-  /** It rings above this, or below it... */
+  /** The threshold: ALARM above it, or below it... */
   readonly above?: number;
   readonly below?: number;
-  /** ...in so many periods one after the other. */
+  /** ...for this many consecutive periods. */
   readonly periods: number;
-  /** It rings as well if nothing is told: what tells it has to come round. Otherwise silence says that nothing happened. */
+  /** Treats missing data as breaching, for metrics that must be reported regularly. Otherwise missing data means that nothing happened. */
   readonly orSilence?: true;
 }
 
@@ -28,11 +28,11 @@ export interface WatchedDeployment {
   readonly stage: string;
   readonly tableName: string;
   readonly schedule: ScheduleStack;
-  /** If there is one. */
+  /** The byte lane, if there is one. */
   readonly byteLane: WatchedByteLane | undefined;
 }
 
-/** What is watched of a byte lane. */
+/** The monitored resources of a byte lane. */
 export interface WatchedByteLane {
   readonly balancer: ApplicationLoadBalancer;
   readonly servers: ApplicationTargetGroup;
@@ -42,36 +42,36 @@ export interface WatchedByteLane {
 
 const five = Duration.minutes(5);
 
-/** A metric of the REST API. https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html */
-export function apiMetric(stage: string, metricName: string, statistic: string): Metric {
+/** Returns a metric of the REST API. https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html */
+export function apiMetric(stage: string, metricName: string, statistic: string, period = five): Metric {
   const dimensionsMap = { ApiName: `stillage-${stage}`, Stage: stage };
-  return new Metric({ namespace: 'AWS/ApiGateway', metricName, dimensionsMap, statistic, period: five });
+  return new Metric({ namespace: 'AWS/ApiGateway', metricName, dimensionsMap, statistic, period });
 }
 
-/** A metric of the table. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html */
+/** Returns a metric of the table. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html */
 export function tableMetric(TableName: string, metricName: string): Metric {
   const dimensionsMap = { TableName };
   return new Metric({ namespace: 'AWS/DynamoDB', metricName, dimensionsMap, statistic: Stats.SUM, period: five });
 }
 
-/** All functions of the account in this region: most of them, or all, are those of the deployment. */
+/** Returns a metric of all functions of the account in this region, most of which belong to the deployment. */
 export function lambdaMetric(metricName: string): Metric {
   return new Metric({ namespace: 'AWS/Lambda', metricName, statistic: Stats.SUM, period: five });
 }
 
-/** How many seconds the bill of requests is behind. */
+/** Returns the metric of the delay of request billing, in seconds. */
 export function billLag(stage: string): Metric {
   const namespace = measureNamespace(stage, 'BillRequests');
   return new Metric({ namespace, metricName: 'behindSeconds', statistic: Stats.MAXIMUM, period: Duration.hours(1) });
 }
 
-/** A metric that a probe of the endpoint makes, every five minutes. */
+/** Returns a metric of the endpoint probe, which runs every five minutes. */
 export function probeMetric(stage: string, metricName: string): Metric {
   const namespace = measureNamespace(stage, 'ProbeEndpoint');
   return new Metric({ namespace, metricName, statistic: Stats.MAXIMUM, period: five });
 }
 
-/** Every alarm of a deployment. */
+/** Returns the alarms of a deployment. */
 export function operatorAlarms({ stage, tableName, schedule, byteLane }: WatchedDeployment): readonly OperatorAlarm[] {
   const { functions, deadLetters, lifecycleQueue } = schedule;
   const followers = ['CountUsage', 'ReleaseContent'].flatMap((name) => {
@@ -81,7 +81,7 @@ export function operatorAlarms({ stage, tableName, schedule, byteLane }: Watched
   return [
     {
       name: 'EndpointProbes',
-      means: 'a request to a lane, sent as a client would, was not answered as it should be; or no request was sent',
+      means: 'the probe of a lane got an unexpected response or none, or the probe did not run',
       metric: probeMetric(stage, 'failedProbes'),
       above: 0,
       periods: 3,
@@ -89,28 +89,28 @@ export function operatorAlarms({ stage, tableName, schedule, byteLane }: Watched
     },
     {
       name: 'EdgeErrors',
-      means: 'CloudFront answers more than one request in a hundred 5xx',
+      means: 'CloudFront answers more than 1 % of requests with 5xx',
       metric: probeMetric(stage, 'edgeErrorPercent'),
       above: 1,
       periods: 3,
     },
     {
       name: 'ApiErrors',
-      means: 'more than one request in a hundred to the API is answered 5xx',
+      means: 'the API answers more than 1 % of requests with 5xx',
       metric: apiMetric(stage, '5XXError', Stats.AVERAGE),
       above: 0.01,
       periods: 2,
     },
     {
       name: 'FunctionThrottles',
-      means: 'Lambda refuses to start functions: the concurrency of the account is used up',
+      means: 'Lambda throttles functions: the concurrency of the account is used up',
       metric: lambdaMetric('Throttles'),
       above: 0,
       periods: 2,
     },
     ...['ReadThrottleEvents', 'WriteThrottleEvents'].map((metric) => ({
       name: `Table${metric.replace('Events', 's')}`,
-      means: 'DynamoDB throttles the table: a partition is hot, or the table grows faster than it splits',
+      means: 'DynamoDB throttles the table: a partition is hot, or traffic grows faster than partitions split',
       metric: tableMetric(tableName, metric),
       above: 100,
       periods: 3,
@@ -118,15 +118,14 @@ export function operatorAlarms({ stage, tableName, schedule, byteLane }: Watched
     ...(byteLane ? byteLaneAlarms(byteLane) : []),
     ...followers.map(({ name, follower }) => ({
       name: `${name}Lag`,
-      means: `${name} is behind the change feed by more than ten minutes; after 24 hours changes would be lost`,
+      means: `${name} is more than ten minutes behind the change feed; after 24 hours changes are lost`,
       metric: follower.metric('IteratorAge', { statistic: Stats.MAXIMUM, period: five }),
       above: 10 * 60 * 1000,
       periods: 3,
     })),
     {
       name: 'BillRequestsLag',
-      means:
-        'hours of requests have not been counted for the bill; they can be as long as the log of requests has them',
+      means: 'billing is hours behind; requests can be billed as long as the request log keeps them',
       metric: billLag(stage),
       above: 4 * 60 * 60,
       periods: 3,
@@ -134,21 +133,21 @@ export function operatorAlarms({ stage, tableName, schedule, byteLane }: Watched
     },
     ...[...functions].map(([name, one]) => ({
       name: `${name}Errors`,
-      means: `${name} fails again and again`,
+      means: `${name} fails repeatedly`,
       metric: one.metricErrors({ period: Duration.minutes(15) }),
       above: 2,
       periods: 2,
     })),
     ...Object.entries(deadLetters).map(([what, queue]) => ({
       name: `${what.charAt(0).toUpperCase()}${what.slice(1)}DeadLetters`,
-      means: `something of the ${what} was given up, and waits to be looked at`,
+      means: `the dead-letter queue of the ${what} is not empty`,
       metric: queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: five }),
       above: 0,
       periods: 1,
     })),
     {
       name: 'LifecycleBacklog',
-      means: 'a lifecycle worker was called four hours ago and has not begun',
+      means: 'a lifecycle worker was called four hours ago and has not started',
       metric: lifecycleQueue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period: five }),
       above: 4 * 60 * 60,
       periods: 3,
@@ -162,14 +161,14 @@ function byteLaneAlarms({ balancer, servers, minimumTasks, maximumTasks }: Watch
   return [
     {
       name: 'ByteLaneErrors',
-      means: 'the byte lane answers 5xx',
+      means: 'the byte lane answers requests with 5xx',
       metric: balancer.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: five }),
       above: 50,
       periods: 2,
     },
     {
       name: 'ByteLaneUnreachable',
-      means: 'the load balancer finds no task of the byte lane that answers',
+      means: 'the load balancer answers 5xx, as it reaches no task of the byte lane',
       metric: balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { period: five }),
       above: 10,
       periods: 2,
@@ -184,7 +183,7 @@ function byteLaneAlarms({ balancer, servers, minimumTasks, maximumTasks }: Watch
     },
     {
       name: 'ByteLaneUnhealthyServers',
-      means: 'servers of the byte lane fail their health check',
+      means: 'servers of the byte lane fail their health checks',
       metric: servers.metrics.unhealthyHostCount({ statistic: Stats.MAXIMUM, period: five }),
       above: 0,
       periods: 3,
@@ -193,7 +192,7 @@ function byteLaneAlarms({ balancer, servers, minimumTasks, maximumTasks }: Watch
       ? [
           {
             name: 'ByteLaneAtMaximum',
-            means: 'the byte lane has as many servers as it may have: more load is answered SlowDown',
+            means: 'the byte lane has its maximum number of servers: more load is answered with SlowDown',
             metric: healthy(Stats.MAXIMUM),
             above: maximumTasks - 1,
             periods: 3,

@@ -6,16 +6,16 @@ import { Construct } from 'constructs';
 import { acknowledgeWildcard } from './grants.ts';
 
 /**
- * The prefix list of the servers by which CloudFront reaches origins. Its id differs from region to region.
+ * The managed prefix list of the servers by which CloudFront reaches origins. Its id depends on the region.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/LocationsOfEdgeServers.html#managed-prefix-list
  */
 export const originFacingList = 'com.amazonaws.global.cloudfront.origin-facing';
 
 /**
- * Looks up the id of that list while the stack is deployed: an app that looked it up before could not be synthesised without an account.
+ * Looks up the id of the list during deployment. A look-up during synthesis would need an account.
  */
 export class OriginFacingList extends Construct {
-  /** Whoever CloudFront sends, VPC origins included. */
+  /** The peer of CloudFront's servers, including VPC origins. */
   readonly peer: IPeer;
 
   constructor(scope: Construct, id: string, { logGroup }: { readonly logGroup: LogGroup }) {
@@ -36,7 +36,7 @@ export class OriginFacingList extends Construct {
     this.peer = Peer.prefixList(resource.getResponseField(idPath));
   }
 
-  /** Of the function that looks it up, which runs for some seconds of a deployment. */
+  /** The log group of the look-up function, which runs for some seconds during a deployment. */
   #role(logGroup: LogGroup): Role {
     const statements = [
       new PolicyStatement({ sid: 'LookUp', actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }),
@@ -51,7 +51,7 @@ export class OriginFacingList extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: { LookUp: new PolicyDocument({ statements }) },
     });
-    acknowledgeWildcard(role, '*', 'To look up prefix lists is a right on no resource.');
+    acknowledgeWildcard(role, '*', 'ec2:DescribeManagedPrefixLists has no resource-level permissions.');
     return role;
   }
 }

@@ -1,16 +1,16 @@
-/** What a preset decides of a deployment's size; each of these can be set by itself as well. */
+/** The settings that a preset determines. Each can be overridden. */
 export interface Sizes {
-  /** What carries the bodies of objects: a service on Fargate, or the functions of the operations within their limits. */
+  /** The transport of object bodies: a service on Fargate, or the functions of the operations, within their limits. */
   readonly byteLane: 'fargate' | 'functions';
   readonly byteLaneMinimumTasks: number;
   readonly byteLaneMaximumTasks: number;
-  /** Of one server, in units of a 1,024th of a processor. */
+  /** CPU units of a server: 1,024 are one vCPU. */
   readonly byteLaneCpu: number;
-  /** Of one server, in MiB. */
+  /** Memory of a server, in MiB. */
   readonly byteLaneMemory: number;
 }
 
-/** docs/cloud.md says what each costs, and what its limits are. */
+/** The presets. docs/cloud.md describes their costs and limits. */
 export const presets = {
   standard: {
     byteLane: 'fargate',
@@ -19,7 +19,7 @@ export const presets = {
     byteLaneCpu: 1024,
     byteLaneMemory: 2048,
   },
-  /** One server of half a processor: while it is replaced, or its zone is out, the byte lane is out as well. */
+  /** One server of half a vCPU. The byte lane is unavailable while the server is replaced or its zone is down. */
   single: {
     byteLane: 'fargate',
     byteLaneMinimumTasks: 1,
@@ -27,7 +27,7 @@ export const presets = {
     byteLaneCpu: 512,
     byteLaneMemory: 1024,
   },
-  /** No servers: next to nothing at rest, within the limits of functions. */
+  /** No servers: hardly any cost when idle, but the limits of functions apply. */
   small: {
     byteLane: 'functions',
     byteLaneMinimumTasks: 1,
@@ -39,7 +39,7 @@ export const presets = {
 
 export type Preset = keyof typeof presets;
 
-/** The values that a setting of a preset can have: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-cpu-memory-error.html */
+/** The memory sizes that Fargate supports for each CPU size: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-cpu-memory-error.html */
 export const memoryOfCpu: Readonly<Record<number, readonly number[]>> = {
   512: [1024, 2048, 3072, 4096],
   1024: [2048, 3072, 4096, 5120, 6144, 7168, 8192],

@@ -8,15 +8,15 @@ export interface RouterProps {
   readonly domain: string;
   readonly websiteDomain: string;
   readonly functions: readonly FunctionDescription[];
-  /** The function for whatever no other one serves. */
+  /** The function for routes that no other function serves. */
   readonly otherwise: string;
-  /** Whether there is a byte lane. */
+  /** True if the deployment has a byte lane. */
   readonly hasByteLane: boolean;
-  /** Whether keys of customers (SSE-C) are taken: if not, they are refused without having been sent to the byte lane. */
+  /** Accepts customer-provided keys (SSE-C). Otherwise the router refuses them before they reach the byte lane. */
   readonly customerKeys?: boolean;
 }
 
-/** The routes as the router knows them. Rows that end where everything ends that has no row are left out. */
+/** Returns the routes for the router, without those that lead to the default function anyway. */
 export function compileRoutes({
   domain,
   websiteDomain,
@@ -61,7 +61,7 @@ function compileRow(name: string, { header, parameter }: Route): CompiledRow {
 
 /**
  * Compiles the router with its routes into the code of a CloudFront Function.
- * @throws Error if it uses what the runtime has not, or is too long
+ * @throws Error if it uses unsupported syntax, or is too long
  */
 export function routerCode(props: RouterProps): Promise<string> {
   return edgeFunctionCode('the router', entry(compileRoutes(props)));

@@ -15,21 +15,21 @@ import type { Settings } from './settings.ts';
 export interface ScheduleStackProps extends StackProps {
   readonly settings: Settings;
   readonly data: Data;
-  /** What clients are configured with. */
+  /** The endpoint for clients. */
   readonly endpoint: string;
   /** The ids of the distributions. */
   readonly distributions: readonly string[];
   readonly functions: readonly BackgroundBundle[];
 }
 
-/** Dead letters wait so long for somebody to look at them. */
+/** The retention of dead letters. */
 const retention = Duration.days(14);
 
-/** What runs without being asked: followers of the change feed, schedules and lifecycle workers, with their queues. */
+/** The background work: followers of the change feed, schedules and lifecycle workers, with their queues. */
 export class ScheduleStack extends Stack {
-  /** The functions by their names. */
+  /** The functions by name. */
   readonly functions: ReadonlyMap<string, Function>;
-  /** The queues of what could not be done, by what it was. */
+  /** The dead-letter queues, by trigger. */
   readonly deadLetters: { readonly feed: Queue; readonly schedule: Queue; readonly lifecycle: Queue };
   readonly lifecycleQueue: Queue;
 
@@ -45,7 +45,7 @@ export class ScheduleStack extends Stack {
       lifecycle: this.#queue('LifecycleDeadLetters', { retentionPeriod: retention }),
     };
     this.lifecycleQueue = this.#queue('Lifecycle', {
-      // Six times what a worker takes: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+      // Six times the timeout of a worker: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
       visibilityTimeout: Duration.minutes(90),
       deadLetterQueue: { queue: this.deadLetters.lifecycle, maxReceiveCount: 3 },
     });
@@ -86,7 +86,7 @@ export class ScheduleStack extends Stack {
   ): Function {
     const statements = [
       ...mayFollow(table.tableStreamArn),
-      // Lambda writes dead letters in the function's name.
+      // Lambda sends dead letters with the function's role.
       new PolicyStatement({
         sid: 'DeadLetters',
         actions: ['sqs:SendMessage'],
@@ -101,15 +101,15 @@ export class ScheduleStack extends Stack {
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 500,
       maxBatchingWindow: Duration.seconds(1),
-      // One batch of a shard at a time, in order: the counters go by it.
+      // One batch per shard at a time, in order, on which the counters rely.
       parallelizationFactor: 1,
-      // A function is told the shard of its batch only where there is a window; nothing is gathered in it.
+      // A function learns the shard of its batch only with a tumbling window; its state is not used.
       tumblingWindow: Duration.minutes(15),
       reportBatchItemFailures: true,
       bisectBatchOnError: true,
       maxRecordAge: Duration.hours(patienceHours),
       onFailure: new SqsDlq(this.deadLetters.feed),
-      // What the followers write themselves must not call them again.
+      // Excludes the followers' own writes.
       filters: [FilterCriteria.filter({ dynamodb: { Keys: { pk: { S: prefixes.map((prefix) => ({ prefix })) } } } })],
     });
     return follower;
@@ -131,7 +131,7 @@ export class ScheduleStack extends Stack {
     );
     if (scheduled.length === 0) return;
     const role = new Role(this, 'Scheduler', {
-      description: 'Stillage: starts what is scheduled',
+      description: 'Stillage: runs scheduled functions',
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
       }),
@@ -176,7 +176,7 @@ export class ScheduleStack extends Stack {
       ...props,
     });
     if (id.endsWith('DeadLetters')) {
-      Validations.of(queue).acknowledge({ id: 'AwsSolutions-SQS3', reason: 'It is a queue of dead letters itself.' });
+      Validations.of(queue).acknowledge({ id: 'AwsSolutions-SQS3', reason: 'It is a dead-letter queue itself.' });
     }
     return queue;
   }

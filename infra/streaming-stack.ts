@@ -46,22 +46,22 @@ import { byteLaneEntry, type Settings, zonesOf } from './settings.ts';
 export interface StreamingStackProps extends StackProps {
   readonly settings: Settings;
   readonly data: Data;
-  /** The functions that the lane spares: it does for some of their operations what they would do. */
+  /** The functions whose operations the byte lane serves. */
   readonly functions: readonly FunctionDescription[];
   readonly imageDirectory: string;
 }
 
-/** What a server listens on. */
+/** The port that servers listen on. */
 const port = 9000;
 const addresses = '10.72.0.0/16';
 
 /**
- * The byte lane: servers that stream, behind a load balancer without an address of its own on the internet. The distribution
- * reaches it as a VPC origin. Table and blobs are reached by gateway endpoints, which cost nothing.
+ * The byte lane: streaming servers behind an internal load balancer. The distribution reaches it as a VPC origin. Gateway endpoints,
+ * which are free, lead to table and blobs.
  */
 export class StreamingStack extends Stack {
   readonly balancer: ApplicationLoadBalancer;
-  /** The servers behind it. */
+  /** The target group of the servers. */
   readonly servers: ApplicationTargetGroup;
   readonly #settings: Settings;
 
@@ -77,20 +77,20 @@ export class StreamingStack extends Stack {
     this.#scrub(data, imageDirectory, vpc, service);
   }
 
-  /** The ids of two zones: which zone a name means differs from account to account. {@link placeByZoneId} says them as ids. */
+  /** Two zones. Their names map to different zones in each account, so {@link placeByZoneId} uses ids. */
   override get availabilityZones(): string[] {
     return [...zonesOf(this.#settings)];
   }
 
   /**
-   * Servers have addresses of their own, which cost less than a gateway for address translation or endpoints for images, logs
-   * and secrets, and let nobody in: their security group takes connections of the load balancer alone.
+   * Servers have public addresses, which cost less than a NAT gateway or interface endpoints for images, logs and secrets. Their
+   * security group accepts connections of the load balancer only.
    */
   #network(): IVpc {
     const vpc = new Vpc(this, 'Network', {
       ipAddresses: IpAddresses.cidr(addresses),
       natGateways: 0,
-      // Nothing is in it, and to empty it takes a function that runs as CloudFormation.
+      // The default security group is unused, and restricting it would need a custom resource.
       restrictDefaultSecurityGroup: false,
       subnetConfiguration: [
         { name: 'servers', subnetType: SubnetType.PUBLIC, cidrMask: 20 },
@@ -107,7 +107,7 @@ export class StreamingStack extends Stack {
       destination: FlowLogDestination.toCloudWatchLogs(this.#logGroup('RefusedLog')),
       trafficType: FlowLogTrafficType.REJECT,
     });
-    // Under exactOptionalPropertyTypes the library's class is not of its interface.
+    // With exactOptionalPropertyTypes, the class of the CDK does not match its interface.
     return vpc as IVpc;
   }
 
@@ -133,12 +133,12 @@ export class StreamingStack extends Stack {
       logging: LogDrivers.awsLogs({
         streamPrefix: 'byte-lane',
         logGroup: this.#logGroup('Log', byteLaneLogName(this.#settings.stage), requestLogClass),
-        // Where the log cannot be reached, requests go on, and their lines wait: some minutes of them.
+        // If CloudWatch Logs is unavailable, requests continue and some minutes of log lines are buffered.
         mode: AwsLogDriverMode.NON_BLOCKING,
         maxBufferSize: Size.mebibytes(25),
       }),
       readonlyRootFilesystem: true,
-      // Requests that are running when a task is stopped may end: functions/runtime/cloud/byte-lane.ts waits a little less.
+      // Lets running requests end when a task is stopped: functions/runtime/cloud/byte-lane.ts waits a little less.
       stopTimeout: Duration.seconds(120),
       healthCheck: {
         command: ['CMD', 'node', '-e', askWhetherAlive],
@@ -151,7 +151,7 @@ export class StreamingStack extends Stack {
     Validations.of(task).acknowledge(
       {
         id: 'AwsSolutions-ECS2',
-        reason: 'The environment names what is to be used; what is secret is read by its name.',
+        reason: 'The environment has names of resources only; secrets are read by name.',
       },
       {
         id: 'AwsSolutions-IAM5[Resource::*]',
@@ -161,7 +161,7 @@ export class StreamingStack extends Stack {
     return task;
   }
 
-  /** The scrub, which is started by hand (docs/scrub.md): the servers' image, with rights of its own. */
+  /** The scrub, which is started by hand (docs/scrub.md): the image of the servers with a separate role. */
   #scrub(data: Data, imageDirectory: string, vpc: IVpc, { cluster }: FargateService): void {
     const { stage } = this.#settings;
     const task = new FargateTaskDefinition(this, 'Scrub', {
@@ -187,7 +187,7 @@ export class StreamingStack extends Stack {
       description: 'Stillage: the scrub, which nobody reaches',
     });
     Validations.of(task).acknowledge(
-      { id: 'AwsSolutions-ECS2', reason: 'The environment names what is to be looked at, and nothing secret.' },
+      { id: 'AwsSolutions-ECS2', reason: 'The environment has names of resources and no secrets.' },
       {
         id: 'AwsSolutions-IAM5[Resource::*]',
         reason: 'To log in to the registry of images is a right on no resource (ecr:GetAuthorizationToken).',
@@ -226,7 +226,7 @@ export class StreamingStack extends Stack {
       description: 'Stillage: the load balancer of the byte lane',
       allowAllOutbound: false,
     });
-    // Traffic of a VPC origin matches this list, and no rule for the addresses of the network that it arrives in.
+    // Traffic of a VPC origin matches this prefix list, but not the addresses of the VPC that it arrives in.
     // https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html
     const distribution = new OriginFacingList(this, 'Distribution', { logGroup: this.#logGroup('DistributionLog') });
     const { port: balancerPort, certificate } = byteLaneEntry(this.#settings);
@@ -236,9 +236,9 @@ export class StreamingStack extends Stack {
       internetFacing: false,
       vpcSubnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
       securityGroup,
-      // A copy that moves bytes may take as long to answer as the distribution waits; functions/runtime/cloud/byte-lane.ts waits longer.
+      // As long as the distribution waits, for copies of many bytes; functions/runtime/cloud/byte-lane.ts waits longer.
       idleTimeout: Duration.seconds(130),
-      // It takes an underscore for invalid, which names of metadata have.
+      // It would drop header names with underscores, which user metadata may have.
       dropInvalidHeaderFields: false,
     });
     const listener = balancer.addListener(certificate === undefined ? 'Http' : 'Https', {
@@ -256,7 +256,7 @@ export class StreamingStack extends Stack {
       protocol: ApplicationProtocol.HTTP,
       targets: [service],
       deregistrationDelay: Duration.seconds(120),
-      // Not whether table and blobs answer: while they do not, every server would be stopped, and none would come up again.
+      // Liveness only: with table or blobs unavailable, all servers would be replaced again and again.
       healthCheck: {
         path: '/_stillage/live',
         interval: Duration.seconds(15),
@@ -266,20 +266,20 @@ export class StreamingStack extends Stack {
     });
     Validations.of(balancer).acknowledge({
       id: 'AwsSolutions-ELB2',
-      reason: 'Servers log each request; a log of the load balancer would hold presigned URLs.',
+      reason: 'Servers log each request. A log of the load balancer would contain presigned URLs.',
     });
     return { balancer, servers };
   }
 
   /**
-   * A deployment whose servers answer errors is rolled back, and not only one whose servers do not start. The alarm is told to nobody:
-   * those of the operations stack are.
+   * Rolls back a deployment whose servers answer errors, not only one whose servers do not start. The alarm has no actions, as those of
+   * the operations stack notify the operator.
    * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/deployment-alarm-failure.html
    */
   #rollBackOnErrors(service: FargateService): void {
     const alarm = new Alarm(this, 'DeploymentErrors', {
       alarmName: `stillage-${this.#settings.stage}-byte-lane-deployment`,
-      alarmDescription: 'Stillage: rolls a deployment of the byte lane back',
+      alarmDescription: 'Stillage: rolls back a deployment of the byte lane',
       metric: this.servers.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { period: Duration.minutes(1) }),
       threshold: 20,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -289,13 +289,13 @@ export class StreamingStack extends Stack {
     service.enableDeploymentAlarms([alarm.alarmName], { behavior: AlarmBehavior.ROLLBACK_ON_ALARM });
   }
 
-  /** Hashing and encryption take the processor, and uploads memory: there must be enough of both. */
+  /** Scales by CPU, for hashing and encryption, and by memory, for uploads. */
   #scale(service: FargateService): void {
     const { byteLaneMinimumTasks: minCapacity, byteLaneMaximumTasks: maxCapacity } = this.#settings;
     const tasks = service.autoScaleTaskCount({ minCapacity, maxCapacity });
     const scaleInCooldown = Duration.minutes(5);
     tasks.scaleOnCpuUtilization('Processor', { targetUtilizationPercent: 60, scaleInCooldown });
-    // A metric filter over the log would tell of the upload memory alone, but logs of class Infrequent Access have none.
+    // A metric filter could measure upload memory exactly, but log groups of the Infrequent Access class have none.
     tasks.scaleOnMemoryUtilization('Memory', { targetUtilizationPercent: 60, scaleInCooldown });
   }
 
@@ -309,7 +309,7 @@ export class StreamingStack extends Stack {
   }
 }
 
-/** The bytes of memory that uploads may take in a server: what else is in it needs as much. */
+/** Returns the bytes of memory for uploads in a server, half of its memory. */
 function uploadMemory({ byteLaneMemory }: Settings): number {
   return (byteLaneMemory / 2) * 1024 * 1024;
 }

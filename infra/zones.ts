@@ -1,10 +1,10 @@
 /**
- * Zones are chosen by id: the name `us-east-1a` means another zone in each account.
+ * Zones are chosen by id, as the name `us-east-1a` maps to a different zone in each account.
  * https://docs.aws.amazon.com/global-infrastructure/latest/regions/az-ids.html
  */
 
 /**
- * Zones in which a VPC origin of CloudFront cannot lie; in `use1-az3` Fargate has no arm64 either.
+ * Zones without support for VPC origins of CloudFront; `use1-az3` has no arm64 on Fargate either.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html#vpc-origins-supported-regions
  */
 export const zonesWithoutVpcOrigins: ReadonlySet<string> = new Set([
@@ -18,10 +18,10 @@ export const zonesWithoutVpcOrigins: ReadonlySet<string> = new Set([
 /** A load balancer needs two zones. */
 export const zoneCount = 2;
 
-/** The highest number in the id of a zone. */
+/** The highest number in a zone id. */
 const highestNumber = 6;
 
-/** The beginning of the ids of a region's zones: `use1` of `us-east-1`, `apse2` of `ap-southeast-2`. */
+/** Returns the prefix of a region's zone ids: `use1` of `us-east-1`, `apse2` of `ap-southeast-2`. */
 export function zonePrefix(region: string): string {
   const [place = '', ...rest] = region.split('-');
   const number = rest.pop() ?? '';
@@ -30,7 +30,7 @@ export function zonePrefix(region: string): string {
   return `${place}${initials.join('')}${number}`;
 }
 
-/** The zones of a region that a deployment takes if its settings name none: the first two that can have a VPC origin. */
+/** Returns the default zones of a region: the first two that support VPC origins. */
 export function defaultZones(region: string): readonly string[] {
   const all = Array.from({ length: highestNumber }, (_, index) => `${zonePrefix(region)}-az${index + 1}`);
   return all.filter((id) => !zonesWithoutVpcOrigins.has(id)).slice(0, zoneCount);

@@ -15,7 +15,7 @@ export const alarmCommands = {
     const { id } = await buckets.load(bucket);
     return shown(await monitoring.alarms.load(id, readAlarmName(alarm)));
   }),
-  /** @param fields those of the document of PutAlarm; what is not said is an empty list of actions */
+  /** @param fields the fields of a PutAlarm document; missing lists of actions are empty */
   'alarm put': command(
     { ...which, fields: argument.fields },
     async ({ buckets, monitoring, settings }, { bucket: bucketName, alarm, fields }) => {
@@ -39,7 +39,7 @@ export const alarmCommands = {
   }),
 };
 
-/** An alarm without its secret. */
+/** Returns an alarm without its secret. */
 export type ShownAlarm = Pick<Alarm, 'name' | 'definition' | 'state' | 'reason' | 'since' | 'created'>;
 
 function shown({ name, definition, state, reason, since, created }: Alarm): ShownAlarm {

@@ -4,11 +4,11 @@ import { asService, byOperator } from '../../shared/metadata/objects/service-aut
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { argument, command, optional } from './command.ts';
 
-/** Of each bucket of a page two items are read. */
+/** Buckets per page. Two items are read for each. */
 const page = 200;
 
 export const bucketCommands = {
-  /** A page of the buckets of a project, with what they hold. */
+  /** Returns a page of the buckets of a project, with their sizes. */
   'bucket list': command(
     { project: argument.text, after: optional(argument.text) },
     async ({ accounts, buckets, usage }, { project, after }) => {
@@ -26,7 +26,7 @@ export const bucketCommands = {
       };
     },
   ),
-  /** Whoever the policy shuts out, its owner among them, has their rights again. */
+  /** Removes and returns the policy, which restores access for everybody it denied, including the owner. */
   'bucket remove-policy': command({ bucket: argument.text }, async ({ buckets }, given) => {
     const bucket = await buckets.load(given.bucket);
     const policy = await buckets.documents.of(bucket, 'policy');
@@ -37,7 +37,7 @@ export const bucketCommands = {
 };
 
 /**
- * Creates a bucket if the project has none of this name.
+ * Creates a bucket unless the project has one of this name.
  * @throws S3Error InvalidBucketName, BucketAlreadyExists (another project's), SlowDown
  */
 export async function declareBucket(buckets: Buckets, name: string, project: string): Promise<void> {

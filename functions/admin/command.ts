@@ -10,18 +10,18 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Limits } from '../../shared/protocol/limits.ts';
 
-/** How the service was set up that is administered. */
+/** The settings of the administered service. */
 export interface ServiceSettings {
   readonly limits: Limits;
-  /** The address that clients are configured with, without a slash at the end. */
+  /** The endpoint for clients, without a trailing slash. */
   readonly endpoint: string;
-  /** What the URLs of public links begin with, without a slash at the end. */
+  /** The base URL of public links, without a trailing slash. */
   readonly publicUrl: string;
-  /** The region that the service says it is. */
+  /** The region of the service. */
   readonly region: string;
 }
 
-/** The deps that commands of administration work in. */
+/** The dependencies of administrative commands. */
 export interface AdministrationDeps {
   readonly accounts: Administration;
   readonly keys: KeyAdministration;
@@ -35,38 +35,38 @@ export interface AdministrationDeps {
   readonly settings: ServiceSettings;
 }
 
-const text = z.string('a text');
-const texts = z.readonly(z.array(z.string('a list of texts'), 'a list of texts'));
-const word = 'a text, and not an empty one';
-const wholeNumber = 'a whole number, not below 0';
+const text = z.string('a string');
+const texts = z.readonly(z.array(z.string('a list of strings'), 'a list of strings'));
+const word = 'a string that is not empty';
+const wholeNumber = 'a whole number of at least 0';
 const number = z.int(wholeNumber).check(z.minimum(0, wholeNumber));
 const choice = `${wholeNumber}, or "default"`;
-const fields = 'names with texts or lists of texts';
+const fields = 'an object of strings and lists of strings';
 
-/** What a command may be given. The message of each completes "… must be". */
+/** Schemas of arguments. The message of each completes "… must be". */
 export const argument = {
   text,
-  /** For what DynamoDB would refuse: an empty sort key. */
+  /** A string that is not empty, as DynamoDB refuses empty sort keys. */
   word: z.string(word).check(z.minLength(1, word)),
   texts,
   number,
   flag: z.boolean('true or false'),
-  /** An amount, or the deployment's. */
+  /** An amount, or `default` for that of the deployment. */
   choice: z.union([z.literal('default'), number], choice),
-  /** The fields of a request's document. */
+  /** The fields of a request document. */
   fields: z.readonly(z.record(z.string(), z.optional(z.union([z.string(), texts], fields)), fields)),
 } as const;
 
-/** An argument that may be left out. */
+/** Makes an argument optional. */
 export const optional = z.optional;
 
-/** A command: what it takes, and what it does with it. */
+/** An administrative command. */
 export interface AdministrationCommand<Takes extends z.core.$ZodShape, Result> {
   readonly takes: z.ZodMiniObject<Takes, z.core.$strict>;
   /**
-   * Checks what it is given, and does its work. The result is one that JSON can carry.
-   * @param name its own, for refusals
-   * @throws AccountRefusal, Refusal, S3Error: why it cannot be done
+   * Checks the arguments and carries out the command. Returns a result that JSON can represent.
+   * @param name the name of the command, for refusals
+   * @throws AccountRefusal, Refusal or S3Error with the reason of a refusal
    */
   run(name: string, deps: AdministrationDeps, given: unknown): Promise<Result>;
 }
@@ -85,13 +85,13 @@ export function command<const Takes extends z.core.$ZodShape, Result>(
   return { takes: schema, run };
 }
 
-/** The first argument that is missing, unknown or of another kind, in one line. */
+/** Names the first argument that is missing, unknown or invalid, in one line. */
 function refusalOf(name: string, issue: z.core.$ZodIssue): string {
   if (issue.code === 'unrecognized_keys') return `${name} does not take ${issue.keys.join(', ')}`;
   return `${name}: ${String(issue.path[0])} must be ${issue.message}`;
 }
 
-/** What an operator asked for cannot be done: one line that says why, and what to do. */
+/** A command that cannot be carried out, with one line that says why and what to do. */
 export class Refusal extends Error {
   constructor(message: string) {
     super(message);
@@ -99,7 +99,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Those that are there. */
+/** Returns the fields that are not undefined. */
 export function present<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {

@@ -11,7 +11,7 @@ import { quotaCommands } from './quotas.ts';
 import { usageCommands } from './usage.ts';
 import { userCommands } from './users.ts';
 
-/** Every command of administration, by its name. */
+/** The administrative commands by name. */
 export const administrationCommands = {
   ...customerCommands,
   ...projectCommands,
@@ -30,11 +30,11 @@ type Commands = typeof administrationCommands;
 
 export type CommandName = keyof Commands;
 
-/** What a command is given. */
+/** The arguments of a command. */
 export type GivenTo<Name extends CommandName> = z.output<Commands[Name]['takes']>;
 
-/** What comes of a command. */
+/** The result of a command. */
 export type ResultOf<Name extends CommandName> = Awaited<ReturnType<Commands[Name]['run']>>;
 
-/** Whoever carries out commands, wherever that is. @throws Error that says in a line why something cannot be done */
+/** Carries out commands, on this machine or in the cloud. @throws Error with one line that says why a command was refused */
 export type Ask = <Name extends CommandName>(name: Name, given: GivenTo<Name>) => Promise<ResultOf<Name>>;

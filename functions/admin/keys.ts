@@ -7,7 +7,7 @@ export const keyCommands = {
     {
       user: argument.text,
       id: optional(argument.text),
-      // Ids are random unless one is given: accepted from those who ask for it all the same.
+      // Ids are random unless given; still accepted from older clients.
       random: optional(argument.flag),
       secret: optional(argument.text),
     },
@@ -23,7 +23,7 @@ export const keyCommands = {
   'key suspend': command(which, ({ keys }, { key }) => keys.suspendKey(key, true)),
   'key resume': command(which, ({ keys }, { key }) => keys.suspendKey(key, false)),
   'key remove': command(which, ({ keys }, { key }) => keys.removeKey(key)),
-  /** A key with its secret, and what a client must know besides. */
+  /** Returns a key with its secret and the settings of its client. */
   env: command(which, async ({ accounts, keys, settings: { endpoint, region } }, given) => {
     const key = await keys.secretOf(given.key);
     const { id } = await accounts.project(key.project);

@@ -34,14 +34,14 @@ export const linkCommands = {
   }),
 };
 
-/** In milliseconds. @throws Refusal */
+/** Returns the lifetime of a link in milliseconds. @throws Refusal */
 function lifetimeOf(seconds: number | undefined, longest: number): number {
   if (seconds === undefined) return longest;
   if (seconds >= 1 && seconds * 1000 <= longest) return seconds * 1000;
-  throw new Refusal(`a link lasts 1 to ${Math.floor(longest / 1000)} seconds`);
+  throw new Refusal(`a link may be valid for 1 to ${Math.floor(longest / 1000)} seconds`);
 }
 
-/** A link without what finds it. */
+/** Returns a link without its location in the table. */
 function shown({
   id,
   versionId,

@@ -9,13 +9,13 @@ import {
 import { argument, command, optional, Refusal } from './command.ts';
 
 const maxDatapoints = 1440;
-/** As wide as a graph is drawn unless a period was asked for. */
+/** The maximum width of a graph in columns, unless a period is given. */
 const columns = 72;
-/** Periods that a graph may have by itself, in milliseconds. */
+/** Periods to choose from if none is given, in milliseconds. */
 const periods = [1, 3, 6, 12, 36, 72, 144, 288, 288 * 7, 288 * 28].map((slots) => slots * samplingTime);
 
 export const metricsCommands = {
-  /** Times in milliseconds: `start` to `end`, or as far back from it as `last` says. */
+  /** Times are milliseconds: from `start`, or `last` before `end`, to `end`. */
   'metrics show': command(
     {
       ...{ bucket: argument.text, metric: argument.text, statistic: argument.text },
@@ -60,10 +60,11 @@ interface Asked {
 /** @throws Refusal */
 function stretch({ now, last, start, end = now, period }: Asked): { start: number; end: number; period: number } {
   const from = start ?? end - last;
-  if (from >= end) throw new Refusal('the start must be before the end');
+  if (from >= end) throw new Refusal('start must be before end');
   const one = period ?? periods.find((fitting) => (end - from) / fitting <= columns) ?? periods.at(-1)!;
-  if (one === 0 || one % samplingTime !== 0) throw new Refusal('a period must be a multiple of 5m');
-  if ((end - from) / one > maxDatapoints) throw new Refusal(`these are more than ${maxDatapoints} periods`);
+  if (one === 0 || one % samplingTime !== 0) throw new Refusal('period must be a multiple of 5m');
+  if ((end - from) / one > maxDatapoints)
+    throw new Refusal(`the time from start to end has more than ${maxDatapoints} periods: choose a longer period`);
   return { start: Math.max(0, Math.floor(from / one) * one), end, period: one };
 }
 
@@ -71,6 +72,6 @@ function stretch({ now, last, start, end = now, period }: Asked): { start: numbe
 function oneOf<Word extends string>(what: string, words: readonly Word[], asked: string): Word {
   const found = words.find((word) => word === asked);
   if (found === undefined)
-    throw new Refusal(`there is no ${what} ${JSON.stringify(asked)}; there is ${words.join(', ')}`);
+    throw new Refusal(`unknown ${what} ${JSON.stringify(asked)}; it must be one of ${words.join(', ')}`);
   return found;
 }

@@ -4,7 +4,7 @@ import { quotaOf } from '../../shared/metadata/quotas/quotas.ts';
 import { limitTable } from '../../shared/protocol/limits.ts';
 import { argument, command, optional, present, Refusal } from './command.ts';
 
-/** More than this no project can be given. */
+/** The highest quota of buckets for a project. */
 export const maxBuckets = limitTable.bucketsPerProject.most;
 
 export const quotaCommands = {
@@ -32,7 +32,7 @@ export const quotaCommands = {
       await accounts.setBucketQuota(project, buckets === 'default' ? undefined : buckets);
     },
   ),
-  /** What is left out stays as it was. */
+  /** Omitted quotas stay unchanged. */
   'quota set bucket': command(
     { bucket: argument.text, bytes: optional(argument.choice), objects: optional(argument.choice) },
     async ({ buckets }, { bucket, ...asked }) => {

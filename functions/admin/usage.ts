@@ -3,7 +3,7 @@ import { projectUsage } from '../../shared/metadata/billing/project-usage.ts';
 import { argument, command, optional, Refusal } from './command.ts';
 
 export const usageCommands = {
-  /** @param month `2026-11`; the present one unless said */
+  /** @param month `2026-11`. Default: the current month */
   usage: command(
     { project: argument.text, month: optional(argument.text) },
     async ({ accounts, table, clock }, { project, month }) => {
@@ -11,7 +11,7 @@ export const usageCommands = {
       const now = clock.now();
       const asked = month ?? monthOf(now);
       const days = daysOf(asked);
-      if (days === undefined) throw new Refusal(`${JSON.stringify(asked)} is no month, such as 2026-11`);
+      if (days === undefined) throw new Refusal(`${JSON.stringify(asked)} is not a month such as 2026-11`);
       return { project: email, id, month: asked, days: await projectUsage(table, id, days, now) };
     },
   ),

@@ -9,7 +9,7 @@ import { shownAlarm } from '../../shared/protocol/shown-alarm.ts';
 import { alarmDocument, putAlarmResult, readAlarm } from '../../shared/xml/monitoring.ts';
 import { parseXml } from '../../shared/xml/reader.ts';
 
-/** An alarm and its state. docs/monitoring.md */
+/** Returns an alarm and its state. docs/monitoring.md */
 export const getAlarm = defineOperation({
   name: 'GetAlarm',
   on: 'bucket',
@@ -27,7 +27,7 @@ const alarm: DocumentBody<AlarmFields> = {
   read: async (bytes, _, budget) => readAlarm(await parseXml(bytes, budget)),
 };
 
-/** Makes an alarm, or changes what it watches for. docs/monitoring.md */
+/** Creates an alarm, or replaces its definition. docs/monitoring.md */
 export const putAlarm = defineOperation({
   name: 'PutAlarm',
   on: 'bucket',

@@ -10,7 +10,7 @@ import { defineOperation, type DocumentBody } from '../../shared/protocol/operat
 import { lifecycleConfiguration, readLifecycleConfiguration } from '../../shared/xml/lifecycle.ts';
 import { parseXml } from '../../shared/xml/reader.ts';
 
-/** Means nothing where there is one storage class only, but Terraform waits until it reads what it wrote. */
+/** Without effect, as there is one storage class only, but Terraform waits until it reads what it wrote. */
 const minimumSizeHeader = 'x-amz-transition-default-minimum-object-size';
 const minimumSizes = ['all_storage_classes_128K', 'varies_by_storage_class'];
 

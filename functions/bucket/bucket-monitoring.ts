@@ -7,7 +7,7 @@ import {
 } from '../../shared/xml/monitoring.ts';
 import { parseXml } from '../../shared/xml/reader.ts';
 
-/** Whether the history of a bucket's size is kept. docs/monitoring.md */
+/** Returns whether monitoring of a bucket is on. docs/monitoring.md */
 export const getBucketMonitoring = defineOperation({
   name: 'GetBucketMonitoring',
   on: 'bucket',
@@ -25,7 +25,7 @@ const configuration: DocumentBody<MonitoringStatus> = {
   read: async (bytes, _, budget) => readMonitoringConfiguration(await parseXml(bytes, budget)),
 };
 
-/** KeyedMutex monitoring on or off. Where it is off, alarms wait, and do not know what state they are in. docs/monitoring.md */
+/** Turns monitoring on or off. While it is off, alarms are in the state INSUFFICIENT_DATA. docs/monitoring.md */
 export const putBucketMonitoring = defineOperation({
   name: 'PutBucketMonitoring',
   on: 'bucket',

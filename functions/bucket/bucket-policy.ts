@@ -50,7 +50,7 @@ export const putBucketPolicy = defineOperation({
   act: async ({ bucket: name, confirmed }, { authorisation, bucket, buckets, caller, document, projects }) => {
     const policy = parsePolicy(document, name);
     const principals = await principalsOf(policy, projects);
-    // Nobody else can say that the owner's project is to lose its rights.
+    // Only the owner may lock out the owner's project.
     const bindsOwner = confirmed && caller.kind === 'user' && caller.project.id === bucket.project;
     const text = Buffer.from(document).toString();
     const opensBucket = isPublic(policy);
@@ -78,7 +78,7 @@ export const deleteBucketPolicy = defineOperation({
   render: () => ({ status: 204 }),
 });
 
-/** Whom a policy names. A name that is spelt wrong would deny nobody. @throws S3Error MalformedPolicy, also for one that is not there */
+/** Resolves the principals of a policy. @throws S3Error MalformedPolicy, also for an unknown principal, as a misspelt name would deny nobody */
 async function principalsOf(policy: NamedPolicy, projects: Projects): Promise<PrincipalIds> {
   const found = await findPrincipals(policy, projects);
   const unknown = namedIn(policy).find(({ text }) => !found.has(text));

@@ -62,7 +62,7 @@ function parseOwnership(fields: Fields): ObjectOwnership | undefined {
   return ownership;
 }
 
-/** Every region is taken for this one, as with signatures, unless some are listed; what cannot be a region is refused. */
+/** Checks a location constraint. Any region name is accepted, as in signatures, unless allowed regions are configured. */
 function checkRegion(locationConstraint = '', { region, regions }: Settings): void {
   const isListed = regions === undefined || ['', region, ...regions].includes(locationConstraint);
   if (isListed && /^[A-Za-z0-9-]{0,63}$/.test(locationConstraint)) return;

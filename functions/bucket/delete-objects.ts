@@ -24,10 +24,10 @@ const deletions: DocumentBody<Deletions> = {
     readDelete(await parseXml(bytes, budget, deleteParsing), limits.keysPerDelete, parseTimestamp, budget),
 };
 
-/** What authorising a deletion takes, and refusing it. */
+/** The cost of authorising and refusing a deletion, in steps of the event-loop budget. */
 const stepsPerKey = 200;
 
-/** Deletions that run at once. */
+/** The number of concurrent deletions. */
 const concurrency = 16;
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
@@ -37,8 +37,8 @@ export const deleteObjects = defineOperation({
   body: deletions,
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
-  // Asked again for each key, in act: whoever may delete none of them gets an answer per key all the same. But nobody's document is read
-  // to whom the bucket is not open at all.
+  // Authorised for each key in act, as a caller who may delete none of the keys still gets a result per key. This one keeps callers without
+  // any access to the bucket from having their document read.
   authorise: ({ bucket }) => [{ action: 'DeleteObject', bucket, anyKey: true }],
 
   act: async (_, context) => {
@@ -71,7 +71,7 @@ export const deleteObjects = defineOperation({
     };
 
     const outcomes = await inTurn(document.objects, one);
-    // Nobody gets an answer per key if it is always the same: no.
+    // Anonymous callers get one error instead of a denial per key.
     const allDenied = outcomes.every((outcome) => 'code' in outcome && outcome.code === 'AccessDenied');
     if (caller.kind === 'anonymous' && allDenied) throw new S3Error('AccessDenied');
     return { outcomes, quiet: document.quiet };
@@ -84,7 +84,7 @@ function conditionsOf({ etag, lastModified, size }: Deletion): DeleteConditions 
   return { ifMatch: etag === undefined ? undefined : parseEntityTags(etag), lastModified, size };
 }
 
-/** Several keys at once, but entries that name the same key one after another. Results keep the order of the entries. */
+/** Processes keys concurrently, but entries with the same key one after another. Results keep the order of the entries. */
 async function inTurn<Entry extends { readonly key: string }, Result>(
   entries: readonly Entry[],
   one: (entry: Entry) => Promise<Result>,
@@ -96,7 +96,7 @@ async function inTurn<Entry extends { readonly key: string }, Result>(
     if (others) others.push(at);
     else queues.set(key, [at]);
   }
-  // Where nothing has to be written, nothing is waited for.
+  // Refused keys wait for no write, and would block the event loop without a budget.
   const budget = new EventLoopBudget();
   const waiting = [...queues.values()].values();
   const worker = async (): Promise<void> => {

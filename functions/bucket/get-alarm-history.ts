@@ -6,7 +6,7 @@ import { alarmHistory } from '../../shared/xml/monitoring.ts';
 
 const itemsPerPage = 100;
 
-/** What happened to an alarm in the last 30 days, the newest first. docs/monitoring.md */
+/** Returns the history of an alarm in the last 30 days, newest first. docs/monitoring.md */
 export const getAlarmHistory = defineOperation({
   name: 'GetAlarmHistory',
   on: 'bucket',
@@ -14,7 +14,7 @@ export const getAlarmHistory = defineOperation({
   needs: { table: 'read' },
   parse: ({ bucket, query }) => {
     const marker = query.get('marker') ?? '';
-    // It is a piece of a sort key, which has a limit.
+    // It is part of a sort key, whose length is limited.
     if (!/^[\w-]{0,64}$/.test(marker)) throw invalidArgument('marker', marker);
     const limit = parsePageSize(query, 'max-items', itemsPerPage);
     return { bucket, name: readAlarmName(query.get('name')), marker, limit };

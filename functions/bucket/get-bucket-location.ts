@@ -1,7 +1,7 @@
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { locationConstraint } from '../../shared/xml/buckets.ts';
 
-/** S3's first region, which its answers leave nameless. */
+/** S3's first region, for which S3 returns an empty location constraint. */
 const namelessRegion = 'us-east-1';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLocation.html */
@@ -12,7 +12,7 @@ export const getBucketLocation = defineOperation({
   needs: { table: 'read' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'GetBucketLocation', bucket }],
-  // Buckets that were asked for somewhere say so, wherever that is. The first region has no name in what clients ask for.
+  // The location constraint that the bucket was created with, else the region of the service. S3's first region is empty.
   act: async (_, { bucket, settings }) => bucket.location ?? settings.region,
   render: (region, _, { settings }) => ({
     xml: locationConstraint(region === namelessRegion ? '' : region, settings.xmlNamespace),

@@ -2,7 +2,7 @@ import { quotaOf } from '../../shared/metadata/quotas/quotas.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { bucketQuotaDocument } from '../../shared/xml/account.ts';
 
-/** Says what a bucket may hold, and what it holds as HeadBucket has it. docs/console.md */
+/** Returns the quota of a bucket, and its use as in HeadBucket. docs/console.md */
 export const getBucketQuota = defineOperation({
   name: 'GetBucketQuota',
   on: 'bucket',

@@ -13,7 +13,7 @@ import {
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { metricData } from '../../shared/xml/monitoring.ts';
 
-/** What a metric is now, and what is kept of its history. docs/monitoring.md */
+/** Returns the current value and the history of a metric. docs/monitoring.md */
 export const getMetricData = defineOperation({
   name: 'GetMetricData',
   on: 'bucket',
@@ -40,7 +40,7 @@ export const getMetricData = defineOperation({
     const { bytes, objects } = await usage.of(bucket.id);
     const current: Sample = { BucketSizeBytes: bytes, NumberOfObjects: objects };
     const now = clock.now();
-    // Periods count from 1970 on, and those are given that begin in the time asked for.
+    // Periods are aligned to the epoch; those that begin within the requested time are returned.
     const first = Math.max(0, Math.ceil(start / period)) * period;
     const last = Math.min(Math.ceil(end / period) * period, now + 1);
     const points: Point[] = [];
@@ -62,10 +62,10 @@ export const getMetricData = defineOperation({
   }),
 });
 
-/** As many as CloudWatch gives. */
+/** The limit of CloudWatch's GetMetricStatistics. */
 const maximumDatapoints = 1440;
 
-/** Milliseconds. */
+/** Returns milliseconds. */
 function parsePeriod(query: Query): number {
   const text = required(query, 'period');
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : 0;
@@ -76,7 +76,7 @@ function parsePeriod(query: Query): number {
   return seconds * 1000;
 }
 
-/** Milliseconds since the epoch. */
+/** Returns milliseconds since the epoch. */
 function parseMoment(query: Query, name: string): number {
   const text = required(query, name);
   const moment = parseIsoDate(text);

@@ -3,7 +3,7 @@ import { defineOperation } from '../../shared/protocol/operation.ts';
 import { shownAlarm } from '../../shared/protocol/shown-alarm.ts';
 import { listAlarmsResult } from '../../shared/xml/monitoring.ts';
 
-/** The alarms of a bucket in the order of their names, in pages as ListObjects has them. docs/monitoring.md */
+/** Returns the alarms of a bucket by name, in pages like those of ListObjects. docs/monitoring.md */
 export const listAlarms = defineOperation({
   name: 'ListAlarms',
   on: 'bucket',

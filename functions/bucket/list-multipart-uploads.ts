@@ -20,7 +20,7 @@ export const listMultipartUploads = defineOperation({
       prefix: query.get('prefix') ?? '',
       delimiter: query.get('delimiter') ?? '',
       keyMarker,
-      // Without a key it means nothing, and S3 ignores it.
+      // S3 ignores it without a key marker.
       uploadIdMarker: keyMarker === '' ? '' : (query.get('upload-id-marker') ?? ''),
       maxUploads: parsePageSize(query, 'max-uploads', settings.limits.keysPerPage),
       encoding: parseEncodingType(query.get('encoding-type')),

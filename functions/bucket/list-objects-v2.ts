@@ -33,7 +33,7 @@ export const listObjectsV2 = defineOperation({
   act: async ({ prefix, delimiter, startAfter, token, maxKeys, fetchOwner }, context) => {
     const { bucket, settings } = context;
     const scope = [bucket.id, prefix, delimiter];
-    // A token overrides start-after; an empty one is none.
+    // A token overrides start-after; an empty token counts as none.
     const position = token
       ? readListingToken(settings.tokenKey, scope, token)
       : startAfter

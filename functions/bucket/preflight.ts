@@ -10,8 +10,8 @@ import {
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
 /**
- * What a browser asks before a request of another origin: OPTIONS on the service, a bucket, an object or a page of a website, which need not be
- * there. It comes without credentials, or with those of the request to come, which say nothing of this one.
+ * Answers the preflight request of a browser: OPTIONS on the service, a bucket, an object or a page of a website, which need not
+ * exist. It has no credentials, or those of the request that follows, which are not valid for this one.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/RESTOPTIONSobject.html
  */
 export const preflight = defineOperation({

@@ -15,8 +15,8 @@ import {
 import { parseXml, type XmlSource } from '../../shared/xml/reader.ts';
 
 /**
- * Configurations that no bucket here has. Terraform and others read them from every bucket and want the answer S3 gives for a
- * bucket that never used the feature: a document, or the error that says there is none.
+ * Unsupported configurations. Terraform and others read them from every bucket and expect S3's response for a bucket that never used
+ * the feature: a document, or the error for a missing configuration.
  */
 const answers: Partial<Record<OperationName, ErrorCode | ((namespace: string) => string)>> = {
   GetBucketRequestPayment: requestPaymentConfiguration,
@@ -27,7 +27,7 @@ const answers: Partial<Record<OperationName, ErrorCode | ((namespace: string) =>
   GetObjectLockConfiguration: 'ObjectLockConfigurationNotFoundError',
 };
 
-/** What a policy calls the right to them, where that is not the name of the operation. */
+/** The actions in policies that differ from the name of the operation. */
 const actions: Partial<Record<OperationName, string>> = {
   GetBucketAccelerateConfiguration: 'GetAccelerateConfiguration',
   GetBucketNotificationConfiguration: 'GetBucketNotification',
@@ -51,7 +51,7 @@ const reading: readonly AnyOperation[] = Object.entries(answers).map(([name, ans
   }),
 );
 
-/** Reads a body as the answer to GET; whatever else it asks for is not there. */
+/** Accepts only the configuration that GET returns; anything else is not supported. */
 const defaults: Partial<Record<OperationName, (body: XmlSource) => void>> = {
   PutBucketRequestPayment: readRequestPayment,
   PutBucketLogging: readNoLogging,
@@ -59,7 +59,7 @@ const defaults: Partial<Record<OperationName, (body: XmlSource) => void>> = {
 };
 
 /**
- * Puts a configuration as it is for every bucket. Terraform does so to remove the configuration.
+ * Accepts the default configuration, which Terraform puts to remove a configuration.
  * https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/s3/bucket_logging.go
  */
 const writing: readonly AnyOperation[] = Object.entries(defaults).map(([name, read]) =>

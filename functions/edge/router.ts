@@ -2,15 +2,16 @@ import { keptHeaders } from '../../shared/protocol/kept-headers.ts';
 import type { CompiledRoutes, CompiledRow } from './compiled-routes.ts';
 
 /*
- * The router at the edge: a CloudFront Function that finds the operation of a request and sends it the way that leads there.
- * It does what `resolveTarget` and `findRoute` do, and a test holds it to them; whatever they would refuse goes to a function
- * that refuses it likewise, as every function finds its operation anew from what the client signed.
+ * The router at the edge: a CloudFront Function that finds the operation of a request and selects its origin. It does
+ * the same as `resolveTarget` and `findRoute`, and a test holds it to them. Requests that they would refuse go to a
+ * function that refuses them in the same way, since every function determines its operation again from what the client
+ * signed.
  *
- * Written in what its runtime knows: no classes, no destructuring, no for…of, no Map, no Set.
+ * Limited to what its runtime supports: no classes, no destructuring, no for…of, no Map, no Set.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-javascript-runtime-20.html
  */
 
-/** The event of a viewer's request. Names of headers are lower case. */
+/** The event of a viewer request. Header names are lower case. */
 export interface ViewerRequestEvent {
   readonly viewer: { readonly ip: string };
   readonly request: ViewerRequest;
@@ -22,14 +23,14 @@ export interface ViewerRequest {
   uri: string;
   querystring: Readonly<Record<string, unknown>>;
   readonly headers: Record<string, { value: string } | undefined>;
-  /** The query as sent, undecoded and without the `?`. */
+  /** Returns the query as sent, undecoded and without the `?`. */
   rawQueryString(): string | undefined;
 }
 
-/** How the origin of a request is chosen: `selectRequestOriginById` of the runtime. */
+/** Selects the origin of a request: the runtime's `selectRequestOriginById`. */
 export type SelectOrigin = (id: 'control' | 'byte') => void;
 
-/** Makes the handler of viewers' requests. */
+/** Returns the handler of viewer requests. */
 export function router(
   routes: CompiledRoutes,
   selectOrigin: SelectOrigin,
@@ -39,13 +40,14 @@ export function router(
     const rawQuery = request.rawQueryString() || '';
     const on = levelOf(routes, request);
     const operation = operationOf(routes, on, request, rawQuery);
-    // All that a website is asked for goes where its pages are: its distribution forwards the viewer's Host, which API Gateway refuses.
+    // Every website request goes to the origin of the pages: the website distribution forwards the viewer's Host, which
+    // API Gateway refuses.
     const wanted = own(routes.byteLane, on === 'website' ? websitePages : operation);
     const has = (name: string): boolean => request.headers[name] !== undefined;
     const isOfByteLane = wanted && (wanted.length === 0 || wanted.some(has)) && !routes.withheld.some(has);
     selectOrigin(isOfByteLane ? 'byte' : 'control');
     keepOriginals(request, rawQuery, event.viewer.ip);
-    // What API Gateway would decode, collapse or refuse stays out of its sight.
+    // Hides what API Gateway would decode, collapse or refuse.
     request.uri = '/' + operation;
     request.querystring = {};
     return request;
@@ -88,7 +90,7 @@ function matches(row: CompiledRow, request: ViewerRequest, parameters: readonly 
   return first !== undefined && first[1] === parameter[1];
 }
 
-/** What a request speaks of, from its host and path alone. */
+/** Returns the level that a request addresses, from its host and path alone. */
 function levelOf(routes: CompiledRoutes, request: ViewerRequest): string {
   const host = request.headers['host'];
   const name = (host ? host.value : '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
@@ -105,7 +107,7 @@ function isBelow(name: string, domain: string): boolean {
   return name.length > domain.length + 1 && name.endsWith('.' + domain);
 }
 
-/** The sub-resource or reserved path ('': none); undefined if there are two. */
+/** Returns the sub-resource or reserved path, '' if there is none, undefined if there are two. */
 function resourceOf(
   routes: CompiledRoutes,
   on: string,
@@ -120,7 +122,7 @@ function resourceOf(
 
 type Parameter = readonly [name: string, value: string];
 
-/** The decoded parameters of a query; undefined if one cannot be decoded. */
+/** Returns the decoded parameters of a query, or undefined if one cannot be decoded. */
 function parse(rawQuery: string): readonly Parameter[] | undefined {
   try {
     return rawQuery
@@ -139,7 +141,7 @@ function decode(raw: string): string {
   return decodeURIComponent(raw.replace(/\+/g, ' '));
 }
 
-/** What a table holds itself: names come from clients, and `constructor` is none of its entries. */
+/** Returns a table's own entry: names come from clients, and `constructor` must not find an inherited property. */
 function own<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.prototype.hasOwnProperty.call(table, name) ? table[name] : undefined;
 }

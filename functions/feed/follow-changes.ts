@@ -1,17 +1,17 @@
 import type { FeedRecord } from '../../shared/ports/key-value-table.ts';
 
-/** Something that follows the change feed. Records may come again, in other batches; it must not matter. */
+/** A follower of the change feed. Records may be delivered again, in other batches; a follower must tolerate that. */
 export type Follower = (records: readonly FeedRecord[]) => Promise<void>;
 
-/** The first record of a batch that a follower failed at. What stands before it was followed by everybody. */
+/** The first record of a batch at which a follower failed. All followers have processed the records before it. */
 export interface Unfollowed {
   readonly position: string;
   readonly error: unknown;
 }
 
 /**
- * Hands a batch of one shard to its followers, one follower after the other. Should one fail, the batch is gone through again
- * record by record, so that one bad record holds up what comes behind it, and nothing that stands before.
+ * Passes a batch of one shard to its followers, one follower after another. If one fails, the batch is repeated record
+ * by record, so that a bad record holds up only the records after it.
  */
 export async function followChanges(
   followers: readonly Follower[],

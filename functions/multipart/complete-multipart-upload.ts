@@ -24,16 +24,19 @@ const completion: DocumentBody<readonly NamedPart[]> = {
   read: async (bytes, _, budget) => readCompleteMultipartUpload(await parseXml(bytes, budget), budget),
 };
 
-/** How often parts may be let go of, under our eyes, before the client is told to come back later. */
+/** The number of attempts when parts are released in the meantime, before the client is told to slow down. */
 const maxAttempts = 5;
 
-/** What is answered. A repetition answers what the first one did, but when the object expires is not kept with it. */
+/** The response. A repeated request gets that of the first, except for the expiration, which is not stored. */
 interface Completion extends CompletedUpload {
   readonly expiration?: readonly (readonly [name: string, value: string])[];
   readonly encryption: EncryptionRecord | undefined;
 }
 
-/** Moves no bytes: https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html */
+/**
+ * Completes an upload without moving bytes:
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
+ */
 export const completeMultipartUpload = defineOperation({
   name: 'CompleteMultipartUpload',
   on: 'object',
@@ -67,7 +70,7 @@ export const completeMultipartUpload = defineOperation({
     fields: [
       ['x-amz-version-id', versionId],
       ...expiration,
-      // Who completes need not have the key of a customer, so nothing is said of one.
+      // The caller need not have the customer's key, so the response does not describe one.
       ...(encryption?.kind === 'managed' ? encryptionFields(encryption, undefined) : []),
     ],
     xml: completeMultipartUploadResult(
@@ -91,14 +94,14 @@ interface Input {
   readonly expectedChecksum: ReturnType<typeof parseExpectedChecksum>;
 }
 
-/** @throws PartsReleased if all is to be looked at again */
+/** @throws PartsReleased if the completion must be tried again from the start */
 async function complete(
   { key, uploadId, conditions, expectedSize, expectedChecksum }: Input,
   context: Context<'object', typeof completion>,
 ): Promise<Completion> {
   const { authorisation, bucket, caller, document, objects, uploads, contents, quotas, settings } = context;
   const budget = new EventLoopBudget();
-  // In this order: what is let go of after the upload was looked at is noticed at the commit.
+  // The order matters: a part released after the upload was read is noticed at the commit.
   const upload = await uploads.find(bucket, key, uploadId);
   checkInitiator(upload, caller);
   const { encryption } = upload;
@@ -111,7 +114,7 @@ async function complete(
   try {
     parts = await pickParts(document, await uploads.parts(uploadId), settings.limits.minimumPartBytes, budget);
   } catch (error) {
-    // Parts are cleared away once an upload has ended.
+    // Parts are removed once an upload has ended.
     if ((await uploads.find(bucket, key, uploadId)).state !== 'open') throw new PartsReleased();
     throw error;
   }
@@ -130,7 +133,7 @@ async function complete(
   let reservation: Reservation | undefined;
   try {
     const result = (versionId: string): CompletedUpload => ({ ...assembled, versionId });
-    // The bytes are there already, as those of the parts.
+    // The bytes are already counted as those of the parts.
     reservation = await quotas.reserve(bucket, { bytes: 0, objects: 1 });
     const completed = { ...versionOf(upload, size, result(''), manifest), owner: ownerIn(bucket, upload.owner) };
     const version = await objects.put(authorisation, completed, {
@@ -148,7 +151,7 @@ async function complete(
   }
 }
 
-/** @throws S3Error InvalidRequest (not what the client says it is), EntityTooLarge */
+/** @throws S3Error InvalidRequest (not the size the client expects), EntityTooLarge */
 function checkSize(size: number, expected: string | undefined, maximum: number): void {
   if (expected !== undefined && expected !== String(size)) {
     throw new S3Error('InvalidRequest', {

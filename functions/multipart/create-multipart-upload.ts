@@ -42,7 +42,7 @@ export const createMultipartUpload = defineOperation({
 
   act: async ({ key, upload, checksum, wanted, asked }, context) => {
     const { authorisation, bucket, caller, uploads, contents, clock } = context;
-    // Nobody could be held to be the one who goes on with it.
+    // No one could be identified as the initiator who may continue it.
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
     const { contentType, storageClass, headers, metadata, tags } = upload;
     const owner = ownerOfNew(caller, bucket, upload.acl);

@@ -156,13 +156,13 @@ export const copyObject = defineOperation({
   }),
 });
 
-/** A customer's key on either side, encryption on one side only, or another checksum: these need the bytes. */
+/** Returns whether a copy must read the bytes: for a customer-provided key, encryption on one side only, or another checksum. */
 function mustReadBytes(source: Version, wanted: WantedEncryption, algorithm: ChecksumAlgorithm | undefined): boolean {
   const recrypts = wanted.kind === 'customer' || (source.encryption?.kind ?? 'none') !== wanted.kind;
   return recrypts || (algorithm !== undefined && algorithm !== source.checksum?.algorithm);
 }
 
-/** Where bytes must be read after all, or too many versions share them. */
+/** Copies by reading the bytes, if needed or if too many versions share them. */
 async function copyBytes(
   { authorisation, contents, objects, settings }: Context<'object', 'none'>,
   { checksumAlgorithm, encryption, sourceCustomer }: CopyInput,
@@ -193,7 +193,7 @@ interface CopyInput {
 
 type Headers = NewVersion['objectAttributes']['headers'];
 
-/** A redirect belongs to a name, not to a content: a copy has the one it asks for. */
+/** A website redirect is not copied; the copy has the one in its request. */
 function withoutRedirect({ websiteRedirectLocation: _, ...headers }: Headers): Headers {
   return headers;
 }
@@ -202,7 +202,7 @@ function redirectOf({ websiteRedirectLocation }: Headers): Headers {
   return websiteRedirectLocation === undefined ? {} : { websiteRedirectLocation };
 }
 
-/** @throws S3Error InvalidRequest. A copy that encrypts, takes encryption away or has another storage class changes something. */
+/** Refuses a copy onto itself that changes nothing. A new encryption or storage class counts as a change. @throws S3Error InvalidRequest */
 function refuseCopyOntoItself(
   input: {
     readonly bucket: string;

@@ -57,7 +57,7 @@ export const getObjectAttributes = defineOperation({
       xml: getObjectAttributesResponse(
         {
           etag: asked.has('ETag') ? etagOf(version) : undefined,
-          // The one place where a composite checksum stands without its number of parts.
+          // Only here does a composite checksum lack its number of parts.
           checksum: asked.has('Checksum') ? version.checksum : undefined,
           objectParts:
             parts.length === 0

@@ -37,7 +37,7 @@ function parseRead(request: RequestHead<'object'>): ReadInput {
   };
 }
 
-/** Finds the version and judges conditions and range against it. */
+/** Finds the version and evaluates conditions and range against it. */
 async function locate(input: ReadInput, context: Context<'object', 'none'>): Promise<ReadOutput> {
   const { bucket, view } = context;
   const version = presentVersion(await view.find(bucket, input.key, input.versionId), input.key, input.versionId);
@@ -65,7 +65,7 @@ export const getObject = defineOperation({
   render: ({ found, body }, input) => ({ ...renderRead(found, input), ...(body && { body }) }),
 });
 
-/** As GetObject without the bytes: https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html */
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html */
 export const headObject = defineOperation({
   name: 'HeadObject',
   on: 'object',

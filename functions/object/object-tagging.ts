@@ -24,7 +24,7 @@ function parse({ bucket, key, query }: RequestHead<'object'>): Input {
   return { bucket, key, versionId: parseVersionId(query) };
 }
 
-/** `GetObjectTagging`, or `GetObjectVersionTagging` if a version is named. */
+/** Returns the action: `GetObjectTagging`, or `GetObjectVersionTagging` with a version id. */
 function question(verb: 'Get' | 'Put' | 'Delete') {
   return ({ versionId, bucket, key }: Input) => [
     versionId === undefined

@@ -14,8 +14,8 @@ import { postResponse } from '../../shared/xml/post-response.ts';
 import { readTagging, type TagLimits } from '../../shared/xml/tagging.ts';
 
 /**
- * The upload of an HTML form. What a PUT says in header fields the form says in its own, which authentication has held to the
- * policy by now: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html
+ * Uploads the file of an HTML form. Form fields take the place of header fields; authentication has checked them against the
+ * policy: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html
  */
 export const postObject = defineOperation({
   name: 'PostObject',
@@ -63,7 +63,7 @@ export const postObject = defineOperation({
   },
 });
 
-/** The field can only repeat what the URL says: https://nvd.nist.gov/vuln/detail/CVE-2023-43040 came of believing it. */
+/** Checks that the field `bucket` names the bucket of the URL. Trusting it caused https://nvd.nist.gov/vuln/detail/CVE-2023-43040. */
 function checkBucketField(fields: Fields, bucket: string): void {
   const said = fields.get('bucket');
   if (said === undefined || said === bucket) return;
@@ -73,8 +73,8 @@ function checkBucketField(fields: Fields, bucket: string): void {
 const misplaced = ['x-amz-server-side-encryption', 'x-amz-acl', 'x-amz-grant-'];
 
 /**
- * In the head of the request they mean nothing: what was to be encrypted would be stored in the clear, what was to be open would be
- * shut.
+ * Refuses headers that must be form fields. Ignoring them would store objects unencrypted that should be encrypted, or private ones
+ * that should be public.
  */
 function refuseMisplacedHeaders(fields: Fields): void {
   const found = [...fields.names()].find((name) => misplaced.some((prefix) => name.startsWith(prefix)));
@@ -91,7 +91,7 @@ function readKey(key: string, maximum: number): string {
   return text;
 }
 
-/** A form says its tags in XML. */
+/** Reads the tags of a form, which are XML. */
 function withTagging(headers: UploadHeaders, tagging: string | undefined, limits: TagLimits): UploadHeaders {
   if (tagging === undefined) return headers;
   if (headers.tags.length > 0) {
@@ -103,7 +103,7 @@ function withTagging(headers: UploadHeaders, tagging: string | undefined, limits
 
 type Success = { readonly redirect: URL } | { readonly status: 200 | 201 | 204 };
 
-/** What cannot be understood here counts as not said: the upload is not to fail for it. */
+/** Reads the response options. Invalid ones are ignored, as the upload must not fail because of them. */
 function readSuccess(fields: Fields): Success {
   const url = asText(fields.get('success_action_redirect') ?? fields.get('redirect') ?? '') ?? '';
   if (/^https?:\/\//i.test(url) && URL.canParse(url)) return { redirect: new URL(url) };
@@ -119,7 +119,7 @@ function redirection(to: URL, stored: { bucket: string; key: string; etag: strin
   return url.href;
 }
 
-/** The text of UTF-8 given as latin1 characters, if it is such. */
+/** Decodes UTF-8 given as latin1 characters. Returns undefined for other bytes. */
 function asText(bytes: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));

@@ -22,21 +22,21 @@ function named({ bucket, key, query }: RequestHead<'object'>): Named {
   return { bucket, key, versionId: parseVersionId(query) };
 }
 
-/** No policy knows these actions: they are for the owners of the version and of the bucket. */
+/** Actions without a counterpart in policies: only the owners of the version and of the bucket may use them. */
 function ask(action: string, { bucket, key, versionId }: Named): readonly Question[] {
   return [{ action, bucket, key, ...(versionId !== undefined && { versionId }) }];
 }
 
-/** In milliseconds, as all of them; the longest unless said. @throws S3Error InvalidArgument */
+/** Reads the lifetime of a link, in milliseconds. Default: the longest. @throws S3Error InvalidArgument */
 function parseLifetime(query: Query, longest: number): number {
   const value = query.get('expires');
   if (value === undefined) return longest;
   const lifetime = Number(value) * 1000;
   if (/^\d{1,10}$/.test(value) && lifetime > 0 && lifetime <= longest) return lifetime;
-  throw invalidArgument('expires', value, `A link lasts 1 to ${Math.floor(longest / 1000)} seconds.`);
+  throw invalidArgument('expires', value, `A link may be valid for 1 to ${Math.floor(longest / 1000)} seconds.`);
 }
 
-/** Makes a link by which anybody can read a version of an object for some time. docs/public-links.md */
+/** Creates a link by which anybody can read a version of an object until it expires. docs/public-links.md */
 export const createPublicLink = defineOperation({
   name: 'CreatePublicLink',
   on: 'object',
@@ -49,7 +49,7 @@ export const createPublicLink = defineOperation({
   }),
   authorise: (input) => ask('CreatePublicLink', input),
   act: async ({ key, versionId, lifetime }, { authorisation, bucket, objects, publicLinks }) => {
-    // As it is now: what was there when the request came may have been replaced while its body was waited for.
+    // The current state, as the version may have been replaced while the body was received.
     const version = presentVersion(await objects.find(bucket, key, versionId), key, versionId);
     return publicLinks.create(authorisation, version, lifetime);
   },
@@ -59,7 +59,7 @@ export const createPublicLink = defineOperation({
   }),
 });
 
-/** The links of a key that lead somewhere, oldest first, without their tokens. docs/public-links.md */
+/** Returns the valid links of a key, oldest first, without their tokens. docs/public-links.md */
 export const listPublicLinks = defineOperation({
   name: 'ListPublicLinks',
   on: 'object',
@@ -90,7 +90,7 @@ export const listPublicLinks = defineOperation({
   render: (page, input, { settings }) => ({ xml: listPublicLinksResult({ ...input, ...page }, settings.xmlNamespace) }),
 });
 
-/** Ends a link before its time. docs/public-links.md */
+/** Revokes a link. docs/public-links.md */
 export const deletePublicLink = defineOperation({
   name: 'DeletePublicLink',
   on: 'object',
@@ -105,7 +105,7 @@ export const deletePublicLink = defineOperation({
   act: async ({ bucket: name, key, id }, { bucket, authorise, objects, publicLinks }) => {
     const link = idForm.test(id) ? await publicLinks.find(bucket.id, key, id) : undefined;
     if (link === undefined) throw new S3Error('NoSuchPublicLink');
-    // It need not lead to the version that the request was about, which may be of another owner.
+    // It may lead to another version than that of the request, with another owner.
     const { versionId } = link;
     const authorisation = await authorise({ action: 'DeletePublicLink', bucket: name, key, versionId });
     await publicLinks.revoke(authorisation, link, await objects.find(bucket, key, versionId));

@@ -18,7 +18,7 @@ const sourceField = 'x-amz-rename-source';
 const tokenField = 'x-amz-client-token';
 const maxAttempts = 4;
 
-/** Moves no bytes, and shows one of the two names at any time: https://docs.aws.amazon.com/AmazonS3/latest/API/API_RenameObject.html */
+/** Renames atomically, without moving bytes: https://docs.aws.amazon.com/AmazonS3/latest/API/API_RenameObject.html */
 export const renameObject = defineOperation({
   name: 'RenameObject',
   on: 'object',
@@ -46,7 +46,7 @@ export const renameObject = defineOperation({
   ],
 
   act: async ({ key, source: from, sourceConditions, conditions, token }, context) => {
-    const { authorisation, bucket, objects, quotas, contentReferences, view } = context;
+    const { authorisation, bucket, objects, quotas, contentReferences, publicLinks, view } = context;
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (attempt > 0) {
         view.forget();
@@ -65,7 +65,7 @@ export const renameObject = defineOperation({
         objectAttributes: await view.objectAttributes(source),
         renameToken: token,
       };
-      // Where versions are kept, the former name keeps its own.
+      // With versioning, the old name keeps its versions.
       const grows = bucket.versioning !== 'off';
       const reservation = grows ? await quotas.reserve(bucket, { bytes: source.size, objects: 1 }) : undefined;
       try {
@@ -74,7 +74,13 @@ export const renameObject = defineOperation({
           rightsCount: 'at the commit',
           extras: async (version: CurrentVersion, before, present) => {
             const { changes, conditions: held } = await share(version, before, present);
-            return { changes: [...changes, ...(await objects.leave(present, from, source))], conditions: held };
+            const left = await objects.leave(present, from, source);
+            // Where versions are kept, the former name keeps this one, and its links stay with it.
+            const isKept = present.versioning === 'on' || source.named;
+            const links = isKept
+              ? []
+              : await publicLinks.moved({ bucketId: present.id, key: from, version: source }, { key, version });
+            return { changes: [...changes, ...left, ...links], conditions: held };
           },
         });
         return;
@@ -90,7 +96,7 @@ export const renameObject = defineOperation({
   render: () => ({}),
 });
 
-/** `/bucket/key` or `key`, percent-encoded; only within one bucket. */
+/** Reads the source: `/bucket/key` or `key`, percent-encoded, in the same bucket. */
 function parseSource(value: string, bucket: string): string {
   if (value === '')
     throw invalidArgument(sourceField, value, `The header ${sourceField} must name the object to rename.`);

@@ -1,4 +1,4 @@
-/** A mistake of whoever runs the service: shown as one line that says what to do, without a stack. */
+/** A mistake of the operator, shown without a stack as one line that says what to do. */
 export class OperatorError extends Error {
   constructor(message: string) {
     super(message);

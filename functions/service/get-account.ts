@@ -2,7 +2,10 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { accountDocument } from '../../shared/xml/account.ts';
 
-/** Says who signed the request, and how many buckets their project may have: for the console's profile page. docs/console.md */
+/**
+ * Returns who signed the request and the number and limit of their project's buckets, for the console's profile page.
+ * docs/console.md
+ */
 export const getAccount = defineOperation({
   name: 'GetAccount',
   on: 'service',

@@ -1,6 +1,10 @@
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
-/** Stillage's own `GET /_stillage/health`: 200 only when table and blobs answer; says so where nothing is kept. */
+/**
+ * Stillage's own `GET /_stillage/health`, readiness: 200 while table and blobs can be read. `"writable": false`
+ * reports a full or read-only disk: GET still works, and DELETE while the table has room, so a load balancer should
+ * keep sending requests. `"ephemeral": true` reports a deployment that keeps nothing.
+ */
 export const getHealth = defineOperation({
   name: 'GetHealth',
   on: 'internal',
@@ -9,8 +13,8 @@ export const getHealth = defineOperation({
   parse: () => ({}),
   authorise: () => [],
   act: async (_, { buckets, blobs, settings }) => {
-    await Promise.all([buckets.check(), blobs.check()]);
-    return { status: 'ok', ...(settings.ephemeral && { ephemeral: true }) };
+    const [{ writable }] = await Promise.all([blobs.check(), buckets.check()]);
+    return { status: 'ok', ...(settings.ephemeral && { ephemeral: true }), ...(!writable && { writable }) };
   },
   render: (health) => ({
     fields: [['content-type', 'application/json']],

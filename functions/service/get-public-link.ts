@@ -5,8 +5,8 @@ import { defineOperation } from '../../shared/protocol/operation.ts';
 import { publicFields, tokenOf } from '../../shared/protocol/public-link.ts';
 
 /**
- * The version that a public link leads to, for anybody, whatever the rights of the object are. Of a request count its range and its
- * conditions; credentials, customer's keys and the query do not. docs/public-links.md
+ * Returns the version that a public link refers to, to anyone, whatever the object's permissions. Range and
+ * preconditions of the request apply; credentials, customer keys and the query are ignored. docs/public-links.md
  */
 export const getPublicLink = defineOperation({
   name: 'GetPublicLink',

@@ -4,7 +4,7 @@ import { readListingToken, writeListingToken } from '../../shared/metadata/listi
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listAllMyBucketsResult } from '../../shared/xml/buckets.ts';
 
-/** The buckets of the caller's project: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListBuckets.html */
+/** Lists the buckets of the caller's project: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListBuckets.html */
 export const listBuckets = defineOperation({
   name: 'ListBuckets',
   on: 'service',
@@ -46,7 +46,7 @@ export const listBuckets = defineOperation({
   }),
 });
 
-/** @throws S3Error InvalidArgument for what is not from 1 to the maximum */
+/** @throws S3Error InvalidArgument for anything but an integer between 1 and the maximum */
 function parseMaxBuckets(query: Query, maximum: number): number {
   const value = query.get('max-buckets');
   if (value === undefined || value === '') return maximum;

@@ -22,18 +22,18 @@ import {
 } from '../../shared/protocol/website.ts';
 import type { RoutingRule, Website } from '../../shared/xml/website.ts';
 
-/** What a visitor asks for. */
-interface Wish extends Visit {
+/** A visitor's request for a page. */
+interface PageRequest extends Visit {
   readonly bucket: string;
   readonly method: string;
   readonly fields: Fields;
 }
 
-/** Somewhere else to go, or a page. */
+/** A redirect or a page. */
 type Reply =
   | { readonly status: number; readonly location: string }
   | {
-      /** Undefined: that of a GET. */
+      /** Undefined: the status of a GET. */
       readonly status: number | undefined;
       readonly fields: readonly (readonly [string, string])[];
       readonly read: ReadInput;
@@ -44,8 +44,8 @@ type Reply =
 type Pages = Exclude<Website, { readonly redirectAll: unknown }>;
 
 /**
- * A page of a bucket's website, on a host name of its own. Whoever asks is anonymous, whatever else comes along, and the query
- * means nothing.
+ * Returns a page of a bucket's website, on the website's host name. All visitors are anonymous, even with credentials,
+ * and the query is ignored.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/WebsiteEndpoints.html
  */
 export const getWebsitePage = defineOperation({
@@ -54,24 +54,24 @@ export const getWebsitePage = defineOperation({
   body: 'none',
   needs: { table: 'read', blobs: 'read' },
   ignoresCredentials: true,
-  parse: ({ bucket, path, host, method, fields, secure }): Wish => ({
+  parse: ({ bucket, path, host, method, fields, secure }): PageRequest => ({
     ...{ bucket, host, method, fields, secure },
     key: decodeKey(path.slice(1)),
   }),
-  // Which page it is, and so which right it takes, the configuration says.
+  // The website configuration decides which page is served, so `act` authorises.
   authorise: () => [],
-  act: async (wish, context): Promise<Reply> => {
+  act: async (request, context): Promise<Reply> => {
     const website = await bucketWebsite(context.bucket, context.buckets);
     if (website === undefined) {
       throw new S3Error('NoSuchWebsiteConfiguration', { details: { BucketName: context.bucket.name } });
     }
-    if ('redirectAll' in website) return { status: 301, location: redirectAllLocation(website.redirectAll, wish) };
-    const rule = findRule(website.rules, wish.key);
-    if (rule) return redirected(rule, wish);
+    if ('redirectAll' in website) return { status: 301, location: redirectAllLocation(website.redirectAll, request) };
+    const rule = findRule(website.rules, request.key);
+    if (rule) return redirected(rule, request);
     try {
-      return await page(wish, website, context);
+      return await page(request, website, context);
     } catch (error) {
-      return insteadOf(error, wish, website, context);
+      return errorReply(error, request, website, context);
     }
   },
   render: (reply) => {
@@ -89,37 +89,37 @@ export const getWebsitePage = defineOperation({
 
 type PageContext = Context<'website', 'none'>;
 
-/** @throws S3Error NoSuchKey, AccessDenied, and what is wrong with conditions and range */
-async function page(wish: Wish, { index }: Pages, context: PageContext): Promise<Reply> {
-  const key = pageKey(wish.key, index);
+/** @throws S3Error NoSuchKey, AccessDenied, and errors of preconditions and range */
+async function page(request: PageRequest, { index }: Pages, context: PageContext): Promise<Reply> {
+  const key = pageKey(request.key, index);
   checkKey(key);
-  const { version, mayRead } = await look(key, context);
+  const { version, mayRead } = await lookUp(key, context);
   if (version === undefined) {
-    const isFolder = !wish.key.endsWith('/') && (await isReadable(`${wish.key}/${index}`, context));
-    if (isFolder) return { status: 302, location: folderLocation(wish.key) };
+    const isFolder = !request.key.endsWith('/') && (await isReadable(`${request.key}/${index}`, context));
+    if (isFolder) return { status: 302, location: folderLocation(request.key) };
   }
   if (!mayRead) throw new S3Error('AccessDenied');
   if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
   const { headers } = await context.view.objectAttributes(version);
   if (headers.websiteRedirectLocation !== undefined) return { status: 301, location: headers.websiteRedirectLocation };
-  return shown(version, readOf(wish, key, wish.fields), wish, context);
+  return shown(version, readOf(request, key, request.fields), request, context);
 }
 
-/** What is answered instead of an error: where a rule leads, or the error document with the status of the error. */
-async function insteadOf(error: unknown, wish: Wish, pages: Pages, context: PageContext): Promise<Reply> {
+/** Returns the reply for an error: a rule's redirect, or the error document with the status of the error. */
+async function errorReply(error: unknown, request: PageRequest, pages: Pages, context: PageContext): Promise<Reply> {
   if (!(error instanceof S3Error)) throw error;
-  const rule = findRule(pages.rules, wish.key, error.status);
-  if (rule) return redirected(rule, wish);
+  const rule = findRule(pages.rules, request.key, error.status);
+  if (rule) return redirected(rule, request);
   if (pages.error === undefined || error.status >= 500) throw error;
-  const { version, mayRead } = await look(pages.error, context);
+  const { version, mayRead } = await lookUp(pages.error, context);
   if (version === undefined || !mayRead || version.encryption?.kind === 'customer') throw error;
-  // Conditions and range were of the page.
-  const reply = await shown(version, readOf(wish, pages.error, new Fields()), wish, context);
+  // Preconditions and range applied to the page, not to the error document.
+  const reply = await shown(version, readOf(request, pages.error, new Fields()), request, context);
   return { ...reply, status: error.status, fields: Object.entries(error.headers) };
 }
 
-/** A version, if it is there, and whether anybody may read it, or may know that it is not there. */
-async function look(
+/** Returns the version, if it exists, and whether anyone may read it or, if it does not exist, may learn that. */
+async function lookUp(
   key: string,
   { view, bucket, authorise }: PageContext,
 ): Promise<{ readonly version: Version | undefined; readonly mayRead: boolean }> {
@@ -136,14 +136,14 @@ async function look(
 
 async function isReadable(key: string, context: PageContext): Promise<boolean> {
   if (Buffer.byteLength(key) > maximumKeyBytes) return false;
-  const { version, mayRead } = await look(key, context);
+  const { version, mayRead } = await lookUp(key, context);
   return version !== undefined && mayRead;
 }
 
 async function shown(
   version: Version,
   read: ReadInput,
-  { method }: Wish,
+  { method }: PageRequest,
   context: PageContext,
 ): Promise<Exclude<Reply, { readonly location: string }>> {
   const found = await judgeFound(version, read, context.bucket, context);
@@ -151,8 +151,8 @@ async function shown(
   return { status: undefined, fields: [], read, found, body };
 }
 
-/** A customer's key is never taken here: such objects answer 400. */
-function readOf({ bucket }: Wish, key: string, fields: Fields): ReadInput {
+/** Never takes a customer's key: objects encrypted with one answer 400. */
+function readOf({ bucket }: PageRequest, key: string, fields: Fields): ReadInput {
   return {
     bucket,
     key,
@@ -167,6 +167,6 @@ function readOf({ bucket }: Wish, key: string, fields: Fields): ReadInput {
   };
 }
 
-function redirected(rule: RoutingRule, wish: Wish): Reply {
-  return { status: rule.redirect.code ?? 301, location: ruleLocation(rule, wish) };
+function redirected(rule: RoutingRule, request: PageRequest): Reply {
+  return { status: rule.redirect.code ?? 301, location: ruleLocation(rule, request) };
 }

@@ -1,23 +1,23 @@
-/** A certificate, as far as a deployment depends on it. */
+/** The checked properties of a certificate. */
 export interface FoundCertificate {
   readonly isIssued: boolean;
-  /** The names that it is for; some begin with `*.`. */
+  /** Its host names; some begin with `*.`. */
   readonly names: readonly string[];
 }
 
-/** What a preflight asks of an account. Nothing is changed. Each rejects where it may not be asked. */
+/** Reads the properties of an account that a preflight checks. Changes nothing. Each method rejects if IAM denies the call. */
 export interface AccountReader {
-  /** The id of the account of the credentials. */
+  /** Returns the account id of the credentials. */
   accountId(): Promise<string>;
   hasRole(name: string): Promise<boolean>;
-  /** The value of a quota in the region of the deployment: that of the account, or else the usual one. */
+  /** Returns a quota in the region of the deployment: that of the account, or else the default. */
   quota(service: string, code: string): Promise<number>;
-  /** The version of the CDK's bootstrap stack in the region of the deployment; undefined: there is none. */
+  /** Returns the version of the CDK's bootstrap stack in the region of the deployment; undefined if there is none. */
   bootstrapVersion(): Promise<number | undefined>;
-  /** The ids of the zones that the account can use in the region of the deployment. */
+  /** Returns the ids of the zones available to the account in the region of the deployment. */
   zoneIds(): Promise<readonly string[]>;
-  /** Asked in the certificate's own region. */
+  /** Returns a certificate, read in its own region. */
   certificate(arn: string): Promise<FoundCertificate | undefined>;
-  /** The name of a hosted zone, without a dot at the end. */
+  /** Returns the name of a hosted zone without the trailing dot. */
   hostedZone(id: string): Promise<string | undefined>;
 }

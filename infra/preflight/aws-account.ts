@@ -15,7 +15,7 @@ import type { AccountReader, FoundCertificate } from './account.ts';
 export class AwsAccount implements AccountReader {
   readonly #region: string;
 
-  /** @param region of the deployment */
+  /** @param region the region of the deployment */
   constructor(region: string) {
     this.#region = region;
   }
@@ -68,7 +68,7 @@ export class AwsAccount implements AccountReader {
   }
 }
 
-/** What each service calls something that is not there. CloudFormation has no name of its own for it. */
+/** The error names of the services for a missing resource. CloudFormation has none. */
 const missing = new Set([
   'NoSuchEntity',
   'NoSuchEntityException',

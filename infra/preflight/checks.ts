@@ -1,13 +1,13 @@
 import { originCertificateOf, type Settings, zonesOf } from '../settings.ts';
 import type { AccountReader } from './account.ts';
 
-/** What came of a check. */
+/** The outcome of a check. */
 export interface Finding {
   readonly check: string;
-  /** `unknown`: it could not be asked, and so may be either. */
+  /** `unknown`: the check itself failed. */
   readonly state: 'ok' | 'missing' | 'unknown';
   readonly found: string;
-  /** What to do about it. */
+  /** The command or action that helps. */
   readonly do?: string;
 }
 
@@ -19,7 +19,7 @@ interface Check {
 const ok = (found: string): Omit<Finding, 'check'> => ({ state: 'ok', found });
 const missing = (found: string, todo: string): Omit<Finding, 'check'> => ({ state: 'missing', found, do: todo });
 
-/** Checks whether an account is ready for a deployment with these settings. Changes nothing. */
+/** Returns whether an account is ready for a deployment with these settings, check by check. Changes nothing. */
 export async function preflight(settings: Settings, account: AccountReader): Promise<readonly Finding[]> {
   return Promise.all(
     checksOf(settings).map(async ({ check, ask }): Promise<Finding> => {
@@ -30,8 +30,8 @@ export async function preflight(settings: Settings, account: AccountReader): Pro
         return {
           check,
           state: 'unknown',
-          found: `could not be asked: ${reason}`,
-          do: 'allow the call, or check it by hand',
+          found: `the check failed: ${reason}`,
+          do: 'allow the call in IAM, or check by hand',
         };
       }
     }),
@@ -70,7 +70,7 @@ function accountCheck({ account: expected }: Settings): Check {
   };
 }
 
-/** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html. The templates of this version of the CDK ask for 6 at least. */
+/** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html. The templates of this version of the CDK require at least 6. */
 const bootstrapNeeded = 6;
 
 function bootstrapCheck({ account: id, region }: Settings): Check {
@@ -86,7 +86,7 @@ function bootstrapCheck({ account: id, region }: Settings): Check {
 }
 
 /**
- * A first cluster, service or load balancer makes its role, and fails for want of it meanwhile.
+ * AWS creates these roles with the first cluster, service or load balancer, which fails as the role is not available yet.
  * https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/818
  * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/using-service-linked-roles.html
  */
@@ -104,12 +104,12 @@ function roleCheck({ name, service }: (typeof serviceRoles)[number]): Check {
     check: `role ${name}`,
     ask: async (account) =>
       (await account.hasRole(name))
-        ? ok('is there')
-        : missing('is not there', `aws iam create-service-linked-role --aws-service-name ${service}`),
+        ? ok('exists')
+        : missing('does not exist', `aws iam create-service-linked-role --aws-service-name ${service}`),
   };
 }
 
-/** Of a new account it can be 10: https://docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html#concurrency-quotas */
+/** New accounts may have 10: https://docs.aws.amazon.com/lambda/latest/dg/lambda-concurrency.html#concurrency-quotas */
 const concurrencyNeeded = 200;
 
 function concurrencyCheck({ region }: Settings): Check {
@@ -122,11 +122,11 @@ function concurrencyCheck({ region }: Settings): Check {
   });
 }
 
-/** Fargate counts processors, and a deployment starts as many servers as there are before it stops any. */
+/** The quota counts vCPUs, and a deployment starts as many new servers as are running before it stops any. */
 function processorsCheck({ region, byteLaneCpu, byteLaneMinimumTasks, byteLaneMaximumTasks }: Settings): Check {
   const processors = byteLaneCpu / 1024;
   return quotaCheck({
-    check: 'Fargate processors',
+    check: 'Fargate vCPUs',
     quota: ['fargate', 'L-3032A538'],
     needed: 2 * byteLaneMinimumTasks * processors,
     wanted: Math.ceil(2 * byteLaneMaximumTasks * processors),
@@ -147,9 +147,9 @@ function quotaCheck({ check, quota: [service, code], needed, wanted, region }: W
     check,
     ask: async (account) => {
       const value = await account.quota(service, code);
-      if (value >= needed) return ok(`${value}; ${needed} are needed to begin with, ${wanted} under full load`);
+      if (value >= needed) return ok(`${value}; a deployment needs ${needed}, and ${wanted} under full load`);
       return missing(
-        `${value}, and ${needed} are needed`,
+        `${value}; a deployment needs ${needed}`,
         `aws service-quotas request-service-quota-increase --region ${region} --service-code ${service} --quota-code ${code} --desired-value ${wanted}`,
       );
     },
@@ -165,8 +165,8 @@ function zonesCheck(settings: Settings): Check {
       const absent = wanted.filter((id) => !available.includes(id));
       if (absent.length === 0) return ok(wanted.join(', '));
       return missing(
-        `the account has no ${absent.join(', ')}`,
-        `-c zones=<two of ${available.join(', ')}>, but none that docs/cloud.md excludes`,
+        `the account has no zone ${absent.join(', ')}`,
+        `-c zones=<two of ${available.join(', ')}>, except those that docs/cloud.md excludes`,
       );
     },
   };
@@ -182,17 +182,17 @@ function certificateCheck(setting: string, arn: string, { domain, websiteDomain 
     ask: async (account) => {
       const certificate = await account.certificate(arn);
       const request = `aws acm request-certificate --region ${region} --validation-method DNS --domain-name ${wanted[0]} --subject-alternative-names ${wanted.slice(1).join(' ')}`;
-      if (certificate === undefined) return missing(`there is no ${arn}`, request);
+      if (certificate === undefined) return missing(`${arn} does not exist`, request);
       if (!certificate.isIssued) {
         return missing(
           'is not issued',
-          `enter the records of aws acm describe-certificate --region ${region} into the DNS`,
+          `create the DNS records that aws acm describe-certificate --region ${region} shows`,
         );
       }
       const absent = wanted.filter((name) => !certificate.names.includes(name));
       return absent.length === 0
-        ? ok(`is for ${wanted.join(', ')}`)
-        : missing(`is not for ${absent.join(', ')}`, request);
+        ? ok(`covers ${wanted.join(', ')}`)
+        : missing(`does not cover ${absent.join(', ')}`, request);
     },
   };
 }
@@ -203,13 +203,13 @@ function hostedZoneCheck(id: string, domain: string): Check {
     ask: async (account) => {
       const name = await account.hostedZone(id);
       if (name === undefined)
-        return missing(`there is no ${id}`, `aws route53 list-hosted-zones-by-name --dns-name ${domain}`);
+        return missing(`${id} does not exist`, `aws route53 list-hosted-zones-by-name --dns-name ${domain}`);
       const isOf = domain === name || domain.endsWith(`.${name}`);
       return isOf
         ? ok(name)
         : missing(
-            `${id} is the zone of ${name}, which ${domain} is not in`,
-            `-c hostedZone=<id>, of the zone that has ${domain}`,
+            `${id} is the zone of ${name}, which does not contain ${domain}`,
+            `-c hostedZone=<id of the zone that contains ${domain}>`,
           );
     },
   };

@@ -1,4 +1,4 @@
-// `npm run preflight`: asks an account whether it is ready for a deployment, and changes nothing. docs/first-day.md
+// `npm run preflight`: checks whether an account is ready for a deployment. Changes nothing. docs/first-day.md
 import { Command, InvalidArgumentError } from 'commander';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,16 +11,29 @@ interface Options {
   readonly json?: true;
 }
 
-await new Command('preflight')
+const help = `
+Credentials are those of the AWS CLI: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
+
+Exit code:
+  0  everything is ready
+  1  something is missing, or a check failed
+  2  the command line or a setting is invalid
+
+Examples:
+  npm run preflight
+  npm run preflight -- -c account=123456789012 -c region=eu-central-1 --json
+
+Settings: docs/cloud.md`;
+
+await new Command('npm run preflight --')
   .description(
-    'Ask the account of your AWS credentials whether a deployment can begin: bootstrap, service-linked roles, quotas, zones, certificates, hosted zone. Reads only.',
+    'Check whether an AWS account is ready for a deployment: bootstrap, service-linked roles, quotas, zones, certificates, hosted zone. Reads only.',
   )
-  .option('-c, --context <name=value>', 'a setting, in place of that in cdk.json; can be repeated', collect)
+  .option('-c, --context <name=value>', 'setting that overrides cdk.json (repeatable)', collect)
   .option('--json', 'print the findings as JSON')
-  .addHelpText(
-    'after',
-    '\nExit code: 0, all is ready; 1, something is missing or could not be asked; 2, a mistake on the command line.',
-  )
+  .helpOption('-h, --help', 'print this help')
+  .configureOutput({ getOutHelpWidth: () => Math.min(process.stdout.columns ?? 100, 100) })
+  .addHelpText('after', help)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(async ({ context = {}, json }: Options) => {
     const settings = await readOrEnd(context);

@@ -1,4 +1,4 @@
-/** What an operator asked for cannot be done: one line that says why, and what to do. */
+/** An operator's request that cannot be carried out. The message is one line that says why, and what to do. */
 export class AccountRefusal extends Error {
   constructor(message: string) {
     super(message);
@@ -6,46 +6,47 @@ export class AccountRefusal extends Error {
   }
 }
 
-/** A project by its names: `project@customer`. */
+/** A project, named as `project@customer`. */
 export interface ProjectName {
   readonly customer: string;
   readonly project: string;
 }
 
-/** A user by their names: `project:user@customer`. */
+/** A user, named as `project:user@customer`. */
 export interface UserName extends ProjectName {
   readonly user: string;
 }
 
 /**
- * Names of customers, projects and users. They meet one another in `project:user@customer`, in ARNs and in sort keys, hence
- * neither `:` nor `@` nor `/`.
+ * A valid name of a customer, project or user. Names appear together in `project:user@customer`, in ARNs and in sort
+ * keys, so they contain neither `:` nor `@` nor `/`.
  */
 export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._+=-]{0,63}$/;
-export const nameRule = 'has 1 to 64 letters, digits and characters of "._+=-", and begins with a letter or a digit';
+export const nameRule =
+  'must have 1 to 64 letters, digits or characters of "._+=-", and begin with a letter or a digit';
 
-/** What a client can send as an access key id in every form of a signature. */
+/** An access key id that clients can send in every form of signature. */
 export const keyIdPattern = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
-export const keyIdRule = 'has 1 to 128 printable ASCII characters without spaces and commas';
+export const keyIdRule = 'must have 1 to 128 printable ASCII characters, without spaces or commas';
 
 export const maxSecretLength = 256;
 
-/** @throws AccountRefusal */
+/** Returns the name if it is valid. @throws AccountRefusal */
 export function checkName(kind: 'customer' | 'project' | 'user', name: string): string {
   if (namePattern.test(name)) return name;
-  throw new AccountRefusal(`${JSON.stringify(name)} is no name: that of a ${kind} ${nameRule}`);
+  throw new AccountRefusal(`${JSON.stringify(name)} is not a valid ${kind} name: it ${nameRule}`);
 }
 
 /** Reads `project@customer`. @throws AccountRefusal */
 export function parseProjectName(text: string): ProjectName {
   const [, project, customer] = /^([^:@]*)@([^:@]*)$/.exec(text) ?? [];
   if (project === undefined || customer === undefined) {
-    throw new AccountRefusal(`${JSON.stringify(text)} names no project: write project@customer`);
+    throw new AccountRefusal(`${JSON.stringify(text)} does not name a project: write project@customer`);
   }
   return { project: checkName('project', project), customer: checkName('customer', customer) };
 }
 
-/** The parts of `project:user@customer`, whatever names they are; undefined if it is not of this form. */
+/** Splits `project:user@customer` without checking its names. Returns undefined if the text does not have this form. */
 export function userNameParts(text: string): UserName | undefined {
   const [, project, user, customer] = /^([^:@]*):([^:@]*)@([^:@]*)$/.exec(text) ?? [];
   return project === undefined || user === undefined || customer === undefined
@@ -57,7 +58,7 @@ export function userNameParts(text: string): UserName | undefined {
 export function parseUserName(text: string): UserName {
   const parts = userNameParts(text);
   if (parts === undefined) {
-    throw new AccountRefusal(`${JSON.stringify(text)} names no user: write project:user@customer`);
+    throw new AccountRefusal(`${JSON.stringify(text)} does not name a user: write project:user@customer`);
   }
   const { project, user, customer } = parts;
   return { ...parseProjectName(`${project}@${customer}`), user: checkName('user', user) };
@@ -67,7 +68,7 @@ export function emailOf({ project, customer }: ProjectName): string {
   return `${project}@${customer}`;
 }
 
-/** The form that the id of a user's first key may have. */
+/** Returns `project:user@customer`, which may also be the id of the user's first key. */
 export function userNameText({ project, user, customer }: UserName): string {
   return `${project}:${user}@${customer}`;
 }

@@ -4,7 +4,7 @@ import { cannedAcl, groupOf, isCannedAcl, withoutRepeats } from './acl.ts';
 import type { Acl, CannedAcl, Grantee, Permission } from './acl.ts';
 import type { Projects } from './identity.ts';
 
-/** Who is to be granted something, as a client names them. */
+/** A grantee as a client names it. */
 export interface NamedGrantee {
   readonly by: 'id' | 'emailAddress' | 'uri';
   readonly name: string;
@@ -15,17 +15,17 @@ export interface NamedGrant {
   readonly permission: Permission;
 }
 
-/** An ACL as a request asks for it, in header fields or in a document. */
+/** An ACL as requested, in header fields or in a document. */
 export type AskedAcl = { readonly canned: CannedAcl } | { readonly grants: readonly NamedGrant[] };
 
-/** What a deployment lets an ACL be. */
+/** The deployment's rules for ACLs. */
 export interface AclRules {
-  /** Its own URI of everybody. */
+  /** The deployment's URI for the group of all users. */
   readonly allUsersGroupUri: string;
   readonly maximumGrants: number;
 }
 
-/** An ACL whose grantees are known. It is spelled out once it is known whose the bucket or object is. */
+/** An ACL whose grantees are resolved. Takes the owners, by canonical id, once they are known. */
 export type ResolvedAcl = (owner: string, bucketOwner: string) => Acl;
 
 const grantHeaders = {
@@ -59,14 +59,15 @@ export function parseAclHeaders(fields: Fields): AskedAcl | undefined {
 
 function parseGrants(header: string, fields: Fields): readonly NamedGrant[] {
   const value = fields.get(header)!;
-  if (!Object.hasOwn(grantHeaders, header)) throw invalidArgument(header, value, 'There is no such permission.');
+  if (!Object.hasOwn(grantHeaders, header))
+    throw invalidArgument(header, value, 'The header does not name a permission.');
   const permission = grantHeaders[header as keyof typeof grantHeaders];
   return parseGrantees(header, value).map((grantee) => ({ grantee, permission }));
 }
 
 const ways = { id: 'id', emailaddress: 'emailAddress', uri: 'uri' } as const;
 
-/** `uri="…", id="…", emailAddress=…`: the quotes may be left out. */
+/** Parses `uri="…", id="…", emailAddress=…`. The quotes are optional. */
 function parseGrantees(header: string, value: string): readonly NamedGrantee[] {
   const grantee = /\s*(id|emailAddress|uri)\s*=\s*(?:"([^"]*)"|([^",\s]+))\s*(,|$)/iy;
   const found: NamedGrantee[] = [];
@@ -81,8 +82,9 @@ function parseGrantees(header: string, value: string): readonly NamedGrantee[] {
 }
 
 /**
- * Finds out who the grantees are. E-mail forms become the canonical ids they stand for.
- * @throws S3Error InvalidArgument (unknown id or group), UnresolvableGrantByEmailAddress, InvalidRequest (too many grants)
+ * Looks up the grantees. E-mail addresses become canonical ids.
+ * @throws S3Error InvalidArgument (unknown id or group), UnresolvableGrantByEmailAddress, InvalidRequest (too many
+ *   grants)
  */
 export async function resolveAcl(
   asked: AskedAcl,

@@ -3,10 +3,10 @@ import type { Caller } from './identity.ts';
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#permissions */
 export type Permission = 'READ' | 'WRITE' | 'READ_ACP' | 'WRITE_ACP' | 'FULL_CONTROL';
 
-/** Callers that a grant names together. Nobody acts as the delivery of logs here: it can be named, as clients do. */
+/** The predefined groups. LogDelivery can be granted permissions, but no caller belongs to it. */
 export type Group = 'AllUsers' | 'AuthenticatedUsers' | 'LogDelivery';
 
-/** Who is granted something: every user of a project (by its canonical id), or a group. */
+/** The recipient of a grant: all users of a project (by its canonical id), or a group. */
 export type Grantee = { readonly project: string } | { readonly group: Group };
 
 export interface Grant {
@@ -14,7 +14,7 @@ export interface Grant {
   readonly permission: Permission;
 }
 
-/** The access control list of a bucket or a version. Its owner is not part of it. */
+/** The access control list of a bucket or a version, without its owner. */
 export type Acl = readonly Grant[];
 
 const groupUris: Readonly<Record<Group, string>> = {
@@ -23,13 +23,13 @@ const groupUris: Readonly<Record<Group, string>> = {
   LogDelivery: 'http://acs.amazonaws.com/groups/s3/LogDelivery',
 };
 
-/** The group of a URI, S3's or, of everybody, the deployment's own. */
+/** Returns the group that a URI names: an S3 URI, or the deployment's own for all users. */
 export function groupOf(uri: string, allUsersGroupUri: string): Group | undefined {
   if (uri === allUsersGroupUri) return 'AllUsers';
   return (Object.keys(groupUris) as Group[]).find((group) => groupUris[group] === uri);
 }
 
-/** The URI that names a group in answers. */
+/** Returns the URI of a group, as responses show it. */
 export function uriOf(group: Group, allUsersGroupUri: string): string {
   return group === 'AllUsers' ? allUsersGroupUri : groupUris[group];
 }
@@ -37,7 +37,7 @@ export function uriOf(group: Group, allUsersGroupUri: string): string {
 type Party = Group | 'BucketOwner';
 
 /**
- * What a canned ACL grants beside FULL_CONTROL to the owner:
+ * The grants of each canned ACL, besides FULL_CONTROL for the owner:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#canned-acl
  */
 const cannedAcls = {
@@ -50,7 +50,7 @@ const cannedAcls = {
   'authenticated-read': [['AuthenticatedUsers', 'READ']],
   'bucket-owner-read': [['BucketOwner', 'READ']],
   'bucket-owner-full-control': [['BucketOwner', 'FULL_CONTROL']],
-  // It names a service of S3's that is not here.
+  // Grants access to Amazon EC2, which does not exist here.
   'aws-exec-read': [],
 } as const satisfies Readonly<Record<string, readonly (readonly [Party, Permission])[]>>;
 
@@ -61,8 +61,9 @@ export function isCannedAcl(name: string): name is CannedAcl {
 }
 
 /**
- * A canned ACL spelled out. Of a bucket, owner and bucket owner are the same.
- * @param owner and `bucketOwner`: canonical ids
+ * Returns the grants of a canned ACL. For a bucket, both owners are the same.
+ * @param owner canonical id
+ * @param bucketOwner canonical id
  */
 export function cannedAcl(name: CannedAcl, owner: string, bucketOwner: string): Acl {
   const rows: readonly (readonly [Party, Permission])[] = cannedAcls[name];
@@ -75,12 +76,12 @@ export function cannedAcl(name: CannedAcl, owner: string, bucketOwner: string): 
   ]);
 }
 
-/** Each grant once, in the order of their first appearance. */
+/** Removes repeated grants and keeps the order of the rest. */
 export function withoutRepeats(acl: Acl): Acl {
   return [...new Map(acl.map((grant) => [encodeGrant(grant), grant])).values()];
 }
 
-/** Whether a list grants a permission to a caller; FULL_CONTROL is all four others. */
+/** Tells whether an ACL grants a permission to a caller. FULL_CONTROL includes the four others. */
 export function grants(acl: Acl, caller: Caller, permission: Permission): boolean {
   return acl.some(
     (grant) =>
@@ -88,12 +89,12 @@ export function grants(acl: Acl, caller: Caller, permission: Permission): boolea
   );
 }
 
-/** Whether a grant is to everybody, or to everybody who has a key. */
+/** Tells whether a grant is to everyone, or to everyone with an access key. */
 export function isPublicGrant({ grantee }: Grant): boolean {
   return 'group' in grantee && grantee.group !== 'LogDelivery';
 }
 
-/** Whether a list is FULL_CONTROL for this project, and nothing else. */
+/** Tells whether an ACL grants FULL_CONTROL to this project and nothing else. */
 export function isOwnersAlone(acl: Acl, project: string): boolean {
   const [only] = acl;
   if (acl.length !== 1 || only?.permission !== 'FULL_CONTROL') return false;
@@ -119,7 +120,7 @@ const groupCodes = { AllUsers: '*', AuthenticatedUsers: '+', LogDelivery: '~' } 
   string
 >;
 
-/** A list as it is stored: a string for each grant, `F=<canonical id>` or `R*`. */
+/** Encodes an ACL for storage: one string per grant, `F=<canonical id>` or `R*`. */
 export function encodeAcl(acl: Acl): readonly string[] {
   return acl.map(encodeGrant);
 }

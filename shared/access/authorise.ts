@@ -2,70 +2,83 @@ import { grants, type Acl } from './acl.ts';
 import type { Caller, Privilege } from './identity.ts';
 import { needOf, writing } from './rights.ts';
 
-/** What an operation asks before it acts. DeleteObjects asks once per key, CopyObject about source and target. */
+/**
+ * A question that an operation asks before it acts. DeleteObjects asks one per key, CopyObject one about the source and
+ * one about the target.
+ */
 export interface Question {
   /** The policy action without its namespace: `GetObject`, `ListBucket`. */
   readonly action: string;
-  /** Absent for questions about the service itself: CreateBucket, ListAllMyBuckets. */
+  /** Absent for CreateBucket and ListAllMyBuckets, which concern the service itself. */
   readonly bucket?: string;
   readonly key?: string;
   readonly versionId?: string;
   readonly uploadId?: string;
-  /** What a listing is limited to, for ListBucket that is asked about a single key; else the request says it. */
+  /** The prefix of a listing, where ListBucket is asked about a single key; otherwise the request's own applies. */
   readonly prefix?: string;
-  /** It is about the object that this request makes, not about one that is there: whoever may put it may say what it is to be. */
+  /**
+   * The question is about the object that this request creates: permission to put the object includes permission to set
+   * its properties.
+   */
   readonly isNew?: true;
-  /** It is about keys that are not known yet, each of which will be asked about: no is the answer only if it must be no for all of them. */
+  /**
+   * The question is about keys that are not known yet and are authorised one by one later: the answer is no only if it
+   * must be no for every key.
+   */
   readonly anyKey?: true;
-  /** Whoever has got this far may do it, unless a policy denies it. */
+  /** Allowed to every caller that reaches this point, unless a policy denies it. */
   readonly unlessDenied?: true;
 }
 
-/** Who owns something, by canonical id, and whom they let do what with it. */
+/** A resource's owner, by canonical id, and its ACL. */
 export interface Owned {
   readonly owner: string;
   acl(): Promise<Acl>;
 }
 
-/** As {@link Owned}, for a version. */
+/** A version's owner and ACL. */
 export interface OwnedVersion extends Owned {
-  /** It is a delete marker: it has an owner, and nothing that could be read or described. */
+  /** The version is a delete marker: it has an owner, but nothing to read or describe. */
   readonly marker: boolean;
 }
 
-/** What authorisation may have to know. Each is a read or more, so each is asked only when nothing before it has decided. */
+/**
+ * The facts that authorisation may need. Each costs at least one read, so it is looked up only when nothing before it
+ * has decided.
+ */
 export interface Evidence {
-  /** What the bucket's policy says of the question. */
+  /** Returns the bucket policy's verdict on the question. */
   policy(): Promise<'allow' | 'deny' | 'none'>;
-  /** Whether the policy leaves its own bucket's owner the right to read, replace and remove it. */
+  /** Tells whether the policy leaves the bucket's owner the right to read, replace and delete it. */
   sparesOwner(): Promise<boolean>;
-  /** The version that the question is about; undefined if there is none. */
+  /** Returns the version that the question is about, or undefined if it does not exist. */
   version(): Promise<OwnedVersion | undefined>;
-  /** The canonical id of the project that began the upload which the question is about. */
+  /** Returns the canonical id of the project that initiated the upload that the question is about. */
   initiator(): Promise<string | undefined>;
-  /** Whether the bucket's policy allows anything to people who say not who they are, on some condition or none. */
+  /** Tells whether the bucket's policy allows anything to anonymous callers, conditionally or not. */
   allowsAnonymous(): Promise<boolean>;
-  /** Whether the caller may list the key that the question is about. */
+  /** Tells whether the caller may list the key that the question is about. */
   mayList(): Promise<boolean>;
 }
 
-/** What a bucket's owner can always do, or one wrong policy would lock the bucket for good. */
+/** Actions that a bucket's owner keeps despite a Deny; otherwise one wrong policy would lock the bucket for good. */
 const policyActions: ReadonlySet<string> = new Set(['GetBucketPolicy', 'PutBucketPolicy', 'DeleteBucketPolicy']);
 
 /**
- * Authorisation: whether a caller may do what an operation asks for.
+ * Tells whether a caller may do what an operation asks for.
  *
- * In this order: a policy's Deny; a policy's Allow; ownership, where every user of the project that owns a bucket has full
- * control of it and of all that is in it, and every user of the project that owns a version has full control of that; the ACL.
+ * Checks in this order: a policy's Deny; a policy's Allow; ownership, which gives every user of the project that owns a
+ * bucket full control of the bucket and everything in it, and every user of the project that owns a version full
+ * control of that version; the ACL.
  *
- * A policy's Allow does not speak for versions that belong to others than the bucket's owner:
+ * A policy's Allow does not cover versions that the bucket's owner does not own:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-alternatives-guidelines.html
  *
- * That something is missing may be known by whoever may list the bucket with its key as the prefix. To all others it looks as if
- * they had no right to it. A delete marker counts as missing, but for those who would remove it for good: it has an owner, like
- * any version.
+ * A caller learns that a version is missing only with permission to list the bucket with its key as the prefix;
+ * otherwise access is denied. A delete marker counts as missing except when it is to be deleted permanently: it has an
+ * owner, like any version.
  *
- * @param bucket undefined: the question is about the service
+ * @param bucket undefined if the question is about the service
  */
 export async function mayDo(
   caller: Caller,
@@ -106,7 +119,7 @@ export async function mayDo(
   }
 }
 
-/** Everybody with a key may own something in any bucket. */
+/** Any caller with a key may own something in any bucket. */
 async function mayDoAny(caller: Caller, bucket: Owned, evidence: Evidence): Promise<boolean> {
   if (caller.kind === 'user') return true;
   const acl = await bucket.acl();

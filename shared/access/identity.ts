@@ -1,25 +1,28 @@
 import type { Condition } from '../ports/key-value-table.ts';
 
-/** Who may sign requests. customer (company) → project → user → access keys; the project owns buckets and objects. */
+/**
+ * The identities that sign requests: customer (company) → project → user → access keys. The project owns buckets and
+ * objects.
+ */
 
 export interface Project {
-  /** The canonical id, shown as Owner/ID. A UUID unless it was declared otherwise. */
+  /** The canonical id, shown as Owner/ID. A UUID unless declared otherwise. */
   readonly id: string;
   /** `project@customer`, the e-mail form. */
   readonly email: string;
   readonly displayName: string;
-  /** How many buckets it may have; undefined: as many as the deployment's limit says. */
+  /** The maximum number of buckets. Undefined: the deployment's limit applies. */
   readonly bucketQuota?: number | undefined;
 }
 
-/** What users may do by default, and single ones may be kept from. */
+/** Privileges that users have by default and that can be withdrawn from single users. */
 export const privileges = ['monitoring'] as const;
 export type Privilege = (typeof privileges)[number];
 
 /** An authenticated user of a project. */
 export interface User {
   readonly kind: 'user';
-  /** Nobody gets it who is given the same name later. */
+  /** Unique: never given to a later user of the same name. */
   readonly id: string;
   readonly accessKeyId: string;
   readonly name: string;
@@ -27,32 +30,35 @@ export interface User {
   readonly privileges: readonly Privilege[];
 }
 
-/** Whoever sent a request. Anonymous callers get only what an ACL or a policy grants to everybody. */
+/** The sender of a request. Anonymous callers get only what an ACL or a policy grants to everyone. */
 export type Caller = User | { readonly kind: 'anonymous' };
 
 export const anonymous: Caller = { kind: 'anonymous' };
 
-/** What authentication needs to know of an access key. */
+/** An access key with what authentication needs to know. */
 export interface AccessKey {
   readonly secret: string;
   readonly user: User;
   /** The key, its user, its project or its customer is suspended. */
   readonly suspended: boolean;
-  /** That nothing of this has changed since it was read: for a commit that must be the caller's right at that instant. */
+  /**
+   * Conditions that fail if any of this has changed since it was read, for commits that depend on the caller's current
+   * rights.
+   */
   readonly unchanged: readonly Condition[];
 }
 
 /** Finds access keys. */
 export interface AccessKeys {
-  /** @param freshness `cached`: as looked up within seconds; `read`: as it is now */
+  /** @param freshness `cached`: looked up within the last seconds; `read`: current */
   find(accessKeyId: string, freshness?: 'cached' | 'read'): Promise<AccessKey | undefined>;
 }
 
-/** Finds projects, for the names that answers show and for the grantees that requests name. */
+/** Finds projects, for the names shown in responses and for the grantees named in requests. */
 export interface Projects {
   project(id: string): Promise<Project | undefined>;
   /** By the e-mail form, `project@customer`. */
   byEmail(email: string): Promise<Project | undefined>;
-  /** The id of the user of a project who has this name, if one has. */
+  /** Returns the id of the project's user with this name, if there is one. */
   userId(project: string, name: string): Promise<string | undefined>;
 }

@@ -1,6 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
 
-/** 400 MalformedPolicy that says what is wrong, and with which words of the policy. */
+/** Creates a 400 MalformedPolicy error that says what is wrong, with an excerpt of the policy. */
 export function malformedPolicy(what: string, where?: string, cause?: unknown): S3Error {
   return new S3Error('MalformedPolicy', {
     message: where === undefined ? what : `${what}: ${excerpt(where)}`,

@@ -1,18 +1,24 @@
 import { EventLoopBudget } from '../ports/event-loop.ts';
 
-/** Work in steps: a generator that says now and then how many steps it has taken since. */
+/** Work in steps: a generator that yields the number of steps taken since its last yield. */
 export type Stepwise<Result> = Generator<number, Result, void>;
 
-/** Keeps one request from holding up the others, by the steps that its work takes. */
+/** Keeps one request from holding up others, by counting the steps of its work. */
 export interface Pace {
-  /** Counts steps. @returns what to wait for before more are taken, if others must have their turn first */
+  /** Counts steps. @returns a promise to await before taking more, if other work must run first */
   take(steps: number): Promise<void> | undefined;
 }
 
-/** A step is a comparison or a word of bits, one to five nanoseconds; one of an {@link EventLoopBudget} is a microsecond. */
+/**
+ * One step is a comparison or a word of bits, one to five nanoseconds; a step of an {@link EventLoopBudget} is a
+ * microsecond.
+ */
 export const stepsPerMicrosecond = 256;
 
-/** Counts the steps that policies take of one request, however many keys they are for, against what it may do in a turn of the event loop. */
+/**
+ * Counts the steps that evaluating policies takes for one request, for any number of keys, against the request's
+ * event-loop budget.
+ */
 export class StepCounter implements Pace {
   readonly #budget: EventLoopBudget;
   #taken = 0;
@@ -21,7 +27,7 @@ export class StepCounter implements Pace {
     this.#budget = budget;
   }
 
-  /** How many steps were taken so far. */
+  /** The number of steps taken. */
   get taken(): number {
     return this.#taken;
   }
@@ -32,7 +38,7 @@ export class StepCounter implements Pace {
   }
 }
 
-/** Does work at its pace. */
+/** Runs work to its end, pausing when its pace asks for it. */
 export async function runPaced<Result>(work: Stepwise<Result>, pace: Pace): Promise<Result> {
   for (;;) {
     const next = work.next();

@@ -1,4 +1,4 @@
-/** What an action is done to. Nothing in a bucket's policy can be about the service itself. */
+/** The resource type of an action. A bucket policy cannot concern the service itself. */
 export type ActionLevel = 'service' | 'bucket' | 'object';
 
 const names = {
@@ -94,9 +94,9 @@ const names = {
 } as const satisfies Readonly<Record<ActionLevel, readonly string[]>>;
 
 /**
- * Every action that a policy may name, without its namespace, and what it is done to:
+ * Every action that a policy may name, without its namespace, and its resource type:
  * https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-actions-as-permissions
- * Those of features that are not here are among them, because policies are brought along from elsewhere.
+ * Includes the actions of unsupported features, because policies are brought along from other services.
  */
 export const policyActions: ReadonlyMap<string, ActionLevel> = new Map(
   (['service', 'bucket', 'object'] as const).flatMap((level) => names[level].map((name) => [name, level] as const)),

@@ -5,22 +5,24 @@ import { readOperator } from './policy-operators.ts';
 import type { KnownFacts, Values } from './policy-template.ts';
 import type { Json } from './strict-json.ts';
 
-/** One operator with one key. */
+/** A condition operator applied to one key. */
 export interface Condition {
   readonly key: string;
-  /** Whether nobody can meet it but with one of finitely many values that the policy names. */
+  /** True if only finitely many values, which the policy names, can meet the condition. */
   readonly isRestrictive: boolean;
-  /** The condition keys whose values stand for variables in its own. */
+  /** The condition keys used as variables in the condition's values. */
   readonly variables: readonly string[];
   /**
-   * Whether it is met, which follows from these values alone.
+   * Tells whether the condition is met. The result follows from these values alone.
    * @param values of the key
    * @param facts of the variables, if there are values
    */
   isMet(values: Values, facts: KnownFacts, pace: Pace): Promise<boolean> | boolean;
 }
 
-/** How the values of a request go together; without a word, one that matches is enough, and a negated operator wants none. */
+/**
+ * The set operator. Without one, a single matching value is enough, and a negated operator requires that none matches.
+ */
 type Quantifier = 'ForAllValues' | 'ForAnyValue' | undefined;
 
 /**
@@ -33,7 +35,7 @@ type Quantifier = 'ForAllValues' | 'ForAnyValue' | undefined;
 export function readConditions(json: Json, variables: boolean): readonly Condition[] {
   if (!(json instanceof Map)) throw malformedPolicy('Condition must be an object');
   return [...(json as ReadonlyMap<string, Json>)].flatMap(([operator, keys]) => {
-    if (!(keys instanceof Map)) throw malformedPolicy('A condition operator must hold an object', operator);
+    if (!(keys instanceof Map)) throw malformedPolicy('The value of a condition operator must be an object', operator);
     return [...(keys as ReadonlyMap<string, Json>)].map(([key, values]) =>
       readCondition(operator, readConditionKey(key), readValues(values, key), variables),
     );
@@ -62,7 +64,7 @@ function readCondition(spelling: string, key: string, values: readonly string[],
   if (operator === undefined) throw malformedPolicy('Policy has an invalid condition operator', spelling);
   const { negated } = operator;
   const operands = operator.read(values, variables, (value) => {
-    throw malformedPolicy(`${spelling} cannot be given this value`, value);
+    throw malformedPolicy(`Invalid value for ${spelling}`, value);
   });
   const test = quantify(quantifier as Quantifier, negated);
   const whenMissing = ifExists !== undefined || quantifier === 'ForAllValues' || (negated && quantifier === undefined);
@@ -78,15 +80,15 @@ function readCondition(spelling: string, key: string, values: readonly string[],
 }
 
 /**
- * What the values of a request must come to, given whether each matches one of the policy's. The negation is of each
- * value, never of the whole: `ForAnyValue:StringNotEquals` asks for a value that is none of those named.
+ * Combines the results for a request's values, given whether each matches one of the policy's values. Negation applies
+ * to each value, not to the whole: `ForAnyValue:StringNotEquals` requires one value that is none of those named.
  */
 function quantify(quantifier: Quantifier, negated: boolean): (matches: readonly boolean[]) => boolean {
   const every = quantifier === 'ForAllValues' || (quantifier === undefined && negated);
   return (matches) => (every ? matches.every((one) => one !== negated) : matches.some((one) => one !== negated));
 }
 
-/** `Null`: whether the request says nothing of a key. */
+/** Reads `Null`, which tests whether the request has no value for a key. */
 function absence(key: string, values: readonly string[]): Condition {
   const wanted = values.map((value) => value.toLowerCase());
   if (!wanted.every((value) => value === 'true' || value === 'false')) {

@@ -3,25 +3,25 @@ import type { NamedPrincipals, Principals } from './policy-principals.ts';
 import type { Template } from './policy-template.ts';
 
 /**
- * The policy of a bucket, understood: https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-language-overview.html
- * `Who` is whom its statements are about.
+ * A parsed bucket policy: https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-language-overview.html
+ * `Who` is the type of its principals.
  */
 export interface Policy<Who = Principals> {
   readonly statements: readonly Statement<Who>[];
 }
 
-/** A policy as it was read: nobody can be judged by it until it is known who is meant by its names. */
+/** A policy as parsed: it cannot be evaluated until the ids of the principals it names are known. */
 export type NamedPolicy = Policy<NamedPrincipals>;
 
 export interface Statement<Who = Principals> {
   readonly effect: 'Allow' | 'Deny';
   readonly principals: Who;
-  /** The actions it is about, by their own names; wildcards and NotAction have been worked out. */
+  /** The actions it applies to; wildcards and NotAction are already resolved. */
   readonly actions: ReadonlySet<string>;
-  /** `bucket` or `bucket/key`, as patterns. */
+  /** `bucket` or `bucket/key` patterns. */
   readonly resources: readonly Template[];
-  /** Whether it is about every resource but these. */
+  /** True if the statement applies to every resource except these (NotResource). */
   readonly otherResources: boolean;
-  /** All must be met. */
+  /** All of them must be met. */
   readonly conditions: readonly Condition[];
 }

@@ -14,32 +14,32 @@ import {
 } from './policy-template.ts';
 import { codePoints, PatternSet, type Pattern } from './wildcard.ts';
 
-/** What is to be done. */
+/** An action to evaluate a policy for. */
 export interface PolicyQuestion {
   /** Without its namespace: `GetObject`. */
   readonly action: string;
-  /** Must be there if the action is about an object. */
+  /** Required if the action is about an object. */
   readonly key?: string;
   /**
-   * What is known of a condition key, which comes in lower case: `aws:sourceip`, `s3:existingobjecttag/Team`. Asked only if
-   * everything else of a statement matches, so that it may be costly.
+   * Returns a condition key's values. Keys are lower case: `aws:sourceip`, `s3:existingobjecttag/Team`. Called only if
+   * everything else in a statement matches, so it may be costly.
    */
   readonly conditions: Facts;
 }
 
 /**
- * A policy, prepared for one request, which may have questions about a thousand keys. What does not depend on the key is worked out
- * once: which statements are about the caller, and a condition for as long as the values that it is about are the same.
+ * A policy prepared for one request, which may ask about a thousand keys. Whatever does not depend on the key is
+ * computed once: the statements that apply to the caller, and each condition as long as its values stay the same.
  */
 export class PreparedPolicy {
   readonly #bucket: string;
   readonly #pace: Pace;
-  /** Those that are about the caller. */
+  /** The statements that apply to the caller. */
   readonly #statements: Readonly<Record<Statement['effect'], readonly Statement[]>>;
   readonly #resources = new Map<Statement, ResourcePatterns>();
   readonly #conditions = new Map<Condition, KnownCondition>();
 
-  /** @param pace counts the steps of all questions, and yields between them */
+  /** @param pace counts the steps of all questions and pauses between them */
   constructor(policy: Policy, { caller, bucket, pace }: { caller: Caller; bucket: string; pace: Pace }) {
     const statements = policy.statements.filter(({ principals }) => isAbout(principals, caller));
     this.#statements = {
@@ -51,7 +51,7 @@ export class PreparedPolicy {
   }
 
   /**
-   * What the policy says: `deny` if any statement denies, else `allow` if any allows, else `none`, and others decide.
+   * Evaluates the policy: `deny` if any statement denies, else `allow` if any allows, else `none`.
    * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
    */
   async verdict(question: PolicyQuestion): Promise<'allow' | 'deny' | 'none'> {
@@ -68,7 +68,7 @@ export class PreparedPolicy {
     return 'none';
   }
 
-  /** What is done to a bucket never matches a resource in it, nor the other way round. */
+  /** Bucket actions never match the resources in the bucket, nor object actions the bucket. */
   #resourceOf({ action, key }: PolicyQuestion): string {
     return policyActions.get(action) === 'object' ? `${this.#bucket}/${key ?? ''}` : this.#bucket;
   }
@@ -105,22 +105,22 @@ export class PreparedPolicy {
   }
 }
 
-/** What it takes to look at a question, and at a statement or a condition, about. */
+/** The approximate cost of examining a question, and a statement or a condition. */
 const stepsPerQuestion = 2000;
 const stepsPerCharacter = 4;
 const stepsPerStatement = 200;
 
-/** Whether a condition was met, and by which values. */
+/** A condition's result, and the values it was computed from. */
 interface KnownCondition {
   readonly values: Values;
   readonly variables: KnownFacts;
   readonly isMet: Promise<boolean> | boolean;
 }
 
-/** Few resources are longer, in characters. */
+/** Longer than most resources, in characters. */
 const usualLength = 1100;
 
-/** The patterns of a statement's resources, filled anew only where the values of their variables have changed. */
+/** The resource patterns of a statement, refilled only when the values of their variables change. */
 class ResourcePatterns {
   readonly #templates: readonly Template[];
   readonly #variables: readonly string[];
@@ -131,7 +131,7 @@ class ResourcePatterns {
     this.#variables = variablesOf(templates);
   }
 
-  /** @param length of the text that they are for */
+  /** @param length of the text to match, in characters */
   async filled(facts: Facts, length: number, pace: Pace): Promise<PatternSet> {
     const values = await factsOf(this.#variables, facts);
     const known = this.#known;

@@ -2,10 +2,10 @@ import type { Projects } from './identity.ts';
 import type { NamedPolicy, Policy } from './policy-document.ts';
 import type { NamedPrincipal, Principal, PrincipalIds } from './policy-principals.ts';
 
-/** How many names are looked up at once. */
+/** The maximum number of names looked up at the same time. */
 const concurrency = 16;
 
-/** Looks up who has the names of a policy now. Those that nobody has are left out. */
+/** Resolves the names in a policy to ids. Names that do not exist are left out. */
 export async function findPrincipals(policy: NamedPolicy, projects: Projects): Promise<PrincipalIds> {
   const found = new Map<string, Principal>();
   await forEach(namedIn(policy), async (named) => {
@@ -23,13 +23,13 @@ async function findPrincipal(named: NamedPrincipal, projects: Projects): Promise
   return id === undefined ? undefined : { project: found.id, user: id };
 }
 
-/** Each that a policy names, once. */
+/** Returns each principal that a policy names, once. */
 export function namedIn({ statements }: NamedPolicy): readonly NamedPrincipal[] {
   const named = statements.flatMap(({ principals }) => (principals === 'everybody' ? [] : principals));
   return [...new Map(named.map((principal) => [principal.text, principal])).values()];
 }
 
-/** The policy about those who are meant by its names. */
+/** Binds a policy to the ids of the principals it names. */
 export function boundTo(policy: NamedPolicy, ids: PrincipalIds): Policy {
   const idOf = ({ text }: NamedPrincipal): readonly Principal[] => {
     const id = ids.get(text);
@@ -44,7 +44,7 @@ export function boundTo(policy: NamedPolicy, ids: PrincipalIds): Policy {
 }
 
 /**
- * The text of a policy, to be shown: where somebody is gone, or called otherwise, their id stands instead of their name, as in AWS:
+ * Returns the text of a policy to show. The id replaces the name of a principal that was deleted or renamed, as in AWS:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html#Principal_specifying
  */
 export async function shownPolicy(
@@ -67,7 +67,7 @@ async function isStillCalled({ project: name, user }: NamedPrincipal, id: Princi
   return user === undefined || (await projects.userId(project.id, user)) === id.user;
 }
 
-/** As far as it matters here, for a text that was understood once. */
+/** The parts of a valid policy's JSON that matter here. */
 interface PolicyJson {
   readonly Statement: StatementJson | readonly StatementJson[];
 }

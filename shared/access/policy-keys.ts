@@ -1,51 +1,51 @@
 import { malformedPolicy } from './malformed-policy.ts';
 
 /**
- * The condition keys that a policy may ask for, with what they say. In lower case, as conditions do not mind it:
+ * The supported condition keys and their meanings. Lower case, since condition keys are case-insensitive:
  * https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-policy-keys
- * They are answered from what the service knows of a request; a client cannot set one by naming a header after it.
+ * Their values come from what the service knows of a request; a client cannot set one by sending a header of that name.
  */
 export const conditionKeys = {
-  'aws:currenttime': 'when the request arrived, ISO 8601',
-  'aws:epochtime': 'when the request arrived, seconds since 1970',
+  'aws:currenttime': 'the time of arrival, ISO 8601',
+  'aws:epochtime': 'the time of arrival, in seconds since 1970',
   'aws:principalarn':
-    '`arn:aws:iam::<project>:user/<name>`, by name, whoever has it; nothing if the request is anonymous',
+    '`arn:aws:iam::<project>:user/<name>`, which a later user of the same name shares; absent for anonymous requests',
   'aws:principaltype': '`User` or `Anonymous`',
-  'aws:referer': 'the header Referer, which anybody can set',
-  'aws:securetransport': '`true` over TLS, else `false`',
-  'aws:sourceip': 'the address of the client, as told by trusted hops only',
-  'aws:useragent': 'the header User-Agent, which anybody can set',
-  'aws:username': 'the name of the user who signed, whoever has it',
+  'aws:referer': 'the Referer header, which any client can forge',
+  'aws:securetransport': '`true` over TLS, otherwise `false`',
+  'aws:sourceip': "the client's address, as reported by trusted hops only",
+  'aws:useragent': 'the User-Agent header, which any client can forge',
+  'aws:username': 'the name of the signing user, which a later user of the same name shares',
   's3:authtype': '`REST-HEADER`, `REST-QUERY-STRING` or `POST`',
-  's3:delimiter': 'delimiter of a listing',
-  's3:max-keys': 'max-keys of a listing',
-  's3:prefix': 'prefix of a listing; the key, where the right to list decides between 404 and 403',
+  's3:delimiter': 'the delimiter of a listing',
+  's3:max-keys': 'the max-keys of a listing',
+  's3:prefix': 'the prefix of a listing; the key, where permission to list decides between 404 and 403',
   's3:signatureversion': '`AWS4-HMAC-SHA256` or `AWS`',
-  's3:versionid': 'the version that is asked for',
+  's3:versionid': 'the requested version',
   's3:x-amz-acl': 'the canned ACL of the request',
   's3:x-amz-copy-source': 'the source of a copy, `bucket/key`',
-  's3:x-amz-grant-full-control': 'the header of that name',
-  's3:x-amz-grant-read': 'the header of that name',
-  's3:x-amz-grant-read-acp': 'the header of that name',
-  's3:x-amz-grant-write': 'the header of that name',
-  's3:x-amz-grant-write-acp': 'the header of that name',
-  's3:x-amz-metadata-directive': '`COPY` or `REPLACE`, of a copy',
-  's3:x-amz-server-side-encryption': 'the header of that name',
-  's3:x-amz-server-side-encryption-customer-algorithm': 'the header of that name',
+  's3:x-amz-grant-full-control': 'the header of the same name',
+  's3:x-amz-grant-read': 'the header of the same name',
+  's3:x-amz-grant-read-acp': 'the header of the same name',
+  's3:x-amz-grant-write': 'the header of the same name',
+  's3:x-amz-grant-write-acp': 'the header of the same name',
+  's3:x-amz-metadata-directive': '`COPY` or `REPLACE`, for a copy',
+  's3:x-amz-server-side-encryption': 'the header of the same name',
+  's3:x-amz-server-side-encryption-customer-algorithm': 'the header of the same name',
 } as const;
 
 export type ConditionKey = keyof typeof conditionKeys;
 
-/** Keys that have the key of a tag behind them, whose case matters. */
+/** Condition keys that end with the key of a tag, which is case-sensitive. */
 export const tagConditionKeys = {
-  's3:existingobjecttag/': 'a tag of the object as it is',
-  's3:requestobjecttag/': 'a tag that the request gives',
+  's3:existingobjecttag/': 'a tag of the existing object',
+  's3:requestobjecttag/': 'a tag in the request',
 } as const;
 
 /**
- * The key of a condition in the one spelling in which facts are asked for: lower case, `s3:` for `svc:`, the key of a tag as
- * it is: `s3:existingobjecttag/Team`.
- * @throws S3Error MalformedPolicy for a key that is not known
+ * Normalises a condition key: lower case, `s3:` for `svc:`, with the key of a tag unchanged:
+ * `s3:existingobjecttag/Team`.
+ * @throws S3Error MalformedPolicy for an unknown key
  */
 export function readConditionKey(text: string): string {
   const slash = text.indexOf('/') + 1;
@@ -57,7 +57,7 @@ export function readConditionKey(text: string): string {
 }
 
 /**
- * What stands between `${` and `}`: a condition key, or one with what is taken if the request has no such value.
+ * Reads the text between `${` and `}`: a condition key, optionally with a default for requests without a value.
  * @throws S3Error MalformedPolicy
  */
 export function readVariable(text: string): { readonly key: string; readonly fallback: string | undefined } {

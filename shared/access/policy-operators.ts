@@ -4,32 +4,35 @@ import { runPaced, type Pace, type Stepwise } from './pace.ts';
 import { fillTemplates, isFixed, readTemplate, variablesOf, type KnownFacts } from './policy-template.ts';
 import { codePoints, PatternSet, type Pattern } from './wildcard.ts';
 
-/** The values that a policy gives an operator, to be held against those of requests. */
+/** The values that a policy gives to an operator, to be compared with a request's values. */
 export interface Operands {
-  /** Whether each stands for itself, or for a range of addresses that somebody can own; none for a pattern. */
+  /**
+   * True if each value stands for itself, or for an address range narrow enough to have an owner; never true for
+   * patterns.
+   */
   readonly areFixed: boolean;
-  /** The condition keys whose values stand for variables in them. */
+  /** The condition keys used as variables in the values. */
   readonly variables: readonly string[];
-  /** Whether any of them matches a value of the request. @param facts of the variables */
+  /** Tells whether any of them matches a value of the request. @param facts of the variables */
   matchAny(value: string, facts: KnownFacts, pace: Pace): boolean | Promise<boolean>;
 }
 
-/** A condition operator without `ForAllValues:`, `ForAnyValue:` and `IfExists`. */
+/** A condition operator, without `ForAllValues:`, `ForAnyValue:` and `IfExists`. */
 export interface Operator {
-  /** Whether it wants that none of the policy's values matches. */
+  /** True if the operator requires that none of the policy's values matches. */
   readonly negated: boolean;
-  /** @param refuse is told a value that is not of the operator's type. @throws S3Error MalformedPolicy */
+  /** @param refuse called with a value that is not of the operator's type. @throws S3Error MalformedPolicy */
   read(values: readonly string[], variables: boolean, refuse: (value: string) => never): Operands;
 }
 
 type Read = Operator['read'];
 
-/** @returns undefined if there is no operator of this name */
+/** Returns the operator with this name, or undefined if there is none. */
 export function readOperator(name: string): Operator | undefined {
   return operators.get(name);
 }
 
-/** Each with the name of its opposite, where it has one. */
+/** The operators, each with the name of its negation, if it has one. */
 const table: readonly (readonly [name: string, opposite: string | undefined, read: Read])[] = [
   ['StringEquals', 'StringNotEquals', text({ wildcards: false })],
   ['StringEqualsIgnoreCase', 'StringNotEqualsIgnoreCase', text({ wildcards: false, fold: caseless })],
@@ -53,7 +56,10 @@ const operators: ReadonlyMap<string, Operator> = new Map(
 interface TextOptions {
   readonly wildcards: boolean;
   readonly fold?: (text: Pattern) => Pattern;
-  /** Which of some patterns match, by their places. All are asked for together, which takes no longer than one as long as all. */
+  /**
+   * Returns the indexes of the matching patterns. Matching all together takes no longer than matching one pattern of
+   * the same total length.
+   */
   readonly matching?: (patterns: readonly Pattern[], text: Pattern) => Stepwise<ReadonlySet<number>>;
 }
 
@@ -78,7 +84,7 @@ function text({ wildcards, fold = (same) => same, matching = matchingPatterns }:
   };
 }
 
-/** Reads what it is asked for again once only: many conditions of a policy may be about one long header. */
+/** Remembers the last result, since many conditions of a policy may read the same long header. */
 function remembering(read: (text: string) => Pattern): (text: string) => Pattern {
   let last: { readonly text: string; readonly points: Pattern } | undefined;
   return (text) => (last = last?.text === text ? last : { text, points: read(text) }).points;
@@ -90,7 +96,7 @@ function caseless(points: Pattern): Pattern {
 
 const colon = codePoints(':')[0]!;
 
-/** Of an ARN each of the six parts must match by itself: a `*` does not reach over a colon, but in the last. */
+/** Matches each of an ARN's six parts separately: `*` matches a colon in the last part only. */
 function* matchingArns(patterns: readonly Pattern[], arn: Pattern): Stepwise<ReadonlySet<number>> {
   const found = arnParts(arn);
   const wanted = patterns.map(arnParts);
@@ -117,7 +123,10 @@ function arnParts(points: Pattern): readonly Pattern[] {
   return [...parts, points.slice(at)];
 }
 
-/** Values of one type, and how they compare. What the request has and is not of the type matches nothing. */
+/**
+ * Creates a reader for values of one type and their comparison. A request's value that is not of the type matches
+ * nothing.
+ */
 function scalar<Value>(
   read: (text: string) => Value | undefined,
   compare: (value: Value, expected: Value) => boolean,
@@ -152,7 +161,7 @@ function readNumber(text: string): number | undefined {
   return /^[+-]?\d{1,20}(?:\.\d{1,20})?$/.test(text) ? Number(text) : undefined;
 }
 
-/** ISO 8601, or seconds since 1970. @returns milliseconds since 1970 */
+/** Parses ISO 8601, or seconds since 1970. @returns milliseconds since 1970 */
 function readDate(text: string): number | undefined {
   return /^\d{1,11}$/.test(text) ? Number(text) * 1000 : parseIsoDate(text);
 }
@@ -168,12 +177,12 @@ function readBase64(text: string): string | undefined {
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Ranges wider than these belong to nobody in particular. */
+/** The shortest prefixes of restrictive address ranges: wider ranges belong to no one in particular. */
 const widestOwned = { ipv4: 8, ipv6: 32 } as const;
 
 interface AddressRange {
   readonly first: Address;
-  /** How many bits at the beginning are the same in all of its addresses. */
+  /** The length of the prefix that all of its addresses share. */
   readonly bits: number;
 }
 
@@ -189,7 +198,7 @@ function addressRanges(...[values, , refuse]: Parameters<Read>): Operands {
   };
 }
 
-/** An address, or a range of them: `192.0.2.0/24`, `2001:db8::/32`. */
+/** Parses an address or a CIDR range: `192.0.2.0/24`, `2001:db8::/32`. */
 function readRange(text: string): AddressRange | undefined {
   const [address = '', length, ...rest] = text.split('/');
   const first = readAddress(address);
@@ -201,7 +210,7 @@ function readRange(text: string): AddressRange | undefined {
   return bits < 0 || bits > whole ? undefined : { first, bits };
 }
 
-/** In the usual spellings only: `010.1` and `0x0a000001` are no addresses here. IPv4 mapped to IPv6 is IPv4. */
+/** Parses the usual notations only, not `010.1` or `0x0a000001`. Returns an IPv4-mapped IPv6 address as IPv4. */
 function readAddress(text: string): Address | undefined {
   if (text.includes(':') ? !ipaddr.IPv6.isValid(text) : !ipaddr.IPv4.isValidFourPartDecimal(text)) return undefined;
   return ipaddr.process(text);

@@ -9,12 +9,14 @@ import { readStrings } from './policy-strings.ts';
 import { parseStrictJson, type Json } from './strict-json.ts';
 import { codePoints, PatternSet, readWildcards } from './wildcard.ts';
 
-/** A policy needs six levels. */
+/** Policies need six levels. */
 const maximumDepth = 8;
-/** Each variable makes a pattern as long as a client likes: so many may be matched for one request. */
+/**
+ * Each variable makes a pattern as long as the client chooses, so their number limits the matching work of a request.
+ */
 const maximumVariables = 100;
 
-/** The versions of the policy language, and whether they know variables. What names no version is of the older one. */
+/** The versions of the policy language, and whether they support variables. The default is the older one. */
 const versions: ReadonlyMap<Json, boolean> = new Map<Json, boolean>([
   ['2008-10-17', false],
   ['2012-10-17', true],
@@ -23,8 +25,8 @@ const versions: ReadonlyMap<Json, boolean> = new Map<Json, boolean>([
 type Members = ReadonlyMap<string, Json>;
 
 /**
- * Reads the policy of a bucket. Whatever is not understood is refused, for a statement that was passed over could be the one
- * that denies: https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-language-overview.html
+ * Parses a bucket policy. Rejects anything it does not understand, since an ignored statement could be the one that
+ * denies: https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-language-overview.html
  *
  * @param text JSON, UTF-8
  * @throws S3Error MalformedPolicy that says what is wrong
@@ -78,7 +80,7 @@ function readStatement(json: Json, bucket: string, variables: boolean): Statemen
   };
 }
 
-/** The actions that a statement is about. Each that it names must be one, and apply to one of its resources. */
+/** Returns the actions of a statement. Each action named must exist and apply to one of the statement's resources. */
 function readActions(members: Members, applies: Readonly<Record<ActionLevel, boolean>>): ReadonlySet<string> {
   const [texts, others] = eitherOf(members, 'Action');
   const named = actionsOf(texts);
@@ -93,10 +95,13 @@ function readActions(members: Members, applies: Readonly<Record<ActionLevel, boo
   return new Set(meant.flat());
 }
 
-/** The actions that each text stands for, `s3:Get*` or `svc:GetObject`, whatever its case; none for one that is malformed. */
+/**
+ * Returns the actions that each text matches, such as `s3:Get*` or `svc:GetObject`, case-insensitively; none for a
+ * malformed text.
+ */
 function actionsOf(texts: readonly string[]): readonly (readonly string[])[] {
   const found = texts.map((): string[] => []);
-  // All at once, for there may be thousands.
+  // Together, since there may be thousands.
   const patterns = new PatternSet(texts.map((text) => readWildcards(actionName(text))));
   for (const [folded, action] of foldedActions) {
     for (const place of atOnce(patterns.matching(folded))) found[place]!.push(action);
@@ -104,14 +109,14 @@ function actionsOf(texts: readonly string[]): readonly (readonly string[])[] {
   return found;
 }
 
-/** The name of an action, or a pattern of names, in lower case; nothing that one has if it is malformed. */
+/** Returns the lower-case name or pattern of an action, or an empty string if the text is malformed. */
 function actionName(text: string): string {
   return text === '*' ? text : (/^(?:s3|svc):(.*)$/is.exec(text)?.[1] ?? '').toLowerCase();
 }
 
 const foldedActions = Array.from(policyActions.keys(), (name) => [codePoints(name.toLowerCase()), name] as const);
 
-/** The texts of `Action` or `NotAction`, and whether it is the latter. */
+/** Returns the strings of the element or its negation (`NotAction`, `NotResource`), and whether it is the negation. */
 function eitherOf(members: Members, element: 'Action' | 'Resource'): readonly [readonly string[], boolean] {
   const [one, other] = [members.get(element), members.get(`Not${element}`)];
   if (one !== undefined && other === undefined) return [readStrings(one, element), false];

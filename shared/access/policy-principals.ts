@@ -4,37 +4,37 @@ import { malformedPolicy } from './malformed-policy.ts';
 import { readStrings } from './policy-strings.ts';
 import type { Json } from './strict-json.ts';
 
-/** Somebody whom a policy names: a project with all its users, or one of them. */
+/** A principal as a policy names it: a project with all its users, or one user. */
 export interface NamedPrincipal {
   /** The project's canonical id, or its e-mail form `project@customer`. */
   readonly project: string;
-  /** The name of a user; absent: every user of the project. */
+  /** The name of a user. Absent: every user of the project. */
   readonly user?: string;
-  /** As the policy has it. */
+  /** The text in the policy. */
   readonly text: string;
 }
 
-/** Whom a statement names. `everybody` includes those who did not say who they are. */
+/** The principals that a statement names. `everybody` includes anonymous callers. */
 export type NamedPrincipals = 'everybody' | readonly NamedPrincipal[];
 
-/** Somebody whom a policy is about, by ids: whoever is given the same names later is somebody else. */
+/** A principal by ids. A later project or user of the same name is a different principal. */
 export interface Principal {
   /** The canonical id. */
   readonly project: string;
-  /** The id of a user; absent: every user of the project. */
+  /** The id of a user. Absent: every user of the project. */
   readonly user?: string;
 }
 
-/** Whom a statement is about. */
+/** The principals that a statement applies to. */
 export type Principals = 'everybody' | readonly Principal[];
 
-/** Who is meant by the texts of a policy. One that is missing means nobody. */
+/** The principals that the texts of a policy refer to. A text without an entry matches no one. */
 export type PrincipalIds = ReadonlyMap<string, Principal>;
 
 const arn = /^arn:(?:aws|svc):iam::([^:]*):(root|user\/(.+))$/s;
 
 /**
- * Reads `"*"`, `{"AWS": …}` or `{"CanonicalUser": …}`. Whether the named ones exist is for `findPrincipals` to tell.
+ * Reads `"*"`, `{"AWS": …}` or `{"CanonicalUser": …}`. `findPrincipals` checks whether the named principals exist.
  * @throws S3Error MalformedPolicy
  */
 export function readPrincipals(json: Json): NamedPrincipals {
@@ -51,7 +51,7 @@ export function readPrincipals(json: Json): NamedPrincipals {
 function readPrincipal(text: string): NamedPrincipal {
   const [, account, kind, user] = arn.exec(text) ?? [];
   if (account === undefined) {
-    // An id, an e-mail or a user: what looks like an ARN and is none would name nobody.
+    // An id, an e-mail address or a user. A malformed ARN would match no one.
     if (text === '' || text.startsWith('arn:')) throw malformedPolicy('Invalid principal in policy', text);
     return { ...readName(text), text };
   }
@@ -59,17 +59,17 @@ function readPrincipal(text: string): NamedPrincipal {
     if (account === '') throw malformedPolicy('Invalid principal in policy', text);
     return { project: account, text };
   }
-  // Without an account it is a user ID in the words of Ceph RGW, and that is a project here, or a user by all three names.
+  // Without an account, Ceph RGW means a user ID: here a project, or a user with all three names.
   return account === '' ? { ...readName(user), text } : { project: account, user, text };
 }
 
-/** A project, or a user as administration names one: `project:user@customer`. */
+/** Reads a project, or a user in the form that administration uses: `project:user@customer`. */
 function readName(text: string): Pick<NamedPrincipal, 'project' | 'user'> {
   const names = userNameParts(text);
   return names ? { project: emailOf(names), user: names.user } : { project: text };
 }
 
-/** Whether a statement about these is about the caller. */
+/** Tells whether the principals include the caller. */
 export function isAbout(principals: Principals, caller: Caller): boolean {
   if (principals === 'everybody') return true;
   if (caller.kind !== 'user') return false;

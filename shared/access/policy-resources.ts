@@ -3,14 +3,14 @@ import { readTemplate, widest, type Template } from './policy-template.ts';
 import { canMatchBehind, codePoints, matchesWildcards } from './wildcard.ts';
 
 /**
- * An ARN of S3, or the same without a vendor's name: what follows is `bucket` or `bucket/key`. A bucket is in no region and no account,
- * or, as policies for Ceph RGW say it, in any (`arn:aws:s3::*:bucket`).
+ * The prefix of an S3 ARN, or of its vendor-neutral form, followed by `bucket` or `bucket/key`. Region and account are
+ * empty or, as in policies for Ceph RGW, `*` (`arn:aws:s3::*:bucket`).
  */
 const arn = /^arn:(?:aws:s3|svc:svc|aws:svc):\*?:\*?:/;
 
 /**
- * Reads one resource of a policy.
- * @throws S3Error MalformedPolicy unless it can be the bucket, or something in it
+ * Reads a resource of a policy.
+ * @throws S3Error MalformedPolicy unless it can match the bucket or an object in it
  */
 export function readResource(text: string, bucket: string, variables: boolean): Template {
   if (text !== '*' && !arn.test(text)) throw malformedPolicy('Policy has invalid resource', text);
@@ -21,12 +21,12 @@ export function readResource(text: string, bucket: string, variables: boolean): 
   return template;
 }
 
-/** Whether it can match the bucket itself. */
+/** Tells whether the resource can match the bucket itself. */
 export function canBeBucket(resource: Template, bucket: string): boolean {
   return matchesWildcards(widest(resource), codePoints(bucket));
 }
 
-/** Whether it can match an object of the bucket. */
+/** Tells whether the resource can match an object in the bucket. */
 export function canBeObject(resource: Template, bucket: string): boolean {
   return canMatchBehind(widest(resource), codePoints(`${bucket}/`));
 }

@@ -2,40 +2,40 @@ import type { Stepwise } from './pace.ts';
 import { readVariable } from './policy-keys.ts';
 import { anyMany, codePoints, readWildcards, type Pattern } from './wildcard.ts';
 
-/** What a request says about a condition key; undefined: nothing. */
+/** The values of a condition key in a request. Undefined: none. */
 export type Values = readonly string[] | undefined;
 
-/** Asks what the request says about a condition key. */
+/** Looks up the values of a condition key. */
 export type Facts = (key: string) => Values | Promise<Values>;
 
-/** What the request says about condition keys, as far as it was asked. */
+/** The values of the condition keys already looked up. */
 export type KnownFacts = ReadonlyMap<string, Values>;
 
-/** Stands for a value of the request: `${aws:username}`, `${aws:username, 'nobody'}`. */
+/** A policy variable, replaced by a value of the request: `${aws:username}`, `${aws:username, 'nobody'}`. */
 interface Variable {
   readonly key: string;
   readonly fallback: Pattern | undefined;
 }
 
-/** A pattern with variables in it. */
+/** A pattern with variables. */
 export type Template = readonly (Pattern | Variable)[];
 
-/** How a policy's version and an operator want a text read. */
+/** The rules for reading a text, which depend on the policy's version and the operator. */
 export interface Reading {
-  /** Whether `${…}` is a variable: since version 2012-10-17. */
+  /** True if `${…}` is a variable, as since version 2012-10-17. */
   readonly variables: boolean;
-  /** Whether `*` and `?` are wildcards. */
+  /** True if `*` and `?` are wildcards. */
   readonly wildcards: boolean;
 }
 
-/** `${*}`, `${?}` and `${$}` are the characters themselves. */
+/** `${*}`, `${?}` and `${$}` are escapes for these characters. */
 const escapes: ReadonlySet<string> = new Set(['*', '?', '$']);
 
 /**
  * Reads a text of a policy:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_variables.html
  *
- * @throws S3Error MalformedPolicy for a variable that is none
+ * @throws S3Error MalformedPolicy for an invalid variable
  */
 export function readTemplate(text: string, { variables, wildcards }: Reading): Template {
   const plain = (part: string): Pattern => (wildcards ? readWildcards(part) : codePoints(part));
@@ -58,17 +58,17 @@ export function readTemplate(text: string, { variables, wildcards }: Reading): T
   return [...template, plain(text.slice(at))];
 }
 
-/** The condition keys that stand for values in templates, each once. */
+/** Returns the condition keys used as variables in templates, each once. */
 export function variablesOf(templates: readonly Template[]): readonly string[] {
   return [...new Set(templates.flatMap((template) => template.flatMap((part) => (isPattern(part) ? [] : [part.key]))))];
 }
 
 /**
- * The patterns with the request's values for their variables, in which no character is a wildcard. One that can match nothing is left
- * out: its values are longer than the text, or there are none or several of one.
+ * Replaces the variables by the request's values, in which no character is a wildcard. Leaves out patterns that cannot
+ * match: those whose values are longer than the text, or with a variable that has no value or several.
  *
- * @param facts of all {@link variablesOf} them
- * @param longest how long the text is that they are for, or the longest of several
+ * @param facts of all {@link variablesOf} the templates
+ * @param longest the length of the longest text to match
  */
 export function* fillTemplates(
   templates: readonly Template[],
@@ -111,12 +111,12 @@ function fillTemplate(
   return parts.flat();
 }
 
-/** The widest that a template can become: each variable stands for anything. */
+/** Returns the widest pattern that a template can become: each variable matches anything. */
 export function widest(template: Template): Pattern {
   return template.flatMap((part) => (isPattern(part) ? part : [anyMany]));
 }
 
-/** Whether it is a text that stands for itself alone. */
+/** Tells whether a template has neither variables nor wildcards. */
 export function isFixed(template: Template): boolean {
   return !widest(template).some((one) => one < 0);
 }

@@ -1,4 +1,4 @@
-/** Bucket policies: reading them, judging by them. Pure functions; what they must know of a request is handed to them. */
+/** Bucket policies: parsing and evaluation. Pure functions, which are given the facts of a request. */
 export { parsePolicy } from './policy-parse.ts';
 export { PreparedPolicy, type PolicyQuestion } from './policy-evaluate.ts';
 export { allowsAnonymous, isPublic } from './policy-public.ts';

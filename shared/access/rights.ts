@@ -2,14 +2,14 @@ import type { Permission } from './acl.ts';
 import type { Privilege } from './identity.ts';
 
 /**
- * What somebody needs whom no policy allows an action.
+ * The right that an action requires of callers to whom no policy allows it.
  *
- * - `service`: nothing but, for some, an access key;
+ * - `service`: nothing or, for some actions, an access key;
  * - `bucket`: to own the bucket or, where a permission is named, to be granted it in the bucket's ACL;
- * - `object`: to own the bucket or the version, or to be granted the permission in the version's ACL. Which it is must be known
- *   even if a policy allows the action, because a bucket's policy does not speak for the objects of others;
- * - `upload`: to own the bucket or to have begun the upload;
- * - `owner`: to own the bucket, as a user who has the privilege if one is named. Policies and ACLs have no say.
+ * - `object`: to own the bucket or the version, or to be granted the permission in the version's ACL. The version must
+ *   be looked up even if a policy allows the action, because a bucket's policy does not cover objects owned by others;
+ * - `upload`: to own the bucket or to have initiated the upload;
+ * - `owner`: to own the bucket, as a user with the privilege if one is named. Policies and ACLs do not apply.
  */
 export type Need =
   | { readonly on: 'service'; readonly by: 'everybody' | 'users' }
@@ -19,18 +19,18 @@ export type Need =
       readonly on: 'object';
       readonly permission: Permission | 'none';
       readonly orBucket?: Permission;
-      /** Set where a delete marker has an owner like any version; else it counts as missing. */
+      /** Set where delete markers count as versions; otherwise a delete marker counts as missing. */
       readonly markers?: 'as versions';
     }
   | { readonly on: 'upload' }
   | { readonly on: 'owner'; readonly privilege?: Privilege };
 
-/** For what only the bucket's owner may do, and a policy may allow others. */
+/** For the bucket's owner, and others if a policy allows it. */
 const ownersAlone: Need = { on: 'bucket', permission: 'none', orPolicy: true };
-/** For what only the bucket's owner may do, whatever a policy says. */
+/** For the bucket's owner only, whatever a policy says. */
 const alwaysOwners: Need = { on: 'bucket', permission: 'none', orPolicy: false };
 
-/** To write into a bucket. */
+/** The right to write into a bucket. */
 export const writing: Need = { on: 'bucket', permission: 'WRITE' };
 const listing: Need = { on: 'bucket', permission: 'READ' };
 const readingSettings: Need = { on: 'bucket', permission: 'READ_ACP' };
@@ -42,9 +42,9 @@ const monitoring: Need = { on: 'owner', privilege: 'monitoring' };
 const taggingObjects: Need = { on: 'object', permission: 'WRITE', orBucket: 'WRITE' };
 
 /**
- * The needs of actions, by their names in policies:
+ * The right that each action requires, by its name in policies:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#acl-access-policy-permission-mapping
- * and, for the settings of a bucket, as in Ceph RGW.
+ * and, for bucket settings, as in Ceph RGW.
  */
 const needs: Readonly<Record<string, Need>> = {
   ListAllMyBuckets: { on: 'service', by: 'everybody' },
@@ -74,9 +74,9 @@ const needs: Readonly<Record<string, Need>> = {
   PutObjectVersionTagging: taggingObjects,
   DeleteObjectTagging: taggingObjects,
   DeleteObjectVersionTagging: taggingObjects,
-  // For good: only whoever owns the version, or the bucket.
+  // Permanent deletion: only by the owner of the version or the bucket.
   DeleteObjectVersion: { on: 'object', permission: 'none', markers: 'as versions' },
-  // Stillage's own: no policy knows these.
+  // Stillage's own actions, which policies cannot name.
   CreatePublicLink: { on: 'object', permission: 'none' },
   ListPublicLinks: { on: 'object', permission: 'none' },
   DeletePublicLink: { on: 'object', permission: 'none' },
@@ -128,7 +128,7 @@ const needs: Readonly<Record<string, Need>> = {
   GetAlarmHistory: monitoring,
 };
 
-/** What an action needs. One that is not in the table, whatever it is, is for the bucket's owner. */
+/** Returns the right that an action requires. Actions not in the table are for the bucket's owner. */
 export function needOf(action: string): Need {
   return Object.hasOwn(needs, action) ? needs[action]! : ownersAlone;
 }

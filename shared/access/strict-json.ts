@@ -1,4 +1,4 @@
-/** A JSON document. Objects are Maps, so that no name in one can mean anything to JavaScript. */
+/** A JSON document. Objects are Maps, so that no member name has a special meaning in JavaScript. */
 export type Json = string | number | boolean | null | readonly Json[] | ReadonlyMap<string, Json>;
 
 const whiteSpace = /[ \t\n\r]*/y;
@@ -12,11 +12,11 @@ const words: ReadonlyMap<string, Json> = new Map<string, Json>([
 ]);
 
 /**
- * Reads JSON (RFC 8259) that a security decision rests on: what two parsers could take for two things is refused. In one pass,
- * and never deeper than it is allowed to.
+ * Parses JSON (RFC 8259) for a security decision: rejects whatever two parsers could read differently. Works in one
+ * pass, down to a maximum depth.
  *
- * @throws SyntaxError that says what is wrong: a name that an object has twice, too deep nesting, text behind the end, bytes
- *   that are not UTF-8, and whatever else is no JSON
+ * @throws SyntaxError that says what is wrong: a duplicate name in an object, nesting that is too deep, text after the
+ *   end, bytes that are not UTF-8, or any other invalid JSON
  */
 export function parseStrictJson(bytes: Uint8Array, maximumDepth: number): Json {
   return new Parser(decode(bytes), maximumDepth).document();
@@ -46,7 +46,7 @@ class Parser {
     return value;
   }
 
-  /** A value, and the white space on both sides of it. */
+  /** Parses a value and the white space on both sides. */
   #value(depth: number): Json {
     if (depth > this.#maximumDepth) throw new SyntaxError('it is nested too deeply');
     this.#token(whiteSpace);
@@ -71,7 +71,7 @@ class Parser {
     do {
       this.#token(whiteSpace);
       const name = this.#string();
-      if (members.has(name)) throw new SyntaxError(`${JSON.stringify(name)} stands twice in one object`);
+      if (members.has(name)) throw new SyntaxError(`${JSON.stringify(name)} appears twice in one object`);
       this.#token(whiteSpace);
       this.#demand(':');
       members.set(name, this.#value(depth + 1));
@@ -114,6 +114,6 @@ class Parser {
   }
 
   #unexpected(): SyntaxError {
-    return new SyntaxError(`it is not JSON at character ${this.#at + 1}`);
+    return new SyntaxError(`it is not valid JSON at character ${this.#at + 1}`);
   }
 }

@@ -1,62 +1,63 @@
 import { atOnce } from '../ports/event-loop.ts';
 import type { Stepwise } from './pace.ts';
 
-/** A pattern as code points, with two numbers below zero for the wildcards. */
+/** A pattern as code points, with two negative numbers for the wildcards. */
 export type Pattern = readonly number[];
 
-/** `?`: any one character. */
+/** `?`: any single character. */
 export const anyOne = -1;
-/** `*`: any characters, or none. */
+/** `*`: any number of characters. */
 export const anyMany = -2;
 
-/** The code points of a text: a pattern without wildcards. */
+/** Returns the code points of a text: a pattern without wildcards. */
 export function codePoints(text: string): Pattern {
   return Array.from(text, (character) => character.codePointAt(0)!);
 }
 
-/** Reads `*` and `?` as wildcards; there is no way to escape them. */
+/** Reads `*` and `?` as wildcards, which cannot be escaped. */
 export function readWildcards(text: string): Pattern {
   return Array.from(text, (character) =>
     character === '*' ? anyMany : character === '?' ? anyOne : character.codePointAt(0)!,
   );
 }
 
-/** Whether a pattern matches a whole text. At once: for a text that is known to be short. */
+/** Tells whether a pattern matches a whole text, in one go: for short texts only. */
 export function matchesWildcards(pattern: Pattern, text: Pattern): boolean {
   return atOnce(new PatternSet([pattern]).matching(text)).size > 0;
 }
 
-/** Steps that are taken before they are told of. */
+/** The number of steps after which a generator yields. */
 const stepsAtOnce = 1 << 14;
 
 interface Prepared {
-  /** Where its first and its last `*` stand; -1: it has none. */
+  /** The indexes of the first and the last `*`, or -1. */
   readonly first: number;
   readonly last: number;
-  /** How many characters there are between those. */
+  /** The number of characters between those. */
   readonly between: number;
-  /** What is between, if it is long and has no `?`: such a pattern is looked for by itself. */
+  /** The texts between those, if they are long and have no `?`: such a pattern is searched for separately. */
   readonly stretches: readonly Stretch[] | undefined;
 }
 
-/** A text without wildcards, to be looked for in others. */
+/** A text without wildcards to search for. */
 interface Stretch {
   readonly text: Pattern;
-  /** For each place of it: how long the longest beginning is that ends there, but for the text itself (Knuth, Morris and Pratt). */
+  /** For each index, the length of the longest proper prefix that ends there (Knuth, Morris and Pratt). */
   readonly overlaps: Uint32Array;
 }
 
-/** Longer ones take fewer steps by themselves than side by side with others. */
+/** Longer patterns take fewer steps separately than together with others. */
 const longBetween = 96;
 
 /**
- * Patterns that are held against one text or many. What stands before the first `*` of a pattern and behind its last one is where it
- * must be; what is between is looked for, for all patterns at once. A text takes at most (all patterns together) × text / 32 steps,
- * and what it takes to read them: both may be written to take long. A long pattern without `?` takes but 3 × (pattern + text).
+ * Patterns to match against one or more texts. The part before a pattern's first `*` and the part after its last have
+ * fixed positions; the rest is searched for, for all patterns at once. A text takes at most (all patterns together) ×
+ * text / 32 steps, plus the reading of both, even if they are made to be slow. A long pattern without `?` takes only 3
+ * × (pattern + text).
  */
 export class PatternSet {
   readonly #patterns: readonly Pattern[];
-  /** Those that were held against a text. */
+  /** The patterns that have been matched against a text. */
   readonly #prepared: Prepared[] = [];
   #automaton: Automaton | undefined;
 
@@ -64,7 +65,7 @@ export class PatternSet {
     this.#patterns = patterns;
   }
 
-  /** Which of the patterns match a whole text, by their places. */
+  /** Yields steps and returns the indexes of the patterns that match a whole text. */
   *matching(text: Pattern): Stepwise<ReadonlySet<number>> {
     const matching = new Set<number>();
     const open = new Set<number>();
@@ -137,7 +138,10 @@ function stretchOf(text: Pattern): Stretch {
   return { text, overlaps };
 }
 
-/** Whether stretches stand one behind the other in a part of a text. Each is taken where it is first, which leaves most for the next. */
+/**
+ * Tells whether stretches follow one another in part of a text. Takes the first occurrence of each, which leaves the
+ * most room for the next.
+ */
 function isWithin(stretches: readonly Stretch[], text: Pattern, from: number, to: number): boolean {
   let at = from;
   for (const { text: wanted, overlaps } of stretches) {
@@ -151,28 +155,32 @@ function isWithin(stretches: readonly Stretch[], text: Pattern, from: number, to
   return true;
 }
 
-/** How many characters of a stretch of a pattern, without `*`, fit what stands at a place of a text that is long enough. */
+/**
+ * Counts the leading characters of a part of a pattern without `*` that match a text from an index on. The text must be
+ * long enough.
+ */
 function equalUpTo(pattern: Pattern, from: number, to: number, text: Pattern, at: number): number {
   let index = from;
   while (index < to && (pattern[index] === anyOne || pattern[index] === text[at + index - from])) index += 1;
   return index - from;
 }
 
-/** Words of bits that are kept for the characters of texts. */
+/** The maximum number of words of bits kept for the characters of texts. */
 const maxKeptWords = 1 << 18;
 
 /**
- * The automaton of all patterns side by side, 32 states to a word (the "shift and" of Baeza-Yates and Gonnet): a state says how many
- * characters of its pattern have been matched; the next character leads to the next state where it is the wanted one, and a `*` lets a
- * state stay. The last state of a pattern wants nothing, so none leads over into the next pattern.
+ * An automaton for all patterns side by side, with 32 states to a word (the "shift-and" algorithm of Baeza-Yates and
+ * Gonnet). A state is the number of characters of its pattern that have matched; it advances if the next character is
+ * the expected one, and a `*` lets it stay. The last state of a pattern expects nothing, so matching never runs over
+ * into the next pattern.
  */
 class Automaton {
   readonly #words: number;
   readonly #begin: Uint32Array;
   readonly #stays: Uint32Array;
-  /** The states from which any character leads on. */
+  /** The states that advance on any character. */
   readonly #stepsOfAll: Uint32Array;
-  /** The states from which a character leads on, in a list and, for those that were looked for, as bits. */
+  /** The states that advance on a character, as a list and, once looked up, as bits. */
   readonly #statesOf = new Map<number, number[]>();
   readonly #stepsOf = new Map<number, Uint32Array>();
   readonly #ends: (readonly [place: number, state: number])[] = [];
@@ -213,21 +221,21 @@ class Automaton {
     return state + 1;
   }
 
-  /** The places of the patterns that match a whole text. */
+  /** Yields steps and returns the indexes of the patterns that match a whole text. */
   *matching(text: Pattern): Stepwise<readonly number[]> {
     const reached = yield* this.#after(text);
     return this.#ends.filter(([, end]) => has(reached, end)).map(([place]) => place);
   }
 
-  /** Whether a pattern can match a longer text that begins so. */
+  /** Tells whether a pattern can match a longer text with this beginning. */
   *isOpenAfter(beginning: Pattern): Stepwise<boolean> {
     const reached = yield* this.#after(beginning);
-    // Past its last character, a pattern goes on only by a star.
+    // Beyond its last character, a pattern continues only with a `*`.
     for (const [, end] of this.#ends) if (!has(this.#stays, end)) reached[end >>> 5]! &= ~(1 << (end & 31));
     return reached.some((word) => word !== 0);
   }
 
-  /** The states that are reached at the end of a text. */
+  /** Returns the states reached at the end of a text. */
   *#after(text: Pattern): Stepwise<Uint32Array> {
     const words = this.#words;
     const [reached, stays, stepsOfAll] = [this.#begin.slice(), this.#stays, this.#stepsOfAll];
@@ -281,7 +289,10 @@ function has(set: Uint32Array, state: number): boolean {
   return ((set[state >>> 5]! >>> (state & 31)) & 1) === 1;
 }
 
-/** Whether there is a text that begins so, has at least one more character, and matches. At once: for a short beginning. */
+/**
+ * Tells whether a pattern matches any text with this beginning and at least one more character, in one go: for short
+ * beginnings only.
+ */
 export function canMatchBehind(pattern: Pattern, beginning: Pattern): boolean {
   const automaton = atOnce(Automaton.of(new Map([[0, pattern]])));
   return atOnce(automaton.isOpenAfter(beginning));

@@ -1,18 +1,19 @@
 import type { ChecksumAlgorithm } from './algorithms.ts';
 
-/** The algorithms whose checksum of a whole follows from the checksums and lengths of its parts. */
+/** The algorithms whose checksum of an object can be computed from the checksums and lengths of its parts. */
 export type CrcAlgorithm = Extract<ChecksumAlgorithm, `CRC${string}`>;
 
 /**
- * Polynomials over GF(2) modulo the one of the CRC, as bit strings in which the highest bit is the coefficient of x⁰.
- * Appending a byte to a message multiplies its CRC by x⁸, and CRCs add up: that is all there is to combining.
+ * Arithmetic on polynomials over GF(2), modulo the CRC's polynomial, as bit strings whose highest bit is the
+ * coefficient of x⁰. CRCs can be combined because appending a byte to a message multiplies its CRC by x⁸, and CRCs add
+ * up.
  */
 class CrcField {
   readonly #bits: bigint;
   readonly #polynomial: bigint;
-  /** x^(2^n) at `n`, as far as it was needed. */
+  /** x^(2^n) at index `n`, computed on demand. */
   readonly #squares: bigint[];
-  /** Parts of one upload are mostly of one length, so the last shift is likely the next one. */
+  /** The last shift, kept because most parts of an upload have the same length. */
   #lastShift = { length: 0, by: 0n };
 
   constructor(bits: number, polynomial: bigint) {
@@ -22,7 +23,7 @@ class CrcField {
     this.#lastShift.by = 1n << (this.#bits - 1n);
   }
 
-  /** x^(8 * length) */
+  /** Returns x^(8 * length), for a length in bytes. */
   shift(length: number): bigint {
     if (this.#lastShift.length === length) return this.#lastShift.by;
     let by = 1n << (this.#bits - 1n);
@@ -59,8 +60,8 @@ const fields: Readonly<Record<CrcAlgorithm, CrcField>> = {
 };
 
 /**
- * The CRC of two byte strings one after another, from the CRC of each and the length in bytes of the second.
- * What S3 calls FULL_OBJECT checksums of multipart uploads:
+ * Returns the CRC of two byte strings in sequence, from the CRC of each and the length in bytes of the second. Computes
+ * the FULL_OBJECT checksums of multipart uploads:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html
  */
 export function combineCrcs(

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** CRC-32 of ISO 3309 and zlib, polynomial 0x04C11DB7. */
+/** The CRC-32 of ISO 3309 and zlib, polynomial 0x04C11DB7. */
 export class Crc32 {
   #crc = 0;
 

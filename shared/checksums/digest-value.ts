@@ -1,6 +1,6 @@
 import type { DigestAlgorithm } from './running-digest.ts';
 
-/** How many bytes a value of each algorithm has. */
+/** The length of each algorithm's digest in bytes. */
 const lengths: Readonly<Record<DigestAlgorithm, number>> = {
   CRC32: 4,
   CRC32C: 4,
@@ -10,14 +10,17 @@ const lengths: Readonly<Record<DigestAlgorithm, number>> = {
   MD5: 16,
 };
 
-/** The bytes of a base64 value (RFC 4648 §4, padded, nothing around it), or undefined if it is not one of the right length. */
+/**
+ * Decodes a base64 digest (RFC 4648 §4, padded, without white space). Returns undefined if it is invalid or has the
+ * wrong length.
+ */
 export function parseDigest(algorithm: DigestAlgorithm, base64: string): Uint8Array | undefined {
   const value = Buffer.from(base64, 'base64');
-  // Buffer skips what is not base64, so only the way back shows whether all of it was.
+  // Buffer ignores characters that are not base64, so only encoding it again shows whether all of it was valid.
   return value.length === lengths[algorithm] && value.toString('base64') === base64 ? value : undefined;
 }
 
-/** The form in which headers, trailers and documents carry a value. */
+/** Encodes a digest as base64, as in headers, trailers and documents. */
 export function printDigest(value: Uint8Array): string {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
 }

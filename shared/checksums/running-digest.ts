@@ -3,14 +3,14 @@ import type { ChecksumAlgorithm } from './algorithms.ts';
 import { Crc32 } from './crc32.ts';
 import { crc32c, crc64Nvme } from './wasm-crc.ts';
 
-/** A digest that is fed while bytes stream by. */
+/** A digest computed while bytes stream by. */
 export interface RunningDigest {
   update(bytes: Uint8Array): void;
-  /** The digest of all bytes so far, big-endian. Ends the digest: call it once. */
+  /** Returns the digest of all bytes, big-endian. May be called once only. */
   digest(): Uint8Array;
 }
 
-/** MD5 is what ETag and Content-MD5 speak of; it is not a checksum algorithm of S3. */
+/** MD5 is used by ETag and Content-MD5; S3 does not count it among the checksum algorithms. */
 export type DigestAlgorithm = ChecksumAlgorithm | 'MD5';
 
 const starts: Readonly<Record<DigestAlgorithm, () => RunningDigest>> = {
@@ -22,13 +22,13 @@ const starts: Readonly<Record<DigestAlgorithm, () => RunningDigest>> = {
   MD5: () => createHash('md5'),
 };
 
-/** CRC32C and CRC64NVME are WebAssembly. To compile it takes longer than a function should to start, so it is done once one is wanted. */
+/** Compiles the WebAssembly of CRC32C or CRC64NVME. Done on first use, because it would slow down a cold start. */
 export async function loadDigest(algorithm: DigestAlgorithm): Promise<void> {
   if (algorithm === 'CRC32C') await crc32c.load();
   if (algorithm === 'CRC64NVME') await crc64Nvme.load();
 }
 
-/** Begins a digest of no bytes, which must be loaded: see {@link loadDigest}. */
+/** Starts a digest. The algorithm must be loaded first: see {@link loadDigest}. */
 export function startDigest(algorithm: DigestAlgorithm): RunningDigest {
   return starts[algorithm]();
 }

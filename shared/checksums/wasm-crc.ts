@@ -1,14 +1,14 @@
 import { createCRC32, createCRC64, type IHasher } from 'hash-wasm';
 
 /**
- * A hasher is an instance of WebAssembly, and comes asynchronously; a digest begins at once, and many run side by side. So all digests of a kind share
- * one hasher, and each keeps its state aside while another is fed.
+ * A WebAssembly hasher shared by all digests of one kind. Creating an instance is asynchronous, but digests start
+ * synchronously and run side by side, so each saves its state while another is updated.
  */
 class SharedHasher {
   readonly #create: () => Promise<IHasher>;
   #loading: Promise<void> | undefined;
   #loaded: { readonly hasher: IHasher; readonly fresh: Uint8Array } | undefined;
-  /** Whose state the hasher holds. */
+  /** The digest whose state the hasher holds. */
   #fed: SharedDigest | undefined;
 
   constructor(create: () => Promise<IHasher>) {
@@ -21,12 +21,12 @@ class SharedHasher {
     }));
   }
 
-  /** To be called once it is loaded. */
+  /** Starts a digest. Requires the hasher to be loaded. */
   start(): SharedDigest {
     return new SharedDigest(this, this.#engine().fresh);
   }
 
-  /** The hasher with the state of this digest. */
+  /** Returns the hasher with the state of this digest. */
   loaded(digest: SharedDigest): IHasher {
     const { hasher } = this.#engine();
     if (this.#fed !== digest) {
@@ -44,7 +44,7 @@ class SharedHasher {
   }
 
   #engine(): { readonly hasher: IHasher; readonly fresh: Uint8Array } {
-    if (this.#loaded === undefined) throw new Error('a digest was begun before it was loaded');
+    if (this.#loaded === undefined) throw new Error('the digest algorithm is not loaded');
     return this.#loaded;
   }
 }
@@ -67,10 +67,10 @@ class SharedDigest {
   }
 }
 
-// Polynomials have their bits reversed.
+// Polynomials are given with their bits reversed.
 
-/** CRC-32C of RFC 3720 §12.1 (iSCSI), polynomial 0x1EDC6F41. */
+/** The CRC-32C of RFC 3720 §12.1 (iSCSI), polynomial 0x1EDC6F41. */
 export const crc32c = new SharedHasher(() => createCRC32(0x82f63b78));
 
-/** CRC-64/NVME of the NVM Express NVM Command Set Specification, §5.2.1.3.4, polynomial 0xAD93D23594C93659. */
+/** The CRC-64/NVME of the NVM Express NVM Command Set Specification, §5.2.1.3.4, polynomial 0xAD93D23594C93659. */
 export const crc64Nvme = new SharedHasher(() => createCRC64('9a6c9329ac4bc9b5'));

@@ -2,13 +2,13 @@ import type { BlobOwner, BlobRef, BlobStore } from '../ports/blob-store.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { decrypt, encrypt, saltBytes, sealedSize, sealedStretch, type Stretch } from './segments.ts';
 
-/** Blobs that are encrypted under one key on their way into a store, and decrypted on their way out. */
+/** A blob store that encrypts blobs under one key as they are written and decrypts them as they are read. */
 export class EncryptedBlobs implements Pick<BlobStore, 'write' | 'remove' | 'abandon'> {
   readonly #blobs: BlobStore;
   readonly #key: Uint8Array;
   readonly #randomness: Randomness;
 
-  /** @param key 32 bytes, of the customer or of the service */
+  /** @param key 32 bytes, from the customer or the service */
   constructor(blobs: BlobStore, key: Uint8Array, randomness: Randomness) {
     this.#blobs = blobs;
     this.#key = key;
@@ -25,9 +25,9 @@ export class EncryptedBlobs implements Pick<BlobStore, 'write' | 'remove' | 'aba
   }
 
   /**
-   * The plaintext, or a stretch of it. Rejects with BlobMissing and BlobDamaged, and with DamagedCiphertext if the first segment already
-   * is damaged: so nothing is answered before some of it was authenticated.
-   * @param size of the whole plaintext
+   * Reads the plaintext, or a range of it. Rejects with BlobMissing or BlobDamaged, or with DamagedCiphertext if the
+   * first segment is damaged, so that no response starts before some of the content has been authenticated.
+   * @param size of the whole plaintext, in bytes
    */
   async read(ref: BlobRef, size: number, stretch: Stretch): Promise<AsyncIterable<Uint8Array>> {
     const stored = sealedSize(size);
@@ -52,7 +52,7 @@ async function whole(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** A generator whose first step was taken already. Ending it ends the rest, too. */
+/** Resumes a generator after its first step. Ending it ends the rest, too. */
 async function* resumed(
   first: IteratorResult<Uint8Array, unknown>,
   rest: AsyncGenerator<Uint8Array>,

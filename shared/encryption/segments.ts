@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /*
- * How bytes are encrypted: AES-256-GCM in segments, so that a range is decrypted without what lies before it. A blob is
+ * The encryption of blobs: AES-256-GCM in segments, so that a range can be decrypted by itself. The format of a blob:
  *
  *   salt (32 bytes) ‖ segment ‖ segment ‖ …        segment = ciphertext of up to 64 KiB ‖ tag (16 bytes)
  *
- * The key of a blob is derived from the customer's or the service's key and the blob's own random salt (HKDF-SHA256), so no
- * two blobs have the same one, and a nonce may count: it holds the number of the segment and whether it is the last. A segment
- * that is moved, left out or taken from another blob does not authenticate, nor does a blob that was cut.
+ * The key of a blob is derived from the customer's or the service's key and the blob's random salt (HKDF-SHA256). Since
+ * every blob has a different key, the nonce can be a counter: the number of the segment, and whether it is the last. A
+ * segment that was moved, omitted or taken from another blob fails authentication, and so does a truncated blob.
  */
 
 const algorithm = 'aes-256-gcm';
@@ -16,7 +16,7 @@ const segmentBytes = 64 * 1024;
 const tagBytes = 16;
 const sealedSegmentBytes = segmentBytes + tagBytes;
 
-/** Bytes of plaintext, both ends included. */
+/** A range of plaintext bytes, both ends inclusive. */
 export interface Stretch {
   readonly first: number;
   readonly last: number;
@@ -29,7 +29,7 @@ export class DamagedCiphertext extends Error {
   }
 }
 
-/** Encrypts a stream as it comes. `salt` must be fresh and random. */
+/** Encrypts a stream. `salt` must be fresh and random. */
 export async function* encrypt(
   bytes: AsyncIterable<Uint8Array>,
   key: Uint8Array,
@@ -42,7 +42,7 @@ export async function* encrypt(
   let filled = 0;
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.byteLength;) {
-      // A full segment is sealed only when more follows: the last one must say that it is.
+      // A full segment is sealed only when more bytes follow, since the last segment must be marked as such.
       if (filled === segmentBytes) {
         yield seal(blobKey, pending, number, false);
         number += 1;
@@ -58,7 +58,7 @@ export async function* encrypt(
   yield seal(blobKey, pending.subarray(0, filled), number, true);
 }
 
-/** The part of a blob that must be read to decrypt a stretch. */
+/** Returns the range of a blob that is needed to decrypt a range of its plaintext. */
 export function sealedStretch(size: number, { first, last }: Stretch): Stretch {
   const firstSegment = Math.floor(first / segmentBytes);
   const lastSegment = Math.floor(last / segmentBytes);
@@ -68,16 +68,16 @@ export function sealedStretch(size: number, { first, last }: Stretch): Stretch {
   };
 }
 
-/** How long the blob of so many bytes of plaintext is. */
+/** Returns the size of a blob from the size of its plaintext, both in bytes. */
 export function sealedSize(size: number): number {
   return saltBytes + size + Math.max(1, Math.ceil(size / segmentBytes)) * tagBytes;
 }
 
 /**
- * Decrypts a stretch.
- * @param sealed the bytes that {@link sealedStretch} names
- * @param size of the whole plaintext
- * @throws DamagedCiphertext before any plaintext of the damaged segment is given
+ * Decrypts a range.
+ * @param sealed the bytes of the range that {@link sealedStretch} returns
+ * @param size of the whole plaintext, in bytes
+ * @throws DamagedCiphertext before yielding any plaintext of the damaged segment
  */
 export async function* decrypt(
   sealed: AsyncIterable<Uint8Array>,
@@ -98,7 +98,7 @@ export async function* decrypt(
   if (number !== Math.floor(last / segmentBytes) + 1) throw new DamagedCiphertext();
 }
 
-/** Cuts a stream into sealed segments; the last may be shorter. */
+/** Splits a stream into sealed segments; the last may be shorter. */
 async function* segments(sealed: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let pending = Buffer.allocUnsafe(sealedSegmentBytes);
   let filled = 0;
@@ -135,7 +135,7 @@ function open(key: Uint8Array, segment: Buffer, number: number, isLast: boolean)
   }
 }
 
-/** 12 bytes: the segment's number in the last 8 but one, and 1 at the end for the last segment. */
+/** Returns 12 bytes: the segment's number in the last 8 but one, and 1 in the last byte for the last segment. */
 function nonce(number: number, isLast: boolean): Buffer {
   const bytes = Buffer.alloc(12);
   bytes.writeUIntBE(number, 5, 6);

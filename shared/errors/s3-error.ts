@@ -1,22 +1,22 @@
 import { errorTable, type ErrorCode } from './table.ts';
 
-/** What an error may add to its row of the table. */
+/** Options that change or extend an error's row in the table. */
 export interface S3ErrorOptions {
-  /** Replaces the table's sentence. Never holds a secret, a path or another tenant's data. */
+  /** Replaces the table's message. Must not contain a secret, a path or another tenant's data. */
   readonly message?: string;
-  /** Further elements of the error body, in order: `{ ArgumentName: 'max-keys' }`. */
+  /** Additional elements of the error body, in order: `{ ArgumentName: 'max-keys' }`. */
   readonly details?: Readonly<Record<string, string>>;
-  /** Further response headers: `{ allow: 'GET, HEAD' }`. */
+  /** Additional response headers: `{ allow: 'GET, HEAD' }`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Replaces the table's status, for the few codes that have two (RequestTimeout is 400 or 408). */
+  /** Replaces the table's status, for the few codes with two (RequestTimeout is 400 or 408). */
   readonly status?: number;
-  /** What went wrong beneath, for the log only. */
+  /** The underlying error, for the log only. */
   readonly cause?: unknown;
 }
 
 /**
- * An answer that is an S3 error. Only the pipeline catches and renders it.
- * Shape of the body: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#RESTErrorResponses
+ * An S3 error response. Only the pipeline catches and renders it.
+ * Format of the body: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#RESTErrorResponses
  */
 export class S3Error extends Error {
   readonly code: ErrorCode;
@@ -34,7 +34,7 @@ export class S3Error extends Error {
   }
 }
 
-/** 400 InvalidArgument that names the parameter or header and its value, as S3 does. */
+/** Creates a 400 InvalidArgument error that names the parameter or header and its value, as S3 does. */
 export function invalidArgument(name: string, value: string, message?: string): S3Error {
   return new S3Error('InvalidArgument', {
     ...(message === undefined ? {} : { message }),

@@ -1,9 +1,9 @@
 /**
- * Every error the service can answer: HTTP status and the sentence a person reads. Clients compare some of these sentences, so they are
- * S3's own, down to the full stops, wherever S3's responses show them.
+ * The errors that the service can return, with their HTTP status and default message. Some clients compare messages, so
+ * they are S3's own, down to the full stops, wherever S3's responses show them.
  *
- * The codes are those of the S3 API (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html) and of Ceph RGW
- * where its dialect differs. A code that is not a row here cannot be thrown.
+ * The codes are those of the S3 API (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html) and, where
+ * its dialect differs, of Ceph RGW. Only codes in this table can be thrown.
  */
 export const errorTable = {
   AccessControlListNotSupported: { status: 400, message: 'The bucket does not allow ACLs' },
@@ -159,5 +159,5 @@ export const errorTable = {
   },
 } as const satisfies Record<string, { status: number; message: string }>;
 
-/** A code of the table: the `<Code>` of an error body. */
+/** An error code of the table: the `<Code>` of an error body. */
 export type ErrorCode = keyof typeof errorTable;

@@ -1,17 +1,17 @@
 import { S3Error } from '../errors/s3-error.ts';
 import { Query } from './query.ts';
 
-/** What a request speaks of. Which it is follows from the Host and the path alone, never from the method. */
+/** The resource that a request addresses. Determined by the Host header and the path alone, never by the method. */
 export type Address =
   | { readonly kind: 'service' }
   | { readonly kind: 'bucket'; readonly bucket: string }
   | { readonly kind: 'object'; readonly bucket: string; readonly key: string }
-  /** The static website of a bucket, on its own host name, which `host` is without a port. `path` is raw. */
+  /** A bucket's static website on its own host name. `host` has no port, `path` is raw. */
   | { readonly kind: 'website'; readonly bucket: string; readonly path: string; readonly host: string }
-  /** Stillage's own resources below `/_stillage` and `/_public`; no bucket name begins so. `path` is raw. */
+  /** Stillage's own resources under `/_stillage` and `/_public`, which cannot be bucket names. `path` is raw. */
   | { readonly kind: 'internal'; readonly path: string };
 
-/** The host names the service answers to, without port. */
+/** The host names of the service, without ports. */
 export interface HostNames {
   /** Buckets may be addressed as `<bucket>.<domain>`. */
   readonly domain: string;
@@ -19,21 +19,21 @@ export interface HostNames {
   readonly websiteDomain: string;
 }
 
-/** A request target taken apart. */
+/** A parsed request target. */
 export interface Target {
   readonly address: Address;
   /** The raw path as sent, without the query. */
   readonly rawPath: string;
   readonly query: Query;
-  /** Whether the bucket was named by the Host header. */
+  /** True if the Host header names the bucket. */
   readonly virtualHost: boolean;
 }
 
 const reservedSegments = /^\/_(?:stillage|public)(?:\/|$)/;
 
 /**
- * Takes the raw target and the Host header apart. Percent escapes are decoded once, `+` stays a plus, and `//`, `.` and
- * `..` stay characters of the key: a path is never normalised.
+ * Parses the raw target and the Host header. Decodes percent escapes once and keeps `+` as a plus sign. Never
+ * normalises the path: `//`, `.` and `..` are part of the key.
  * Virtual hosting: https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
  *
  * @throws S3Error InvalidURI, InvalidObjectName (invalid UTF-8, more than 1,024 bytes), InvalidRequest (NUL)
@@ -53,7 +53,7 @@ export function resolveTarget(rawTarget: string, host: string | undefined, names
       path: rawPath,
       host: `${website}.${names.websiteDomain}`,
     } as const;
-    // The query of a page is the page's own: nothing in it means anything here.
+    // The query is for the page's own scripts; nothing here reads it.
     return { address, rawPath, query: Query.empty, virtualHost: true };
   }
   const query = Query.parse(rawQuery);
@@ -78,7 +78,7 @@ function within(bucket: string, rawKey: string): Address {
   return rawKey === '' ? { kind: 'bucket', bucket } : { kind: 'object', bucket, key: decodeKey(rawKey) };
 }
 
-/** `Bucket.Example.com.:443` → `bucket.example.com`; an IPv6 literal keeps its brackets. */
+/** Normalises a host: `Bucket.Example.com.:443` → `bucket.example.com`. An IPv6 literal keeps its brackets. */
 function bareHostName(host: string | undefined): string {
   return (host ?? '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }
@@ -98,10 +98,10 @@ function decodeBucket(raw: string): string {
 
 const badEscape = /%(?![0-9A-Fa-f]{2})/;
 
-/** The most bytes of UTF-8 that a key can have: the table is cut to it (docs/data-layout.md). */
+/** The maximum length of a key in bytes of UTF-8, which the design of the table relies on (docs/data-layout.md). */
 export const maximumKeyBytes = 1024;
 
-/** Decodes a key as it stands in a path or in x-amz-copy-source: once, and `+` is a plus. Throws as {@link resolveTarget}. */
+/** Decodes a key in a path or in x-amz-copy-source once, and keeps `+`. Throws as {@link resolveTarget}. */
 export function decodeKey(raw: string): string {
   if (badEscape.test(raw)) throw new S3Error('InvalidURI');
   let key: string;
@@ -115,14 +115,14 @@ export function decodeKey(raw: string): string {
 }
 
 /**
- * Checks a key that came in some other way, such as the body of DeleteObjects. Throws as {@link resolveTarget}.
- * @param maximum of its bytes: fewer for a key that is to be written, if the deployment has set it so
+ * Checks a key from another source, such as the body of DeleteObjects. Throws as {@link resolveTarget}.
+ * @param maximum length in bytes, which a deployment may lower for keys to be written
  */
 export function checkKey(key: string, maximum: number = maximumKeyBytes): void {
   if (key.includes('\0')) throw new S3Error('InvalidRequest', { message: 'Object keys must not contain NUL.' });
   if (Buffer.byteLength(key) > maximum) {
     throw new S3Error('InvalidObjectName', {
-      message: `Object keys are at most ${maximum} bytes of UTF-8 long.`,
+      message: `Object keys must be at most ${maximum} bytes of UTF-8 long.`,
     });
   }
 }

@@ -6,9 +6,9 @@ function isBlank(code: number): boolean {
 }
 
 /**
- * A field's value without the blanks (SP and HTAB, RFC 9110 §5.6.3) at its ends. Unlike `String.prototype.trim` it takes nothing
- * else away: values are bytes as latin1 characters, and 0xA0 is the end of `à` there. Looks at each blank at the ends once and at no
- * other character; a pattern such as `/[ \t]+$/` begins anew at each blank of a run inside, which takes the square of its length.
+ * Removes blanks (SP and HTAB, RFC 9110 §5.6.3) from both ends of a field's value. Unlike `String.prototype.trim`,
+ * removes nothing else: values are bytes as latin1 characters, where 0xA0 ends `à`. Runs in linear time; a pattern such
+ * as `/[ \t]+$/` is quadratic in the length of an inner run of blanks.
  */
 export function trimBlanks(value: string): string {
   let start = 0;
@@ -18,9 +18,9 @@ export function trimBlanks(value: string): string {
   return value.slice(start, end);
 }
 
-/** As {@link trimBlanks}, and each run of blanks inside becomes one space. */
+/** Trims as {@link trimBlanks} and replaces each inner run of blanks by one space. */
 export function foldBlanks(value: string): string {
   const trimmed = trimBlanks(value);
-  // A run is matched as a whole wherever a match begins, so this is one pass.
+  // Linear, since each run is matched as a whole.
   return /[ \t]/.test(trimmed) ? trimmed.replace(/[ \t]+/g, ' ') : trimmed;
 }

@@ -3,11 +3,12 @@ import { S3Error } from '../errors/s3-error.ts';
 const shape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const forbidden = /\.\.|\.-|-\./;
 const dottedQuad = /^\d{1,3}(?:\.\d{1,3}){3}$/;
-/** API Gateway answers these itself at the root of a path-style address, so no bucket may have them anywhere. */
+/** API Gateway answers these paths itself at the root of a path-style address, so they cannot be bucket names. */
 const reserved = new Set(['ping', 'sping']);
 
 /**
- * 3 to 63 lower-case letters, digits, dots and hyphens, first and last a letter or digit; none of `..`, `.-`, `-.`; not an IP address.
+ * Checks a bucket name: 3 to 63 lower-case letters, digits, dots and hyphens, beginning and ending with a letter or
+ * digit; without `..`, `.-` and `-.`; not an IP address.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
  *
  * @throws S3Error InvalidBucketName

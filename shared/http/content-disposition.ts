@@ -4,8 +4,9 @@ const parameter = /;\s*(filename\*?)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]+))/g
 const extended = /^UTF-8'[^']*'(.*)$/i;
 
 /**
- * The file name in the value of a Content-Disposition field (RFC 6266), whose bytes come as latin1 characters; undefined if it has
- * none. `filename*` wins over `filename`, as the RFC says. Only the last segment counts of what looks like a path.
+ * Returns the file name in a Content-Disposition field (RFC 6266), whose bytes are given as latin1 characters, or
+ * undefined. `filename*` takes precedence over `filename`, as the RFC requires. Returns only the last segment of a
+ * path.
  */
 export function fileNameOf(value: string): string | undefined {
   const found = new Map<string, string>();
@@ -16,14 +17,14 @@ export function fileNameOf(value: string): string | undefined {
   return name === undefined ? undefined : baseName(name);
 }
 
-/** What is behind the last slash or backslash; undefined if that is nothing. */
+/** Returns the part of a path after the last slash or backslash, or undefined if it is empty. */
 export function baseName(path: string): string | undefined {
   return path.split(/[/\\]/).at(-1) || undefined;
 }
 
 /**
- * The value by which a browser saves an answer as a file of this name and shows it nowhere: in ASCII for old clients and, where
- * that is not the whole name, in UTF-8 (RFC 6266 §4.3, RFC 8187).
+ * Returns the field value that makes a browser save a response under this name and not display it: in ASCII for old
+ * clients and also in UTF-8 if the name is not ASCII (RFC 6266 §4.3, RFC 8187).
  */
 export function attachment(name: string): string {
   const ascii = name.replace(/[^ -~]|["\\%]/gu, '_');
@@ -31,7 +32,7 @@ export function attachment(name: string): string {
   return ascii === name ? fallback : `${fallback}; filename*=UTF-8''${extendedValue(name)}`;
 }
 
-/** Percent-encodes all but the `attr-char` of RFC 8187. */
+/** Percent-encodes all characters except the `attr-char` of RFC 8187. */
 function extendedValue(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }
@@ -46,7 +47,7 @@ function decoded(value: string | undefined): string | undefined {
   }
 }
 
-/** Clients leave UTF-8 in it, which nothing allows and browsers read. */
+/** Decodes UTF-8 in a plain parameter, which no standard allows but clients send and browsers accept. */
 function plain(value: string | undefined): string | undefined {
   return value === undefined ? undefined : utf8Of(value);
 }

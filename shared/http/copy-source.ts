@@ -3,7 +3,7 @@ import { decodeKey } from './address.ts';
 import { checkBucketName } from './bucket-name.ts';
 import { utf8Of } from './message.ts';
 
-/** An object named by a header: the source of a copy. */
+/** The source object of a copy, as a header names it. */
 export interface CopySource {
   readonly bucket: string;
   readonly key: string;
@@ -13,8 +13,8 @@ export interface CopySource {
 const field = 'x-amz-copy-source';
 
 /**
- * Reads x-amz-copy-source, `[/]bucket/key[?versionId=v]`. The version is split off the raw value at the last `?versionId=`, the
- * bucket at the first slash, and only then the key is decoded, once; a plus stays a plus.
+ * Parses x-amz-copy-source, `[/]bucket/key[?versionId=v]`. Splits off the version at the last `?versionId=` of the raw
+ * value and the bucket at the first slash, then decodes the key once; `+` stays a plus sign.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
  *
  * @throws S3Error InvalidArgument, InvalidBucketName, InvalidURI, InvalidObjectName, InvalidRequest
@@ -23,7 +23,7 @@ export function parseCopySource(value: string): CopySource {
   const mark = value.lastIndexOf('?versionId=');
   const name = mark < 0 ? value : value.slice(0, mark);
   const versionId = mark < 0 ? undefined : value.slice(mark + '?versionId='.length);
-  // Some clients encode the whole value, slashes included.
+  // Some clients encode the whole value, including slashes.
   const bare = name.replace(/^\//, '');
   const path = bare.includes('/') ? bare : bare.replaceAll(/%2f/gi, '/').replace(/^\//, '');
   const slash = path.indexOf('/');

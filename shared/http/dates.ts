@@ -1,11 +1,13 @@
 /**
- * Dates as header fields, documents and signatures write them. All are milliseconds since 1970 here; a parser answers
- * undefined for whatever is not a date, never NaN and never the next best date (30 February).
+ * Dates in header fields, documents and signatures, as milliseconds since 1970. Parsers return undefined for an invalid
+ * date, never NaN or the next valid date (30 February).
  */
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`. Old clients write the zone `+0000` and a day of one digit, and leave out the name of the day. */
+/**
+ * `Sun, 06 Nov 1994 08:49:37 GMT`. Old clients write the zone as `+0000`, use one digit for the day, and omit its name.
+ */
 const imfFixdate =
   /^(?:[A-Z][a-z]{2}, )?(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) (?:GMT|UTC|[+-]0000)$/;
 /** `Sunday, 06-Nov-94 08:49:37 GMT` */
@@ -13,7 +15,7 @@ const rfc850 = /^[A-Z][a-z]{5,8}, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}):(\d{2}
 /** `Sun Nov  6 08:49:37 1994` */
 const asctime = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
 
-/** Reads an HTTP date in any of its three forms (RFC 9110 §5.6.7). The name of the day is not checked. */
+/** Parses an HTTP date in any of its three forms (RFC 9110 §5.6.7). Does not check the name of the day. */
 export function parseHttpDate(text: string): number | undefined {
   const trimmed = text.trim();
   let match = imfFixdate.exec(trimmed);
@@ -25,22 +27,22 @@ export function parseHttpDate(text: string): number | undefined {
   return undefined;
 }
 
-/** Writes an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`. Milliseconds are cut off. */
+/** Formats an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`. Milliseconds are truncated. */
 export function formatHttpDate(milliseconds: number): string {
   return new Date(milliseconds).toUTCString();
 }
 
-/** Behind the last moment that an HTTP date can say: its year has four digits. */
+/** The first moment after the range of HTTP dates, whose years have four digits. */
 const beyondHttpDates = 253_402_300_800_000;
 
-/** As {@link formatHttpDate}; undefined for what no HTTP date can say. */
+/** Formats as {@link formatHttpDate}, or returns undefined if the time is out of range. */
 export function httpDateIfAny(milliseconds: number): string | undefined {
   return milliseconds < beyondHttpDates ? formatHttpDate(milliseconds) : undefined;
 }
 
 const iso = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:?\d{2}))?$/i;
 
-/** Reads ISO 8601 with a zone, with or without a fraction of a second; a date alone is its midnight, UTC. */
+/** Parses ISO 8601 with a zone and an optional fraction of a second. A date alone means midnight UTC. */
 export function parseIsoDate(text: string): number | undefined {
   const match = iso.exec(text.trim());
   if (!match) return undefined;
@@ -51,7 +53,7 @@ export function parseIsoDate(text: string): number | undefined {
   return time + Number(fraction.padEnd(3, '0').slice(0, 3)) - offset;
 }
 
-/** Reads what SDKs send where the API says "timestamp" only: an HTTP date or ISO 8601. */
+/** Parses a "timestamp" as SDKs send it: an HTTP date or ISO 8601. */
 export function parseTimestamp(text: string): number | undefined {
   return parseHttpDate(text) ?? parseIsoDate(text);
 }
@@ -60,12 +62,18 @@ function monthOf(name: string): number {
   return months.indexOf(name);
 }
 
-/** Two digits mean 1970 to 2069, as POSIX has it; RFC 9110's rule needs a clock and differs only far from today. */
+/**
+ * Expands two digits to 1970–2069, as POSIX does. RFC 9110's rule needs the current time and gives another result only
+ * for distant years.
+ */
 function fullYear(twoDigits: string): string {
   return (Number(twoDigits) < 70 ? '20' : '19') + twoDigits;
 }
 
-/** A leap second (60) is the first second of the next minute. */
+/**
+ * Returns a moment in milliseconds, or undefined if it does not exist. A leap second (60) is the first second of the
+ * next minute.
+ */
 function moment(
   year: string,
   month: number,

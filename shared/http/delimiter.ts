@@ -2,9 +2,9 @@ import { invalidArgument } from '../errors/s3-error.ts';
 import type { Query } from './query.ts';
 
 /**
- * Reads the delimiter of a listing; `''` for none. Listings are always in order, so `allow-unordered`, by which Ceph RGW lists faster,
- * changes nothing; but as there it cannot be asked for together with a delimiter.
- * @throws S3Error InvalidArgument for both of them. https://docs.ceph.com/en/latest/radosgw/s3/bucketops/#get-bucket
+ * Reads the delimiter of a listing, or `''` for none. Listings are always ordered, so `allow-unordered`, a Ceph RGW
+ * option for faster listings, has no effect; as in Ceph RGW, it cannot be combined with a delimiter.
+ * @throws S3Error InvalidArgument if both are given. https://docs.ceph.com/en/latest/radosgw/s3/bucketops/#get-bucket
  */
 export function parseDelimiter(query: Query): string {
   const delimiter = query.get('delimiter') ?? '';

@@ -2,8 +2,9 @@ import { parseHttpDate } from './dates.ts';
 import type { ObjectFacts } from './preconditions.ts';
 
 /**
- * Whether the Range field of a request counts. If-Range names the version a client holds a part of, by entity tag or by
- * date; for any other version it gets the whole (RFC 9110 §13.1.5). A weak tag never matches: the bytes may differ.
+ * Tells whether a request's Range field applies. If-Range names, by entity tag or date, the version of which the client
+ * holds a part; for any other version the client gets the whole object (RFC 9110 §13.1.5). A weak tag never matches,
+ * because the bytes may differ.
  */
 export function rangeApplies(ifRange: string | undefined, object: ObjectFacts): boolean {
   if (ifRange === undefined) return true;

@@ -1,9 +1,9 @@
 /**
- * A request and a response as every transport delivers them: raw target, header fields in their order, streamed body.
- * Nothing here is normalised, because a signature covers what was sent.
+ * Requests and responses, the same for every transport: raw target, header fields in order, streamed body. Nothing is
+ * normalised, because a signature covers what was sent.
  */
 
-/** Header fields, names compared without case (RFC 9110 §5). Values are bytes as latin1 characters, as on the wire. */
+/** Header fields with case-insensitive names (RFC 9110 §5). Values are bytes as latin1 characters, as on the wire. */
 export class Fields {
   readonly #entries: [name: string, value: string][] = [];
   readonly #byName = new Map<string, string[]>();
@@ -12,7 +12,7 @@ export class Fields {
     for (const [name, value] of entries) this.add(name, value);
   }
 
-  /** From Node's `rawHeaders`: name, value, name, value … */
+  /** Creates fields from Node's `rawHeaders`: name, value, name, value … */
   static fromRaw(raw: readonly string[]): Fields {
     const fields = new Fields();
     for (let at = 0; at + 1 < raw.length; at += 2) fields.add(raw[at]!, raw[at + 1]!);
@@ -28,13 +28,13 @@ export class Fields {
     return this;
   }
 
-  /** The value, repeated fields joined with a comma (RFC 9110 §5.3), or undefined. */
+  /** Returns a field's value, with repeated fields joined by a comma (RFC 9110 §5.3), or undefined. */
   get(name: string): string | undefined {
     const values = this.#byName.get(name);
     return values === undefined ? undefined : values.length === 1 ? values[0] : values.join(',');
   }
 
-  /** The values of every field of this name, in order. */
+  /** Returns the values of all fields with this name, in order. */
   all(name: string): readonly string[] {
     return this.#byName.get(name) ?? [];
   }
@@ -43,18 +43,18 @@ export class Fields {
     return this.#byName.has(name);
   }
 
-  /** The distinct names, lower case, in order of first appearance. */
+  /** Returns the distinct names in lower case, in order of first appearance. */
   names(): Iterable<string> {
     return this.#byName.keys();
   }
 
-  /** Every field, names lower case, in the order received. */
+  /** Iterates over the fields in the order received, with names in lower case. */
   [Symbol.iterator](): Iterator<readonly [string, string]> {
     return this.#entries[Symbol.iterator]();
   }
 }
 
-/** The text of a field's value that a client may have left UTF-8 in, unescaped. */
+/** Decodes a value that may contain unescaped UTF-8. */
 export function utf8Of(value: string): string {
   return Buffer.from(value, 'latin1').toString('utf8');
 }
@@ -64,21 +64,21 @@ export interface RequestMessage {
   /** Path and query exactly as received, undecoded: `/bucket/a%2Fb?acl`. */
   readonly target: string;
   readonly fields: Fields;
-  /** The bytes after transfer decoding. Reading begins at the first `next()`; only then is 100-continue sent. */
+  /** The bytes after transfer decoding. Reading starts with the first `next()`, which also sends 100-continue. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Whether the client reached us over TLS (through a trusted proxy, if any). */
+  /** True if the client connected over TLS, possibly to a trusted proxy. */
   readonly secure: boolean;
-  /** How many bytes of the body have been read so far. */
+  /** Returns the number of body bytes read. */
   readonly received?: () => number;
-  /** The client's address, taken from a trusted hop only. */
+  /** The client's address, as reported by trusted hops only. */
   readonly remoteAddress: string;
 }
 
 export interface ResponseMessage {
   readonly status: number;
   readonly fields: Fields;
-  /** Undefined: no body. A string is sent as UTF-8. Bytes and strings get a Content-Length, unless `chunked`. */
+  /** Undefined: no body. Strings are sent as UTF-8. Bytes and strings get a Content-Length, unless `chunked`. */
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Sends the body with chunked transfer coding, as S3 does for its XML answers. */
+  /** Sends the body with chunked transfer coding, as S3 does for XML responses. */
   readonly chunked?: boolean;
 }

@@ -1,18 +1,18 @@
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 
-/** A form that was read up to the content of its file. */
+/** A form read up to the content of its file. */
 export interface MultipartForm {
-  /** Name and value of every field before the file, in order, as sent; bytes as latin1 characters. */
+  /** The fields before the file, in order and as sent; bytes as latin1 characters. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** What the client calls the file, often with a path; bytes as latin1 characters. Undefined if it does not say. */
+  /** The file name that the client gives, often with a path; bytes as latin1 characters. Undefined if absent. */
   readonly fileName: string | undefined;
   /**
-   * The content of the file as it arrives. It ends only after the rest of the form was read and found well-formed; until
-   * then nothing of it may be believed.
+   * The content of the file as it arrives. It ends only once the rest of the form has been read and found well-formed;
+   * do not rely on any of it before.
    * @throws S3Error MalformedPOSTRequest, MaxPostPreDataLengthExceeded, InvalidArgument (a second file)
    */
   readonly file: AsyncIterable<Uint8Array>;
-  /** Stops reading, whether the file was read or not. To be called by whoever asked for the form. */
+  /** Stops reading, whether or not the file was read. Must be called by the form's user. */
   close(): Promise<void>;
 }
 
@@ -21,12 +21,12 @@ const emptyLine = Buffer.from('\r\n\r\n');
 const carriageReturn = 0x0d;
 
 /**
- * Reads a body of multipart/form-data (RFC 7578, RFC 2046 §5.1) up to the content of its file: the part with the name
- * `file`, in any case, whether or not it has a file name. Parts after it are read and ignored.
+ * Reads a multipart/form-data body (RFC 7578, RFC 2046 §5.1) up to the content of its file: the part named `file`, in
+ * any case, with or without a file name. Later parts are read and ignored.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html
  *
- * @param contentType of the request: names the boundary
- * @param maximum the most bytes that may stand beside the content of the file
+ * @param contentType of the request, which names the boundary
+ * @param maximum total size of everything except the file's content, in bytes
  * @throws S3Error InvalidArgument (not a form, no file), MalformedPOSTRequest, MaxPostPreDataLengthExceeded
  */
 export async function readMultipartForm(
@@ -55,13 +55,13 @@ function boundaryOf(contentType = ''): string {
   return boundary;
 }
 
-/** Pulls a form from its body piece by piece; holds no more of it than one piece and the fields. */
+/** Reads a form from its body chunk by chunk. Buffers at most one chunk and the fields. */
 class FormReader {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #delimiter: Buffer;
-  /** What was received and not yet understood. The first boundary needs no line break before it: one is put there. */
+  /** Bytes received but not parsed. Starts with a line break, since the first boundary need not have one before it. */
   #unread: Buffer = lineBreak;
-  /** How many bytes may still come beside the content of the file. */
+  /** The number of bytes still allowed besides the file's content. */
   #left: number;
 
   constructor(body: AsyncIterable<Uint8Array>, boundary: string, maximum: number) {
@@ -94,7 +94,7 @@ class FormReader {
     }
   }
 
-  /** What comes before the next delimiter, handed on as it arrives. */
+  /** Yields the bytes before the next delimiter as they arrive. */
   async *#content(): AsyncGenerator<Uint8Array> {
     for (;;) {
       const at = this.#unread.indexOf(this.#delimiter);
@@ -110,7 +110,7 @@ class FormReader {
     }
   }
 
-  /** Reads what comes after the file. S3 ignores it, but it must be the rest of a form. */
+  /** Reads the parts after the file. S3 ignores them, but they must be well-formed. */
   async #readRest(): Promise<void> {
     while (await this.#hasAnother()) {
       if (isFile(parsePartHeaders(await this.#through(emptyLine)).name)) throw notOneFile();
@@ -122,16 +122,19 @@ class FormReader {
     } while (await this.#receivedMore());
   }
 
-  /** After a boundary: whether it begins another part. Blanks may stand between it and the end of its line. */
+  /**
+   * Tells, after a boundary, whether another part follows. Blanks may come between the boundary and the end of its
+   * line.
+   */
   async #hasAnother(): Promise<boolean> {
     while (this.#unread.length < 2) await this.#receive();
     if (this.#unread.subarray(0, 2).equals(Buffer.from('--'))) return false;
     const padding = (await this.#through(lineBreak)).toString('latin1');
-    if (!/^[ \t]*$/.test(padding)) throw malformed('A boundary of the form does not end its line.');
+    if (!/^[ \t]*$/.test(padding)) throw malformed('A boundary of the form must be followed by the end of its line.');
     return true;
   }
 
-  /** What comes before a mark; takes the mark too. */
+  /** Consumes the bytes up to and including a mark and returns those before it. */
   async #through(mark: Buffer): Promise<Buffer> {
     for (let searched = 0; ;) {
       const at = this.#unread.indexOf(mark, searched);
@@ -166,7 +169,10 @@ class FormReader {
   }
 }
 
-/** Where at the end of the bytes a delimiter begins that the next piece could complete; else their length. */
+/**
+ * Returns the index where a delimiter may begin at the end of the bytes, to be completed by the next chunk; otherwise
+ * their length.
+ */
 function beginningOf(delimiter: Buffer, bytes: Buffer): number {
   const first = Math.max(0, bytes.length - delimiter.length + 1);
   for (let at = bytes.indexOf(carriageReturn, first); at >= 0; at = bytes.indexOf(carriageReturn, at + 1)) {
@@ -180,7 +186,7 @@ function isFile(name: string): boolean {
 }
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const controls = /[\x00-\x08\x0a-\x1f\x7f]/;
 
 function parsePartHeaders(bytes: Buffer): { readonly name: string; readonly fileName: string | undefined } {
@@ -188,11 +194,11 @@ function parsePartHeaders(bytes: Buffer): { readonly name: string; readonly file
   for (const line of bytes.toString('latin1').split('\r\n')) {
     const [name = '', ...rest] = line.split(':');
     if (rest.length === 0 || !token.test(name) || controls.test(line) || headers.has(name.toLowerCase())) {
-      throw malformed('A part of the form has a head that is not well-formed.');
+      throw malformed('A part of the form has malformed headers.');
     }
     headers.set(name.toLowerCase(), rest.join(':').trim());
   }
-  // Whoever encodes the content (RFC 7578 §4.7 tells not to) would get back what was never meant.
+  // Clients that encode the content, which RFC 7578 §4.7 deprecates, would have it stored encoded.
   if (!/^(?:7bit|8bit|binary)$/i.test(headers.get('content-transfer-encoding') ?? 'binary')) {
     throw malformed('The parts of the form must not have a transfer encoding.');
   }
@@ -205,13 +211,13 @@ function parsePartHeaders(bytes: Buffer): { readonly name: string; readonly file
 }
 
 interface Parameterised {
-  /** Lower case. */
+  /** In lower case. */
   readonly type: string;
   /** Names in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Takes `type; name=value; name="value"` apart; undefined if it is not of that form or a name comes twice. */
+/** Parses `type; name=value; name="value"`. Returns undefined if it does not have this form or repeats a name. */
 function parseParameterised(text: string): Parameterised | undefined {
   const type = /^[^\s;]+/.exec(text)?.[0] ?? '';
   const parameters = new Map<string, string>();
@@ -223,7 +229,7 @@ function parseParameterised(text: string): Parameterised | undefined {
     const [, name, quoted, bare] = match;
     if (name === undefined) continue;
     if (parameters.has(name.toLowerCase())) return undefined;
-    // A backslash escapes a quote only: some browsers send whole paths, `C:\folder\file`.
+    // A backslash escapes only a quote: some browsers send whole paths, `C:\folder\file`.
     parameters.set(name.toLowerCase(), quoted?.replaceAll('\\"', '"') ?? bare!);
   }
   return { type: type.toLowerCase(), parameters };

@@ -2,8 +2,8 @@ import { invalidArgument } from '../errors/s3-error.ts';
 import type { Query } from './query.ts';
 
 /**
- * Reads `max-keys` and its like: a larger number than the maximum counts, and is echoed, as the maximum.
- * @throws S3Error InvalidArgument for what is no number, or is negative
+ * Reads `max-keys` and similar parameters. A value above the maximum is reduced to the maximum, in the response too.
+ * @throws S3Error InvalidArgument if the value is negative or not a number
  */
 export function parsePageSize(query: Query, name: string, maximum: number): number {
   const value = query.get(name);

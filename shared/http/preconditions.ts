@@ -4,24 +4,27 @@ import type { Fields } from './message.ts';
 
 /*
  * Conditional requests (RFC 9110 §13, https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-requests.html).
- * Reading the fields and judging an object are apart: fields are read with the request, an object is judged only behind
- * authorisation, and a write is checked again at every attempt of its commit.
+ * The fields are read with the request but evaluated later: reads only after authorisation, writes at every attempt to
+ * commit.
  */
 
-/** What a condition is compared with. Undefined, where allowed, is an absent object or a current delete marker. */
+/**
+ * The facts that conditions are compared with. Undefined, where allowed: the object is absent or its current version is
+ * a delete marker.
+ */
 export interface ObjectFacts {
   /** Without quotes. */
   readonly etag: string;
-  /** Milliseconds since 1970; compared by the second. */
+  /** Milliseconds since 1970, compared at a resolution of one second. */
   readonly lastModified: number;
 }
 
-/** A list of entity tags without quotes and weakness, or any. */
+/** A list of entity tags without quotes and `W/`, or any. */
 export type EntityTags = '*' | readonly string[];
 
-/** The If-* fields of a request, or those about the source of a copy. */
+/** The If-* fields of a request, or those for the source of a copy. */
 export interface Preconditions {
-  /** What stands before the names of the fields; `''` for the request's own. */
+  /** The prefix of the field names: `''` for the request's own. */
   readonly prefix: string;
   readonly ifMatch: EntityTags | undefined;
   readonly ifNoneMatch: EntityTags | undefined;
@@ -29,14 +32,14 @@ export interface Preconditions {
   readonly ifUnmodifiedSince: number | undefined;
 }
 
-/** A condition that did not hold, named as in the error body. */
+/** A condition that failed, as named in the error body. */
 export interface Failed {
   readonly failed: string;
 }
 
 /**
- * Reads If-Match, If-None-Match, If-Modified-Since and If-Unmodified-Since without judging them. Invalid dates are
- * ignored (RFC 9110 §13.1.3).
+ * Reads If-Match, If-None-Match, If-Modified-Since and If-Unmodified-Since without evaluating them. Ignores invalid
+ * dates (RFC 9110 §13.1.3).
  * @param prefix `x-amz-copy-source-` or `x-amz-rename-source-` for the conditions on a source
  */
 export function parsePreconditions(fields: Fields, prefix = ''): Preconditions {
@@ -49,33 +52,33 @@ export function parsePreconditions(fields: Fields, prefix = ''): Preconditions {
   };
 }
 
-/** Whether a write hangs on a condition at all. */
+/** Tells whether a write has conditions. */
 export function isConditionalWrite({ ifMatch, ifNoneMatch }: Preconditions): boolean {
   return ifMatch !== undefined || ifNoneMatch !== undefined;
 }
 
-/** Reads `"a", W/"b", c` or `*`. Many clients leave the quotes out; some write them around the star. */
+/** Parses `"a", W/"b", c` or `*`. Many clients omit the quotes; some quote the star. */
 export function parseEntityTags(value: string): EntityTags {
   const tags = Array.from(value.matchAll(/(?:W\/)?"([^"]*)"|([^\s,"]+)/g), ([, quoted, bare]) => quoted ?? bare!);
   return tags.includes('*') ? '*' : tags;
 }
 
 /**
- * Judges GET and HEAD. A missing object has answered 404 before.
- * If-Match outranks If-Unmodified-Since, and If-None-Match outranks If-Modified-Since.
+ * Evaluates the conditions of GET and HEAD for an existing object. If-Match takes precedence over If-Unmodified-Since,
+ * and If-None-Match over If-Modified-Since.
  */
 export function judgeRead(conditions: Preconditions, object: ObjectFacts): 'proceed' | 'not-modified' | Failed {
   return brokenMatch(conditions, object) ?? (unchanged(conditions, object) === undefined ? 'proceed' : 'not-modified');
 }
 
-/** Judges the source of a copy or a rename, where "not modified" is a failure like any other. */
+/** Evaluates the conditions on the source of a copy or a rename, where "not modified" is a failure like any other. */
 export function judgeSource(conditions: Preconditions, source: ObjectFacts): 'proceed' | Failed {
   return brokenMatch(conditions, source) ?? unchanged(conditions, source) ?? 'proceed';
 }
 
 /**
- * Judges what a write replaces: PUT, POST, CompleteMultipartUpload and the target of a copy know the two conditions on
- * entity tags only.
+ * Evaluates the conditions of a write against the object it replaces. PUT, POST, CompleteMultipartUpload and the target
+ * of a copy support only the two conditions on entity tags.
  */
 export function judgeWrite(
   { prefix, ifMatch, ifNoneMatch }: Preconditions,
@@ -91,7 +94,7 @@ export function judgeWrite(
   return 'proceed';
 }
 
-/** Judges the target of a rename, which knows the conditions on dates as well. */
+/** Evaluates the conditions on the target of a rename, which also supports conditions on dates. */
 export function judgeRenameTarget(
   conditions: Preconditions,
   current: ObjectFacts | undefined,
@@ -100,7 +103,7 @@ export function judgeRenameTarget(
   return verdict === 'proceed' && current !== undefined ? judgeSource(conditions, current) : verdict;
 }
 
-/** What a DELETE may hang on, in its header fields or in an entry of DeleteObjects. */
+/** The conditions of a DELETE, from header fields or an entry of DeleteObjects. */
 export interface DeleteConditions {
   readonly ifMatch: EntityTags | undefined;
   readonly lastModified: number | undefined;
@@ -111,8 +114,8 @@ const lastModifiedField = 'x-amz-if-match-last-modified-time';
 const sizeField = 'x-amz-if-match-size';
 
 /**
- * Reads the conditions of DeleteObject. Unlike If-Modified-Since, a date that can't be read is an error: ignoring it
- * would delete what the client wanted to keep.
+ * Reads the conditions of DeleteObject. An invalid date is an error, unlike in If-Modified-Since: ignoring it would
+ * delete an object that the client meant to keep.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html
  * @throws S3Error InvalidArgument
  */
@@ -124,7 +127,7 @@ export function parseDeleteConditions(fields: Fields): DeleteConditions {
   };
 }
 
-/** Judges a DELETE. Deleting what is absent succeeds whatever the conditions. */
+/** Evaluates the conditions of a DELETE. Deleting an absent object succeeds whatever the conditions. */
 export function judgeDelete(
   { ifMatch, lastModified, size }: DeleteConditions,
   current: (ObjectFacts & { readonly size: number }) | undefined,
@@ -137,21 +140,21 @@ export function judgeDelete(
   return size === undefined || size === current.size ? 'proceed' : { failed: sizeField };
 }
 
-/** The error a verdict stands for; undefined for those that are none. */
+/** Returns the error for a verdict, or undefined if the verdict is not an error. */
 export function verdictError(verdict: 'proceed' | 'not-modified' | 'no-such-key' | Failed): S3Error | undefined {
   if (verdict === 'no-such-key') return new S3Error('NoSuchKey');
   if (typeof verdict === 'string') return undefined;
   return new S3Error('PreconditionFailed', { details: { Condition: verdict.failed } });
 }
 
-/** If-Match, or without it If-Unmodified-Since, failing. */
+/** Returns If-Match or, in its absence, If-Unmodified-Since if it fails. */
 function brokenMatch({ prefix, ifMatch, ifUnmodifiedSince }: Preconditions, object: ObjectFacts): Failed | undefined {
   if (ifMatch !== undefined) return matches(ifMatch, object) ? undefined : { failed: `${prefix}If-Match` };
   if (ifUnmodifiedSince === undefined || seconds(object.lastModified) <= seconds(ifUnmodifiedSince)) return undefined;
   return { failed: `${prefix}If-Unmodified-Since` };
 }
 
-/** If-None-Match, or without it If-Modified-Since, failing. */
+/** Returns If-None-Match or, in its absence, If-Modified-Since if it fails. */
 function unchanged({ prefix, ifNoneMatch, ifModifiedSince }: Preconditions, object: ObjectFacts): Failed | undefined {
   if (ifNoneMatch !== undefined) return matches(ifNoneMatch, object) ? { failed: `${prefix}If-None-Match` } : undefined;
   if (ifModifiedSince === undefined || seconds(object.lastModified) > seconds(ifModifiedSince)) return undefined;

@@ -1,6 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
 
-/** One name and value of a query string, decoded; `rawName` and `rawValue` are as sent. */
+/** A decoded query parameter; `rawName` and `rawValue` are as sent. */
 export interface QueryParameter {
   readonly name: string;
   readonly value: string;
@@ -8,13 +8,13 @@ export interface QueryParameter {
   readonly rawValue: string;
 }
 
-/** What a bare `+` stands for: a space, or itself to clients that do not escape it. */
+/** The meaning of a bare `+`: a space, or a plus sign for clients that do not escape it. */
 export type Plus = ' ' | '+';
 
-/** The parameters of a query string in their order, in one reading of it. Names keep their case. */
+/** The parameters of a query string in order, in one of its readings. Names are case-sensitive. */
 export class Query {
   readonly parameters: readonly QueryParameter[];
-  /** What a bare `+` stands for in this reading. */
+  /** The meaning of a bare `+` in this reading. */
   readonly plus: Plus;
   readonly #first = new Map<string, string>();
   readonly #check: ((name: string) => void) | undefined;
@@ -29,9 +29,9 @@ export class Query {
   static readonly empty = new Query([], ' ');
 
   /**
-   * Splits a raw query string (without the `?`). A bare `+` is a space; what else it may be, {@link readings} tells.
+   * Parses a raw query string (without the `?`). A bare `+` is a space; {@link readings} returns the alternatives.
    *
-   * @throws S3Error InvalidURI for a bad percent escape or invalid UTF-8
+   * @throws S3Error InvalidURI for an invalid percent escape or invalid UTF-8
    */
   static parse(raw: string): Query {
     if (raw === '') return Query.empty;
@@ -46,7 +46,10 @@ export class Query {
     return new Query(parameters, ' ');
   }
 
-  /** The ways to read the query, the likely one first. Which of them the client meant, only its signature tells. */
+  /**
+   * Yields the possible readings of the query, the most likely first. Only the signature tells which one the client
+   * meant.
+   */
   *readings(): Generator<Query> {
     yield this;
     if (this.plus === '+' || !this.parameters.some(hasBarePlus)) return;
@@ -54,12 +57,15 @@ export class Query {
     yield new Query(parameters, '+', this.#check);
   }
 
-  /** The same query, which calls `check` with the name of each of its parameters that is asked for: it throws for one that must not count. */
+  /**
+   * Returns the same query, but calls `check` with the name of each parameter that is read: it throws if the parameter
+   * must not be used.
+   */
   checkedBy(check: (name: string) => void): Query {
     return new Query(this.parameters, this.plus, check);
   }
 
-  /** The first value of a parameter ('' if it has none), or undefined. */
+  /** Returns the first value of a parameter ('' if it has none), or undefined. */
   get(name: string): string | undefined {
     const value = this.#first.get(name);
     if (value !== undefined) this.#check?.(name);
@@ -81,7 +87,7 @@ function decoded(rawName: string, rawValue: string, plus: Plus): QueryParameter 
 
 function decode(raw: string, plus: Plus): string {
   const spaced = raw.includes('+') ? raw.replaceAll('+', plus) : raw;
-  // Most have nothing to decode, and to find that out in here is much cheaper.
+  // Most have nothing to decode, and checking that here is much cheaper.
   if (!spaced.includes('%')) return spaced;
   try {
     return decodeURIComponent(spaced);

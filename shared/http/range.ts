@@ -1,6 +1,6 @@
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 
-/** A stretch of bytes, both ends included. */
+/** A range of bytes, both ends inclusive. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
@@ -9,8 +9,8 @@ export interface ByteRange {
 const oneRange = /^bytes=(\d*)-(\d*)$/i;
 
 /**
- * Reads a Range header field against the size of what is asked for (RFC 9110 §14.2). Undefined means the whole: so does
- * whatever is no range S3 knows (other units, several ranges, last before first), which servers ignore.
+ * Parses a Range header field for a representation of this size (RFC 9110 §14.2). Returns undefined for the whole
+ * object, as also for ranges that S3 ignores (other units, several ranges, last before first).
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html#API_GetObject_RequestSyntax
  */
 export function parseRange(field: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
@@ -27,12 +27,12 @@ export function parseRange(field: string | undefined, size: number): ByteRange |
   return { first: Number(first), last: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
 }
 
-/** The Content-Range field of a 206: `bytes 0-4/10`. */
+/** Returns the Content-Range field of a 206 response: `bytes 0-4/10`. */
 export function contentRange({ first, last }: ByteRange, size: number): string {
   return `bytes ${first}-${last}/${size}`;
 }
 
-/** 416 InvalidRange for a range that does not meet the object. */
+/** Creates a 416 InvalidRange error for a range outside the object. */
 export function unsatisfiableRange(field: string, size: number): S3Error {
   return new S3Error('InvalidRange', {
     details: { RangeRequested: field, ActualObjectSize: String(size) },
@@ -43,7 +43,7 @@ export function unsatisfiableRange(field: string, size: number): S3Error {
 const copySourceRangeField = 'x-amz-copy-source-range';
 
 /**
- * Reads x-amz-copy-source-range, which is stricter than Range: `bytes=first-last`, both given.
+ * Parses x-amz-copy-source-range, which is stricter than Range: `bytes=first-last`, both required.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html
  * @throws S3Error InvalidArgument
  */
@@ -61,7 +61,7 @@ export function parseCopySourceRange(value: string): ByteRange {
 }
 
 /**
- * A copy must find all the bytes it names: nothing is clipped.
+ * Checks that all bytes of a copy's range exist; unlike Range, it is not clipped.
  * @throws S3Error InvalidRange
  */
 export function checkCopySourceRange(range: ByteRange, size: number): void {

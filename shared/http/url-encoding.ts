@@ -1,14 +1,16 @@
 import { invalidArgument } from '../errors/s3-error.ts';
 
-/** `encoding-type=url`: how a listing writes names that XML can't carry. Fits what xml/listings takes. */
+/**
+ * The `encoding-type=url` option, by which listings can name keys that XML cannot carry. Compatible with xml/listings.
+ */
 export interface UrlEncoding {
   readonly type: 'url';
   encode(name: string): string;
 }
 
 /**
- * Percent-encodes all but `A-Z a-z 0-9 - _ . ~ * /`. A space becomes `%20` and a plus `%2B`: clients decode a bare plus
- * to a space.
+ * Percent-encodes all characters except `A-Z a-z 0-9 - _ . ~ * /`. A space becomes `%20` and a plus `%2B`, since
+ * clients decode a bare plus to a space.
  */
 export function encodeName(name: string): string {
   if (plain.test(name)) return name;
@@ -22,7 +24,7 @@ const urlEncoding: UrlEncoding = { type: 'url', encode: encodeName };
 
 /**
  * Reads the query parameter `encoding-type` of a listing.
- * @throws S3Error InvalidArgument for anything but `url`
+ * @throws S3Error InvalidArgument for any value other than `url`
  */
 export function parseEncodingType(value: string | undefined): UrlEncoding | undefined {
   if (value === undefined || value === '') return undefined;

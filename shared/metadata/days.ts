@@ -1,23 +1,23 @@
 import { day as dayLength } from '../ports/durations.ts';
 
-/** Days and months of bills are those of UTC, written `2026-11-21` and `2026-11`; times are milliseconds since the epoch. */
+/** Days and months of bills are in UTC, written `2026-11-21` and `2026-11`; times are milliseconds since the epoch. */
 
-/** The day that a moment lies in. */
+/** Returns the day of a moment. */
 export function dayOf(moment: number): string {
   return new Date(moment).toISOString().slice(0, 'yyyy-mm-dd'.length);
 }
 
-/** When a day begins. */
+/** Returns the start of a day. */
 export function beginningOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }
 
-/** The month that a moment lies in. */
+/** Returns the month of a moment. */
 export function monthOf(moment: number): string {
   return dayOf(moment).slice(0, 'yyyy-mm'.length);
 }
 
-/** The days of a month, in order; undefined for what is no month. */
+/** Returns the days of a month, in order, or undefined if the month is invalid. */
 export function daysOf(month: string): readonly string[] | undefined {
   if (!/^[2-9]\d{3}-(?:0[1-9]|1[0-2])$/.test(month)) return undefined;
   const days: string[] = [];

@@ -2,14 +2,14 @@ import { maximumKeyBytes } from '../http/address.ts';
 import { compareUtf8 } from '../ports/utf8-order.ts';
 
 /**
- * A string between two keys, by which a range that holds both can be cut: behind `low`, and not behind `high`. It is about in the middle
- * if the keys between them are spread evenly. Undefined if there is none, or none that the table could look for.
+ * Returns a string that splits a range of keys: after `low` and not after `high`, about in the middle if the keys are
+ * spread evenly. Returns undefined if no such string exists, or none that the table can look up.
  */
 export function keyBetween(low: string, high: string): string | undefined {
   const [a, b] = [codePoints(low), codePoints(high)];
   let at = 0;
   while (at < a.length && a[at] === b[at]) at += 1;
-  // Where the lower key ends the least character counts; none of a key is NUL.
+  // Where the lower key has ended, the least character counts, NUL, which no key contains.
   const from = a[at] ?? 0;
   const to = b[at];
   if (to === undefined || to <= from) return undefined;
@@ -22,7 +22,7 @@ function codePoints(text: string): number[] {
   return Array.from(text, (character) => character.codePointAt(0)!);
 }
 
-/** No key holds a surrogate: the first character behind them stands for all. */
+/** Skips the surrogates, which no key contains: the first character after them stands for all. */
 function noSurrogate(point: number): number {
   return point >= 0xd800 && point <= 0xdfff ? 0xe000 : point;
 }

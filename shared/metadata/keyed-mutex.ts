@@ -1,11 +1,11 @@
 /**
- * Lets whoever changes the same thing in one process do it in turn, in the order they came. It keeps nobody from conflicts
- * with other processes and no promise rests on it: it only spares those who would get in each other's way all the time.
+ * Serialises actions of one process per name, first come, first served. It is no protection against other processes and
+ * correctness does not depend on it: it only spares conflicting writers their retries.
  */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Runs an action when those before it have ended, however they ended. */
+  /** Runs an action once the earlier ones have settled, whether they fulfilled or rejected. */
   async run<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(name);
     const mine = before === undefined ? action() : before.then(action, action);

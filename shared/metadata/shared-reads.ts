@@ -1,6 +1,7 @@
 /**
- * Reads that requests share. A request may use a read that began after it arrived, and only such a read: the answer is then
- * as fresh as one of its own. So at most one read per key is running and one waiting, however many ask.
+ * Reads shared between requests. A request may use only a read that began after the request arrived: the result is then
+ * as fresh as a read by the request itself. So at most one read per key is running and one waiting, however many
+ * requests ask.
  */
 export class SharedReads<Key, Value> {
   readonly #read: (key: Key) => Promise<Value>;

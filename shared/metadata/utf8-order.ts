@@ -1,22 +1,25 @@
 import { maximumKeyBytes } from '../http/address.ts';
 
-/** Where a walk over keys begins: at a key, if it is there, or behind it, or, with neither, at the first. */
+/**
+ * The position where a walk over keys begins: at `from` (inclusive), after `after` (exclusive), or at the first key.
+ */
 export interface Start {
   readonly from?: string;
   readonly after?: string;
 }
 
 /**
- * Where to go on behind every key that begins with `prefix`; undefined if no key can follow.
+ * Returns the position after every key that begins with `prefix`, or undefined if no key can follow.
  *
- * `prefix + '\xff'` is no string of bytes but of characters, and most keys are greater. So the last code point is counted
- * up, past the surrogates, which no key holds; U+10FFFF can't be counted up and is dropped, counting up what is before.
- * The answer is never longer than a key may be, since the table takes no longer sort keys.
+ * `prefix + '\xff'` would not do: it is a string of characters, not bytes, and most characters sort after it. Instead
+ * the last code point is incremented, skipping the surrogates, which no key contains. U+10FFFF cannot be incremented:
+ * it is dropped, and the code point before it is incremented. The result is never longer than a key may be, because the
+ * table accepts no longer sort keys.
  */
 export function behindPrefix(prefix: string): Start | undefined {
   const bytes = Buffer.byteLength(prefix);
   if (bytes > maximumKeyBytes) return behindPrefix(cutToKey(prefix));
-  // Only the key that equals a prefix of full length begins with it; and a greater last code point may take more bytes.
+  // Only the key equal to a full-length prefix begins with it; and a greater last code point may take more bytes.
   if (bytes === maximumKeyBytes) return { after: prefix };
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.length > 0) {
@@ -28,8 +31,9 @@ export function behindPrefix(prefix: string): Start | undefined {
 }
 
 /**
- * As much of a string as a key can hold. A key that goes on differently from here has too little room for the character
- * that was cut off, so its own next character is a shorter one and sorts before it: all such keys lie before the string.
+ * Returns the longest leading part of a string that fits into a key. A key that differs after this part has no room for
+ * the character that was cut off, so its next character is a shorter one and sorts earlier: all such keys sort before
+ * the string.
  */
 function cutToKey(text: string): string {
   const bytes = Buffer.from(text);

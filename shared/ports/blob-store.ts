@@ -1,18 +1,18 @@
 /**
- * The blob store port: immutable byte strings under references that the store invents. A reference owes nothing to a
- * bucket's or an object's name. Held by `test/contract/blob-store.ts`, which runs over every adapter.
+ * The blob store port: immutable byte strings under references that the store generates. A reference does not depend on
+ * the names of the bucket and the object. `test/contract/blob-store.ts` tests every adapter against this contract.
  */
 
-/** Names a blob: 24 to 64 characters of `[A-Za-z0-9_-]`. */
+/** The reference of a blob: 24 to 64 characters of `[A-Za-z0-9_-]`. */
 export type BlobRef = string;
 
-/** The first and the last byte wanted, both inclusive. */
+/** A range of bytes, both ends inclusive. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** What is written beside the bytes so that a scrub can tell whose they were. */
+/** The owner of a blob, stored with its bytes so that a scrub can identify them. */
 export interface BlobOwner {
   readonly bucketId: string;
   readonly key: string;
@@ -25,58 +25,60 @@ export interface BlobDescription {
   readonly writtenAt: number;
 }
 
-/** A blob, and whose bytes they are: undefined if its writing was never finished. */
+/** A blob with its owner, which is undefined if writing the blob was never finished. */
 export interface OwnedBlob extends BlobDescription {
   readonly owner: BlobOwner | undefined;
 }
 
 export interface BlobStore {
   /**
-   * Stores the bytes and returns once they are durable, or will be before any write to the table that begins after it: nothing can
-   * refer to a blob that a crash takes. If `bytes` throws, nothing is left behind (or only what a scrub
-   * finds) and the error passes through unchanged.
-   * @param length the number of bytes if it is known beforehand: a hint, not a check
+   * Stores bytes. Resolves once they are durable, or certain to be before any later write to the table, so that nothing
+   * refers to a blob that a crash loses. If `bytes` throws, stores nothing (or leaves only what a scrub finds) and
+   * rejects with the same error.
+   * @param length the number of bytes if known in advance: a hint, not a check
    */
   write(bytes: AsyncIterable<Uint8Array>, owner: BlobOwner, length?: number): Promise<{ ref: BlobRef; size: number }>;
 
   /**
-   * Opens a blob, or a range of it. Resolves once the blob is known to exist and to have so many bytes; rejects with {@link BlobMissing} or
-   * {@link BlobDamaged} otherwise. What is read later has the length that was asked for, or reading it throws.
-   * Whoever stops reading early calls `return()` on the iterator (as `for await` does), which frees the file or socket.
-   * @param size of the whole blob, in bytes, as whatever refers to it says
-   * @param range within it
+   * Opens a blob, or a range of it. Resolves once the blob is known to exist with this size; otherwise rejects with
+   * {@link BlobMissing} or {@link BlobDamaged}. Iterating yields exactly the requested bytes, or throws. Callers that
+   * stop early must call `return()` on the iterator (as `for await` does) to free the file or socket.
+   * @param size of the whole blob in bytes, as recorded by the item that refers to it
+   * @param range within the blob
    */
   read(ref: BlobRef, size: number, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
 
-  /** Removes blobs. One that is not there is no error. Rejects with {@link BlobsNotRemoved} if only some could be removed. */
+  /**
+   * Removes blobs. Ignores those that do not exist. Rejects with {@link BlobsNotRemoved} if some could not be removed.
+   */
   remove(refs: readonly BlobRef[]): Promise<void>;
 
   /**
-   * After a write to the table of which nobody knows how it ended: no other will refer to these blobs. They stay as far as they are durable;
-   * what is kept for a later write need not be kept any longer.
+   * Tells the store that no later write to the table will refer to these blobs. Called after a write with an unknown
+   * outcome. Durable blobs stay; anything held back for a later write may be dropped.
    */
   abandon(refs: readonly BlobRef[]): void;
 
-  /** Every blob, in no particular order. */
+  /** Lists all blobs, in no particular order. */
   list(): AsyncIterable<BlobDescription>;
 
-  /** One blob without its bytes. Rejects with {@link BlobMissing}. */
+  /** Describes a blob without reading its content. Rejects with {@link BlobMissing}. */
   describe(ref: BlobRef): Promise<OwnedBlob>;
 
-  /** Rejects if the store cannot be used. */
-  check(): Promise<void>;
+  /** Tells whether the store accepts writes, which a full or read-only disk does not. Rejects if it cannot be read. */
+  check(): Promise<{ readonly writable: boolean }>;
 }
 
-/** The blob of this reference is not as long as whatever refers to it says. */
+/** The size of a blob is not the one recorded. */
 export class BlobDamaged extends Error {
-  /** @param stored how many bytes there are; undefined if that is not known */
+  /** @param stored the actual size in bytes, or undefined if unknown */
   constructor(ref: BlobRef, size: number, stored: number | undefined, options?: ErrorOptions) {
-    super(`blob ${ref} has ${stored ?? 'another number of'} bytes instead of ${size}`, options);
+    super(`blob ${ref} has ${stored ?? 'a different number of'} bytes instead of ${size}`, options);
     this.name = 'BlobDamaged';
   }
 }
 
-/** The blob of this reference is not in the store. */
+/** The blob is not in the store. */
 export class BlobMissing extends Error {
   constructor(ref: BlobRef, options?: ErrorOptions) {
     super(`blob ${ref} is missing`, options);
@@ -84,7 +86,7 @@ export class BlobMissing extends Error {
   }
 }
 
-/** Some blobs could not be removed. All others of the call are gone. */
+/** Some blobs could not be removed. All others of the call were. */
 export class BlobsNotRemoved extends Error {
   readonly refs: ReadonlySet<BlobRef>;
 

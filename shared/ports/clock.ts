@@ -1,7 +1,7 @@
-/** The time, so that tests can set it. */
+/** The current time, behind a port so that tests can set it. */
 export interface Clock {
-  /** Milliseconds since the epoch, UTC. */
+  /** Returns the milliseconds since the epoch, UTC. */
   now(): number;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after a number of milliseconds. */
   sleep(milliseconds: number): Promise<void>;
 }

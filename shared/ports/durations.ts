@@ -1,4 +1,4 @@
-/** Durations in milliseconds, as the clock counts. */
+/** Durations in milliseconds, as used by the clock. */
 export const second = 1000;
 export const minute = 60 * second;
 export const hour = 60 * minute;

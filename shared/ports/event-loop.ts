@@ -1,27 +1,27 @@
 /**
- * How much work a request does in one turn of the event loop, in steps. A step is what a microsecond is about enough for on the machine
- * that the tests run on, so that a turn takes some milliseconds there and less than 10.
+ * The work that a request may do in one turn of the event loop, in steps. A step takes about a microsecond on the
+ * machine that runs the tests, so a turn takes several milliseconds there, and less than 10.
  */
 export const stepsPerTurn = 4000;
 
 /**
- * Keeps long work from holding up everything else in the process: it says what it does, and waits for the next turn of the event loop
- * whenever it has done as much as one turn is for. Steps are counted and no clock is read, so that the same input always waits as often.
- * One budget may be shared by workers that run at the same time.
+ * Keeps long-running work from blocking the process. Work reports its steps and waits for the next turn of the event
+ * loop whenever it has used up one turn's share. Counts steps instead of reading a clock, so that the same input always
+ * waits equally often. Concurrent workers may share a budget.
  */
 export class EventLoopBudget {
   readonly #nextTurn: () => Promise<void>;
   #left = stepsPerTurn;
   #waiting: Promise<void> | undefined;
 
-  /** @param nextTurn resolves in the next turn of the event loop, once others had theirs; tests count its calls */
+  /** @param nextTurn resolves in the next turn of the event loop, after pending work has run; tests count its calls */
   constructor(nextTurn: () => Promise<void> = nextTurnOfTheEventLoop) {
     this.#nextTurn = nextTurn;
   }
 
   /**
-   * Says that work of so many steps has been done, or is about to be. What it returns is to be awaited before any more is done: undefined,
-   * which saves a turn of the microtasks, while there is something left.
+   * Reports steps that were taken or are about to be. @returns a promise to await before taking more; undefined while
+   * steps are left, which saves a microtask
    */
   spend(steps: number): Promise<void> | undefined {
     this.#left -= steps;
@@ -33,7 +33,10 @@ export class EventLoopBudget {
     return this.#waiting;
   }
 
-  /** Does work that says after each piece how many steps it took, in as many turns as it takes. @returns what the work returns */
+  /**
+   * Runs work that yields the steps taken since its last yield, in as many turns as needed. @returns the result of the
+   * work
+   */
   async run<Result>(work: Iterator<number, Result>): Promise<Result> {
     for (;;) {
       const { done, value } = work.next();
@@ -43,7 +46,7 @@ export class EventLoopBudget {
     }
   }
 
-  /** As `Array.prototype.map`, where each result takes so many steps. */
+  /** Maps like `Array.prototype.map`, counting a number of steps for each result. */
   async map<Item, Result>(
     items: readonly Item[],
     steps: number,
@@ -59,7 +62,7 @@ export class EventLoopBudget {
   }
 }
 
-/** Does work of pieces at once, for input that is known to be small. */
+/** Runs stepwise work in one go, for input that is known to be small. */
 export function atOnce<Result>(work: Iterator<number, Result>): Result {
   for (;;) {
     const { done, value } = work.next();

@@ -1,11 +1,11 @@
 /**
- * The table port: items under a partition key and a sort key, as DynamoDB has them. An adapter knows nothing of buckets,
- * keys or versions. Every rule here is held by `test/contract/key-value-table.ts`, which runs over every adapter.
+ * The table port: items under a partition key and a sort key, as in DynamoDB. An adapter knows nothing of buckets, keys
+ * or versions. `test/contract/key-value-table.ts` tests every adapter against this contract.
  */
 
 /**
- * A value an attribute may hold. Numbers are safe integers or doubles, of a size from 1e-130 to below 1e126 or zero; bytes
- * are `Uint8Array`; sets hold strings, at least one, in no particular order.
+ * A value of an attribute. Numbers are safe integers or doubles: zero, or of a magnitude from 1e-130 to below 1e126.
+ * Bytes are `Uint8Array`. Sets hold at least one string, in no particular order.
  */
 export type Attribute =
   | string
@@ -17,20 +17,20 @@ export type Attribute =
   | { readonly [name: string]: Attribute };
 
 /**
- * A type of values as the table stores them. An interface has no index signature, so that it is no {@link Attribute}; the same
- * properties spelt out are, and the compiler sees that nothing among them cannot be stored.
+ * A type of values as the table stores them. An interface has no index signature and so is not an {@link Attribute}; a
+ * mapped type with the same properties is, and lets the compiler check that all of them can be stored.
  */
 export type Stored<Value> = Value extends object ? { readonly [Name in keyof Value]: Stored<Value[Name]> } : Value;
 
-/** The name of an item. `pk` ≤ 1,500 bytes, `sk` ≤ 1,024 bytes of UTF-8, neither empty. */
+/** The key of an item. `pk` ≤ 1,500 bytes, `sk` ≤ 1,024 bytes of UTF-8, neither empty. */
 export interface ItemKey {
   readonly pk: string;
   readonly sk: string;
 }
 
 /**
- * The attributes of an item without its key. The attribute `r`, where a put has one, is its write token: no other write ever
- * has the same, so that finding it proves that this write happened.
+ * The attributes of an item without its key. The optional attribute `r` is the write token of a put. It is unique to
+ * that write, so finding it proves that the write happened.
  */
 export type Attributes = { readonly [name: string]: Attribute };
 
@@ -41,8 +41,8 @@ export interface Item {
 }
 
 /**
- * What must hold of one item for a write to happen. Pure data, so that an adapter can translate it.
- * An attribute that is missing is neither equal nor less.
+ * The expected state of an item before a write. Plain data, so that adapters can translate it. A missing attribute is
+ * neither equal nor less.
  */
 export type Expectation =
   | { readonly is: 'absent' }
@@ -53,25 +53,25 @@ export type Expectation =
   | { readonly is: 'all'; readonly of: readonly Expectation[] }
   | { readonly is: 'any'; readonly of: readonly Expectation[] };
 
-/** An expectation of one item, which need not be among the written ones. */
+/** An expectation of an item, which the write need not change. */
 export interface Condition {
   readonly key: ItemKey;
   readonly expect: Expectation;
 }
 
-/** One item put whole, or deleted. Items are never patched. */
+/** A put of a whole item, or its deletion. Items are never updated in part. */
 export type Change =
   | { readonly key: ItemKey; readonly put: Attributes; readonly expect?: Expectation }
   | { readonly key: ItemKey; readonly delete: true; readonly expect?: Expectation };
 
 /**
- * How a write ended.
- * - `written`: all changes are durable and visible. `old` holds what each change replaced, in order (undefined: nothing),
- *   or is empty where that is not known: only a write of a single change without further conditions must report it, and not
- *   even that when an answer was lost on the way.
- * - `conflict`: an expectation failed and nothing was changed. Never caused by an earlier attempt of this same call.
- *   `failed` lists the keys whose expectation failed, with the item as it is where the engine tells.
- * - `unknown`: nobody can tell whether it was written (time-out, lost connection).
+ * The outcome of a write.
+ * - `written`: all changes are durable and visible. `old` holds the attributes that each change replaced, in order
+ *   (undefined: no item), or is empty if they are not known. Only the write of a single change without further
+ *   conditions must report them, and not even then if a response was lost.
+ * - `conflict`: an expectation failed and nothing was changed. Never caused by an earlier attempt of the same call.
+ *   `failed` lists the keys whose expectation failed, with the current item if the engine returns it.
+ * - `unknown`: it cannot be determined whether the write happened (time-out, lost connection).
  */
 export type WriteOutcome =
   | { readonly outcome: 'written'; readonly old: readonly (Attributes | undefined)[] }
@@ -81,40 +81,43 @@ export type WriteOutcome =
     }
   | { readonly outcome: 'unknown' };
 
-/** A walk through one partition in the order of the sort keys' UTF-8 bytes. */
+/** The options of a query, which reads one partition in the order of the sort keys' UTF-8 bytes. */
 export interface QueryOptions {
-  /** First sort key that may be returned (inclusive). With `reverse`, the walk starts at the end and this is its last. */
+  /** The first sort key to return (inclusive). With `reverse`, which starts at the end, the last one. */
   readonly from?: string;
-  /** The walk continues behind this sort key (exclusive), in its own direction. */
+  /** Continues after this sort key (exclusive), in the direction of the query. */
   readonly after?: string;
-  /** Only sort keys that begin with this string. */
+  /** Returns only sort keys with this prefix. */
   readonly prefix?: string;
-  /** At most this many items; an adapter may return fewer, `more` then says whether the walk goes on. */
+  /** The maximum number of items. An adapter may return fewer; `more` then tells whether the query continues. */
   readonly limit?: number;
   readonly reverse?: boolean;
-  /** The attributes that the caller looks at; an adapter may leave out others, and the top level alone is meant. Default: all. */
+  /** The top-level attributes that the caller reads; an adapter may omit others. Default: all. */
   readonly attributes?: ReadonlySet<string>;
 }
 
 export interface QueryPage {
   readonly items: readonly Item[];
-  /** Whether items may follow behind the last one returned. */
+  /** True if more items may follow the last one returned. */
   readonly more: boolean;
 }
 
-/** A walk through the whole table, or through some kinds of items. */
+/** The options of a scan of the whole table, or of some kinds of items. */
 export interface ScanOptions {
-  /** Only items whose partition key begins with one of these. Default: all items. */
+  /** Returns only items whose partition key has one of these prefixes. Default: all items. */
   readonly prefixes?: readonly string[];
 }
 
-/** One change of one item, as the feed tells it. */
+/** A change of an item in the change feed. */
 export interface FeedRecord {
-  /** Positions rise within a shard. Embedded: there is one. DynamoDB: the shard id. */
+  /** Positions increase within a shard. Embedded: there is one shard. DynamoDB: the shard id. */
   readonly shardId: string;
-  /** A decimal number of up to 40 digits: compare as BigInt. */
+  /** A decimal number of up to 40 digits, to be compared as BigInt. */
   readonly position: string;
-  /** When it was committed, in milliseconds since the epoch, perhaps only to the second. The same whenever the record comes. */
+  /**
+   * The time of the commit in milliseconds since the epoch, possibly in whole seconds. The same whenever the record is
+   * read.
+   */
   readonly at: number;
   readonly key: ItemKey;
   readonly old: Attributes | undefined;
@@ -122,37 +125,41 @@ export interface FeedRecord {
 }
 
 export interface KeyValueTable {
-  /** True where further conditions of a write cost nothing and are exact (embedded). */
+  /** True if additional conditions of a write are free and exact (embedded). */
   readonly freeChecks: boolean;
 
-  /** The item as of the last acknowledged write, or undefined. */
+  /** Returns the item as of the last acknowledged write, or undefined. */
   get(key: ItemKey): Promise<Attributes | undefined>;
 
-  /** Up to 10 items as of one instant. */
+  /** Returns up to 10 items as of one instant. */
   getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]>;
 
-  /** A page of one partition. */
+  /** Returns a page of one partition. */
   query(pk: string, options?: QueryOptions): Promise<QueryPage>;
 
   /**
-   * Every item, in no particular order; but the items of one partition come one after the other, in the order of their sort
-   * keys. An item that is there throughout is shown exactly once, as it was at some moment of the walk; one that comes or goes
-   * meanwhile may be shown or not. The table may be written while it is walked through. It reads all of it: not for requests.
+   * Returns every item. Partitions come in no particular order; the items of a partition come together, in the order of
+   * their sort keys. An item that exists throughout is returned exactly once, in a state it had during the scan; one
+   * that is created or deleted meanwhile may or may not be returned. The table may be written during a scan. Reads the
+   * whole table, so it is not for requests.
    */
   scan(options?: ScanOptions): AsyncIterable<Item>;
 
   /**
-   * All changes or none, if every expectation holds. At least one change or condition, at most 100 items and 4 MB.
-   * No two changes, and no two conditions, name the same item; the adapter merges a condition on a changed item into its
-   * change. A single change without any expectation may be applied twice while the call lasts.
-   * @throws TableBusy if nothing was written and it is worth trying later
+   * Applies all changes if every expectation holds, otherwise none. Takes at least one change or condition, at most 100
+   * items and 4 MB. No two changes, and no two conditions, may name the same item; the adapter merges a condition on a
+   * changed item into its change. A single change without expectation may be applied twice during the call.
+   * @throws TableBusy if nothing was written and a later attempt may succeed
    */
   write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome>;
 
   close(): Promise<void>;
 }
 
-/** The engine could not serve the call: overloaded, contended or out of reach. Nothing was written; later it may work. */
+/**
+ * The engine could not serve the call: overloaded, contended or unreachable. Nothing was written; a later attempt may
+ * succeed.
+ */
 export class TableBusy extends Error {
   constructor(options?: ErrorOptions) {
     super('the table is too busy to answer', options);
@@ -160,19 +167,19 @@ export class TableBusy extends Error {
   }
 }
 
-/** The feed of an embedded table: a log written in the same transaction as the change. */
+/** The change feed of an embedded table: a log written in the same transaction as the change. */
 export interface ChangeFeed {
-  /** Up to `limit` records behind `after` (undefined: from the oldest kept), oldest first. */
+  /** Returns up to `limit` records after the position `after` (undefined: from the oldest kept), oldest first. */
   read(after: string | undefined, limit: number): Promise<readonly FeedRecord[]>;
-  /** The position of the newest record, or undefined when nothing was ever written. */
+  /** Returns the position of the newest record, or undefined if nothing was ever written. */
   newest(): string | undefined;
-  /** Forget records up to and including this position. */
+  /** Removes records up to and including this position. */
   trim(upTo: string): Promise<void>;
-  /** Calls back, soon, after records were appended. Returns the way to stop it. */
+  /** Calls back soon after records were appended. Returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;
 }
 
-/** Whether an expectation holds of an item: the meaning that every adapter must give it. */
+/** Tells whether an expectation holds of an item. Defines the semantics for every adapter. */
 export function holds(expectation: Expectation, item: Attributes | undefined): boolean {
   switch (expectation.is) {
     case 'absent':

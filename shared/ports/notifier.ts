@@ -2,33 +2,36 @@
 export interface AlarmChange {
   readonly name: string;
   readonly state: string;
-  /** The former state. */
+  /** The previous state. */
   readonly before: string;
   readonly reason: string;
 }
 
-/** A message to somebody outside. */
+/** A message to an external recipient. */
 export interface Notification {
   /** `log:`, `https://…`, or the ARN of a topic. */
   readonly target: string;
-  /** The message, as JSON. */
+  /** The message as JSON. */
   readonly body: string;
-  /** What the message says, for targets that show it in their own form. */
+  /** The alarm's change, for targets with a message format of their own. */
   readonly alarm: AlarmChange;
-  /** The same whenever the same notification is sent again, so that its receiver can tell. */
+  /** The same each time the notification is sent, so that the recipient can recognise repetitions. */
   readonly id: string;
-  /** What to sign with, where the target asks for a signature. */
+  /** The secret to sign with, where the target requires a signature. */
   readonly secret: string | undefined;
 }
 
 /**
- * How a delivery ended. `refused`: it must not be sent there, and nothing was sent. `reason` may be shown to the owner of the
- * target, and tells nothing of the network that the service runs in.
+ * The outcome of a delivery. `refused`: the target is not permitted, and nothing was sent. `reason` may be shown to the
+ * target's owner and reveals nothing about the service's network.
  */
 export type Delivery =
   { readonly outcome: 'delivered' } | { readonly outcome: 'refused' | 'failed'; readonly reason: string };
 
-/** Delivers notifications, each at least once if it answers so. Never rejects for what is the target's fault. */
+/**
+ * Delivers notifications. A notification reported as delivered arrived at least once. Never rejects because of the
+ * target.
+ */
 export interface Notifier {
   send(notification: Notification): Promise<Delivery>;
 }

@@ -1,7 +1,7 @@
-/** Keeps small secrets (access keys) unreadable at rest. Local: a key file; in the cloud: a KMS data key. */
+/** Encrypts small secrets (access keys) at rest. Local: with a key file; in the cloud: with a KMS data key. */
 export interface Secrets {
-  /** Encrypts and authenticates. `context` must be given again to open: it binds the secret to its place. */
+  /** Encrypts and authenticates. Opening requires the same `context`, which binds the secret to its place. */
   seal(plaintext: Uint8Array, context: string): Promise<Uint8Array>;
-  /** @throws Error if it was not sealed by this key under this context */
+  /** Decrypts. @throws Error if it was not sealed with this key and context */
   open(sealed: Uint8Array, context: string): Promise<Uint8Array>;
 }

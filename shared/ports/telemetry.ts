@@ -1,4 +1,4 @@
-/** What one request looked like from outside. Nothing in it is secret. */
+/** The externally visible facts of a request, for the log. Contains no secrets. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly operation: string;
@@ -8,9 +8,9 @@ export interface RequestRecord {
   readonly project?: string;
   readonly user?: string;
   readonly bucket?: string;
-  /** The canonical id of the project that pays: the bucket's, or else the caller's. */
+  /** The canonical id of the project that pays: the bucket's owner, otherwise the caller's project. */
   readonly payer?: string;
-  /** What it is charged as, where the log is what the bill is made of. */
+  /** The billing class, where bills are computed from the log. */
   readonly class?: string;
   readonly bytesIn: number;
   readonly bytesOut: number;
@@ -18,10 +18,10 @@ export interface RequestRecord {
 }
 
 export interface Telemetry {
-  /** One line for a finished request. */
+  /** Logs one line for a finished request. */
   request(record: RequestRecord): void;
-  /** Something an operator should see. `error` is logged with its stack, never shown to a user. */
+  /** Logs a problem that an operator should see. Logs `error` with its stack; clients never see it. */
   problem(message: string, error?: unknown, fields?: Readonly<Record<string, string | number>>): void;
-  /** Something an operator may want to know. */
+  /** Logs a fact that an operator may want to know. */
   note(message: string, fields?: Readonly<Record<string, string | number>>): void;
 }

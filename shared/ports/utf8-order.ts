@@ -1,18 +1,18 @@
 /**
- * The order of sort keys: compares two strings by the bytes of their UTF-8 form, which is also the order of their code points. JavaScript's `<`
- * compares UTF-16: it puts U+1F600 before U+FF01, since the first begins with the surrogate 0xD83D.
+ * Compares two strings by their UTF-8 bytes, which is also the order of their code points and that of sort keys.
+ * JavaScript's `<` compares UTF-16: it puts U+1F600 before U+FF01, since the first begins with the surrogate 0xD83D.
  */
 export function compareUtf8(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
   for (let at = 0; at < shared; at++) {
     const x = a.charCodeAt(at);
     const y = b.charCodeAt(at);
-    if (x !== y) return x >= 0xd800 && y >= 0xd800 ? behindSurrogates(x) - behindSurrogates(y) : x - y;
+    if (x !== y) return x >= 0xd800 && y >= 0xd800 ? codePointRank(x) - codePointRank(y) : x - y;
   }
   return a.length - b.length;
 }
 
-/** Moves the surrogates, which stand for all that is above U+FFFF, behind U+E000 to U+FFFF. */
-function behindSurrogates(unit: number): number {
+/** Returns the rank of a UTF-16 code unit, with surrogates, which encode code points above U+FFFF, ranked last. */
+function codePointRank(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
 }

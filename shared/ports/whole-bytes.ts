@@ -1,4 +1,4 @@
-/** Bytes that are all in memory, in the place of a stream: whoever wants them at once takes `bytes` and spares the iteration. */
+/** Bytes in memory that can be used as a stream. Consumers that want them all take `bytes` and skip the iteration. */
 export class WholeBytes implements AsyncIterable<Uint8Array> {
   readonly bytes: Uint8Array;
 

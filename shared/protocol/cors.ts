@@ -8,35 +8,38 @@ import type { CorsRule } from '../xml/cors.ts';
  * Cross-origin resource sharing: https://docs.aws.amazon.com/AmazonS3/latest/userguide/cors.html,
  * https://fetch.spec.whatwg.org/#http-cors-protocol.
  *
- * Credentials are never allowed: no answer says Access-Control-Allow-Credentials. Requests here are signed, and a browser
- * has nothing of its own to add that would be worth stealing.
+ * Credentials mode is never allowed: no response has Access-Control-Allow-Credentials. Requests are signed, and browsers
+ * store no credentials for this service that a page could use.
  */
 
 type Field = readonly [name: string, value: string];
 
-/** What a browser says of the page that a request comes from. */
+/** The facts that a browser sends about a cross-origin request. */
 export interface CorsRequest {
   readonly origin: string;
-  /** The method that the page asks for, whatever that of this request is. */
+  /** The method that the page requests, which in a preflight differs from the request's own. */
   readonly method: string;
-  /** Names of the header fields that the page wants to send, as it wrote them. */
+  /** The names of the header fields that the page wants to send, as written. */
   readonly headers: readonly string[];
 }
 
-/** A rule that allows a request, and what it says of the origin. */
+/** A rule that allows a request, and the resulting allowed origin. */
 export interface CorsMatch {
   readonly rule: CorsRule;
-  /** `*` only if the rule says just that, or else the origin itself. */
+  /** `*` only if the rule has just that, otherwise the request's origin. */
   readonly allowOrigin: string;
 }
 
 const requestedMethod = 'access-control-request-method';
 const requestedHeaders = 'access-control-request-headers';
 
-/** Browsers ask for a handful. Each is held against every pattern of a rule. */
+/** Browsers ask for few headers, but each is matched against every pattern of a rule. */
 const maxHeaders = 100;
 
-/** Reads what a browser said, or undefined if there is no Origin. An actual request may name method and headers as well. */
+/**
+ * Reads the CORS fields of a request, or returns undefined if it has no Origin. An actual request may also name a
+ * method and headers.
+ */
 export function readCorsRequest(fields: Fields, method: string): CorsRequest | undefined {
   const origin = fields.get('origin');
   if (origin === undefined || origin === '') return undefined;
@@ -48,7 +51,7 @@ export function readCorsRequest(fields: Fields, method: string): CorsRequest | u
   };
 }
 
-/** The first rule whose origin, method and headers all fit, or undefined. */
+/** Returns the first rule that allows the request's origin, method and headers, or undefined. */
 export function matchCors(rules: readonly CorsRule[], request: CorsRequest): CorsMatch | undefined {
   if (request.headers.length > maxHeaders) return undefined;
   const wanted = request.headers.map((name) => name.toLowerCase());
@@ -63,7 +66,7 @@ export function matchCors(rules: readonly CorsRule[], request: CorsRequest): Cor
   return undefined;
 }
 
-/** Whether a text is what a pattern says, in which one `*` stands for any characters or none. Takes no longer than both are. */
+/** Tells whether a text matches a pattern, in which one `*` stands for any number of characters. Takes linear time. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const star = pattern.indexOf('*');
   if (star < 0) return pattern === text;
@@ -74,10 +77,10 @@ export function matchesPattern(pattern: string, text: string): boolean {
   );
 }
 
-/** That a cache must not give one origin what was answered to another. */
+/** Prevents caches from serving one origin the response for another. */
 export const varyByOrigin: Field = ['vary', 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method'];
 
-/** What an answer says of a request that a rule allows. */
+/** Returns the response headers for a request that a rule allows. */
 export function corsFields({ rule, allowOrigin }: CorsMatch): Field[] {
   return [
     ['access-control-allow-origin', allowOrigin],
@@ -89,22 +92,22 @@ export function corsFields({ rule, allowOrigin }: CorsMatch): Field[] {
 
 type StoredRules = Stored<readonly CorsRule[]>;
 
-/** The CORS rules of a bucket, or undefined if it has none. */
+/** Returns the CORS rules of a bucket, or undefined if it has none. */
 export async function bucketCors(bucket: Bucket, buckets: Buckets): Promise<readonly CorsRule[] | undefined> {
   const found = await buckets.documents.of(bucket, 'cors');
   return found && (found['rules'] as StoredRules);
 }
 
-/** CORS rules as they are stored. */
+/** Returns CORS rules in their stored form. */
 export function storedCors(rules: readonly CorsRule[]): Attributes {
   const stored: StoredRules = rules;
   return { rules: stored };
 }
 
 /**
- * What the answer to an actual request, errors included, says to the page that it comes from. Costs nothing where there is
- * no Origin, and no read where the bucket has no rules.
- * @param find the bucket that was addressed
+ * Returns the CORS headers for the response to an actual request, including errors. Reads nothing if the request has no
+ * Origin or the bucket has no rules.
+ * @param find returns the addressed bucket
  */
 export async function actualCorsFields(
   { method, fields }: { readonly method: string; readonly fields: Fields },

@@ -1,25 +1,25 @@
 /**
- * What a client signed does not survive the way to an operation: the router rewrites the path to `/<Operation>`, the origin's
- * host name replaces the client's, API Gateway drops an Authorization header that holds a signature and the length of a body,
- * and what arrives comes from the address of the distribution. So the router keeps the originals in these headers. The
- * method needs none: no router can change it.
+ * The headers in which the router preserves what a client signed, because parts of it do not reach an operation: the
+ * router rewrites the path to `/<Operation>`, the origin's host name replaces the client's, API Gateway drops an
+ * Authorization header with a signature and the length of a body, and the source address is the distribution's. The
+ * method needs no header: no router can change it.
  *
- * Anybody can send such headers. They are believed only beside the proof: a secret that the distribution adds to what it
- * forwards, and that no client knows. A request without it is refused.
+ * Any client can send such headers. They are trusted only together with the origin secret, which the distribution adds
+ * to the requests it forwards and no client knows. A request without it is refused.
  */
 export const keptHeaders = {
-  /** The proof, which the distribution adds after the router has run. */
+  /** The origin secret, which the distribution adds after the router has run. */
   proof: 'x-stillage-edge',
   /** Path and query as sent, undecoded. */
   target: 'x-stillage-target',
   host: 'x-stillage-host',
-  /** Absent if the client sent none. */
+  /** Absent if the client did not send one. */
   authorization: 'x-stillage-authorization',
-  /** Content-Length; absent if the client sent none. */
+  /** Content-Length; absent if the client did not send one. */
   length: 'x-stillage-content-length',
   /** The client's address. */
   address: 'x-stillage-address',
 } as const;
 
-/** `http` or `https`, as the client came. The distribution tells it of websites, which answer to both. */
+/** The client's protocol, `http` or `https`. The distribution sends it for websites, which are served over both. */
 export const viewerProtocolHeader = 'CloudFront-Forwarded-Proto';

@@ -1,16 +1,17 @@
 import { routes, type OperationName } from './routes.ts';
 
 /**
- * The two ways from the distribution to an operation. The control lane, API Gateway and a function for each operation, carries
- * some 4.5 MB and no length of an answer to HEAD. The byte lane, servers for the operations that carry bytes or are frequent, streams.
+ * The two ways from the distribution to an operation. The control lane, API Gateway with one function per operation, is
+ * limited to about 4.5 MB and cannot return the Content-Length of a HEAD. The byte lane streams: servers for operations
+ * that transfer content or are frequent.
  */
 export type Lane = 'control' | 'byte';
 
 const always: readonly string[] = [];
 
 /**
- * The operations of the byte lane. Where headers are named, it takes the requests that have one of them, and the others go by
- * the control lane: a copy moves bytes only where it changes their encryption or their checksum.
+ * The operations of the byte lane. Where headers are listed, it handles only requests with one of them, and the control
+ * lane the others: a copy moves bytes only if it changes the encryption or the checksum.
  */
 export const byteLane: Readonly<Partial<Record<OperationName, readonly string[]>>> = {
   GetObject: always,
@@ -21,7 +22,7 @@ export const byteLane: Readonly<Partial<Record<OperationName, readonly string[]>
   UploadPartCopy: always,
   GetWebsitePage: always,
   GetPublicLink: always,
-  // These carry few bytes, but there are many of them: API Gateway and a function cost $4.37 for a million.
+  // These transfer few bytes but are frequent: API Gateway and a function cost $4.37 per million requests.
   DeleteObject: always,
   DeleteObjects: always,
   ListObjects: always,
@@ -36,11 +37,12 @@ export const byteLane: Readonly<Partial<Record<OperationName, readonly string[]>
 };
 
 /**
- * What a server of the byte lane serves: the operations of the table, whatever a website can be asked for, since a website's distribution
- * reaches no other lane, and health, for the load balancer.
+ * The operations that a server of the byte lane handles: those of the table, all operations of websites, whose
+ * distribution reaches no other lane, and health, for the load balancer.
  */
 export const byteLaneOperations: ReadonlySet<OperationName> = new Set([
   ...(Object.keys(byteLane) as OperationName[]),
   ...routes.flatMap(({ on, operation }) => (on === 'website' ? [operation] : [])),
   'GetHealth',
+  'GetLiveness',
 ]);

@@ -6,24 +6,27 @@ const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 const TiB = 1024 * GiB;
 
-/** What a deployment may set. Sizes in bytes, times in milliseconds. https://docs.aws.amazon.com/general/latest/gr/s3.html */
+/**
+ * The limits that a deployment can set. Sizes in bytes, times in milliseconds.
+ * https://docs.aws.amazon.com/general/latest/gr/s3.html
+ */
 export interface Limits {
-  /** One PUT, one part, one POST, one copy source. */
+  /** The size of one PUT, part, POST or copy source. */
   readonly singleUploadBytes: number;
   readonly objectBytes: number;
-  /** A key that is written, in bytes of UTF-8. Longer ones that are there already can be read and deleted. */
+  /** The length of a key when it is written, in bytes of UTF-8. Existing longer keys can be read and deleted. */
   readonly keyBytes: number;
-  /** Every part but the last. */
+  /** The size of every part except the last. */
   readonly minimumPartBytes: number;
   readonly partsPerUpload: number;
   readonly userMetadataBytes: number;
-  /** Names and values of all header fields together. */
+  /** The total size of the names and values of all header fields. */
   readonly headerSectionBytes: number;
   readonly requestTargetBytes: number;
-  /** What a form may have beside the content of its file. */
+  /** The size of a form without the content of its file. */
   readonly formBytes: number;
   readonly bucketsPerProject: number;
-  /** What a bucket may hold, unless it has a quota of its own: bytes of all versions and parts, and versions. */
+  /** The default quota of a bucket: the bytes of all versions and parts, and the number of versions. */
   readonly bucketBytes: number;
   readonly bucketObjects: number;
   readonly alarmsPerBucket: number;
@@ -32,79 +35,88 @@ export interface Limits {
   /** In Unicode characters. */
   readonly tagKeyCharacters: number;
   readonly tagValueCharacters: number;
-  /** An access control list. */
+  /** Per access control list. */
   readonly grantsPerAcl: number;
-  /** Of a bucket's CORS configuration. */
+  /** Per CORS configuration. */
   readonly corsRules: number;
-  /** Of a bucket's lifecycle configuration. */
+  /** Per lifecycle configuration. */
   readonly lifecycleRules: number;
-  /** Of a bucket's website. */
+  /** Per website configuration. */
   readonly routingRules: number;
   readonly keysPerDelete: number;
   readonly keysPerPage: number;
   readonly bucketsPerPage: number;
-  /** A configuration document. */
+  /** The size of a configuration document. */
   readonly documentBytes: number;
-  /** A bucket's policy. */
+  /** The size of a bucket policy. */
   readonly policyBytes: number;
-  /** A bucket's CORS rules. */
+  /** The size of a bucket's CORS rules. */
   readonly corsBytes: number;
-  /** A bucket's website configuration. */
+  /** The size of a bucket's website configuration. */
   readonly websiteBytes: number;
   readonly completeDocumentBytes: number;
   readonly deleteDocumentBytes: number;
-  /** How long a presigned URL may be valid. Those of version 2 do not say since when they are. */
+  /** The lifetime of a presigned URL. V2 URLs do not say when it begins. */
   readonly presignedLifetime: number;
-  /** How far the clock of a client may be off. */
+  /** The deviation of a client's clock. */
   readonly clockSkew: number;
-  /** How long a public link may last. */
+  /** The lifetime of a public link. */
   readonly publicLinkLifetime: number;
-  /** Signed requests of a project, and apart from them anonymous ones to its buckets, that one process answers in a second. */
+  /**
+   * The requests per second that one process accepts: signed ones per project and, separately, anonymous ones to its
+   * buckets.
+   */
   readonly requestsPerSecond: number;
-  /** A body that stands still for so long ends in 400 RequestTimeout. */
+  /** The time without progress after which a body ends in 400 RequestTimeout. */
   readonly bodyIdle: number;
-  /** So long a body may come as slowly as it likes; afterwards all of it must have come at `bodyRate`, or it ends in 400 RequestTimeout. */
+  /**
+   * The time during which a body may arrive at any speed. After it, the body as a whole must have arrived at
+   * `bodyRate`, or it ends in 400 RequestTimeout.
+   */
   readonly bodyGrace: number;
-  /** Bytes a second. */
+  /** Bytes per second. */
   readonly bodyRate: number;
-  /** An answer of which a client takes nothing for so long is broken off. */
+  /** The time after which a response is aborted if the client reads nothing of it. */
   readonly readerIdle: number;
-  /** A request that takes longer than this altogether ends in 408 RequestTimeout. */
+  /** The total time of a request, after which it ends in 408 RequestTimeout. */
   readonly requestDuration: number;
-  /** After so much work on one page a listing may end short. */
+  /** The work on one page after which a listing may return fewer keys. */
   readonly listingEffort: number;
 }
 
-/** What a limit is unless it is set, and what it can be set to. */
+/** The default of a limit, and the range of its settings. */
 interface LimitRow {
   readonly value: number;
   readonly least: number;
   readonly most: number;
 }
 
-/** Node's timers take no more milliseconds. */
+/** The maximum delay of Node's timers, in milliseconds. */
 const maxTimerDelay = 2 ** 31 - 1;
-/** What whole numbers are exact up to. */
+/** The largest exact integer. */
 const exact = Number.MAX_SAFE_INTEGER;
-/** What fits into an item of the table (400 KB) with room for all else in it. */
+/** Fits into an item of the table (400 KB) together with its other attributes. */
 const itemBytes = 256 * KiB;
-/** The largest document that the XML reader takes. */
+/** The largest document that the XML reader accepts. */
 const readerBytes = 4 * MiB;
-/** Looked at one after the other, for a request or an object. */
+/** Rules are evaluated one after the other, for each request or object. */
 const maxRules = 1000;
 
-/** Every limit. The ends of a range are where something else gives out, which is said beside them unless it is plain. */
+/**
+ * Every limit. The bounds of a range are where something else reaches its limit; comments name it unless it is obvious.
+ */
 export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
-  // A blob of the cloud is an object of S3.
+  // In the cloud, a blob is an S3 object.
   singleUploadBytes: { value: 5 * GiB, least: 1, most: 5 * TiB },
   objectBytes: { value: 5 * TiB, least: 1, most: exact },
-  // Keys are sort keys of the table, which DynamoDB takes up to 1,024 bytes of.
+  // Keys are sort keys of the table, which DynamoDB limits to 1,024 bytes.
   keyBytes: { value: KiB, least: 1, most: KiB },
   minimumPartBytes: { value: 5 * MiB, least: 1, most: 5 * GiB },
-  // A Complete of more has more elements than the XML reader takes.
+  // With more parts, the document of CompleteMultipartUpload exceeds the XML reader's number of elements.
   partsPerUpload: { value: 10_000, least: 1, most: 10_000 },
   userMetadataBytes: { value: 2 * KiB, least: 1, most: 32 * KiB },
-  // Target and header fields get 64 KiB from Node together; a signed request has at least some 400 bytes of either.
+  // Node allows 64 KiB for the target and the header fields together; a signed request needs at least 400 bytes of
+  // either.
   headerSectionBytes: { value: 8 * KiB, least: KiB, most: 32 * KiB },
   requestTargetBytes: { value: 16 * KiB, least: KiB, most: 24 * KiB },
   formBytes: { value: 20 * KiB, least: KiB, most: MiB },
@@ -112,7 +124,7 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   bucketBytes: { value: 25 * TiB, least: 1, most: exact },
   bucketObjects: { value: 50_000_000, least: 1, most: exact },
   alarmsPerBucket: { value: 50, least: 1, most: 1000 },
-  // Tags lie in one item: 50 of the longest have 300 KiB.
+  // Tags are stored in one item: 50 of the longest take 300 KiB.
   tagsPerObject: { value: 10, least: 1, most: 50 },
   tagsPerBucket: { value: 50, least: 1, most: 50 },
   tagKeyCharacters: { value: 128, least: 1, most: 512 },
@@ -122,7 +134,7 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   lifecycleRules: { value: 1000, least: 1, most: maxRules },
   routingRules: { value: 50, least: 1, most: maxRules },
   keysPerDelete: { value: 1000, least: 1, most: 10_000 },
-  // A thousand of the longest keys, escaped, are as much as a function of the cloud can answer.
+  // A thousand of the longest keys, escaped, are as much as a cloud function can return.
   keysPerPage: { value: 1000, least: 1, most: 1000 },
   bucketsPerPage: { value: 10_000, least: 1, most: 10_000 },
   documentBytes: { value: MiB, least: KiB, most: readerBytes },
@@ -147,19 +159,19 @@ export const defaultLimits: Limits = Object.fromEntries(
   Object.entries(limitTable).map(([name, { value }]) => [name, value]),
 ) as Record<keyof Limits, number>;
 
-/** Whether there is a limit of this name. */
+/** Tells whether a limit with this name exists. */
 export function isLimit(name: string): name is keyof Limits {
   return Object.hasOwn(limitTable, name);
 }
 
-/** What is wrong with a value that a limit is to be set to, in a sentence; undefined: nothing. */
+/** Returns a sentence on why a limit cannot have a value, or undefined if it can. */
 export function limitFault(name: keyof Limits, value: number): string | undefined {
   const { least, most } = limitTable[name];
   if (Number.isInteger(value) && value >= least && value <= most) return undefined;
-  return `${name} can be set to whole numbers from ${least} to ${most}.`;
+  return `${name} must be a whole number from ${least} to ${most}.`;
 }
 
-/** The limits of the tags of an object, or of a bucket. */
+/** Returns the limits for the tags of an object or of a bucket. */
 export function tagLimits(limits: Limits, tags: 'tagsPerObject' | 'tagsPerBucket'): TagLimits {
   return { tags: limits[tags], keyCharacters: limits.tagKeyCharacters, valueCharacters: limits.tagValueCharacters };
 }

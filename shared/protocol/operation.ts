@@ -24,30 +24,32 @@ import type { Payload } from './bodies/payload.ts';
 import type { RequestView } from './authorisation/request-view.ts';
 import type { Level, OperationName } from './routes.ts';
 
-/** What a deployment is called and how it speaks. */
+/** The names and settings of a deployment. */
 export interface Settings {
-  /** The region it says it is. */
+  /** The region that the deployment reports. */
   readonly region: string;
-  /** The namespace of every XML answer but `<Error>`. */
+  /** The namespace of all XML responses except `<Error>`. */
   readonly xmlNamespace: string;
-  /** The URI that names everybody in a grant. */
+  /** The URI of the group of all users. */
   readonly allUsersGroupUri: string;
-  /** Where clients reach the deployment, without a slash at the end; undefined: where each request was sent. */
+  /** The URL of the deployment, without a trailing slash. Undefined: the host that each request was sent to. */
   readonly publicUrl?: string | undefined;
-  /** Regions besides its own that a bucket may be asked for in; undefined: any. */
+  /** Regions besides its own that a new bucket may ask for. Undefined: any. */
   readonly regions?: readonly string[] | undefined;
-  /** False: no key of a customer (SSE-C) is taken, since it would not be encrypted on all of its way. Undefined: true. */
+  /**
+   * False: customer keys (SSE-C) are refused, since they would not be encrypted throughout their way. Undefined: true.
+   */
   readonly customerKeys?: boolean | undefined;
-  /** How long a day of lifecycle rules is, if not a day. */
+  /** The length of a day in lifecycle rules, if not 24 hours. */
   readonly lifecycleDaySeconds?: number | undefined;
   readonly limits: Limits;
   /** Binds continuation tokens to this deployment. */
   readonly tokenKey: Uint8Array;
-  /** Whether everything is gone when the service ends. */
+  /** True if all data is lost when the service ends. */
   readonly ephemeral?: boolean;
 }
 
-/** Where a request points, by the level of its operation. */
+/** The resource that a request addresses, by the level of its operation. */
 export type Place<On extends Level> = On extends 'object'
   ? { readonly bucket: string; readonly key: string }
   : On extends 'website'
@@ -59,8 +61,8 @@ export type Place<On extends Level> = On extends 'object'
         : object;
 
 /**
- * The part of a request that `parse` may look at: everything the signature covers, and nothing of the body but what a form
- * says before its file.
+ * The part of a request that `parse` may read: everything that the signature covers, but nothing of the body except the
+ * fields of a form before its file.
  */
 export type RequestHead<On extends Level, Body = 'none'> = Place<On> & {
   readonly method: string;
@@ -69,13 +71,13 @@ export type RequestHead<On extends Level, Body = 'none'> = Place<On> & {
   readonly secure: boolean;
   readonly remoteAddress: string;
   readonly settings: Settings;
-  /** Whether the bucket was named by the Host header. */
+  /** True if the Host header names the bucket. */
   readonly virtualHost: boolean;
-  /** Whether the caller proved who they are. */
+  /** True if the caller is authenticated. */
   readonly signed: boolean;
 } & (Body extends 'form' ? { readonly form: Form } : object);
 
-/** The deps an operation may use. */
+/** The services that an operation may use. */
 export interface Services {
   readonly buckets: Buckets;
   readonly objects: Objects;
@@ -92,23 +94,26 @@ export interface Services {
   readonly settings: Settings;
 }
 
-/** What `act` works with besides its input: a plain object, which may be spread. `bucket` is the one addressed, loaded and authorised. */
+/**
+ * The context of `act` besides its input: a plain object, which may be spread. `bucket` is the addressed one, loaded
+ * and authorised.
+ */
 export type Context<On extends Level, Body> = Services & {
   readonly caller: Caller;
-  /** Looks up buckets and objects, so that what was authorised is what is used. */
+  /** Looks up buckets and objects, and returns the same ones as authorisation used. */
   readonly view: RequestView;
-  /** Authorises a change that only the document brings up, of an object in the bucket. @throws S3Error AccessDenied */
+  /** Authorises a change, known only from the document, of an object in the bucket. @throws S3Error AccessDenied */
   readonly authorise: (question: Question & { readonly key: string }) => Promise<ObjectAuthorisation>;
-  /** Authorises a look at something else than the operation's questions were about. @throws S3Error AccessDenied */
+  /** Authorises a read of something that the operation's questions did not cover. @throws S3Error AccessDenied */
   readonly authoriseLook: (question: Question) => Promise<void>;
-  /** What the operation's questions came to: repositories change nothing without it. */
+  /** The result of the operation's questions, without which repositories change nothing. */
   readonly authorisation: AuthorisationOf<On, Body>;
 } & (On extends 'service' | 'internal' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
-  // Tells what bucket a request turned out to be about that names none: its rules of CORS count then, and its owner's rate.
+  // Sets the bucket of a request that does not name one, so that its CORS rules and its owner's request rate apply.
   (On extends 'internal' ? { readonly concerns: (bucket: Bucket) => Promise<void> } : object) &
   BodyOf<Body>;
 
-/** A form names its object itself. */
+/** The type of authorisation. A form names its object itself. */
 type AuthorisationOf<On extends Level, Body> = On extends 'object'
   ? ObjectAuthorisation
   : On extends 'bucket'
@@ -123,36 +128,42 @@ type BodyOf<Body> = Body extends 'stream' | 'form'
     ? { readonly document: Document }
     : object;
 
-/** A body that is read whole, up to a limit, and turned into something typed after authorisation. */
+/** A body that is read whole, up to a limit, and parsed after authorisation. */
 export interface DocumentBody<Document> {
   readonly maximum: keyof Limits;
-  /** Set if there need not be one: then not even its length must be given. */
+  /** Set if the body may be absent, in which case its length need not be given either. */
   readonly optional?: true;
-  /** Set if the length must be known before the body is sent: a chunked one is not taken. */
+  /** Set if the length must be known in advance: a chunked body is refused. */
   readonly announced?: true;
   /**
-   * Gets the verified bytes; throws the S3 error that fits a malformed document. What may be large it reads in as many turns of the event
-   * loop as the budget says: XML with `parseXml`.
+   * Parses the verified bytes. Throws the appropriate S3 error for a malformed document. Must spread the parsing of
+   * large documents over turns of the event loop as the budget demands: XML with `parseXml`.
    */
   read(bytes: Uint8Array, settings: Settings, budget: EventLoopBudget): Document | Promise<Document>;
 }
 
 /**
- * `none`: a body that is sent all the same is verified and thrown away. `stream`: the operation reads it as it arrives.
- * `form`: a form is read before `parse`, and the operation reads its file as it arrives.
+ * `none`: a body that is sent nevertheless is verified and discarded. `stream`: the operation reads the body as it
+ * arrives. `form`: the fields are read before `parse`, and the operation reads the file as it arrives.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a document may be anything
 export type BodyMode = 'none' | 'stream' | 'form' | DocumentBody<any>;
 
-/** What an operation does to table and blobs: it becomes the function's grants in the cloud. */
+/**
+ * The access that an operation needs to the table and the blobs. In the cloud, it determines the function's
+ * permissions.
+ */
 export interface Needs {
   readonly table: 'read' | 'write';
   readonly blobs?: 'read' | 'write';
 }
 
-/** An answer before it meets a transport. `content-type: application/xml` goes with `xml`, `text/html` with `html`. */
+/**
+ * A response before it is passed to a transport. `content-type: application/xml` is implied by `xml`, `text/html` by
+ * `html`.
+ */
 export interface Answer {
-  /** 200 unless said. */
+  /** Default: 200. */
   readonly status?: number;
   readonly fields?: Iterable<readonly [string, string]>;
   readonly xml?: string;
@@ -161,25 +172,25 @@ export interface Answer {
 }
 
 /**
- * One operation of the API. Five steps, always in this order: parse what the request says, state the questions for the
- * authorisation, (read the document,) act, render. None of them sees a socket or an event.
+ * One operation of the API. Five steps, always in this order: parse the request, state the questions for authorisation,
+ * (read the document,) act, render. None of them has access to a socket or an event.
  */
 export interface Operation<On extends Level, Body extends BodyMode, Input, Output> {
   readonly name: OperationName;
   readonly on: On | readonly On[];
   readonly body: Body;
   readonly needs: Needs;
-  /** Set if whoever asks is nobody in particular: credentials that come along are not looked at. */
+  /** Set if the caller's identity does not matter: credentials in the request are ignored. */
   readonly ignoresCredentials?: true;
-  /** False for operations on a bucket that need not exist yet. */
+  /** False if the bucket need not exist yet. */
   readonly bucketMustExist?: false;
-  /** Set if it lists keys of a bucket: policies may ask for its `prefix`, `delimiter` and `max-keys`. */
+  /** Set if it lists the keys of a bucket: policies may then use its `prefix`, `delimiter` and `max-keys`. */
   readonly isListing?: On extends 'bucket' ? true : never;
-  /** Set if x-amz-checksum-* headers are of the object that comes of the request, not of its body. */
+  /** Set if x-amz-checksum-* headers are for the resulting object, not for the body. */
   readonly checksumsDescribe?: 'object';
   parse(request: RequestHead<On, Body>): Input;
   authorise(input: Input, request: RequestHead<On, Body>): readonly Question[];
-  /** The tags that the request gives, for policies that ask. To read the body for them is to do so before its time. */
+  /** Returns the tags in the request, for policies that need them. Must not read the body, which happens later. */
   requestTags?(
     input: Input,
     body: () => Promise<BodyOf<Body>>,
@@ -188,11 +199,11 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   render(output: Output, input: Input, request: RequestHead<On, Body>): Answer;
 }
 
-/** An operation whose types are closed over, as the pipeline handles it. */
+/** An operation of any types, as the pipeline handles it. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- existential types are spelled `any` in TypeScript
 export type AnyOperation = Operation<any, any, any, any>;
 
-/** Declares an operation; the types of its steps follow from each other. */
+/** Defines an operation and infers the types of its steps from each other. */
 export function defineOperation<const On extends Level, const Body extends BodyMode, Input, Output>(
   operation: Operation<On, Body, Input, Output>,
 ): Operation<On, Body, Input, Output> {

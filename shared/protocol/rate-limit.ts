@@ -1,32 +1,32 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** A party has asked more often than it may. Nothing was done about its request. */
+/** A party has exceeded its request rate. Nothing was done for the request. */
 export class RateExceeded extends Error {
   constructor() {
-    super('more requests a second than one may send');
+    super('request rate exceeded');
     this.name = 'RateExceeded';
   }
 }
 
-/** How many requests a second parties may send, wherever they are counted. */
+/** The request rates of parties, wherever they are counted. */
 export interface Rates {
-  /** Counts a request. @throws RateExceeded, and then it is not counted */
+  /** Counts a request. @throws RateExceeded without counting it */
   admit(party: string): void | Promise<void>;
 }
 
 const second = 1000;
-/** How often parties are forgotten that have not asked for a while. */
+/** The interval after which idle parties are removed. */
 const tidying = 60 * second;
 
-/** What a party may still send, as of a moment. */
+/** A party's remaining requests at a moment. */
 interface Allowance {
   requests: number;
   at: number;
 }
 
 /**
- * How many requests a second each of many parties may send, in this process. After a pause, those of a second may come all at once
- * (https://en.wikipedia.org/wiki/Token_bucket).
+ * Limits the requests per second of each party in this process. After a pause, a second's worth of requests may come in
+ * a burst (https://en.wikipedia.org/wiki/Token_bucket).
  */
 export class RateLimit implements Rates {
   readonly #perSecond: number;
@@ -34,13 +34,13 @@ export class RateLimit implements Rates {
   readonly #allowances = new Map<string, Allowance>();
   #tidied = 0;
 
-  /** @param perSecond at least 1; Infinity: nobody is ever refused */
+  /** @param perSecond at least 1; Infinity: no limit */
   constructor(perSecond: number, clock: Clock) {
     this.#perSecond = perSecond;
     this.#clock = clock;
   }
 
-  /** Counts a request. @throws RateExceeded, and then it is not counted */
+  /** Counts a request. @throws RateExceeded without counting it */
   admit(party: string): void {
     if (this.#perSecond === Infinity) return;
     const now = this.#clock.now();
@@ -57,14 +57,14 @@ export class RateLimit implements Rates {
       this.#allowances.set(party, fresh);
       return fresh;
     }
-    // A clock that was set back gives nothing, and takes nothing.
+    // A clock that was set back adds nothing and removes nothing.
     const gained = (Math.max(0, now - known.at) / second) * this.#perSecond;
     known.requests = Math.min(this.#perSecond, known.requests + gained);
     known.at = now;
     return known;
   }
 
-  /** Whoever has not asked for a second may send as many as somebody new. */
+  /** Removes parties that were idle for a second, which have the same allowance as new ones. */
   #tidy(now: number): void {
     this.#tidied = now;
     for (const [party, { at }] of this.#allowances) if (now - at >= second) this.#allowances.delete(party);

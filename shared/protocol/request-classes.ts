@@ -2,8 +2,8 @@ import type { RequestClass } from '../metadata/billing/request-meter.ts';
 import type { OperationName } from './routes.ts';
 
 /**
- * The classes of the price list, as S3 has them: what writes, copies or lists; what is removed, or was never asked of the storage. All
- * other operations read, and are of class B. https://aws.amazon.com/s3/pricing/
+ * The billing classes, as in S3: class A for writes, copies and listings; free for deletions and requests that never
+ * reached the storage. All other operations are reads, class B. https://aws.amazon.com/s3/pricing/
  */
 const named: Readonly<Record<'a' | 'free', readonly OperationName[]>> = {
   a: [
@@ -57,6 +57,7 @@ const named: Readonly<Record<'a' | 'free', readonly OperationName[]>> = {
     'DeletePublicAccessBlock',
     'DeletePublicLink',
     'GetHealth',
+    'GetLiveness',
     'Preflight',
   ],
 };
@@ -65,7 +66,7 @@ const classes = new Map<string, RequestClass>(
   (['a', 'free'] as const).flatMap((of) => named[of].map((operation) => [operation, of] as const)),
 );
 
-/** The class of an operation. What is not an operation of the route table is free. */
+/** Returns the class of an operation. Names that are not in the route table are free. */
 export function requestClassOf(operation: string): RequestClass {
   if (operation === 'Unknown') return 'free';
   return classes.get(operation) ?? 'b';

@@ -3,21 +3,21 @@ import type { Address } from '../http/address.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
 
-/** The three things an S3 request can be about, and Stillage's own: websites, and resources below a reserved path. */
+/** The three levels of S3 requests and Stillage's own: websites, and resources under a reserved path. */
 export type Level = 'service' | 'bucket' | 'object' | 'website' | 'internal';
 
 /**
- * One row of the route table: a request that matches everything the row names is this operation. The most specific
- * matching row wins, never the order of the rows.
+ * A row of the route table. A request is this operation if it matches everything in the row. The most specific matching
+ * row wins, regardless of the order of the rows.
  */
 export interface Route {
   readonly on: Level;
   readonly method: string;
   /** The sub-resource: a query parameter whose presence, with any value, selects the row. */
   readonly query?: string;
-  /** The reserved path of Stillage's own resource; `/*` at its end stands for one more segment. */
+  /** The reserved path of Stillage's own resource; a trailing `/*` stands for one more segment. */
   readonly path?: string;
-  /** A further query parameter with this very value. */
+  /** An additional query parameter with exactly this value. */
   readonly parameter?: readonly [name: string, value: string];
   /** A request header that must be present. */
   readonly header?: string;
@@ -181,6 +181,8 @@ export const routes = [
   // Stillage's own, beside S3
   { on: 'internal', method: 'GET', path: '/_stillage/health', operation: 'GetHealth' },
   { on: 'internal', method: 'HEAD', path: '/_stillage/health', operation: 'GetHealth' },
+  { on: 'internal', method: 'GET', path: '/_stillage/live', operation: 'GetLiveness' },
+  { on: 'internal', method: 'HEAD', path: '/_stillage/live', operation: 'GetLiveness' },
   { on: 'internal', method: 'GET', path: '/_public/*', operation: 'GetPublicLink' },
   { on: 'internal', method: 'HEAD', path: '/_public/*', operation: 'GetPublicLink' },
   { on: 'website', method: 'GET', operation: 'GetWebsitePage' },
@@ -188,15 +190,15 @@ export const routes = [
   { on: 'website', method: 'OPTIONS', header: 'access-control-request-method', operation: 'Preflight' },
 ] as const satisfies readonly Route[];
 
-/** The name of an operation of the route table. */
+/** The name of an operation in the route table. */
 export type OperationName = (typeof routes)[number]['operation'];
 
 /**
- * Sub-resources of features that the service does not have. Whoever reads, writes or deletes one is told so, of buckets and of
- * objects, whether or not S3 itself has such a method there: a client that looks for the feature wants no other answer.
+ * Sub-resources of unsupported features. Every request for one, for buckets and objects alike, is answered as not
+ * implemented, even if S3 has no such method there: clients that probe for the feature expect no other response.
  */
 const absentFeatures: ReadonlySet<string> = new Set([
-  'location', // which can be read, and was settled when the bucket was made
+  'location', // can be read, but not changed after the bucket is created
   'requestPayment',
   'accelerate',
   'logging',
@@ -225,7 +227,7 @@ const absentFeatures: ReadonlySet<string> = new Set([
 const allRoutes: readonly Route[] = routes;
 const subresources = new Set(allRoutes.flatMap((route) => route.query ?? []));
 
-/** The rows of one method, level and sub-resource or reserved path, the most specific first. */
+/** The rows by method, level and sub-resource or reserved path, the most specific first. */
 const index = new Map<string, Route[]>();
 for (const route of allRoutes) {
   const where = place(route.on, route.method, route.query ?? route.path);
@@ -236,10 +238,10 @@ for (const route of allRoutes) {
 }
 
 /**
- * Finds the operation of a request.
+ * Returns the operation of a request.
  *
- * A sub-resource that is known but has no row for this method and level never falls through to the plain operation: a
- * `PUT /bucket/key?retention` taken for a PutObject would destroy data.
+ * A known sub-resource without a row for this method and level never falls through to the plain operation: executing
+ * `PUT /bucket/key?retention` as a PutObject would destroy data.
  *
  * @throws S3Error InvalidArgument (two sub-resources), MethodNotAllowed with an Allow header, NotImplemented
  */
@@ -266,7 +268,7 @@ export function findRoute(address: Address, method: string, query: Query, fields
 }
 
 /**
- * The sub-resource that a query selects, if any.
+ * Returns the sub-resource that a query selects, if any.
  *
  * @throws S3Error InvalidArgument (two sub-resources)
  */
@@ -283,7 +285,10 @@ export function subresource(query: Query): string | undefined {
   return found;
 }
 
-/** What a request is about beyond its address. A preflight carries the query of the request to come, whatever that is. */
+/**
+ * Returns the sub-resource or reserved path of a request. A preflight has none: its query is that of the actual
+ * request.
+ */
 function resourceOf(address: Address, method: string, query: Query): string | undefined {
   if (address.kind === 'internal') return reservedPath(address.path);
   return address.kind === 'website' || method === 'OPTIONS' ? undefined : subresource(query);
@@ -297,7 +302,7 @@ function place(on: Level, method: string, resource: string | undefined): string 
   return `${on} ${method} ${resource ?? ''}`;
 }
 
-/** How many things a row asks for beyond its sub-resource. */
+/** Returns the number of conditions of a row besides its sub-resource. */
 export function specificity(route: Route): number {
   return (route.parameter ? 1 : 0) + (route.header ? 1 : 0);
 }

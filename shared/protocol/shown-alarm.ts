@@ -1,7 +1,7 @@
 import type { Alarm } from '../metadata/monitoring/alarm.ts';
 import type { ShownAlarm } from '../xml/monitoring.ts';
 
-/** An alarm as answers show it: nothing of its secret. */
+/** Returns an alarm as shown in responses, without its secret. */
 export function shownAlarm({ name, definition, state, reason, since, created }: Alarm): ShownAlarm {
   return { name, ...definition, state, reason, since, created };
 }

@@ -2,8 +2,8 @@ import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 
 /**
- * Request headers that ask for something the service does not do (yet). Ignoring one would do less than the
- * client was promised: an object that is not locked, or not encrypted with the key it named.
+ * Request headers that ask for unsupported features. Ignoring one would break a promise to the client: the object would
+ * not be locked, or not be encrypted with the key that it named.
  */
 const headers: readonly { readonly prefix: string; readonly harmless?: ReadonlySet<string> }[] = [
   { prefix: 'x-amz-server-side-encryption-aws-kms-key-id' },
@@ -15,7 +15,7 @@ const headers: readonly { readonly prefix: string; readonly harmless?: ReadonlyS
   { prefix: 'x-amz-mfa' },
 ];
 
-/** @throws S3Error NotImplemented, naming what was asked for */
+/** Refuses requests with such headers. @throws S3Error NotImplemented that names the header */
 export function refuseUnsupported(fields: Fields): void {
   for (const name of fields.names()) {
     if (!name.startsWith('x-amz-')) continue;
@@ -24,7 +24,7 @@ export function refuseUnsupported(fields: Fields): void {
   }
 }
 
-/** 501 that names a header. */
+/** Creates a 501 error that names a header. */
 export function unsupportedHeader(header: string): S3Error {
   return new S3Error('NotImplemented', {
     message: 'A header you provided implies functionality that is not implemented.',

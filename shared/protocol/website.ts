@@ -7,33 +7,33 @@ import type { Redirect, RedirectAll, RoutingRule, Website } from '../xml/website
 /*
  * Websites of buckets: https://docs.aws.amazon.com/AmazonS3/latest/userguide/WebsiteHosting.html
  *
- * Where a visitor is sent is made of the bucket's configuration and of the deployment's, never of the Host header.
+ * Redirects are built from the configuration of the bucket and of the deployment, never from the Host header.
  */
 
-/** How a visitor came. */
+/** A visit to a website. */
 export interface Visit {
-  /** The name of the website, as the deployment has it, without a port: `<bucket>.<website domain>`. */
+  /** The website's host name according to the deployment, without a port: `<bucket>.<website domain>`. */
   readonly host: string;
   readonly secure: boolean;
-  /** The decoded path without its slash: `''`, `a/b.html`, `folder/`. */
+  /** The decoded path without the leading slash: `''`, `a/b.html`, `folder/`. */
   readonly key: string;
 }
 
-/** The key of the page that a path means: that of a folder is its index. */
+/** Returns the key of the page for a path: for a folder, its index. */
 export function pageKey(key: string, index: string): string {
   return key === '' || key.endsWith('/') ? key + index : key;
 }
 
 /**
- * The first routing rule for a request, or undefined.
- * @param error the status of the error that the answer would be; undefined before anything is read, when only those rules
- *   apply that do not ask for an error
+ * Returns the first routing rule for a request, or undefined.
+ * @param error the status of the error response; undefined before anything is read, when only rules without an error
+ *   code apply
  */
 export function findRule(rules: readonly RoutingRule[], key: string, error?: number): RoutingRule | undefined {
   return rules.find(({ prefix = '', errorCode }) => errorCode === error && key.startsWith(prefix));
 }
 
-/** Where a rule sends a visitor. A rule that names neither host nor protocol stays on the website. */
+/** Returns the redirect location of a rule. A rule without host and protocol stays on the website. */
 export function ruleLocation({ prefix = '', redirect }: RoutingRule, { host, secure, key }: Visit): string {
   const path = redirectedPath(redirect, prefix, key);
   if (redirect.host === undefined && redirect.protocol === undefined) return samePlace(path);
@@ -41,35 +41,38 @@ export function ruleLocation({ prefix = '', redirect }: RoutingRule, { host, sec
   return `${protocol}://${redirect.host ?? host}/${path}`;
 }
 
-/** Where a website sends everybody. */
+/** Returns the location to which a website redirects all requests. */
 export function redirectAllLocation({ host, protocol }: RedirectAll, { secure, key }: Visit): string {
   return `${protocol ?? (secure ? 'https' : 'http')}://${host}/${encodeName(key)}`;
 }
 
-/** Where a visitor is sent who left out the slash of a folder. */
+/** Returns the redirect location for a folder requested without its trailing slash. */
 export function folderLocation(key: string): string {
   return samePlace(`${encodeName(key)}/`);
 }
 
-/** What the owner wrote may be more than a path: `?` and `#` keep their meaning. What the visitor wrote is a name. */
+/**
+ * Returns the path of a redirect. The owner's text may be more than a path: `?` and `#` keep their meaning. The
+ * visitor's text is a name and is escaped.
+ */
 function redirectedPath({ replaceKey, replacePrefix }: Redirect, prefix: string, key: string): string {
   if (replaceKey !== undefined) return encodeURI(replaceKey);
   if (replacePrefix !== undefined) return encodeURI(replacePrefix) + encodeName(key.slice(prefix.length));
   return encodeName(key);
 }
 
-/** A path on the same host. Two slashes at its beginning would name another one. */
+/** Returns a path on the same host. Two leading slashes would name another host. */
 function samePlace(path: string): string {
   return `/${path.replace(/^\//, '%2F')}`;
 }
 
-/** The website configuration of a bucket, or undefined if it has none. */
+/** Returns the website configuration of a bucket, or undefined if it has none. */
 export async function bucketWebsite(bucket: Bucket, buckets: Buckets): Promise<Website | undefined> {
   const found = await buckets.documents.of(bucket, 'website');
   return found as Stored<Website> | undefined;
 }
 
-/** A website configuration as it is stored. */
+/** Returns a website configuration in its stored form. */
 export function storedWebsite(website: Website): Attributes {
   const stored: Stored<Website> = website;
   return stored;

@@ -10,7 +10,7 @@ import { parseBasicTime, printBasicTime } from './timestamp.ts';
 const malformed = 'AuthorizationHeaderMalformed';
 
 /**
- * Reads `Authorization: <algorithm> Credential=…, SignedHeaders=…, Signature=…` and what belongs to it.
+ * Reads `Authorization: <algorithm> Credential=…, SignedHeaders=…, Signature=…` and the related headers.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-auth-using-authorization-header.html
  *
  * @throws S3Error AuthorizationHeaderMalformed, AccessDenied (no date), RequestTimeTooSkewed, InvalidRequest (no
@@ -38,25 +38,25 @@ export function readAuthorizationHeader(fields: Fields, timing: Timing): Signatu
   return claim;
 }
 
-/** What the header says besides the signature. A client says the same all day. */
+/** The contents of the header besides the signature. They stay the same for a client all day. */
 type Statement = Pick<SignatureClaim, 'dialect' | 'accessKeyId' | 'date' | 'region' | 'signedHeaders'>;
 
 const maxKept = 1000;
 const maxKeptLength = 512;
-/** Statements by the text before the signature that ends the header, the oldest first. */
+/** Cached statements by the text before the signature that ends the header, the oldest first. */
 const kept = new Map<string, Statement>();
 
 const signatureLength = 64;
 const signatureForm = /^[0-9a-f]{64}$/;
 
-/** @throws S3Error AuthorizationHeaderMalformed */
+/** Parses the header. @throws S3Error AuthorizationHeaderMalformed */
 function readStatement(authorization: string): { readonly signature: string; readonly statement: Statement } {
   const before = authorization.slice(0, -signatureLength);
   const last = authorization.slice(-signatureLength);
   const known = kept.get(before);
   if (known !== undefined && signatureForm.test(last)) return { signature: last, statement: known };
   const read = parseStatement(authorization);
-  // Of another text that differs in these digits alone, the same would be read.
+  // A header that differs only in these digits would yield the same statement.
   if (before.endsWith('Signature=') && read.signature === last && before.length <= maxKeptLength) {
     kept.set(before, read.statement);
     if (kept.size > maxKept) kept.delete(kept.keys().next().value!);
@@ -65,14 +65,14 @@ function readStatement(authorization: string): { readonly signature: string; rea
 }
 
 function parseStatement(authorization: string): { readonly signature: string; readonly statement: Statement } {
-  // What is not ASCII could be a blank to one reader and a letter to another.
+  // Characters outside ASCII could be a blank to one parser and a letter to another.
   if (!/^[\t\x20-\x7e]*$/.test(authorization)) throw new S3Error(malformed);
   const { word, rest } = firstWord(authorization);
   const dialect = dialectOf(word);
   if (!dialect) throw new S3Error(malformed);
   const [credential, signedHeaders, signature] = parameters(rest);
   if (!signatureForm.test(signature)) {
-    throw new S3Error(malformed, { message: 'The Signature is not of 64 lower-case hexadecimal digits.' });
+    throw new S3Error(malformed, { message: 'The Signature must consist of 64 lower-case hexadecimal digits.' });
   }
   const { accessKeyId, date, region } = parseCredential(credential, dialect, malformed);
   const names = parseSignedHeaders(signedHeaders, malformed);
@@ -81,7 +81,7 @@ function parseStatement(authorization: string): { readonly signature: string; re
 
 const names = ['Credential', 'SignedHeaders', 'Signature'] as const;
 
-/** Credential, SignedHeaders and Signature: each once, in any order. */
+/** Returns Credential, SignedHeaders and Signature, which must each occur once, in any order. */
 function parameters(list: string): readonly [string, string, string] {
   const pairs = list.split(',');
   const values = new Map<string, string>();
@@ -98,7 +98,7 @@ function parameters(list: string): readonly [string, string, string] {
   });
 }
 
-/** When a request was signed, in milliseconds, and as it stands in the string to sign. */
+/** Returns the time at which a request was signed, in milliseconds, and as written in the string to sign. */
 function requestTime(fields: Fields): { readonly time: number; readonly timestamp: string } {
   const text = fields.get('x-amz-date') ?? fields.get('date') ?? '';
   const basic = parseBasicTime(text);

@@ -1,10 +1,13 @@
 import { S3Error } from '../errors/s3-error.ts';
 
-/** A step of an aws-chunked body. `data` comes in pieces; `chunk-end` follows the data of each chunk, the empty one too. */
+/**
+ * A part of an aws-chunked body. `data` comes in pieces; `chunk-end` follows the data of each chunk, also of the empty
+ * one.
+ */
 export type Frame =
   | { readonly kind: 'data'; readonly bytes: Uint8Array }
   | { readonly kind: 'chunk-end'; readonly signature: string | undefined }
-  /** Once, last. `lines` are `name:value` as sent, latin1, without the signature's own line. */
+  /** Once, as the last frame. `lines` are `name:value` as sent, latin1, without the signature's line. */
   | { readonly kind: 'trailers'; readonly lines: readonly string[]; readonly signature: string | undefined };
 
 const maxSizeLineBytes = 1024;
@@ -15,8 +18,8 @@ const sizeLine = /^0*([0-9A-Fa-f]{1,13})(?:;chunk-signature=([0-9a-f]{64}))?$/;
 const signatureTrailer = 'x-amz-trailer-signature';
 
 /**
- * Takes the aws-chunked framing off a body, in whatever pieces it arrives. Data passes through as views of those pieces;
- * only lines that are cut by the end of a piece are copied. Format:
+ * Decodes the aws-chunked framing of a body that arrives in pieces of any size. Data passes through as views of those
+ * pieces; only lines that span pieces are copied. Format:
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html#sigv4-chunked-body-definition
  *
  * ```
@@ -26,10 +29,13 @@ const signatureTrailer = 'x-amz-trailer-signature';
  */
 export class AwsChunkedDecoder {
   #expects: 'size' | 'data' | 'data-end' | 'trailer' | 'nothing' = 'size';
-  /** What has come of the present line, and its last byte: to ask the text for that would be to put it together for each line feed. */
+  /**
+   * The incomplete current line, and its last byte: reading that from the text would flatten the string for each line
+   * feed.
+   */
   #line = '';
   #lastByte = 0;
-  /** Bytes of data still to come in this chunk. */
+  /** The bytes of data still expected in this chunk. */
   #left = 0;
   #chunkSignature: string | undefined;
   #trailerBytes = 0;
@@ -37,7 +43,7 @@ export class AwsChunkedDecoder {
   #trailerSignature: string | undefined;
 
   /**
-   * The frames that a piece of the body completes. Each must be consumed before the next call.
+   * Yields the frames that a piece of the body completes. Each must be consumed before the next call.
    *
    * @throws S3Error IncompleteBody, MalformedTrailerError
    */
@@ -61,21 +67,21 @@ export class AwsChunkedDecoder {
   }
 
   /**
-   * Says that the body is over.
+   * Reports the end of the body.
    *
-   * @throws S3Error IncompleteBody if it should not be
+   * @throws S3Error IncompleteBody if it comes too early
    */
   end(): void {
     if (this.#expects !== 'nothing') throw incomplete('The body ended before its last chunk did.');
   }
 
-  /** Adds to the present line; gives it, without its CRLF, when it is whole. */
+  /** Appends to the current line. Returns the line without its CRLF once it is complete. */
   #takeLine(bytes: Uint8Array): string | undefined {
     this.#checkLineLength(bytes.length);
     this.#line += Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
     const [before, last] = [bytes[bytes.length - 2] ?? this.#lastByte, bytes[bytes.length - 1]!];
     this.#lastByte = last;
-    // A bare line feed does not end a line: minio-go puts one at the end of each trailer, before the CRLF.
+    // A bare line feed does not end a line: minio-go sends one at the end of each trailer, before the CRLF.
     if (last !== lineFeed || before !== carriageReturn) return undefined;
     const line = this.#line.slice(0, -2);
     this.#line = '';

@@ -3,7 +3,8 @@ import type { Fields } from '../http/message.ts';
 import type { QueryParameter } from '../http/query.ts';
 
 /**
- * The parts of a canonical request, as text whose characters are bytes (header values are latin1, all else is ASCII).
+ * The parts of a canonical request, as text whose characters are bytes (header values are latin1, everything else is
+ * ASCII).
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html#canonical-request
  */
 export interface CanonicalParts {
@@ -25,31 +26,33 @@ function trimmedValues(values: readonly string[]): string {
   return values.length === 1 ? foldBlanks(values[0]!) : values.map(foldBlanks).join(',');
 }
 
-/** What can be one line of a canonical request just as it was sent; anything else could pass for more than that. */
+/**
+ * Matches a value that can be a line of a canonical request as sent; anything else could be mistaken for several lines.
+ */
 export const visibleAscii = /^[\x21-\x7e]*$/;
 
 const unreserved = /[A-Za-z0-9\-._~]/;
-/** What most clients send: the characters that are unreserved by themselves, all others as normalised escapes. */
+/** The form that most clients send: unreserved characters as they are, all others as normalised escapes. */
 const canonicalText = canonical('[A-Za-z0-9\\-._~]*');
 const canonicalPath = canonical('[A-Za-z0-9\\-._~/]*');
 const inPath = /%([0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~/]/gu;
 const inText = /%([0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~]/gu;
 
 function canonical(bare: string): RegExp {
-  // Each escape begins with the one character that the rest never holds.
+  // Linear: each escape begins with a character that occurs nowhere else.
   // eslint-disable-next-line stillage/linear-patterns -- made of the two literals above
   return new RegExp(`^${bare}(?:%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])${bare})*$`);
 }
 
-/** The path as S3 signs it: escapes normalised, segments left as they are, whatever they say. */
+/** Returns the path as S3 signs it: with normalised escapes, but without normalising its segments. */
 export function canonicalUri(rawPath: string): string {
   return canonicalPath.test(rawPath) ? rawPath : normaliseEscapes(rawPath, inPath);
 }
 
 /**
- * The query as S3 signs it.
+ * Returns the query as S3 signs it.
  *
- * @param plus what a raw `+` stands for: a space, or itself to clients that do not escape it
+ * @param plus the meaning of a raw `+`: a space, or itself for clients that do not escape it
  */
 export function canonicalQuery(parameters: readonly QueryParameter[], plus: '%20' | '%2B'): string {
   const pairs = parameters.map(({ rawName, rawValue }) => ({
@@ -66,13 +69,15 @@ function canonicalPiece(raw: string, plus: '%20' | '%2B'): string {
   return canonicalText.test(raw) ? raw : normaliseEscapes(raw.replaceAll('+', plus), inText);
 }
 
-/** How each byte is written: by itself if it is unreserved. */
+/** The canonical form of each byte: unreserved characters as they are, others escaped. */
 const written: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return unreserved.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 });
 
-/** UriEncode of what was decoded once. Works on bytes, so that invalid UTF-8 is nothing special. */
+/**
+ * Applies UriEncode to text after decoding it once. Works on bytes, so that invalid UTF-8 needs no special handling.
+ */
 function normaliseEscapes(raw: string, escapable: RegExp): string {
   return raw.replace(escapable, (character, hex?: string) =>
     hex === undefined

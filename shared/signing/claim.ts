@@ -5,36 +5,37 @@ import type { QueryParameter } from '../http/query.ts';
 import type { CredentialScope, MalformedCode } from './credential-scope.ts';
 import { printBasicTime, printTime } from './timestamp.ts';
 
-/** What a V4-signed request says of its signature, wherever it says it. Well formed, not yet verified. */
+/** A V4 signature and its parameters, from a header or the query. Well-formed but not verified. */
 export interface SignatureClaim extends CredentialScope {
   readonly accessKeyId: string;
-  /** yyyyMMdd'T'HHmmss'Z', as it stands in the string to sign. */
+  /** yyyyMMdd'T'HHmmss'Z', as written in the string to sign. */
   readonly timestamp: string;
-  /** Lower case, in the order that was signed. */
+  /** In lower case, in the signed order. */
   readonly signedHeaders: readonly string[];
   /** Hexadecimal, as sent. */
   readonly signature: string;
   /** x-amz-content-sha256, as sent. */
   readonly payloadHash: string;
-  /** The query parameter that holds the signature and is not covered by it. */
+  /** The query parameter with the signature, which the signature does not cover. */
   readonly signatureParameter?: QueryParameter;
-  /** The code of what is malformed in this form of claim. */
+  /** The error code if this kind of claim is malformed. */
   readonly malformed: MalformedCode;
 }
 
-/** What the time of a signature is judged by, in milliseconds. */
+/** The current time and the limits for the time of a signature, in milliseconds. */
 export interface Timing {
-  /** Since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly now: number;
-  /** How far the clock of a client may be off. */
+  /** The maximum deviation of a client's clock. */
   readonly allowedSkew: number;
-  /** The longest that a presigned URL may be valid. */
+  /** The maximum lifetime of a presigned URL. */
   readonly longestLifetime: number;
 }
 
 /**
- * @param time at which a request was signed, in milliseconds since the epoch
- * @throws S3Error RequestTimeTooSkewed if that is too long before or after now
+ * Checks the time of a signature.
+ * @param time at which the request was signed, in milliseconds since the epoch
+ * @throws S3Error RequestTimeTooSkewed if the time is too far in the past or the future
  */
 export function checkSkew(time: number, { now, allowedSkew }: Timing): void {
   if (Math.abs(now - time) <= allowedSkew) return;
@@ -48,22 +49,25 @@ export function checkSkew(time: number, { now, allowedSkew }: Timing): void {
 }
 
 /**
- * The names of a SignedHeaders list. Each stands there once: the value of a header would be signed as often as its name is said, and
- * a short request would make a long text.
+ * Returns the names in a SignedHeaders list. Each must be unique, because a header's value is signed once for each
+ * occurrence of its name, and a short request would produce a long text.
  *
  * @throws S3Error `code`
  */
 export function parseSignedHeaders(list: string, code: MalformedCode): readonly string[] {
-  // Names are compared and signed in lower case; another case could be signed in two ways.
+  // Names are compared and signed in lower case; another case would allow two signatures.
   const names = list.split(';');
   const areNames = names.every((name) => isFieldName(name) && name === name.toLowerCase());
   if (areNames && new Set(names).size === names.length) return names;
   throw new S3Error(code, {
-    message: 'SignedHeaders is not a list of lower-case header names, each once, separated by semicolons.',
+    message: 'SignedHeaders must be a list of unique lower-case header names, separated by semicolons.',
   });
 }
 
-/** Begin with x-amz- and come from the service's own gateways, after the client signed. No operation reads them. */
+/**
+ * Headers with the prefix x-amz- that the service's own gateways add after the client has signed. No operation reads
+ * them.
+ */
 export const gatewayHeaders: ReadonlySet<string> = new Set([
   'x-amz-cf-id',
   'x-amz-request-id',
@@ -72,8 +76,8 @@ export const gatewayHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Holds a request to signing its host and everything it says in x-amz- headers. A header that is not signed could have
- * been added by anybody who saw the request: an x-amz-copy-source turns an upload into a copy.
+ * Checks that a request signs its host and all its x-amz- headers. An unsigned header could have been added by anyone
+ * who saw the request; an x-amz-copy-source, for example, turns an upload into a copy.
  *
  * @throws S3Error AccessDenied
  */
@@ -90,7 +94,7 @@ export function refuseUnsignedHeaders({ signedHeaders }: SignatureClaim, fields:
   });
 }
 
-/** @throws S3Error of the claim if its credential was made for another day than it was used on */
+/** Checks that the credential is for the day of the signature. @throws S3Error with the claim's code */
 export function checkCredentialDate({ date, timestamp, malformed }: SignatureClaim): void {
   if (timestamp.startsWith(date)) return;
   throw new S3Error(malformed, {
@@ -98,7 +102,9 @@ export function checkCredentialDate({ date, timestamp, malformed }: SignatureCla
   });
 }
 
-/** @throws S3Error of the claim if it was made for another region; clients follow the Region it names */
+/**
+ * Checks the region of the claim. Clients follow the Region that the error names. @throws S3Error with the claim's code
+ */
 export function checkRegion(
   { region, malformed }: Pick<SignatureClaim, 'region' | 'malformed'>,
   expected: string,

@@ -1,10 +1,10 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Dialect } from './dialect.ts';
 
-/** The codes that say a signature is malformed: one per place it can stand in, the last for forms. */
+/** The error codes for a malformed signature in the header, the query and a form, in this order. */
 export type MalformedCode = 'AuthorizationHeaderMalformed' | 'AuthorizationQueryParametersError' | 'InvalidArgument';
 
-/** What a signing key is made for, besides the secret. */
+/** The parameters from which a signing key is derived, besides the secret. */
 export interface CredentialScope {
   readonly dialect: Dialect;
   /** yyyymmdd */
@@ -12,13 +12,13 @@ export interface CredentialScope {
   readonly region: string;
 }
 
-/** `20130524/us-east-1/s3/aws4_request` */
+/** Returns the scope as text: `20130524/us-east-1/s3/aws4_request`. */
 export function printScope({ date, region, dialect }: CredentialScope): string {
   return `${date}/${region}/${dialect.service}/${dialect.terminator}`;
 }
 
 /**
- * Takes `<access key id>/<date>/<region>/<service>/<terminator>` apart, from the right: a key id may contain slashes.
+ * Parses `<access key id>/<date>/<region>/<service>/<terminator>` from the right, since a key id may contain slashes.
  *
  * @throws S3Error `code`
  */
@@ -36,16 +36,18 @@ export function parseCredential(
     });
   }
   if (!/^\d{8}$/.test(date)) {
-    throw new S3Error(code, { message: 'The date in the Credential is not of the form YYYYMMDD.' });
+    throw new S3Error(code, { message: 'The date in the Credential must have the form YYYYMMDD.' });
   }
-  // What is hashed as text must be the same bytes in every encoding.
+  // Text to be hashed must be the same bytes in every encoding.
   if (!/^[\x21-\x7e]*$/.test(region))
     throw new S3Error(code, { message: 'The region in the Credential is not valid.' });
   if (service !== dialect.service) {
     throw new S3Error(code, { message: `The service in the Credential is wrong; expecting "${dialect.service}".` });
   }
   if (terminator !== dialect.terminator) {
-    throw new S3Error(code, { message: `The Credential ends wrong; expecting "${dialect.terminator}".` });
+    throw new S3Error(code, {
+      message: `The terminator in the Credential is wrong; expecting "${dialect.terminator}".`,
+    });
   }
   return { accessKeyId, date, region, dialect };
 }

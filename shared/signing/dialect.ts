@@ -1,16 +1,16 @@
 import { S3Error } from '../errors/s3-error.ts';
 
 /**
- * The words of a V4 signature. There are two spellings of them, Amazon's and a neutral one; a request keeps to one, and
- * every HMAC is made with the words its client used.
+ * The terms of a V4 signature. There are two sets, Amazon's and a vendor-neutral one; a request must use one of them
+ * throughout, and every HMAC is computed with the terms that its client used.
  */
 export interface Dialect {
-  /** First word of the Authorization header and of the string to sign. */
+  /** The first word of the Authorization header and of the string to sign. */
   readonly algorithm: string;
-  /** Stands before the secret in the first HMAC key. */
+  /** The prefix of the secret in the first HMAC key. */
   readonly keyPrefix: string;
   readonly service: string;
-  /** Last piece of a credential scope. */
+  /** The last part of a credential scope. */
   readonly terminator: string;
 }
 
@@ -19,13 +19,13 @@ const dialects: readonly Dialect[] = [
   { algorithm: 'SVC4-HMAC-SHA256', keyPrefix: 'SVC4', service: 'svc', terminator: 'svc4_request' },
 ];
 
-/** The dialect whose algorithm has this name. */
+/** Returns the dialect with this algorithm, or undefined. */
 export function dialectOf(algorithm: string): Dialect | undefined {
   return dialects.find((dialect) => dialect.algorithm === algorithm);
 }
 
 /**
- * Refuses signatures of public keys, which are known and not supported.
+ * Rejects asymmetric signatures, which are recognised but not supported.
  * @throws S3Error NotImplemented
  */
 export function refuseAsymmetric(algorithm: string, message = `${algorithm} is not implemented.`): void {

@@ -7,7 +7,7 @@ import { equalsBase64, hmacSha1 } from './sigv2.ts';
 import { isSignatureOf, signingKey } from './signing-key.ts';
 import { parseBasicTime } from './timestamp.ts';
 
-/** What a form says of its signature. Well formed, not yet verified. */
+/** The signature of a form and its parameters. Well-formed but not verified. */
 export type FormClaim = SignedPolicy &
   ({ readonly scheme: 'form-v4'; readonly scope: CredentialScope } | { readonly scheme: 'form-v2' });
 
@@ -15,7 +15,7 @@ interface SignedPolicy {
   readonly accessKeyId: string;
   /** As sent. */
   readonly signature: string;
-  /** The text of the field `policy`, which is what is signed: base64, as sent. */
+  /** The value of the field `policy`, which is the signed text: base64, as sent. */
   readonly policy: string;
 }
 
@@ -25,8 +25,8 @@ const v4Fields = ['x-amz-algorithm', 'x-amz-credential', 'x-amz-date', 'x-amz-si
 const v2Fields = ['awsaccesskeyid', 'svcaccesskeyid', 'signature'] as const;
 
 /**
- * Reads the credentials of a form; undefined if it has none. A policy that nobody signed, and a signature without a policy,
- * are errors, never anonymity.
+ * Reads the credentials of a form, or returns undefined if there are none. An unsigned policy and a signature without a
+ * policy are errors and never make the request anonymous.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html and, for version 2,
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/HTTPPOSTForms.html
  *
@@ -34,7 +34,7 @@ const v2Fields = ['awsaccesskeyid', 'svcaccesskeyid', 'signature'] as const;
  * @throws S3Error InvalidArgument, InvalidToken, NotImplemented
  */
 export function readFormClaim(fields: Fields): FormClaim | undefined {
-  // Keys here are permanent: a token that comes along belongs to a key of somebody else's service.
+  // Keys are permanent here: a session token belongs to a key of another service.
   if (fields.has('x-amz-security-token')) throw new S3Error('InvalidToken');
   const isV4 = v4Fields.some((name) => fields.has(name));
   const isV2 = v2Fields.some((name) => fields.has(name));
@@ -63,7 +63,7 @@ function readV4(fields: Fields): FormClaim {
   if (parseBasicTime(timestamp) === undefined || !timestamp.startsWith(scope.date)) {
     throw argument(
       'x-amz-date',
-      "x-amz-date must be of the form \"yyyyMMdd'T'HHmmss'Z'\", and of the same day as x-amz-credential.",
+      "x-amz-date must have the form \"yyyyMMdd'T'HHmmss'Z'\" and the same date as x-amz-credential.",
     );
   }
   return { scheme: 'form-v4', accessKeyId, scope, signature, policy };
@@ -72,7 +72,7 @@ function readV4(fields: Fields): FormClaim {
 function readV2(fields: Fields): FormClaim {
   const policy = required(fields, 'policy');
   const names = v2Fields.filter((name) => name !== 'signature' && fields.has(name));
-  if (names.length > 1) throw argument(names[1]!, 'The form names two access keys.');
+  if (names.length > 1) throw argument(names[1]!, 'The form has two access key ids.');
   const accessKeyId = required(fields, names[0] ?? 'awsaccesskeyid');
   return { scheme: 'form-v2', accessKeyId, signature: required(fields, 'signature'), policy };
 }
@@ -87,7 +87,7 @@ function argument(name: string, message: string): S3Error {
   return new S3Error(malformed, { message, details: { ArgumentName: name } });
 }
 
-/** @throws S3Error SignatureDoesNotMatch */
+/** Verifies the signature of a form. @throws S3Error SignatureDoesNotMatch */
 export function verifyFormSignature(claim: FormClaim, secret: string): void {
   const { accessKeyId, signature, policy } = claim;
   const holds =

@@ -4,7 +4,7 @@ import { isFieldName } from '../http/field-syntax.ts';
 import { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
 
-/** Parameters that are of the signature itself, or speak of a body that a presigned URL cannot know. */
+/** Parameters that belong to the signature itself, or describe a body that a presigned URL cannot know. */
 const ownParameters: ReadonlySet<string> = new Set([
   ...['x-amz-algorithm', 'x-amz-credential', 'x-amz-date', 'x-amz-expires', 'x-amz-signedheaders', 'x-amz-signature'],
   ...['x-amz-security-token', 'x-amz-content-sha256', 'x-amz-decoded-content-length', 'x-amz-trailer'],
@@ -12,19 +12,19 @@ const ownParameters: ReadonlySet<string> = new Set([
 ]);
 const checksumPrefix = 'x-amz-checksum-';
 
-// eslint-disable-next-line no-control-regex -- they would end the header that the value becomes
+// eslint-disable-next-line no-control-regex -- they would end the header that the value becomes part of
 const control = /[\x00-\x1f\x7f]/;
 
 /**
- * The fields of a request, and those that a presigned URL has in its query in their place: SDKs move every x-amz- header there
- * that they can, since whoever uses the URL would have to send it otherwise. The signature covers the query as well. A header
- * that was sent all the same counts, and is for authentication to accept or refuse.
+ * Returns the fields of a request together with those that a presigned URL carries in its query instead: SDKs move
+ * every possible x-amz- header there, because users of the URL would otherwise have to send it. The signature covers
+ * the query as well. A header that was also sent takes precedence, and authentication accepts or rejects it.
  *
- * A name that no header can have is refused, and not only because no answer could send it back: in version 2, headers are signed as
- * lines of `name:value`, and a name with a colon or a line break in it would be signed like other headers than it is.
+ * Rejects names that no header can have: responses could not echo them, and in version 2, where headers are signed as
+ * lines of `name:value`, a name with a colon or a line break would be signed as other headers.
  *
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
- * @param query as its signature reads it: what a bare `+` means, only the signature tells
+ * @param query in the reading that its signature confirms: only the signature tells the meaning of a bare `+`
  * @throws S3Error InvalidArgument for a name or a value that no header can have
  */
 export function withHoisted(fields: Fields, { parameters }: Query): Fields {

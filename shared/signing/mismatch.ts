@@ -1,18 +1,18 @@
 import { S3Error } from '../errors/s3-error.ts';
 
-/** A signature that does not hold, and what the server signed in the place of the client. */
+/** A signature that does not match, and the texts that the server computed for comparison. */
 export interface Mismatch {
   readonly accessKeyId: string;
   /** As sent. */
   readonly signature: string;
   readonly stringToSign: string;
-  /** The canonical request, in version 4. */
+  /** The canonical request, in version 4 only. */
   readonly canonical?: string;
 }
 
 /**
- * The error of a signature that does not hold. It shows what was signed, so that a client can be mended; all of it came with
- * the request.
+ * Creates the error for a signature that does not match. It shows the texts to sign so that the client can be
+ * corrected; all of their contents came with the request.
  */
 export function signatureDoesNotMatch({ accessKeyId, signature, stringToSign, canonical }: Mismatch): S3Error {
   return new S3Error('SignatureDoesNotMatch', {
@@ -25,7 +25,7 @@ export function signatureDoesNotMatch({ accessKeyId, signature, stringToSign, ca
   });
 }
 
-/** An error body may end in a log; the keys that customers encrypt with must not. */
+/** Removes customer encryption keys, because an error body may end up in a log. */
 function withoutCustomerKeys(canonical: string): string {
   return canonical.replace(/(x-amz-[a-z-]{0,64}customer-key[:=])[^\n&]*/gi, '$1…');
 }

@@ -1,19 +1,19 @@
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import { refuseAsymmetric, type Dialect } from './dialect.ts';
 
-/** What x-amz-content-sha256 announces. */
+/** The meaning of an x-amz-content-sha256 header. */
 export type PayloadHash =
-  /** SHA-256 of the body as it is on the wire, 64 lower-case hexadecimal digits. */
+  /** SHA-256 of the body as sent, 64 lower-case hexadecimal digits. */
   | { readonly kind: 'digest'; readonly sha256: string }
   | { readonly kind: 'unsigned' }
-  /** aws-chunked framing; `signed` chunk by chunk, `trailers` after the last. */
+  /** aws-chunked framing. `signed`: each chunk is signed; `trailers`: trailers follow the last chunk. */
   | { readonly kind: 'chunks'; readonly signed: boolean; readonly trailers: boolean };
 
 /**
- * Reads x-amz-content-sha256 in the words of the dialect that the request is signed in; undefined if it is not signed.
+ * Parses x-amz-content-sha256 in the terms of the request's dialect, which is undefined for an unsigned request.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  *
- * @throws S3Error InvalidArgument, InvalidRequest (signed chunks without a signature to follow), NotImplemented
+ * @throws S3Error InvalidArgument, InvalidRequest (signed chunks without a seed signature), NotImplemented
  */
 export function parsePayloadHash(value: string, dialect: Dialect | undefined): PayloadHash {
   if (/^[0-9A-Fa-f]{64}$/.test(value)) return { kind: 'digest', sha256: value.toLowerCase() };

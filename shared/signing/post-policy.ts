@@ -3,40 +3,40 @@ import { trimBlanks } from '../http/blanks.ts';
 import { parseIsoDate } from '../http/dates.ts';
 import type { Fields } from '../http/message.ts';
 
-/** What whoever signed a form allows to be sent with it. */
+/** The conditions under which the signer of a form allows an upload. */
 export interface PostPolicy {
-  /** Until when, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly expiration: number;
   readonly conditions: readonly FieldCondition[];
-  /** How many bytes the file may have. */
+  /** The permitted size of the file in bytes. */
   readonly size: SizeRange;
 }
 
 /** A condition on one field. */
 export interface FieldCondition {
   readonly operator: 'eq' | 'starts-with';
-  /** Lower case, without the dollar sign. */
+  /** In lower case, without the dollar sign. */
   readonly field: string;
-  /** UTF-8 as latin1 characters, as the values of fields are. */
+  /** UTF-8 bytes as latin1 characters, like field values. */
   readonly value: string;
 }
 
-/** Both ends are included. */
+/** A range of sizes in bytes, both ends inclusive. */
 export interface SizeRange {
   readonly minimum: number;
   readonly maximum: number;
 }
 
 /**
- * Reads the `policy` field of a form: base64 of JSON. Whatever is not exactly a policy is refused: a condition that was
- * misread would allow what nobody signed.
+ * Parses the `policy` field of a form: base64 of JSON. Rejects anything that is not exactly a policy, because a misread
+ * condition would allow something that nobody signed.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html
  *
  * @throws S3Error InvalidPolicyDocument
  */
 export function parsePostPolicy(base64: string): PostPolicy {
   const document = parseJson(decode(base64));
-  if (!isRecord(document)) throw invalid('it is not a JSON object.');
+  if (!isRecord(document)) throw invalid('it must be a JSON object.');
   for (const name of Object.keys(document)) {
     if (name !== 'expiration' && name !== 'conditions') throw invalid(`unexpected '${name}'.`);
   }
@@ -56,34 +56,34 @@ export function parsePostPolicy(base64: string): PostPolicy {
   };
 }
 
-/** To hold a field to the same condition again takes as long again, and a policy can say it some hundred times. */
+/** Removes repeated conditions. A policy has room for hundreds of them, and each would take time to check again. */
 function distinct(conditions: readonly FieldCondition[]): FieldCondition[] {
   return [...new Map(conditions.map((one) => [JSON.stringify([one.operator, one.field, one.value]), one])).values()];
 }
 
 function decode(base64: string): string {
   const bytes = Buffer.from(base64, 'base64');
-  // Buffer skips what is not base64, so only the way back shows whether all of it was.
-  if (bytes.toString('base64') !== base64) throw invalid('it is not base64.');
+  // Buffer ignores characters that are not base64, so only encoding it again shows whether all of it was valid.
+  if (bytes.toString('base64') !== base64) throw invalid('it is not valid base64.');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw invalid('it is not UTF-8.', cause);
+    throw invalid('it is not valid UTF-8.', cause);
   }
 }
 
 function parseJson(text: string): unknown {
   try {
-    // Beyond what JSON knows a policy may escape the dollar sign.
+    // Unlike JSON, a policy may escape the dollar sign.
     return JSON.parse(text.replace(/\\([^])/g, (escape, character) => (character === '$' ? '$' : escape)));
   } catch (cause) {
-    throw invalid('it is not JSON.', cause);
+    throw invalid('it is not valid JSON.', cause);
   }
 }
 
 function parseCondition(condition: unknown): FieldCondition | SizeRange {
   if (Array.isArray(condition)) return parseOperation(condition);
-  if (!isRecord(condition)) throw invalid('a condition is neither an object nor a list.');
+  if (!isRecord(condition)) throw invalid('a condition must be an object or a list.');
   const properties = Object.entries(condition);
   const [property] = properties;
   if (property === undefined || properties.length > 1) {
@@ -102,12 +102,12 @@ function parseOperation(condition: readonly unknown[]): FieldCondition | SizeRan
     case 'eq':
     case 'starts-with':
       if (typeof first !== 'string' || typeof second !== 'string' || !/^\$./s.test(first)) {
-        throw invalid(`${name} takes a field with a dollar sign before it, and a string.`);
+        throw invalid(`${name} needs a field name that begins with a dollar sign, and a string.`);
       }
       return fieldCondition(name, first.slice(1), second);
     case 'content-length-range': {
       const [minimum, maximum] = [parseSize(first), parseSize(second)];
-      if (minimum > maximum) throw invalid('content-length-range ends before it begins.');
+      if (minimum > maximum) throw invalid('the maximum of content-length-range is less than its minimum.');
       return { minimum, maximum };
     }
     default:
@@ -121,16 +121,16 @@ function fieldCondition(operator: FieldCondition['operator'], name: string, valu
 
 function parseSize(size: unknown): number {
   const digits = typeof size === 'number' || typeof size === 'string' ? String(size) : '';
-  if (!/^\d{1,15}$/.test(digits)) throw invalid('content-length-range takes two numbers that are not negative.');
+  if (!/^\d{1,15}$/.test(digits)) throw invalid('content-length-range needs two non-negative integers.');
   return Number(digits);
 }
 
 /**
- * Holds a form to its policy: it is valid yet, every condition is met, and every field is met by a condition. The bucket is
- * what the request was sent to, whatever a field of that name says, and a policy must say which it is for; else what was
- * signed for one bucket would do for every other.
+ * Checks a form against its policy: the policy has not expired, every condition is met, and every field is covered by a
+ * condition. The bucket is the one that the request was sent to, regardless of a field of that name, and the policy
+ * must have a condition on it; otherwise it would be valid for every bucket.
  *
- * @param fields of the form, variables replaced
+ * @param fields of the form, with variables replaced
  * @param now milliseconds since the epoch
  * @throws S3Error AccessDenied
  */
@@ -149,7 +149,7 @@ export function checkPostPolicy(policy: PostPolicy, fields: Fields, bucket: stri
   if (extra.length > 0) throw denied(`Extra input fields: ${extra.map(asText).join(', ')}`);
 }
 
-/** The policy can't speak of its own signature; AWSAccessKeyId has two spellings. */
+/** The fields that need no condition: the policy cannot cover its own signature. AWSAccessKeyId has two spellings. */
 const needNoCondition: ReadonlySet<string> = new Set([
   'policy',
   'x-amz-signature',
@@ -163,8 +163,10 @@ function isIgnored(name: string): boolean {
 }
 
 /**
- * @param types what Content-Type lists, of which each must begin as a condition says. All conditions that are met are beginnings of
- *   the shortest, so there are no more of them than it is long, and they take no longer than the list has characters.
+ * Tells whether a field meets a condition.
+ * @param types the items of Content-Type, each of which must have the prefix in the condition. All conditions that can
+ *   be met are prefixes of the shortest item, so there are at most as many as it is long, and checking them takes no
+ *   longer than the list has characters.
  */
 function isMet({ operator, field, value: expected }: FieldCondition, value: string, types: readonly string[]): boolean {
   if (operator === 'eq') return value === expected;
@@ -173,7 +175,7 @@ function isMet({ operator, field, value: expected }: FieldCondition, value: stri
 }
 
 /**
- * Passes the bytes of a file on and holds them to a range, above it as soon as they are.
+ * Passes the bytes of a file through and checks their number. Throws as soon as there are too many.
  * @throws S3Error EntityTooLarge, EntityTooSmall
  */
 export async function* heldToSize(

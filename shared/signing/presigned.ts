@@ -9,7 +9,7 @@ import { parseBasicTime, printTime } from './timestamp.ts';
 const malformed = 'AuthorizationQueryParametersError';
 
 /**
- * Reads the signature of a presigned URL. Names are found without regard to case; which case was sent is signed.
+ * Reads the signature of a presigned URL. Parameter names are case-insensitive, but signed as sent.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
  *
  * @throws S3Error AuthorizationQueryParametersError, AccessDenied (expired, not valid yet, bad expiry), NotImplemented
@@ -71,7 +71,7 @@ function required(parameters: ReadonlyMap<string, QueryParameter>, name: string)
   });
 }
 
-/** A URL is valid from a clock skew before it was signed until it expires. */
+/** Checks that the URL is valid: from one clock skew before it was signed until it expires. */
 function checkValidity(time: number, expires: string, { now, allowedSkew, longestLifetime }: Timing): void {
   const seconds = /^\d{1,10}$/.test(expires) ? Number(expires) : 0;
   const longest = Math.floor(longestLifetime / 1000);

@@ -3,11 +3,12 @@ import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
 import { dialectOf, refuseAsymmetric } from './dialect.ts';
 
-/** How a request says who sent it. */
+/** The authentication scheme of a request. */
 export type Scheme = 'anonymous' | 'v4-header' | 'v4-presigned' | 'v2-header' | 'v2-presigned';
 
 /**
- * Which scheme a request uses. Credentials that are there but make no sense are an error, never anonymity.
+ * Returns the authentication scheme of a request. Malformed credentials are an error and never make a request
+ * anonymous.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
  *
  * @throws S3Error InvalidArgument (unknown scheme, or more than one), AccessDenied (empty header), NotImplemented
@@ -35,7 +36,7 @@ function hasParameter(query: Query, lowerNames: ReadonlySet<string>): boolean {
   return query.parameters.some(({ name }) => lowerNames.has(name.toLowerCase()));
 }
 
-/** The first word of an Authorization header, which names the scheme, and what comes after it. */
+/** Splits an Authorization header into its first word, which names the scheme, and the rest. */
 export function firstWord(authorization: string): { readonly word: string; readonly rest: string } {
   const trimmed = authorization.trim();
   const blank = trimmed.search(/\s/);
@@ -44,7 +45,7 @@ export function firstWord(authorization: string): { readonly word: string; reado
     : { word: trimmed.slice(0, blank), rest: trimmed.slice(blank).trimStart() };
 }
 
-/** `key id:signature`; the key id may contain colons, a signature does not. */
+/** Matches `key id:signature`; the key id may contain colons, the signature cannot. */
 const v2Pair = /^\S+:[^\s:]+$/;
 
 function headerScheme(authorization: string): Scheme {
@@ -55,7 +56,7 @@ function headerScheme(authorization: string): Scheme {
   const pair = word === 'AWS' || word === 'SVC' ? rest : authorization;
   if (v2Pair.test(pair)) return 'v2-header';
   throw new S3Error('InvalidArgument', {
-    message: 'The value of the Authorization header is of no known form.',
+    message: 'The value of the Authorization header does not have a known form.',
     details: { ArgumentName: 'Authorization' },
   });
 }

@@ -6,18 +6,18 @@ import { checkSkew, type Timing } from './claim.ts';
 import { firstWord } from './scheme.ts';
 import { parseBasicTime, printTime } from './timestamp.ts';
 
-/** What a request signed by version 2 says of its signature, wherever it says it. Well formed, not yet verified. */
+/** A V2 signature and its parameters, from a header or the query. Well-formed but not verified. */
 export interface V2Claim {
   readonly accessKeyId: string;
   /** Base64, as sent. */
   readonly signature: string;
-  /** What stands in the line of the date in the string to sign. */
+  /** The date line of the string to sign. */
   readonly dateLine: string;
 }
 
 /**
- * Reads `Authorization: AWS <key id>:<signature>`, in which the word may also be `SVC`, or missing, and the date that goes
- * with it. `x-amz-date` takes the place of `Date`, whose line in the string to sign is empty then.
+ * Reads `Authorization: AWS <key id>:<signature>`, where the word may also be `SVC` or missing, and the date of the
+ * request. `x-amz-date` takes precedence over `Date`, whose line in the string to sign is then empty.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html#ConstructingTheAuthenticationHeader
  *
  * @throws S3Error AccessDenied (no valid date), RequestTimeTooSkewed
@@ -41,7 +41,7 @@ export function readV2Header(fields: Fields, timing: Timing): V2Claim {
   };
 }
 
-/** Clients write the date of HTTP; some put the form of version 4 into x-amz-date. */
+/** Parses an HTTP date, or the version 4 format, which some clients send in x-amz-date. */
 function parseTime(text: string): number | undefined {
   const time = parseHttpDate(text) ?? parseBasicTime(text);
   return time !== undefined && time >= 0 ? time : undefined;
@@ -50,17 +50,17 @@ function parseTime(text: string): number | undefined {
 const keyIdNames: readonly string[] = ['awsaccesskeyid', 'svcaccesskeyid'];
 
 /**
- * Reads the parameters AWSAccessKeyId (or SVCAccessKeyId), Expires and Signature of a presigned URL, whose names are found
- * without regard to case. The time of expiry stands in the line of the date.
+ * Reads the parameters AWSAccessKeyId (or SVCAccessKeyId), Expires and Signature of a presigned URL. Their names are
+ * case-insensitive. The expiry is the date line of the string to sign.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html#RESTAuthenticationQueryStringAuth
  *
- * @throws S3Error AccessDenied (incomplete, no time, expired), InvalidArgument (two access keys)
+ * @throws S3Error AccessDenied (incomplete, invalid expiry, expired), InvalidArgument (two access keys)
  */
 export function readV2Query(query: Query, { now }: Pick<Timing, 'now'>): V2Claim {
   const named = (...names: readonly string[]): readonly QueryParameter[] =>
     query.parameters.filter(({ name }) => names.includes(name.toLowerCase()));
   const keyIds = named(...keyIdNames);
-  if (keyIds.length > 1) throw invalidArgument(keyIds[1]!.name, keyIds[1]!.value, 'The URL names two access keys.');
+  if (keyIds.length > 1) throw invalidArgument(keyIds[1]!.name, keyIds[1]!.value, 'The URL has two access key ids.');
   const [accessKeyId, expires, signature] = [keyIds, named('expires'), named('signature')].map(onlyValue);
   if (!accessKeyId || !expires || !signature) {
     throw new S3Error('AccessDenied', {
@@ -68,7 +68,7 @@ export function readV2Query(query: Query, { now }: Pick<Timing, 'now'>): V2Claim
     });
   }
   checkExpiry(expires, now);
-  // There are no blanks in base64, and some clients send its plus bare.
+  // Base64 has no blanks, and some clients do not escape its plus sign.
   return { accessKeyId, signature: signature.replaceAll(' ', '+'), dateLine: expires };
 }
 
@@ -76,7 +76,7 @@ function onlyValue(parameters: readonly QueryParameter[]): string | undefined {
   return parameters.length === 1 ? parameters[0]!.value : undefined;
 }
 
-/** Seconds since the epoch. More than ten digits are milliseconds, or a mistake. */
+/** Checks the expiry, in seconds since the epoch. A number of more than ten digits is in milliseconds, or a mistake. */
 function checkExpiry(expires: string, now: number): void {
   if (!/^\d{1,10}$/.test(expires)) {
     throw new S3Error('AccessDenied', { message: 'Invalid date (should be seconds since epoch): Expires' });

@@ -3,7 +3,7 @@ import type { Target } from '../http/address.ts';
 import type { Query, QueryParameter } from '../http/query.ts';
 import { canonicalUri, visibleAscii } from './canonical-request.ts';
 
-/** The sub-resources that version 2 signs, with their values. What is not on this list anybody can add to a request. */
+/** The sub-resources that version 2 signs, with their values. Anyone can add other parameters to a request. */
 const subresources: ReadonlySet<string> = new Set([
   'accelerate',
   'acl',
@@ -36,7 +36,7 @@ const subresources: ReadonlySet<string> = new Set([
   'website',
 ]);
 
-/** Parameters that set a header of the answer. Clients agree that their values are signed decoded. */
+/** Parameters that set a header of the response. Clients agree on signing their decoded values. */
 const responseHeaders: ReadonlySet<string> = new Set([
   'response-cache-control',
   'response-content-disposition',
@@ -46,14 +46,14 @@ const responseHeaders: ReadonlySet<string> = new Set([
   'response-expires',
 ]);
 
-/** Whether a signature of version 2 covers a query parameter. Names are compared with their case. */
+/** Tells whether a V2 signature covers a query parameter. Names are case-sensitive. */
 export function isSignedByV2(name: string): boolean {
   return subresources.has(name) || responseHeaders.has(name);
 }
 
 /**
- * What operations take of a query although no signature of version 2 covers it: listings need it, and there was never another way to ask
- * for them. Whoever holds a presigned URL of a listing can list with it what they like of what its signer may list.
+ * Parameters that operations read although V2 signatures do not cover them: listings need them, and V2 has no other way
+ * to pass them. The holder of a presigned listing URL can therefore list anything that its signer may list.
  */
 export const mayBeUnsignedByV2: ReadonlySet<string> = new Set([
   'allow-unordered',
@@ -76,20 +76,20 @@ export const mayBeUnsignedByV2: ReadonlySet<string> = new Set([
   'version-id-marker',
 ]);
 
-/** Whether an operation may ask for a query parameter of a request of version 2. What is not signed changes nothing that writes. */
+/** Tells whether an operation may read a query parameter of a V2 request. Unsigned parameters never affect a write. */
 export function isReadByV2(method: string, name: string): boolean {
   return isSignedByV2(name) || ((method === 'GET' || method === 'HEAD') && mayBeUnsignedByV2.has(name));
 }
 
 /**
- * The ways in which clients write down the resource of a request, the likely one first, as text whose characters are
- * bytes: bucket, path as sent, and the signed parameters in the order of their names.
+ * Returns the forms in which clients may have signed the resource of a request, the most likely first, as text whose
+ * characters are bytes: bucket, path as sent, and the signed parameters sorted by name.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html#ConstructingTheCanonicalizedResourceElement
  *
- * Amazon's clients for Python sign every value decoded; that for JavaScript signs those of sub-resources as they were sent.
- * An empty value may stand with its equals sign or without.
+ * Amazon's SDK for Python signs all values decoded; the one for JavaScript signs those of sub-resources as sent. An
+ * empty value may be signed with or without its equals sign.
  *
- * @throws S3Error InvalidRequest for a value that would be signed like further parameters
+ * @throws S3Error InvalidRequest for a value that would be signed like additional parameters
  */
 export function canonicalResources(target: Target): readonly string[] {
   const queries = canonicalQueries(target.query);
@@ -100,7 +100,7 @@ function canonicalPaths({ address, rawPath, virtualHost }: Target): readonly str
   const bucket = virtualHost && 'bucket' in address ? `/${address.bucket}` : '';
   const asSent = visibleAscii.test(rawPath) ? [rawPath] : [];
   const paths = [...new Set([...asSent, canonicalUri(rawPath)])].map((path) => bucket + path);
-  // Amazon's client for Python signs `/bucket/`, and sends `/bucket`.
+  // Amazon's SDK for Python signs `/bucket/` but sends `/bucket`.
   return address.kind === 'bucket' && !rawPath.endsWith('/') ? [...paths, ...paths.map((path) => `${path}/`)] : paths;
 }
 
@@ -110,21 +110,21 @@ function canonicalQueries({ parameters, plus }: Query): readonly string[] {
   signed.forEach(refuseFurtherParameters);
   const decoded = (ofNothing: '' | '='): string[] => signed.map((one) => pair(one, bytesOf(one.value), ofNothing));
   const asSent = signed.map((one) => pair(one, bytesOf(responseHeaders.has(one.name) ? one.value : one.rawValue), ''));
-  // Whoever signed a bare plus as such meant one.
+  // A client that signed a bare plus meant a plus.
   const isMeant = plus === '+' || !signed.some(({ rawValue }) => rawValue.includes('+'));
   return [...new Set([decoded(''), decoded('='), ...(isMeant ? [asSent] : [])].map((pairs) => `?${pairs.join('&')}`))];
 }
 
 /**
- * Values are signed decoded: `partNumber=1%26uploadId%3Dx` like `partNumber=1&uploadId=x`, which is another operation. So of the two
- * only the second is taken.
+ * Rejects a value that looks like additional parameters. Since values are signed decoded, `partNumber=1%26uploadId%3Dx`
+ * has the same signature as `partNumber=1&uploadId=x`, which is another operation. Only the latter is accepted.
  */
 function refuseFurtherParameters({ name, value }: QueryParameter): void {
   const [, ...pieces] = value.split('&');
   const further = pieces.map((piece) => piece.split('=', 1)[0]!).find((one) => one >= name && isSignedByV2(one));
   if (further === undefined) return;
   throw new S3Error('InvalidRequest', {
-    message: `Signature version 2 cannot tell the value of ${name} from the parameter ${further}. Please use AWS4-HMAC-SHA256.`,
+    message: `Signature version 2 cannot distinguish the value of ${name} from the parameter ${further}. Please use AWS4-HMAC-SHA256.`,
   });
 }
 
@@ -136,7 +136,7 @@ function byName(a: QueryParameter, b: QueryParameter): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-/** The bytes of UTF-8 as characters, one each. */
+/** Returns the UTF-8 bytes of a text, one per character. */
 function bytesOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

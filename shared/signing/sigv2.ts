@@ -10,15 +10,15 @@ import type { V2Claim } from './sigv2-claim.ts';
 import { canonicalResources } from './sigv2-resource.ts';
 
 /**
- * Verifies a signature of version 2: base64 of an HMAC-SHA1, keyed by the secret itself.
+ * Verifies a V2 signature: the base64 of an HMAC-SHA1, keyed by the secret itself.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html
  *
- * Every x-amz- header is part of what is signed, and so is every query parameter of {@link isSignedByV2}; nothing else of
- * the query is, nor the host, nor the body.
+ * It covers all x-amz- headers and the query parameters of {@link isSignedByV2}; nothing else of the query, neither the
+ * host nor the body.
  *
- * @returns the query as it was signed: all that is made of the request is made of this one
- * @throws S3Error SignatureDoesNotMatch, with what the server signed in the place of the client; InvalidArgument, InvalidRequest for
- *   what version 2 cannot tell from something else
+ * @returns the query in the reading that was signed, from which everything else is derived
+ * @throws S3Error SignatureDoesNotMatch, with the string that the server signed; InvalidArgument, InvalidRequest for
+ *   requests that are ambiguous in version 2
  */
 export function verifyV2Signature(request: RequestMessage, target: Target, claim: V2Claim, secret: string): Query {
   let likely: string | undefined;
@@ -32,33 +32,33 @@ export function verifyV2Signature(request: RequestMessage, target: Target, claim
 }
 
 /**
- * The strings that a client may have signed for this request in this reading of its query, the likely one first; their characters
- * are bytes.
+ * Returns the strings that a client may have signed for this reading of the query, the most likely first; their
+ * characters are bytes.
  */
 export function stringsToSign(request: RequestMessage, target: Target, { dateLine }: V2Claim): readonly string[] {
   const { method } = request;
-  // What would be headers counts as such where it stands in the query.
+  // Headers hoisted into the query are signed as headers.
   const fields = withHoisted(request.fields, target.query);
   const head = [method, fields.get('content-md5') ?? '', fields.get('content-type') ?? '', dateLine, ''].join('\n');
   const resources = canonicalResources(target);
   return canonicalHeaders(fields).flatMap((headers) => resources.map((resource) => head + headers + resource));
 }
 
-/** The x-amz- headers by their names. Runs of blanks in values are one blank to some clients, and stay to others. */
+/** Returns the x-amz- headers sorted by name. Some clients collapse runs of blanks in values, others do not. */
 function canonicalHeaders(fields: Fields): readonly string[] {
   const names = [...fields.names()].filter((name) => name.startsWith('x-amz-') && !gatewayHeaders.has(name)).sort();
   const lines = (printed: (value: string) => string): string =>
     names.map((name) => `${name}:${fields.all(name).map(printed).join(',')}\n`).join('');
-  // Line breaks do not get as far as this: what is left of a folded header are its blanks.
+  // Line breaks never get this far: only the blanks of a folded header are left.
   return [...new Set([lines(foldBlanks), lines(trimBlanks)])];
 }
 
-/** HMAC-SHA1 of a text whose characters are bytes. */
+/** Returns the HMAC-SHA1 of a text whose characters are bytes. */
 export function hmacSha1(secret: string, text: string): Buffer {
   return createHmac('sha1', secret).update(text, 'latin1').digest();
 }
 
-/** Whether a signature in base64 is the expected one of 20 bytes, in a time that does not tell how much of it is. */
+/** Compares a base64 signature with the expected 20 bytes in constant time. */
 export function equalsBase64(expected: Uint8Array, signature: string): boolean {
   return (
     /^[A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=$/.test(signature) &&

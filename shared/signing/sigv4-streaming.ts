@@ -6,8 +6,8 @@ import { isSignatureOf } from './signing-key.ts';
 const emptyHash = createHash('sha256').digest('hex');
 
 /**
- * Verifies the chain of signatures of a body that is signed in chunks: each covers the one before it, so chunks can be
- * neither changed nor dropped nor swapped.
+ * Verifies the signatures of a body that is signed in chunks. Each signature covers the previous one, so chunks cannot
+ * be changed, removed or reordered.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html and …/sigv4-streaming-trailers.html
  */
 export class ChunkSignatures {
@@ -32,7 +32,7 @@ export class ChunkSignatures {
   /**
    * Verifies the trailers, after the last chunk.
    *
-   * @param lines `name:value` of each but the signature, as sent, as latin1
+   * @param lines `name:value` of all trailers except the signature, as sent, as latin1
    * @throws S3Error SignatureDoesNotMatch
    */
   verifyTrailers(signature: string, lines: readonly string[]): void {

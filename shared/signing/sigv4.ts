@@ -9,32 +9,32 @@ import type { Dialect } from './dialect.ts';
 import { signatureDoesNotMatch } from './mismatch.ts';
 import { isSignatureOf, signingKey } from './signing-key.ts';
 
-/** What a verified signature leaves behind for the chunks of a body. */
+/** The parameters of a verified signature that the signatures of the body's chunks depend on. */
 export interface SigningContext {
   readonly key: Uint8Array;
   readonly dialect: Dialect;
   readonly timestamp: string;
   readonly scope: string;
-  /** The signature of the request, from which those of the chunks follow one after another. */
+  /** The signature of the request, which starts the chain of chunk signatures. */
   readonly seed: string;
 }
 
-/** The string to sign of a canonical request. */
+/** Returns the string to sign for a canonical request. */
 export function stringToSign(claim: SignatureClaim, canonical: string): string {
   const digest = hash('sha256', Buffer.from(canonical, 'latin1'), 'hex');
   return [claim.dialect.algorithm, claim.timestamp, printScope(claim), digest].join('\n');
 }
 
-/** What a verified signature says beside that it holds. */
+/** The result of verifying a signature. */
 export interface VerifiedSignature extends SigningContext {
-  /** The query as it was signed: all that is made of the request is made of this one. */
+  /** The query in the reading that was signed, from which everything else is derived. */
   readonly query: Query;
 }
 
 /**
- * Verifies the signature of a request, and gives what its chunks are verified with.
+ * Verifies the signature of a request and returns the context for verifying its chunks.
  *
- * @throws S3Error SignatureDoesNotMatch, with what the server signed in the place of the client
+ * @throws S3Error SignatureDoesNotMatch, with the texts that the server signed
  */
 export function verifySignature(
   request: RequestMessage,
@@ -55,16 +55,16 @@ export function verifySignature(
   throw signatureDoesNotMatch({ accessKeyId, signature, stringToSign: stringToSign(claim, canonical), canonical });
 }
 
-/** A way to write a request down. */
+/** One way to write a request in canonical form. */
 interface Reading {
   readonly canonical: string;
   readonly query: Query;
 }
 
 /**
- * The ways in which a client may have written the request down, the likely one first. Some sign the path just as they
- * send it, with `!'()*` bare; some send a slash of the key escaped and sign it bare, as S3 itself does; some leave a plus
- * bare in the query and mean it. Each reading names the same object.
+ * Yields the forms in which a client may have signed the request, the most likely first. Some sign the path as they
+ * send it, with `!'()*` unescaped; some escape a slash in the key but sign it unescaped, as S3 does; some send an
+ * unescaped plus in the query and mean a plus. Each reading addresses the same object.
  */
 function* readings({ method, fields }: RequestMessage, target: Target, claim: SignatureClaim): Generator<Reading> {
   const { rawPath } = target;

@@ -1,6 +1,6 @@
 import { document } from './writer.ts';
 
-/** Who signed a request, and how many buckets their project has and may have. */
+/** The user who signed the request, with the number of buckets that their project has and may have. */
 export interface Account {
   readonly project: { readonly id: string; readonly email: string; readonly displayName: string };
   /** The name of the user. */
@@ -22,7 +22,7 @@ export function accountDocument(account: Account, namespace: string): string {
   });
 }
 
-/** What a bucket may hold and what it holds; limits and use in bytes and objects. */
+/** The limits and the usage of a bucket, in bytes and objects. */
 export interface BucketQuota {
   readonly bytesLimit: number;
   readonly objectsLimit: number;

@@ -4,15 +4,15 @@ import { document, element, type Markup } from './writer.ts';
 
 const permissions = ['READ', 'WRITE', 'READ_ACP', 'WRITE_ACP', 'FULL_CONTROL'] as const;
 
-/** A grant as a document names it. */
+/** A grant as written in a document. */
 export interface WrittenGrant {
   readonly grantee: { readonly by: 'id' | 'emailAddress' | 'uri'; readonly name: string };
   readonly permission: (typeof permissions)[number];
 }
 
-/** `<AccessControlPolicy>` as a client sends it. */
+/** `<AccessControlPolicy>` as sent by a client. */
 export interface WrittenAcl {
-  /** The canonical id that the document says is the owner's. */
+  /** The owner's canonical id according to the document. */
   readonly owner: string;
   readonly grants: readonly WrittenGrant[];
 }
@@ -40,7 +40,7 @@ function readGrant(grant: XmlElement): WrittenGrant {
   };
 }
 
-/** What names a grantee, by its xsi:type. */
+/** The element that identifies a grantee, by its xsi:type. */
 const kinds = {
   CanonicalUser: { by: 'id', named: 'ID' },
   AmazonCustomerByEmail: { by: 'emailAddress', named: 'EmailAddress' },
@@ -49,13 +49,14 @@ const kinds = {
 
 function readGrantee(grantee: XmlElement): WrittenGrant['grantee'] {
   const type = grantee.attributes.get('type') ?? '';
-  if (!Object.hasOwn(kinds, type)) throw grantee.fault('the xsi:type of a Grantee must be one of its kinds');
+  if (!Object.hasOwn(kinds, type))
+    throw grantee.fault('the xsi:type of a Grantee must be CanonicalUser, AmazonCustomerByEmail or Group');
   const { by, named } = kinds[type as keyof typeof kinds];
   grantee.onlyChildren(named, 'DisplayName');
   return { by, name: grantee.one(named).text };
 }
 
-/** A grant as an answer shows it. */
+/** A grant as shown in a response. */
 export interface ShownGrant {
   readonly grantee: Owner | { readonly uri: string };
   readonly permission: string;
@@ -63,7 +64,7 @@ export interface ShownGrant {
 
 const schemaInstance = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** The answer of GetBucketAcl and GetObjectAcl. */
+/** Returns the response body of GetBucketAcl and GetObjectAcl. */
 export function accessControlPolicy(owner: Owner, grants: readonly ShownGrant[], namespace: string): string {
   return document('AccessControlPolicy', namespace, {
     Owner: ownerElements(owner),

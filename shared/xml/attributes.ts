@@ -1,12 +1,12 @@
 import { checksumElement, checksumElements, type DocumentChecksum, type TypedChecksum } from './checksums.ts';
 import { document } from './writer.ts';
 
-/** What GetObjectAttributes was asked for; all else stays undefined. */
+/** The requested attributes of an object; all others are undefined. */
 export interface ObjectAttributes {
-  /** Written without quotes, here alone. */
+  /** Without quotes, unlike in other documents. */
   readonly etag?: string | undefined;
   readonly checksum?: TypedChecksum | undefined;
-  /** Only objects that were uploaded in parts have them. */
+  /** Present only for multipart uploads. */
   readonly objectParts?: AttributeParts | undefined;
   readonly storageClass?: string | undefined;
   readonly objectSize?: number | undefined;
@@ -27,7 +27,7 @@ export interface AttributeParts {
 }
 
 /**
- * The answer of GetObjectAttributes.
+ * Returns the response body of GetObjectAttributes.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAttributes.html
  */
 export function getObjectAttributesResponse(attributes: ObjectAttributes, namespace: string): string {

@@ -2,7 +2,7 @@ import { S3Error } from '../errors/s3-error.ts';
 import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document } from './writer.ts';
 
-/** `<ServerSideEncryptionConfiguration>`, of which a bucket has one rule. */
+/** `<ServerSideEncryptionConfiguration>`, which has exactly one rule. */
 export interface WrittenEncryption {
   readonly algorithm?: 'AES256' | undefined;
   readonly bucketKeyEnabled?: boolean | undefined;
@@ -49,11 +49,14 @@ function readAlgorithm(applied: XmlElement): 'AES256' {
 
 function readBlockedTypes(blocked: XmlElement): readonly ('SSE-C' | 'NONE')[] {
   const types = [...new Set(blocked.many('EncryptionType').map((type) => type.choice('SSE-C', 'NONE')))];
-  if (types.length !== 1) throw blocked.fault('there must be one EncryptionType');
+  if (types.length !== 1) throw blocked.fault('there must be exactly one EncryptionType');
   return types;
 }
 
-/** The answer of GetBucketEncryption: https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketEncryption.html */
+/**
+ * Returns the response body of GetBucketEncryption:
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketEncryption.html
+ */
 export function encryptionConfiguration(
   { algorithm, bucketKeyEnabled, blockedTypes }: WrittenEncryption,
   namespace: string,
@@ -75,7 +78,7 @@ export interface WrittenPublicAccessBlock {
   readonly restrictPublicBuckets: boolean;
 }
 
-/** Reads the body of PutPublicAccessBlock; what it leaves out is false. @throws S3Error MalformedXML */
+/** Reads the body of PutPublicAccessBlock. Missing settings are false. @throws S3Error MalformedXML */
 export function readPublicAccessBlock(body: XmlSource): WrittenPublicAccessBlock {
   const root = readDocument(body, 'PublicAccessBlockConfiguration');
   root.onlyChildren('BlockPublicAcls', 'IgnorePublicAcls', 'BlockPublicPolicy', 'RestrictPublicBuckets');
@@ -88,7 +91,7 @@ export function readPublicAccessBlock(body: XmlSource): WrittenPublicAccessBlock
   };
 }
 
-/** The answer of GetPublicAccessBlock. */
+/** Returns the response body of GetPublicAccessBlock. */
 export function publicAccessBlock(block: WrittenPublicAccessBlock, namespace: string): string {
   return document('PublicAccessBlockConfiguration', namespace, {
     BlockPublicAcls: block.blockPublicAcls,
@@ -113,7 +116,7 @@ export function readOwnershipControls<const Ownership extends string>(
     .choice(...ownerships);
 }
 
-/** The answer of GetBucketOwnershipControls. */
+/** Returns the response body of GetBucketOwnershipControls. */
 export function ownershipControls(ownership: string, namespace: string): string {
   return document('OwnershipControls', namespace, { Rule: { ObjectOwnership: ownership } });
 }

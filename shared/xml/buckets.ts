@@ -14,11 +14,11 @@ export interface BucketList {
   }[];
   /** The token of the next page, if there is one. */
   readonly continuationToken?: string | undefined;
-  /** Echoed if it was asked for. */
+  /** Echoed if the request has one. */
   readonly prefix?: string | undefined;
 }
 
-/** The answer of ListBuckets. */
+/** Returns the response body of ListBuckets. */
 export function listAllMyBucketsResult(list: BucketList, namespace: string): string {
   return document('ListAllMyBucketsResult', namespace, {
     Owner: ownerElements(list.owner),
@@ -35,22 +35,22 @@ export function listAllMyBucketsResult(list: BucketList, namespace: string): str
 }
 
 /**
- * The answer of GetBucketLocation. S3's first region has no name: give ''.
+ * Returns the response body of GetBucketLocation. For S3's first region, which has no name here, pass ''.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLocation.html
  */
 export function locationConstraint(region: string, namespace: string): string {
   return document('LocationConstraint', namespace, region);
 }
 
-/** What CreateBucket may ask for in its body. */
+/** The contents of a CreateBucket body. */
 export interface BucketConfiguration {
   readonly locationConstraint: string | undefined;
-  /** Empty unless the document brings tags. */
+  /** Empty if the document has no tags. */
   readonly tags: readonly Tag[];
 }
 
 /**
- * Reads the body of CreateBucket, which many clients leave out or empty: then do not call this.
+ * Reads the body of CreateBucket. Not to be called for an absent or empty body, which many clients send.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucketConfiguration.html
  * @throws S3Error MalformedXML, InvalidTag, NotImplemented (directory buckets)
  */
@@ -66,7 +66,7 @@ export function readCreateBucketConfiguration(body: XmlSource, limits: TagLimits
   return { locationConstraint: location === '' ? undefined : location, tags };
 }
 
-/** What a bucket that ever had versioning says of it. */
+/** The versioning status of a bucket that has ever had versioning enabled. */
 export type VersioningStatus = 'Enabled' | 'Suspended';
 
 /**
@@ -84,7 +84,7 @@ export function readVersioningConfiguration(body: XmlSource): VersioningStatus {
 }
 
 /**
- * The answer of GetBucketVersioning: empty for a bucket that never had versioning.
+ * Returns the response body of GetBucketVersioning, which is empty for a bucket that never had versioning enabled.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketVersioning.html
  */
 export function versioningConfiguration(status: VersioningStatus | undefined, namespace: string): string {

@@ -1,7 +1,7 @@
 /*
- * Keys may hold control characters, XML 1.0 may not: neither as they are nor as references. SDKs send them all the same, most
- * as they are. Documents that name keys are read with stand-ins for them: U+FDD0 to U+FDEF, which Unicode gives no meaning
- * and XML allows.
+ * Keys may contain control characters, but XML 1.0 allows them neither raw nor as references. SDKs send them all the same,
+ * mostly raw. Documents that name keys are therefore parsed with stand-ins for them: U+FDD0 to U+FDEF, which Unicode
+ * defines as noncharacters and XML allows.
  * https://www.w3.org/TR/xml/#charsets
  */
 
@@ -9,23 +9,28 @@ const firstStandIn = 0xfdd0;
 const lastStandIn = 0xfdef;
 const standIn = /[\ufdd0-\ufdef]/;
 
-/** NUL is no character of a key. Tab, line feed and carriage return are XML. */
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+/** Without NUL, which keys cannot contain, and without tab, line feed and carriage return, which XML allows. */
+// eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const control = /[\u0001-\u0008\u000b\u000c\u000e-\u001f]/g;
 const reference = /&#(?:x0*([0-9A-Fa-f]{1,2})|0*(\d{1,2}));/g;
 
-/** Whether a document has characters of its own that {@link putStandIns} would put: then all is left as it is. */
+/**
+ * Tells whether a document already contains the characters that {@link putStandIns} uses; it is then left unchanged.
+ */
 export function containsStandIns(document: string): boolean {
   return document.search(standIn) >= 0;
 }
 
-/** Puts stand-ins for the control characters of a text. @param referencesToo whether references to them are meant as such */
+/** Replaces control characters by stand-ins. @param referencesToo whether to replace references to them as well */
 export function putStandIns(text: string, referencesToo: boolean): string {
   const bare = text.replace(control, (character) => standInFor(character.charCodeAt(0)));
   return referencesToo ? bare.replace(reference, hideReference) : bare;
 }
 
-/** A text with the control characters that stand-ins were put for. In one pass over its characters: it may be long, and all of them. */
+/**
+ * Restores the control characters that stand-ins replaced. Takes a single pass, since the text may be long and consist
+ * of nothing else.
+ */
 export function restoreControls(text: string): string {
   if (!containsStandIns(text)) return text;
   const units = new Uint16Array(text.length);

@@ -10,7 +10,7 @@ interface Copied<Checksum> {
 }
 
 /**
- * The answer of CopyObject.
+ * Returns the response body of CopyObject.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
  */
 export function copyObjectResult(copy: Copied<TypedChecksum>, namespace: string): string {
@@ -18,7 +18,7 @@ export function copyObjectResult(copy: Copied<TypedChecksum>, namespace: string)
 }
 
 /**
- * The answer of UploadPartCopy.
+ * Returns the response body of UploadPartCopy.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html
  */
 export function copyPartResult(copy: Copied<DocumentChecksum>, namespace: string): string {

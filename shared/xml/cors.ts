@@ -3,17 +3,17 @@ import { plainText } from './plain-text.ts';
 import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document, type XmlElements } from './writer.ts';
 
-/** Who may do what from a browser. https://docs.aws.amazon.com/AmazonS3/latest/API/API_CORSRule.html */
+/** A CORS rule. https://docs.aws.amazon.com/AmazonS3/latest/API/API_CORSRule.html */
 export interface CorsRule {
   readonly id?: string;
-  /** With at most one `*` each. */
+  /** Each with at most one `*`. */
   readonly origins: readonly string[];
   readonly methods: readonly string[];
-  /** Request headers that may be sent, with at most one `*` each. */
+  /** The allowed request headers, each with at most one `*`. */
   readonly headers?: readonly string[];
-  /** Response headers that scripts may read. */
+  /** The response headers that scripts may read. */
   readonly expose?: readonly string[];
-  /** Seconds for which the answer to a preflight may be kept. */
+  /** The number of seconds for which browsers may cache the response to a preflight request. */
   readonly maxAge?: number;
 }
 
@@ -24,7 +24,7 @@ const methods: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'H
 /**
  * Reads `<CORSConfiguration>`.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketCors.html
- * @param maximumRules how many rules there may be
+ * @param maximumRules the maximum number of rules
  * @throws S3Error MalformedXML, InvalidRequest
  */
 export function readCorsConfiguration(body: XmlSource, maximumRules: number): readonly CorsRule[] {
@@ -82,7 +82,7 @@ function readMethod(element: XmlElement): string {
   return method;
 }
 
-/** It is sent as it stands, and a header field carries nothing but ASCII well. */
+/** Reads a header name. It is sent unchanged, and a header field carries only ASCII reliably. */
 function readExposed(element: XmlElement): string {
   const name = plainText(element);
   if (name === '') throw element.fault(`${element.name} must not be empty`);
@@ -94,7 +94,7 @@ function invalid(message: string): S3Error {
   return new S3Error('InvalidRequest', { message });
 }
 
-/** The answer of GetBucketCors. */
+/** Returns the response body of GetBucketCors. */
 export function corsDocument(rules: readonly CorsRule[], namespace: string): string {
   return document('CORSConfiguration', namespace, { CORSRule: rules.map(ruleElements) });
 }

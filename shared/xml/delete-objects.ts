@@ -2,35 +2,37 @@ import type { EventLoopBudget } from '../ports/event-loop.ts';
 import { parsedXml, readDocument, type ParseOptions, type XmlElement, type XmlSource } from './reader.ts';
 import { document, element, type Markup } from './writer.ts';
 
-/** One object to delete, with the conditions it came with. */
+/** An object to delete, with its conditions. */
 export interface Deletion {
   readonly key: string;
   readonly versionId: string | undefined;
-  /** Deletes only if the entity tag matches; as sent, perhaps quoted, perhaps `*`. */
+  /** Deletes only if the entity tag matches. As sent: possibly quoted, or `*`. */
   readonly etag: string | undefined;
-  /** Deletes only if last modified in that second. Milliseconds since 1970. */
+  /** Deletes only if the object was last modified in that second. Milliseconds since 1970. */
   readonly lastModified: number | undefined;
   readonly size: number | undefined;
 }
 
 export interface Deletions {
-  /** Only failures are to be reported. */
+  /** True to report only failures. */
   readonly quiet: boolean;
   readonly objects: readonly Deletion[];
 }
 
-/** How the body of DeleteObjects is parsed: keys may hold control characters, which clients send as they are or as references. */
+/**
+ * The parse options for DeleteObjects: keys may contain control characters, which clients send raw or as references.
+ */
 export const deleteParsing: ParseOptions = { keepsControls: true };
 
-/** What understanding one object takes, in steps. */
+/** The cost of reading one object, in steps. */
 const stepsPerObject = 10;
 
 /**
- * Reads the body of DeleteObjects. Keys are not judged: each answers for itself.
+ * Reads the body of DeleteObjects. Does not check the keys: an invalid key fails on its own.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
  *
- * @param maximum the most objects and versions one request may name
- * @param parseTime how LastModifiedTime is read; SDKs send an HTTP date, the documentation shows ISO 8601
+ * @param maximum the maximum number of objects and versions in one request
+ * @param parseTime parses LastModifiedTime; SDKs send an HTTP date, the documentation shows ISO 8601
  * @throws S3Error MalformedXML
  */
 export async function readDelete(
@@ -60,7 +62,7 @@ function readDeletion(object: XmlElement, parseTime: (text: string) => number | 
   if (key === '') throw object.fault('Key must not be empty');
   return {
     key,
-    // Several clients send an empty element where they mean none.
+    // Several clients send an empty element instead of none.
     versionId: object.optional('VersionId')?.text || undefined,
     etag: object.optional('ETag')?.text,
     lastModified: object.optional('LastModifiedTime')?.parsed(parseTime),
@@ -68,13 +70,13 @@ function readDeletion(object: XmlElement, parseTime: (text: string) => number | 
   };
 }
 
-/** What became of one object: deleted, or an error. */
+/** The outcome for one object: deleted, or an error. */
 export type DeletionOutcome =
   | {
       readonly key: string;
-      /** The version asked for. */
+      /** The requested version. */
       readonly versionId?: string | undefined;
-      /** A marker was inserted, or the version deleted was one; the marker's version id. */
+      /** The version id of the delete marker that was inserted or deleted. */
       readonly deleteMarkerVersionId?: string | undefined;
     }
   | {
@@ -84,7 +86,7 @@ export type DeletionOutcome =
       readonly message: string;
     };
 
-/** The answer of DeleteObjects, in the order of the request. */
+/** Returns the response body of DeleteObjects, in the order of the request. */
 export function deleteResult(outcomes: readonly DeletionOutcome[], quiet: boolean, namespace: string): string {
   const shown = quiet ? outcomes.filter((outcome) => 'code' in outcome) : outcomes;
   return document('DeleteResult', namespace, shown.map(outcomeElement));

@@ -2,8 +2,8 @@ import type { S3Error } from '../errors/s3-error.ts';
 import { escapeXml } from './writer.ts';
 
 /**
- * What a website answers where it has no error document of its own. Whatever came from the visitor or from the bucket is
- * escaped: a key may look like markup.
+ * Returns the HTML page that a website without a custom error document shows. Escapes all text from the visitor and the
+ * bucket, since a key may look like markup.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/CustomErrorDocSupport.html
  */
 export function errorPage(

@@ -1,11 +1,11 @@
 import type { S3Error } from '../errors/s3-error.ts';
 import { document } from './writer.ts';
 
-/** What an error body tells beside the error itself. */
+/** The parts of an error body besides the error itself. */
 export interface ErrorContext {
-  /** The path asked for. Left out where it would reveal something. */
+  /** The requested path. Omitted where it would reveal something. */
   readonly resource?: string | undefined;
-  /** The bucket and the key that the request named. */
+  /** The bucket and the key named in the request. */
   readonly bucket?: string | undefined;
   readonly key?: string | undefined;
   readonly requestId: string;
@@ -13,8 +13,8 @@ export interface ErrorContext {
 }
 
 /**
- * The body of every error: Code, Message, the error's details in their order, then where to look.
- * Without a namespace, unlike all other documents: botocore finds no code in an `<Error>` that has one.
+ * Returns the body of an error response: Code, Message, the error's details in order, then the context. Has no
+ * namespace, unlike all other documents, because botocore does not find the code in an `<Error>` with one.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#RESTErrorResponses
  */
 export function errorDocument(

@@ -11,13 +11,13 @@ const maximumPrefixBytes = 1024;
 const maximumNewerVersions = 100;
 const maximumDays = 2 ** 31 - 1;
 
-/** What a configuration is read by. */
+/** The limits and rules for reading a configuration. */
 export interface LifecycleReading {
-  /** How many rules there may be. */
+  /** The maximum number of rules. */
   readonly maximumRules: number;
-  /** What holds for the tags of a filter. */
+  /** The limits for the tags of a filter. */
   readonly tags: TagLimits;
-  /** Milliseconds since the epoch of an ISO 8601 date. */
+  /** Parses an ISO 8601 date into milliseconds since the epoch. */
   parseTime(this: void, text: string): number | undefined;
 }
 
@@ -36,7 +36,7 @@ export function readLifecycleConfiguration(body: XmlSource, reading: LifecycleRe
   return withIds(elements.map((element) => readRule(element, reading)));
 }
 
-/** A rule whose id may be missing yet. */
+/** A rule whose id may still be missing. */
 type UnnamedRule = Omit<LifecycleRule, 'id'> & { readonly id: string | undefined };
 
 function readRule(rule: XmlElement, { parseTime, tags }: LifecycleReading): UnnamedRule {
@@ -77,7 +77,7 @@ function readRule(rule: XmlElement, { parseTime, tags }: LifecycleReading): Unna
 function refuseTransitions(rule: XmlElement): void {
   const found = ['Transition', 'NoncurrentVersionTransition'].find((name) => rule.many(name).length > 0);
   if (found === undefined) return;
-  throw new S3Error('NotImplemented', { message: `${found} is not implemented: there is one storage class only.` });
+  throw new S3Error('NotImplemented', { message: `${found} is not implemented: there is only one storage class.` });
 }
 
 function readScope(rule: XmlElement, tags: TagLimits): LifecycleScope {
@@ -88,12 +88,12 @@ function readScope(rule: XmlElement, tags: TagLimits): LifecycleScope {
   if (!filter) throw rule.fault('a Rule must have a Filter');
   filter.onlyChildren('Prefix', 'Tag', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan', 'And');
   const and = filter.optional('And');
-  // Clients of Ceph RGW leave And away around a prefix and one other condition.
+  // Clients of Ceph RGW omit And around a prefix and one other condition.
   const others = filter.children.length - (and ? 0 : filter.many('Prefix').length);
-  if (others > 1) throw filter.fault('a Filter must have at most one condition besides Prefix; And takes several');
+  if (others > 1) throw filter.fault('a Filter must have at most one condition besides Prefix; use And for several');
   if (!and) return { form: 'filter', ...readConditions(filter, tags) };
   and.onlyChildren('Prefix', 'Tag', 'ObjectSizeGreaterThan', 'ObjectSizeLessThan');
-  if (and.children.length === 0) throw and.fault('And must have conditions');
+  if (and.children.length === 0) throw and.fault('And must not be empty');
   return { form: 'and', ...readConditions(and, tags) };
 }
 
@@ -165,7 +165,7 @@ function readNoncurrent(action: XmlElement): { days: number; newerVersions?: num
   throw invalidArgument('NewerNoncurrentVersions', newer.text, message);
 }
 
-/** Neither a delete marker nor an upload has tags or a size. */
+/** Rejects conditions that cannot apply: delete markers and uploads have neither tags nor a size. */
 function refuseContradictions({ scope, expiration, abortDays }: UnnamedRule): void {
   const { tags, greaterThan, lessThan } = scope;
   const bySize = greaterThan !== undefined || lessThan !== undefined;
@@ -181,7 +181,7 @@ function refuseContradictions({ scope, expiration, abortDays }: UnnamedRule): vo
   if (said[0] !== undefined) throw new S3Error('InvalidRequest', { message: said[0] });
 }
 
-/** Names the rules that have no id: always alike, so that a configuration sent twice is the same configuration. */
+/** Assigns ids to rules without one. Deterministic, so that a configuration sent twice stays the same. */
 function withIds(rules: readonly UnnamedRule[]): readonly LifecycleRule[] {
   const taken = new Set<string>();
   for (const { id } of rules) {
@@ -191,7 +191,7 @@ function withIds(rules: readonly UnnamedRule[]): readonly LifecycleRule[] {
     }
     taken.add(id);
   }
-  /** How many names were tried for rules that say the same. */
+  /** The number of ids tried for rules with the same content. */
   const attempts = new Map<string, number>();
   return rules.map((rule) => {
     if (rule.id) return { ...rule, id: rule.id };
@@ -208,7 +208,7 @@ function withIds(rules: readonly UnnamedRule[]): readonly LifecycleRule[] {
   });
 }
 
-/** The answer of GetBucketLifecycleConfiguration. */
+/** Returns the response body of GetBucketLifecycleConfiguration. */
 export function lifecycleConfiguration(rules: readonly LifecycleRule[], namespace: string): string {
   return document('LifecycleConfiguration', namespace, { Rule: rules.map(ruleContent) });
 }

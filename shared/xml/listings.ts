@@ -2,18 +2,18 @@ import type { Owner } from './owner.ts';
 import { document, escapeXml, Markup, timestamp } from './writer.ts';
 
 /*
- * The listings are written as template strings: a page has up to 1,000 entries, and the general writer takes three
- * times as long for them.
+ * Listings are written as template strings: a page has up to 1,000 entries, for which the general writer would take
+ * three times as long.
  */
 
-/** How names are written when the client asked for `encoding-type`; see http/url-encoding. */
+/** The encoding of names if the client asked for `encoding-type`; see http/url-encoding. */
 export interface NameEncoding {
   /** The value of `EncodingType`. */
   readonly type: string;
   encode(name: string): string;
 }
 
-/** What all listings have in common. `''` as delimiter means none. */
+/** The fields common to all listings. `''` as delimiter means none. */
 interface Listing {
   readonly bucket: string;
   readonly prefix: string;
@@ -23,7 +23,7 @@ interface Listing {
   readonly encoding?: NameEncoding | undefined;
 }
 
-/** An object as listings show it. */
+/** An object as shown in listings. */
 export interface ListedObject {
   readonly key: string;
   /** Milliseconds since 1970. */
@@ -33,20 +33,23 @@ export interface ListedObject {
   readonly size: number;
   /** Undefined: STANDARD. */
   readonly storageClass?: string | undefined;
-  /** Left out of ListObjectsV2 unless `fetch-owner` asks for it. */
+  /** Omitted from ListObjectsV2 without `fetch-owner`. */
   readonly owner?: Owner | undefined;
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjects.html */
 export interface ObjectListing extends Listing {
   readonly marker: string;
-  /** As Ceph RGW does, with every truncated page; S3 itself gives it only with a delimiter. */
+  /** Present on every truncated page, as in Ceph RGW; S3 returns it only with a delimiter. */
   readonly nextMarker?: string | undefined;
   readonly maxKeys: number;
   readonly objects: readonly ListedObject[];
 }
 
-/** The answer of ListObjects. Its prefix is never encoded, as in Ceph RGW: botocore, which always asks for encoding, does not decode it. */
+/**
+ * Returns the response body of ListObjects. Its prefix is never encoded, as in Ceph RGW: botocore, which always
+ * requests encoding, does not decode it.
+ */
 export function listObjectsResult(listing: ObjectListing, namespace: string): string {
   const name = nameWriter(listing.encoding);
   return page(
@@ -65,7 +68,7 @@ export function listObjectsResult(listing: ObjectListing, namespace: string): st
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
 export interface ObjectListingV2 extends Listing {
-  /** Echoed as it came, even if empty. */
+  /** Echoed as received, even if empty. */
   readonly continuationToken?: string | undefined;
   readonly nextContinuationToken?: string | undefined;
   readonly startAfter?: string | undefined;
@@ -73,7 +76,7 @@ export interface ObjectListingV2 extends Listing {
   readonly objects: readonly ListedObject[];
 }
 
-/** The answer of ListObjectsV2. Tokens are opaque and never encoded. */
+/** Returns the response body of ListObjectsV2. Tokens are opaque and never encoded. */
 export function listObjectsV2Result(listing: ObjectListingV2, namespace: string): string {
   const name = nameWriter(listing.encoding);
   return page(
@@ -92,7 +95,7 @@ export function listObjectsV2Result(listing: ObjectListingV2, namespace: string)
   );
 }
 
-/** A version or a delete marker as ListObjectVersions shows it. */
+/** A version or a delete marker as shown in ListObjectVersions. */
 export type ListedVersion =
   | (ListedObject & { readonly kind: 'version'; readonly versionId: string; readonly isLatest: boolean })
   | {
@@ -111,11 +114,11 @@ export interface VersionListing extends Listing {
   readonly nextKeyMarker?: string | undefined;
   readonly nextVersionIdMarker?: string | undefined;
   readonly maxKeys: number;
-  /** Versions and markers in their order: by key, newest first. */
+  /** Versions and delete markers ordered by key, then newest first. */
   readonly versions: readonly ListedVersion[];
 }
 
-/** The answer of ListObjectVersions. */
+/** Returns the response body of ListObjectVersions. */
 export function listVersionsResult(listing: VersionListing, namespace: string): string {
   const name = nameWriter(listing.encoding);
   return page(
@@ -163,7 +166,7 @@ export interface UploadListing extends Listing {
   }[];
 }
 
-/** The answer of ListMultipartUploads. */
+/** Returns the response body of ListMultipartUploads. */
 export function listMultipartUploadsResult(listing: UploadListing, namespace: string): string {
   const name = nameWriter(listing.encoding);
   const uploads = listing.uploads.map(
@@ -187,7 +190,7 @@ export function listMultipartUploadsResult(listing: UploadListing, namespace: st
   );
 }
 
-/** Writes a key, prefix, delimiter or marker: encoded if asked for, and escaped. */
+/** Writes a key, prefix, delimiter or marker: encoded if requested, and escaped. */
 type NameWriter = (name: string) => string;
 
 function nameWriter(encoding: NameEncoding | undefined): NameWriter {
@@ -218,7 +221,7 @@ function contents(objects: readonly ListedObject[], name: NameWriter): string {
   return xml;
 }
 
-/** There is one type of object. `Type` is Ceph RGW's. */
+/** Returns the elements that objects and versions share. `Type` comes from Ceph RGW and is the same for all objects. */
 function contentFacts({ etag, size, storageClass = 'STANDARD', owner }: ListedObject): string {
   return (
     `<ETag>&quot;${escapeXml(etag)}&quot;</ETag><Size>${size}</Size><StorageClass>${storageClass}</StorageClass>` +

@@ -2,7 +2,7 @@ import { readDocument, type XmlSource } from './reader.ts';
 import { document, element, timestamp, type Markup, type XmlElements } from './writer.ts';
 
 /*
- * The documents of monitoring and alarms: Stillage's own, since S3 has CloudWatch beside it.
+ * The documents of monitoring and alarms. They are Stillage's own: for S3, CloudWatch does this.
  */
 
 export type MonitoringStatus = 'Enabled' | 'Disabled';
@@ -13,25 +13,25 @@ export function readMonitoringConfiguration(body: XmlSource): MonitoringStatus {
   return configuration.one('Status').choice('Enabled', 'Disabled');
 }
 
-/** The answer of GetBucketMonitoring. */
+/** Returns the response body of GetBucketMonitoring. */
 export function monitoringConfiguration(status: MonitoringStatus, namespace: string): string {
   return document('MonitoringConfiguration', namespace, { Status: status });
 }
 
-/** One number and its time, in milliseconds since the epoch. */
+/** A number and its time, in milliseconds since the epoch. */
 export interface TimedValue {
   readonly at: number;
   readonly value: number;
 }
 
-/** The answer of GetMetricData. */
+/** Returns the response body of GetMetricData. */
 export function metricData(
   data: {
     readonly bucket: string;
     readonly metric: string;
     readonly statistic: string;
     readonly unit: string;
-    /** Seconds. */
+    /** In seconds. */
     readonly period: number;
     readonly current: TimedValue;
     readonly datapoints: readonly TimedValue[];
@@ -67,11 +67,11 @@ const singleFields = [
 ] as const;
 const repeatedFields = ['OKAction', 'AlarmAction', 'InsufficientDataAction'] as const;
 
-/** The fields of an alarm as they were written. */
+/** The fields of an alarm as sent. */
 export type AlarmDocument = Readonly<Record<(typeof singleFields)[number], string | undefined>> &
   Readonly<Record<(typeof repeatedFields)[number], readonly string[]>>;
 
-/** Reads the body of PutAlarm without judging its values. @throws S3Error MalformedXML */
+/** Reads the body of PutAlarm without checking its values. @throws S3Error MalformedXML */
 export function readAlarm(body: XmlSource): AlarmDocument {
   const alarm = readDocument(body, 'Alarm').onlyChildren(...singleFields, ...repeatedFields);
   const single = singleFields.map((name) => [name, alarm.optional(name)?.text] as const);
@@ -79,7 +79,7 @@ export function readAlarm(body: XmlSource): AlarmDocument {
   return Object.fromEntries<unknown>([...single, ...repeated]) as AlarmDocument;
 }
 
-/** An alarm as answers show it. Times in milliseconds since the epoch, periods in seconds. */
+/** An alarm as shown in responses. Times in milliseconds since the epoch, periods in seconds. */
 export interface ShownAlarm {
   readonly name: string;
   readonly description: string | undefined;
@@ -99,17 +99,17 @@ export interface ShownAlarm {
   readonly created: number;
 }
 
-/** The answer of PutAlarm. */
+/** Returns the response body of PutAlarm. */
 export function putAlarmResult(name: string, webhookSecret: string | undefined, namespace: string): string {
   return document('PutAlarmResult', namespace, { Name: name, WebhookSecret: webhookSecret });
 }
 
-/** The answer of GetAlarm. */
+/** Returns the response body of GetAlarm. */
 export function alarmDocument(alarm: ShownAlarm, namespace: string): string {
   return document('Alarm', namespace, alarmFields(alarm));
 }
 
-/** A page of alarms in the order of their names. */
+/** A page of alarms, ordered by name. */
 export interface AlarmListing {
   readonly bucket: string;
   readonly marker: string;
@@ -118,7 +118,7 @@ export interface AlarmListing {
   readonly alarms: readonly ShownAlarm[];
 }
 
-/** The answer of ListAlarms. */
+/** Returns the response body of ListAlarms. */
 export function listAlarmsResult(listing: AlarmListing, namespace: string): string {
   return document('ListAlarmsResult', namespace, {
     Name: listing.bucket,
@@ -130,7 +130,7 @@ export function listAlarmsResult(listing: AlarmListing, namespace: string): stri
   });
 }
 
-/** The answer of GetAlarmHistory. */
+/** Returns the response body of GetAlarmHistory. */
 export function alarmHistory(
   history: {
     readonly name: string;

@@ -11,11 +11,11 @@ import { ownerElements, type Owner } from './owner.ts';
 import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document, quoted, timestamp } from './writer.ts';
 
-/** The most parts an upload may have. */
+/** The maximum number of parts of an upload. */
 export const maximumParts = 10_000;
 
 /**
- * The answer of CreateMultipartUpload.
+ * Returns the response body of CreateMultipartUpload.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html
  */
 export function initiateMultipartUploadResult(
@@ -29,11 +29,11 @@ export function initiateMultipartUploadResult(
   });
 }
 
-/** What understanding one part takes, in steps. */
+/** The cost of reading one part, in steps. */
 const stepsPerPart = 10;
 
 /**
- * Reads the body of CompleteMultipartUpload. Order and existence of the parts are not judged here.
+ * Reads the body of CompleteMultipartUpload. Does not check the order and existence of the parts.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
  * @throws S3Error MalformedXML, also for a document without parts
  */
@@ -55,7 +55,7 @@ function readPart(part: XmlElement) {
   };
 }
 
-/** The answer of CompleteMultipartUpload. */
+/** Returns the response body of CompleteMultipartUpload. */
 export function completeMultipartUploadResult(
   completed: {
     readonly location: string;
@@ -89,7 +89,7 @@ export interface PartListing {
   readonly nextPartNumberMarker: number | undefined;
   readonly maxParts: number;
   readonly isTruncated: boolean;
-  /** What the upload was created with. */
+  /** The algorithm chosen when the upload was created. */
   readonly checksumAlgorithm?: string | undefined;
   readonly checksumType?: string | undefined;
   readonly parts: readonly {
@@ -103,7 +103,7 @@ export interface PartListing {
   }[];
 }
 
-/** The answer of ListParts. */
+/** Returns the response body of ListParts. */
 export function listPartsResult(listing: PartListing, namespace: string): string {
   return document('ListPartsResult', namespace, {
     Bucket: listing.bucket,

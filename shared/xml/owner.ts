@@ -1,6 +1,6 @@
 import type { XmlElements } from './writer.ts';
 
-/** A project as documents show it: `Owner` and `Initiator`. */
+/** A project as shown in documents: `Owner` and `Initiator`. */
 export interface Owner {
   readonly id: string;
   readonly displayName: string;

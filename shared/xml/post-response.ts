@@ -1,7 +1,7 @@
 import { document, quoted } from './writer.ts';
 
 /**
- * The answer of PostObject when the form asks for status 201. Its root has no namespace, as S3's has none.
+ * Returns the response body of PostObject if the form asks for status 201. Its root has no namespace, as in S3.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html
  */
 export function postResponse(posted: {

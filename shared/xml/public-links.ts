@@ -1,6 +1,6 @@
 import { document, timestamp } from './writer.ts';
 
-/** A link as documents show it. Times are milliseconds since the epoch. */
+/** A public link as shown in documents. Times are milliseconds since the epoch. */
 export interface ShownLink {
   readonly id: string;
   readonly versionId: string;
@@ -8,7 +8,7 @@ export interface ShownLink {
   readonly expires: number;
 }
 
-/** The answer of CreatePublicLink: the only one that shows the URL. */
+/** Returns the response body of CreatePublicLink, the only one that shows the URL. */
 export function publicLinkDocument({ id, created, expires }: ShownLink, url: string, namespace: string): string {
   return document('PublicLink', namespace, {
     Id: id,
@@ -18,7 +18,7 @@ export function publicLinkDocument({ id, created, expires }: ShownLink, url: str
   });
 }
 
-/** The answer of ListPublicLinks. */
+/** Returns the response body of ListPublicLinks. */
 export function listPublicLinksResult(
   listing: {
     readonly marker: string;

@@ -4,27 +4,30 @@ import { errorTable, type ErrorCode } from '../errors/table.ts';
 import { atOnce, type EventLoopBudget } from '../ports/event-loop.ts';
 import { containsStandIns, putStandIns, restoreControls } from './control-characters.ts';
 
-/** The largest document any operation takes (CompleteMultipartUpload). Operations have smaller limits of their own. */
+/** The size limit of the largest document (CompleteMultipartUpload), in bytes. Operations may have lower limits. */
 const maximumBytes = 4 * 1024 * 1024;
-/** S3's own documents are at most 7 deep. */
+/** S3's own documents have at most 7 levels. */
 const maximumDepth = 20;
-/** 10,000 parts with every checksum S3 knows stay below this. */
+/** Enough for 10,000 parts with all checksums of S3. */
 const maximumElements = 100_000;
-/** Far above what documents need, even if every element declares a namespace of its own. */
+/** Far more than documents need, even if every element declares a namespace. */
 const maximumAttributes = 20_000;
-/** All that one element has are read at once, when it begins. */
+/** All attributes of an element are read together, when it begins. */
 const maximumAttributesOfElement = 100;
 
 const noAttributes: ReadonlyMap<string, string> = new Map();
 
-/** What the elements of a document share: the error of whatever breaks its schema, which is known once the document is understood. */
+/**
+ * Shared by the elements of a document: the error for a violation of its schema, set once the kind of document is
+ * known.
+ */
 interface Schema {
   fault: ErrorCode;
 }
 
 /**
- * One element of a document that was read, with strict accessors: whatever does not hold throws the error that the
- * document's schema asks for. Names are local names, since S3 takes its documents with any namespace or none.
+ * An element of a parsed document, with strict accessors: they throw the document's schema error if the expected
+ * content is missing or invalid. Names are local names, since S3 accepts documents with any namespace or none.
  */
 export class XmlElement {
   readonly name: string;
@@ -48,23 +51,23 @@ export class XmlElement {
     this.#schema = schema;
   }
 
-  /** The error of this document's schema, with a sentence on what is wrong. */
+  /** Creates the document's schema error, with the reason. */
   fault(reason: string): S3Error {
     return faultOf(this.#schema.fault, reason);
   }
 
-  /** The characters of an element that has no children, white space included. */
+  /** The text of an element without children, including white space. */
   get text(): string {
     if (this.children.length > 0) throw this.fault(`${this.name} must hold text only`);
     return this.#text;
   }
 
-  /** All children of this name, in document order. */
+  /** Returns all children with this name, in document order. */
   many(name: string): readonly XmlElement[] {
     return this.children.filter((child) => child.name === name);
   }
 
-  /** The child of this name, if there is one. Two are a fault. */
+  /** Returns the child with this name, or undefined. Throws if there are several. */
   optional(name: string): XmlElement | undefined {
     let found: XmlElement | undefined;
     for (const child of this.children) {
@@ -75,14 +78,14 @@ export class XmlElement {
     return found;
   }
 
-  /** The only child of this name. None or two are a fault. */
+  /** Returns the only child with this name. Throws if there are none or several. */
   one(name: string): XmlElement {
     const found = this.optional(name);
     if (found === undefined) throw this.fault(`${this.name} has no ${name}`);
     return found;
   }
 
-  /** Refuses children of any other name. Where S3 tolerates unknown elements, do not call it. */
+  /** Throws if there are children with other names. Not to be called where S3 ignores unknown elements. */
   onlyChildren(...names: readonly string[]): this {
     for (const child of this.children) {
       if (!names.includes(child.name)) throw this.fault(`${this.name} must not contain ${child.name}`);
@@ -90,7 +93,7 @@ export class XmlElement {
     return this;
   }
 
-  /** The text as one of a few words, spelled exactly. */
+  /** Returns the text as one of these words, spelled exactly. */
   choice<const Word extends string>(...words: readonly Word[]): Word {
     const { text } = this;
     const word = words.find((candidate) => candidate === text);
@@ -98,7 +101,7 @@ export class XmlElement {
     return word;
   }
 
-  /** The text as a whole number within bounds. White space around it is allowed, as in XML Schema. */
+  /** Returns the text as an integer within bounds. Surrounding white space is allowed, as in XML Schema. */
   integer({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = {}): number {
     const text = this.text.trim();
     const value = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
@@ -108,7 +111,7 @@ export class XmlElement {
     return value + 0; // "-0" is 0
   }
 
-  /** The text as a truth value: `true`, `false`, `1`, `0`, in any case since several clients write `True`. */
+  /** Returns the text as a boolean: `true`, `false`, `1` or `0`, in any case since several clients write `True`. */
   boolean(): boolean {
     const text = this.text.trim().toLowerCase();
     if (text === 'true' || text === '1') return true;
@@ -116,7 +119,7 @@ export class XmlElement {
     throw this.fault(`${this.name} must be true or false`);
   }
 
-  /** The text as `parse` understands it; undefined from `parse` is a fault. */
+  /** Returns the result of `parse` for the text. Throws if it is undefined. */
   parsed<Value>(parse: (text: string) => Value | undefined): Value {
     const value = parse(this.text);
     if (value === undefined) throw this.fault(`${this.name} has a malformed value`);
@@ -124,7 +127,7 @@ export class XmlElement {
   }
 }
 
-/** A document that was parsed and has still to be understood, by {@link readDocument}. */
+/** A parsed document, to be interpreted by {@link readDocument}. */
 export class XmlDocument {
   readonly root: XmlElement;
   readonly #schema: Schema;
@@ -136,48 +139,48 @@ export class XmlDocument {
     this.#hasStandIns = hasStandIns;
   }
 
-  /** Says what error breaking its schema is. */
+  /** Sets the error for violations of the schema. */
   obeys(schemaFault: ErrorCode): void {
     this.#schema.fault = schemaFault;
   }
 
-  /** A text of the document with the control characters that were kept. */
+  /** Returns a text of the document with the control characters that were kept. */
   restored(text: string): string {
     return this.#hasStandIns ? restoreControls(text) : text;
   }
 }
 
-/** A document as bytes of UTF-8 or text, which is parsed at once, or parsed already: whatever may be large. */
+/** A document: UTF-8 bytes or text, to be parsed in one go, or already parsed if it may be large. */
 export type XmlSource = Uint8Array | string | XmlDocument;
 
-/** How a document is parsed. */
+/** The parse options of a document. */
 export interface ParseOptions {
-  /** Set if texts may hold control characters, which XML has no way to say: see {@link XmlDocument.restored}. */
+  /** True if texts may contain control characters, which XML cannot represent: see {@link XmlDocument.restored}. */
   readonly keepsControls?: true;
 }
 
 /**
- * Parses the document of a request, given as UTF-8 bytes. Refuses whatever S3's documents never need and attackers do:
- * DOCTYPE, entities beyond the five predefined ones, processing instructions, other encodings, control characters, mixed
- * content, and excess of any kind. Nothing is ever fetched.
+ * Parses the document of a request, given as UTF-8 bytes. Rejects what S3's documents never need and attackers use:
+ * DOCTYPE, entities other than the five predefined ones, processing instructions, other encodings, control characters,
+ * mixed content, and excess of any kind. Never fetches anything.
  *
- * @param budget shares the event loop with others while it is parsed
+ * @param budget shares the event loop with other work during parsing
  * @throws S3Error MalformedXML
  */
 export function parseXml(bytes: Uint8Array, budget: EventLoopBudget, options: ParseOptions = {}): Promise<XmlDocument> {
   return budget.run(parsing(bytes, options));
 }
 
-/** As {@link parseXml}, at once. What is parsed already is given back. @throws S3Error MalformedXML */
+/** Parses as {@link parseXml}, but in one go. Returns a parsed document unchanged. @throws S3Error MalformedXML */
 export function parsedXml(source: XmlSource, options: ParseOptions = {}): XmlDocument {
   return source instanceof XmlDocument ? source : atOnce(parsing(source, options));
 }
 
 /**
- * Reads a document: its root element, once it is what it must be.
+ * Returns the root element of a document after checking its name.
  *
- * @param root the name that the root element must have
- * @param schemaFault what a well-formed document that breaks its schema answers (MalformedACLError for ACLs)
+ * @param root the required name of the root element
+ * @param schemaFault the error if a well-formed document violates its schema (MalformedACLError for ACLs)
  * @throws S3Error MalformedXML, or `schemaFault`
  */
 export function readDocument(source: XmlSource, root: string, schemaFault: ErrorCode = 'MalformedXML'): XmlElement {
@@ -193,14 +196,14 @@ interface OpenElement {
   text: string;
 }
 
-/** Refused anywhere at all, even in comments and CDATA sections, where they would mean nothing. */
+/** Rejected anywhere, even in comments and CDATA sections, where it has no meaning. */
 const documentType = '<!DOCTYPE';
 const processingInstruction = /<\?(?!xml\s)/;
 
-/** Characters that are parsed at once; the slowest take half a microsecond each. */
+/** The number of characters parsed in one go; the slowest take half a microsecond each. */
 const charactersPerPiece = 4096;
 const stepsPerPiece = charactersPerPiece / 2;
-/** Texts are decoded, and searched for what must not be in them, at some thousand characters to a step. */
+/** The cost of decoding a text and searching it for forbidden content, at a thousand characters per step. */
 const stepsToDecode = (size: number): number => Math.ceil(size / 1000);
 
 function* parsing(source: Uint8Array | string, { keepsControls }: ParseOptions): Generator<number, XmlDocument> {
@@ -209,7 +212,7 @@ function* parsing(source: Uint8Array | string, { keepsControls }: ParseOptions):
   if (text.includes(documentType)) throw malformed('document type declarations are not allowed');
   if (processingInstruction.test(text)) throw malformed('processing instructions are not allowed');
   const hasStandIns = keepsControls === true && !containsStandIns(text);
-  // In a CDATA section a reference means itself.
+  // In a CDATA section a reference is literal text.
   const referencesToo = hasStandIns && !text.includes('<![CDATA[');
   yield stepsToDecode(4 * text.length);
 
@@ -226,13 +229,16 @@ function* parsing(source: Uint8Array | string, { keepsControls }: ParseOptions):
   return new XmlDocument(tree.end(), schema, hasStandIns);
 }
 
-/** Where a piece is to end so that no reference is cut in two: before one that begins in it and does not end. One that long is none. */
+/**
+ * Returns where to end a piece so that no reference is cut in two: before a reference that begins in it and does not
+ * end. A reference as long as the piece is invalid anyway.
+ */
 function endBeforeReference(piece: string): number {
   const reference = piece.lastIndexOf('&');
   return reference <= 0 || piece.includes(';', reference) ? piece.length : reference;
 }
 
-/** Makes a tree of a document that comes in pieces. */
+/** Builds the tree of a document that is parsed in pieces. */
 class TreeParser {
   readonly #parser: SaxesParser<{ xmlns: true }>;
   #root: XmlElement | undefined;
@@ -245,7 +251,7 @@ class TreeParser {
     wellFormed(() => this.#parser.write(piece));
   }
 
-  /** The root element. */
+  /** Ends the document and returns its root element. */
   end(): XmlElement {
     const { encoding } = this.#parser.xmlDecl;
     if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8') throw malformed('the encoding must be UTF-8');
@@ -255,7 +261,7 @@ class TreeParser {
   }
 }
 
-/** Without an error handler saxes throws at the first fault. */
+/** Runs a parsing step and reports its errors. Without an error handler, saxes throws at the first one. */
 function wellFormed(parse: () => unknown): void {
   try {
     parse();
@@ -266,7 +272,7 @@ function wellFormed(parse: () => unknown): void {
 
 function treeParser(schema: Schema, finished: (root: XmlElement) => void): SaxesParser<{ xmlns: true }> {
   // XML 1.0 whatever the declaration says: 1.1 would turn U+0085 and U+2028 in keys into line feeds.
-  // Handlers are few since V8 makes any parser with more than six properties added to it five times slower.
+  // Few handlers, since V8 makes a parser with more than six added properties five times slower.
   const parser = new SaxesParser({ xmlns: true, position: false, forceXMLVersion: true, defaultXMLVersion: '1.0' });
   const open: OpenElement[] = [];
   let elements = 0;
@@ -307,7 +313,7 @@ function attributesOf(tag: SaxesTagNS): ReadonlyMap<string, string> {
   for (const { name, prefix, local, value } of Object.values(tag.attributes)) {
     if (prefix === 'xmlns' || name === 'xmlns') continue;
     attributes ??= new Map();
-    // Legal XML if the namespaces differ; but then two readers of it may see two different documents.
+    // Legal XML if the namespaces differ, but two readers could then see two different documents.
     if (attributes.has(local)) throw malformed(`${tag.local} has more than one attribute ${local}`);
     attributes.set(local, value);
   }
@@ -317,8 +323,8 @@ function attributesOf(tag: SaxesTagNS): ReadonlyMap<string, string> {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The text of a document. One byte order mark of UTF-8 is left to the parser, which skips it; those of UTF-16 and UTF-32 are
- * not UTF-8.
+ * Decodes the text of a document. Leaves one UTF-8 byte order mark to the parser, which skips it; those of UTF-16 and
+ * UTF-32 are not valid UTF-8.
  * @throws S3Error MalformedXML
  */
 export function decodeDocument(document: Uint8Array | string): string {

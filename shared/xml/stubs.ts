@@ -3,8 +3,8 @@ import { readDocument, type XmlSource } from './reader.ts';
 import { document } from './writer.ts';
 
 /*
- * Answers about features that no bucket has. Terraform and other tools read them from every bucket and give up on
- * anything but the document S3 sends for a bucket that never used the feature.
+ * Responses about unsupported features. Terraform and other tools read these settings of every bucket and fail unless
+ * they get the document that S3 returns for a bucket that never used the feature.
  */
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketRequestPayment.html */
@@ -32,18 +32,20 @@ export function policyStatus(isPublic: boolean, namespace: string): string {
   return document('PolicyStatus', namespace, { IsPublic: isPublic });
 }
 
-/** Reads the body of PutBucketRequestPayment. @throws S3Error MalformedXML, NotImplemented (the requester is to pay) */
+/** Reads the body of PutBucketRequestPayment. @throws S3Error MalformedXML, NotImplemented (Requester Pays) */
 export function readRequestPayment(body: XmlSource): void {
   const payer = readDocument(body, 'RequestPaymentConfiguration').onlyChildren('Payer').one('Payer');
   if (payer.choice('BucketOwner', 'Requester') === 'Requester') throw notImplemented('Requester Pays');
 }
 
-/** Reads the body of PutBucketLogging. @throws S3Error MalformedXML, NotImplemented (logging is to be enabled) */
+/** Reads the body of PutBucketLogging. @throws S3Error MalformedXML, NotImplemented (to enable logging) */
 export function readNoLogging(body: XmlSource): void {
   if (readDocument(body, 'BucketLoggingStatus').children.length > 0) throw notImplemented('Server access logging');
 }
 
-/** Reads the body of PutBucketNotificationConfiguration. @throws S3Error MalformedXML, NotImplemented (it holds any) */
+/**
+ * Reads the body of PutBucketNotificationConfiguration. @throws S3Error MalformedXML, NotImplemented (any notification)
+ */
 export function readNoNotifications(body: XmlSource): void {
   if (readDocument(body, 'NotificationConfiguration').children.length > 0) throw notImplemented('Event notification');
 }

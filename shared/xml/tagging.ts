@@ -9,7 +9,7 @@ export interface Tag {
   readonly value: string;
 }
 
-/** How many tags there may be together, and how long keys and values may be, in Unicode characters. */
+/** The maximum number of tags, and the maximum lengths of keys and values in Unicode characters. */
 export interface TagLimits {
   readonly tags: number;
   readonly keyCharacters: number;
@@ -19,7 +19,7 @@ export interface TagLimits {
 const allowed = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
 /**
- * The rules for tags, however they came (document, x-amz-tagging, form field).
+ * Checks tags from any source (document, x-amz-tagging, form field).
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-tagging.html
  * @throws S3Error InvalidTag
  */
@@ -43,7 +43,7 @@ export function checkTags(tags: readonly Tag[], limits: TagLimits): void {
   }
 }
 
-/** Whether a text has more characters than it may; one that is far too long is not counted. */
+/** Tells whether a text has more characters than allowed, without counting those of a text that is far too long. */
 function isLonger(text: string, maximum: number): boolean {
   return text.length > 2 * maximum || [...text].length > maximum;
 }
@@ -64,13 +64,13 @@ export function readTagging(body: XmlSource, limits: TagLimits): readonly Tag[] 
   return tags;
 }
 
-/** Reads one `<Tag>` without judging it. */
+/** Reads one `<Tag>` without checking it. */
 export function readTag(tag: XmlElement): Tag {
   tag.onlyChildren('Key', 'Value');
   return { key: tag.one('Key').text, value: tag.one('Value').text };
 }
 
-/** The answer of GetObjectTagging and GetBucketTagging: the tags by the bytes of their keys, whatever order they came in. */
+/** Returns the response body of GetObjectTagging and GetBucketTagging: the tags ordered by the bytes of their keys. */
 export function taggingDocument(tags: readonly Tag[], namespace: string): string {
   const sorted = tags.toSorted((a, b) => compareUtf8(a.key, b.key));
   return document('Tagging', namespace, {

@@ -5,11 +5,11 @@ import { document, type XmlElements } from './writer.ts';
 
 export type WebProtocol = 'http' | 'https';
 
-/** Where every request goes. https://docs.aws.amazon.com/AmazonS3/latest/API/API_RedirectAllRequestsTo.html */
+/** The redirection of all requests. https://docs.aws.amazon.com/AmazonS3/latest/API/API_RedirectAllRequestsTo.html */
 export interface RedirectAll {
-  /** A host name, with a port if it needs one. */
+  /** A host name with an optional port. */
   readonly host: string;
-  /** Unset: as the visitor came. */
+  /** Default: the protocol of the request. */
   readonly protocol?: WebProtocol;
 }
 
@@ -17,30 +17,30 @@ export interface RedirectAll {
 export interface Redirect {
   readonly protocol?: WebProtocol;
   readonly host?: string;
-  /** Takes the place of the prefix that the condition asks for. */
+  /** Replaces the prefix in the condition. */
   readonly replacePrefix?: string;
-  /** Takes the place of the key. */
+  /** Replaces the whole key. */
   readonly replaceKey?: string;
-  /** 301 unless said. */
+  /** Default: 301. */
   readonly code?: number;
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_RoutingRule.html */
 export interface RoutingRule {
-  /** The requested key begins so. */
+  /** The prefix of the requested key. */
   readonly prefix?: string;
-  /** The answer would be this error. */
+  /** The status of the error response. */
   readonly errorCode?: number;
   readonly redirect: Redirect;
 }
 
-/** A website of its own: pages, or nothing but a way to elsewhere. */
+/** The website of a bucket: pages, or a redirection of all requests. */
 export type Website =
   | { readonly redirectAll: RedirectAll }
   | {
-      /** What is added to the name of a folder. */
+      /** The suffix appended to the name of a folder. */
       readonly index: string;
-      /** The key of the object that is shown instead of errors. */
+      /** The key of the object shown instead of errors. */
       readonly error?: string;
       readonly rules: readonly RoutingRule[];
     };
@@ -48,10 +48,10 @@ export type Website =
 const maximumKeyBytes = 1024;
 
 /**
- * Reads `<WebsiteConfiguration>`. Nothing is taken that could lead a visitor anywhere but to a host named here, or add
- * headers to an answer.
+ * Reads `<WebsiteConfiguration>`. Rejects any value that could redirect to a host other than the one named, or add
+ * headers to a response.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketWebsite.html
- * @param maximumRules how many routing rules there may be
+ * @param maximumRules the maximum number of routing rules
  * @throws S3Error MalformedXML, InvalidArgument, InvalidRequest
  */
 export function readWebsiteConfiguration(body: XmlSource, maximumRules: number): Website {
@@ -163,7 +163,10 @@ function readProtocol(element: XmlElement): WebProtocol {
   );
 }
 
-/** A host and no more: with a path, a user or a scheme in it, it would lead elsewhere than it seems. */
+/**
+ * Reads a host and nothing else: with a path, a user or a scheme in it, a redirection could lead elsewhere than it
+ * seems.
+ */
 function readHost(element: XmlElement): string {
   const host = plainText(element);
   if (/^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(host)) return host;
@@ -174,7 +177,7 @@ function invalid(message: string): S3Error {
   return new S3Error('InvalidRequest', { message });
 }
 
-/** The answer of GetBucketWebsite. */
+/** Returns the response body of GetBucketWebsite. */
 export function websiteDocument(website: Website, namespace: string): string {
   if ('redirectAll' in website) {
     const { host, protocol } = website.redirectAll;

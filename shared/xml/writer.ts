@@ -1,11 +1,11 @@
 import { day } from '../ports/durations.ts';
 
 /**
- * Writes S3's documents. Content is plain data: an object's properties become elements in their order, an array repeats
- * its element, undefined leaves it out, and Markup goes in as it stands.
+ * Writes S3's documents from plain data: an object's properties become elements in order, an array repeats its element,
+ * undefined omits it, and Markup is inserted as it is.
  */
 
-/** XML that is written already. */
+/** XML that is already written. */
 export class Markup {
   readonly xml: string;
 
@@ -14,7 +14,7 @@ export class Markup {
   }
 }
 
-/** What an element may hold. */
+/** The content of an element. */
 export type XmlContent = string | number | boolean | Markup | XmlElements | readonly Markup[];
 
 /** Elements by name, in order. */
@@ -24,12 +24,12 @@ export interface XmlElements {
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** A whole document. S3's roots carry a namespace, all but `<Error>`. */
+/** Returns a whole document. S3's root elements have a namespace, except `<Error>`. */
 export function document(root: string, namespace: string | undefined, content: XmlContent): string {
   return declaration + element(root, content, namespace === undefined ? {} : { xmlns: namespace }).xml;
 }
 
-/** One element, for content whose order or attributes an object can't express. */
+/** Returns one element, for content whose order or attributes an object cannot express. */
 export function element(name: string, content: XmlContent, attributes: Readonly<Record<string, string>> = {}): Markup {
   let start = name;
   for (const [attribute, value] of Object.entries(attributes)) start += ` ${attribute}="${escapeXml(value)}"`;
@@ -37,11 +37,11 @@ export function element(name: string, content: XmlContent, attributes: Readonly<
   return new Markup(inner === '' ? `<${start}/>` : `<${start}>${inner}</${name}>`);
 }
 
-/** The day that was written last, up to its `T`. A page of a listing has a thousand times, of a few days. */
+/** The last day written, up to its `T`. A page of a listing has a thousand times but only a few days. */
 let lastDay = { start: NaN, text: '' };
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
-/** A moment as S3's documents give it: ISO 8601, UTC, with milliseconds. */
+/** Returns a time as in S3's documents: ISO 8601, UTC, with milliseconds. */
 export function timestamp(milliseconds: number): string {
   const start = Math.floor(milliseconds / day) * day;
   if (start !== lastDay.start) lastDay = { start, text: new Date(start).toISOString().slice(0, 'yyyy-mm-ddT'.length) };
@@ -52,7 +52,7 @@ export function timestamp(milliseconds: number): string {
   return `${lastDay.text}${clock}.${String(rest % 1000).padStart(3, '0')}Z`;
 }
 
-/** An entity tag as S3's documents give it. */
+/** Returns an entity tag as in S3's documents. */
 export function quoted(etag: string): string {
   return `"${etag}"`;
 }
@@ -71,12 +71,12 @@ function render(content: XmlContent): string {
   return xml;
 }
 
-/** `Array.isArray` does not narrow readonly arrays. */
+/** Narrows readonly arrays, unlike `Array.isArray`. */
 function isList<Item>(content: readonly Item[] | object | string | number | boolean): content is readonly Item[] {
   return Array.isArray(content);
 }
 
-// The control characters are what is looked for.
+// Matches control characters on purpose.
 // eslint-disable-next-line no-control-regex
 const suspicious = /[&<>"\u0000-\u001f\ud800-\udfff\ufffe\uffff]/;
 // eslint-disable-next-line no-control-regex
@@ -87,10 +87,10 @@ const predefined: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;'
 /**
  * Escapes text for element content and attribute values.
  *
- * Control characters, and U+FFFE and U+FFFF, become numeric references although XML 1.0 knows no way to write most of
- * them: S3 does so as well, parsers that are not strict restore the key, and clients that care ask for
- * encoding-type=url. CR, LF and TAB become references because parsers normalise the bare ones. NUL and unpaired
- * surrogates can't be part of any UTF-8 key; should one get here it becomes U+FFFD.
+ * Writes control characters, U+FFFE and U+FFFF as numeric references, although XML 1.0 does not allow most of them: S3
+ * does the same, lenient parsers restore the key, and clients can ask for encoding-type=url. CR, LF and TAB become
+ * references because parsers normalise the raw characters. NUL and unpaired surrogates cannot occur in a UTF-8 key and
+ * become U+FFFD.
  */
 export function escapeXml(text: string): string {
   return suspicious.test(text) ? text.replace(unsafe, escapeCharacter) : text;

@@ -139,6 +139,23 @@ describe('encryption with a key of the customer (SSE-C)', () => {
     ).rejects.toEqual(s3Error('InvalidRequest', 400));
   });
 
+  it('is renamed without its key, which alone still reads it', async () => {
+    const bucket = await service.bucket();
+    const key = randomBytes(32);
+    await put(service.client, bucket, 'former', 'content', customer(key));
+    const renamed = await service.send({
+      method: 'PUT',
+      path: `/${bucket}/present`,
+      query: 'renameObject',
+      headers: { 'x-amz-rename-source': 'former' },
+    });
+    expect([renamed.status, renamed.text]).toEqual([200, '']);
+    const named = { Bucket: bucket, Key: 'present' };
+    await expect(service.client.send(new GetObjectCommand(named))).rejects.toMatchObject({ name: 'InvalidRequest' });
+    const got = await service.client.send(new GetObjectCommand({ ...named, ...customer(key) }));
+    expect(await got.Body!.transformToString()).toBe('content');
+  });
+
   it('refuses whoever has no key, another key, or a key where none is needed', async () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'k', plain, sse);

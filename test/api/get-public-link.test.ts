@@ -1,4 +1,4 @@
-import { DeleteObjectCommand, PutBucketCorsCommand } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, RenameObjectCommand, PutBucketCorsCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { expectError } from '../support/expect-error.ts';
 import { eventually } from '../support/monitoring.ts';
@@ -8,6 +8,10 @@ import { serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest();
 const links = new PublicLinkClient(service);
+
+async function rename(bucket: string, from: string, to: string): Promise<void> {
+  await service.client.send(new RenameObjectCommand({ Bucket: bucket, Key: to, RenameSource: `/${bucket}/${from}` }));
+}
 
 describe('GetPublicLink', () => {
   it('gives anybody a private object, safely', async () => {
@@ -114,6 +118,52 @@ describe('GetPublicLink', () => {
     await service.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'key', VersionId }));
     expectError(await links.follow(url), 404, 'NoSuchPublicLink');
     expect((await links.follow(url, {}, 'HEAD')).status).toBe(404);
+  });
+
+  it.each(['never', 'Suspended'] as const)('follows its version through RenameObject: versioning %s', async (state) => {
+    const bucket = await service.bucket();
+    if (state === 'Suspended') {
+      await setVersioning(service.client, bucket, 'Enabled');
+      await setVersioning(service.client, bucket, 'Suspended');
+    }
+    await put(service.client, bucket, 'former', 'content');
+    const made = await links.made(bucket, 'former');
+    const other = await links.made(bucket, 'former');
+    await rename(bucket, 'former', 'present');
+    expect((await links.follow(made.url)).text).toBe('content');
+    expect(await links.ids(bucket, 'former')).toEqual([]);
+    expect(await links.ids(bucket, 'present')).toEqual([made.id, other.id]);
+    await put(service.client, bucket, 'former', 'another');
+    expect((await links.follow(made.url)).text).toBe('content');
+    expect((await links.revoke(bucket, 'present', made.id)).status).toBe(204);
+    expectError(await links.follow(made.url), 404, 'NoSuchPublicLink');
+    await rename(bucket, 'present', 'third');
+    expect((await links.follow(other.url)).text).toBe('content');
+    await put(service.client, bucket, 'third', 'replaced');
+    expectError(await links.follow(other.url), 404, 'NoSuchPublicLink');
+  });
+
+  it('stays with the former name where versioning keeps the version', async () => {
+    const bucket = await service.bucket();
+    await setVersioning(service.client, bucket, 'Enabled');
+    const { VersionId } = await put(service.client, bucket, 'former', 'content');
+    const { url, id } = await links.made(bucket, 'former');
+    await rename(bucket, 'former', 'present');
+    const got = await links.follow(url);
+    expect([got.text, got.header('x-amz-version-id')]).toEqual(['content', VersionId]);
+    expect(await links.ids(bucket, 'former', { versionId: VersionId! })).toEqual([id]);
+    expect(await links.ids(bucket, 'present')).toEqual([]);
+  });
+
+  it('keeps an object with more links than a commit can move from being renamed', async () => {
+    const bucket = await service.bucket();
+    await put(service.client, bucket, 'former', 'content');
+    const made = await Promise.all(Array.from({ length: 21 }, () => links.made(bucket, 'former')));
+    await expect(rename(bucket, 'former', 'present')).rejects.toMatchObject({ name: 'InvalidRequest' });
+    expect((await links.follow(made[0]!.url)).text).toBe('content');
+    await links.revoke(bucket, 'former', made[0]!.id);
+    await rename(bucket, 'former', 'present');
+    for (const { url } of made.slice(1)) expect((await links.follow(url)).text).toBe('content');
   });
 
   it('does not take a new null version for the one that it led to', async () => {

@@ -187,7 +187,7 @@ describe('an alarm with a webhook', () => {
       const actions = found.filter((summary) => summary.startsWith('Action'));
       return actions.length === targets.length ? actions : undefined;
     });
-    const refusal = (to: string): string => `Action ${to} was refused: the address of the host is not a public one.`;
+    const refusal = (to: string): string => `Action ${to} was refused: the address of the host is not public.`;
     expect(summaries.toSorted()).toEqual(targets.map(refusal).toSorted());
     expect(receiver.calls).toEqual([]);
   });

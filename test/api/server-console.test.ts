@@ -281,7 +281,7 @@ describe('the console', () => {
 
   it('is shown at the start, beside the endpoint', () => {
     expect(service.output.stderr).toBe(
-      `Stillage is listening on ${service.url}\nThe console is at ${originOf('127.0.0.1')}: sign in there with an access key\n`,
+      `Stillage is listening on ${service.url}\nThe console is at ${originOf('127.0.0.1')}: sign in with an access key\n`,
     );
   });
 
@@ -331,7 +331,7 @@ describe('a start', () => {
     const nowhere = join(folder, 'nowhere');
     const running = await start('--console-port', String(await freePort()), '--console-files', nowhere);
     expect(running.output.stderr).toBe(
-      `There is no console: it is not in ${nowhere}; build it with "node bin/build.mjs", or give --console-port 0\n` +
+      `There is no console: it is not in ${nowhere}: build it with "node bin/build.mjs", or use --console-port 0\n` +
         `Stillage is listening on ${running.url}\n`,
     );
     expect(await running.stop()).toBe(0);
@@ -365,16 +365,16 @@ describe('a start', () => {
   });
 
   it.concurrent.each([
-    ['--console-port', 'x', 'A port is a number from 0 to 65535'],
-    ['--console-port', '65536', 'A port is a number from 0 to 65535'],
-    ['--console-origin', '*', 'An origin is a scheme'],
-    ['--console-origin', 'null', 'An origin is a scheme'],
-    ['--console-origin', 'console.example.com', 'An origin is a scheme'],
-    ['--console-origin', 'https://console.example.com/', 'An origin is a scheme'],
-    ['--console-origin', 'https://console.example.com:443', 'An origin is a scheme'],
-    ['--console-origin', 'https://Console.example.com', 'An origin is a scheme'],
-    ['--console-origin', 'https://*.example.com', 'An origin is a scheme'],
-    ['--console-origin', 'file:///', 'An origin is a scheme'],
+    ['--console-port', 'x', 'Must be a port number, from 0 to 65535.'],
+    ['--console-port', '65536', 'Must be a port number, from 0 to 65535.'],
+    ['--console-origin', '*', 'Must be an origin such as'],
+    ['--console-origin', 'null', 'Must be an origin such as'],
+    ['--console-origin', 'console.example.com', 'Must be an origin such as'],
+    ['--console-origin', 'https://console.example.com/', 'Must be an origin such as'],
+    ['--console-origin', 'https://console.example.com:443', 'Must be an origin such as'],
+    ['--console-origin', 'https://Console.example.com', 'Must be an origin such as'],
+    ['--console-origin', 'https://*.example.com', 'Must be an origin such as'],
+    ['--console-origin', 'file:///', 'Must be an origin such as'],
     ['--console-origin', 'http://localhost:9000', 'objects are served there'],
     ['--console-origin', 'http://127.0.0.1:9000', 'objects are served there'],
     ['--console-origin', 'http://console.localhost:9000', 'objects are served there'],

@@ -1,13 +1,22 @@
-import { rename } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectError } from '../support/expect-error.ts';
-import type { RawResponse } from '../support/raw-client.ts';
+import { exchange, type RawResponse } from '../support/raw-client.ts';
+import { alice, startService, type Service } from '../support/server.ts';
 import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { anonymous, signed, type Unsigned } from '../support/signer.ts';
 
 const path = '/_stillage/health';
+const run = promisify(execFile);
 /** A busy machine may take a while to write and read a line. */
 const patience = { timeout: 10_000 };
+
+/** Runs a command with a mount namespace of its own. */
+const unshare = ['unshare', '--user', '--map-root-user', '--mount'];
 
 const service = serviceUnderTest({ alone: true });
 const ask = (method = 'GET'): Promise<RawResponse> => service.sendUnsigned({ method, path });
@@ -23,8 +32,56 @@ describe('the health of the service', () => {
   });
 
   it('can only be asked for', async () => {
-    for (const method of ['PUT', 'POST', 'DELETE']) expectError(await ask(method), 405, 'MethodNotAllowed');
+    for (const path of ['/_stillage/health', '/_stillage/live'])
+      for (const method of ['PUT', 'POST', 'DELETE'])
+        expectError(await service.sendUnsigned({ method, path }), 405, 'MethodNotAllowed');
   });
+
+  it('of the process alone is told to everybody', async () => {
+    const live = { path: '/_stillage/live' };
+    const response = await service.sendUnsigned(live);
+    expect([response.status, response.header('content-type')]).toEqual([200, 'application/json']);
+    expect(JSON.parse(response.text)).toEqual({ status: 'ok' });
+    const head = await service.sendUnsigned({ ...live, method: 'HEAD' });
+    expect([head.status, head.body.length]).toEqual([200, 0]);
+  });
+
+  it.runIf(!isExternal)(
+    'says while the disk is full or read-only that nothing can be written, and GET goes on',
+    { timeout: 60_000 },
+    async (context) => {
+      const mayMount = await run(unshare[0]!, [...unshare.slice(1), 'mount', '-t', 'tmpfs', 'disk', '/mnt']).catch(
+        () => undefined,
+      );
+      if (mayMount === undefined) context.skip('this machine allows no mount namespaces');
+      const { started, inside, send } = await onSmallDisk();
+      const health = async (): Promise<unknown> => {
+        const response = await exchange(started.url, anonymous(new URL(started.url).host, { path }));
+        return [response.status, JSON.parse(response.text) as unknown];
+      };
+      const object = { method: 'PUT', path: '/full/object', body: Buffer.from('kept') };
+      expect((await send({ method: 'PUT', path: '/full' })).status).toBe(200);
+      expect((await send(object)).status).toBe(200);
+      expect(await health()).toEqual([200, { status: 'ok' }]);
+
+      const filler = inside('filler');
+      await expect(writeFile(filler, Buffer.alloc(64 * 1024 * 1024))).rejects.toThrow('ENOSPC');
+      expect(await health()).toEqual([200, { status: 'ok', writable: false }]);
+      const large = { method: 'PUT', path: '/full/large', body: Buffer.alloc(1024 * 1024) };
+      expectError(await send(large), 503, 'SlowDown');
+      expect((await send({ path: '/full/object' })).text).toBe('kept');
+      await truncate(filler, 0);
+      expect(await health()).toEqual([200, { status: 'ok' }]);
+      expect((await send(object)).status).toBe(200);
+
+      const blobs = join(started.data, 'blobs');
+      const enter = ['-t', String(started.pid), '--user', '--mount', 'mount'];
+      await run('nsenter', [...enter, '--bind', blobs, blobs]);
+      await run('nsenter', [...enter, '-o', 'remount,bind,ro', blobs]);
+      expect(await health()).toEqual([200, { status: 'ok', writable: false }]);
+      expect((await send({ path: '/full/object' })).text).toBe('kept');
+    },
+  );
 
   it.runIf(!isExternal)(
     'is not good while the blobs are gone, which the log explains and the answer does not',
@@ -35,6 +92,7 @@ describe('the health of the service', () => {
       expectError(response, 500, 'InternalError');
       expect(response.text).not.toContain(data);
       expect((await ask('HEAD')).status).toBe(500);
+      expect((await service.sendUnsigned({ path: '/_stillage/live' })).status).toBe(200);
       await expect.poll(() => output.stdout, patience).toContain('ENOENT');
 
       await rename(join(data, 'elsewhere'), join(data, 'blobs'));
@@ -42,3 +100,25 @@ describe('the health of the service', () => {
     },
   );
 });
+
+/** A service on a file system of 32 MiB, which goes when the test is over. */
+async function onSmallDisk(): Promise<{
+  readonly started: Service;
+  /** The path of a file of its disk, as it can be reached from here. */
+  readonly inside: (name: string) => string;
+  readonly send: (request: Unsigned) => Promise<RawResponse>;
+}> {
+  const data = await mkdtemp(join(tmpdir(), 'stillage-disk-'));
+  const mounted = 'mount -t tmpfs -o size=32m disk "$0" && "$@"; exit $?';
+  const started = await startService({ data, under: [...unshare, 'bash', '-c', mounted, data] });
+  onTestFinished(async () => {
+    await started.stop();
+    await rm(data, { recursive: true });
+  });
+  const { host } = new URL(started.url);
+  return {
+    started,
+    inside: (name) => join(`/proc/${started.pid}/root`, data, name),
+    send: (request) => exchange(started.url, signed(host, request, { key: alice })),
+  };
+}

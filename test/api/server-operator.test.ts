@@ -45,29 +45,23 @@ async function expectRefused(args: readonly string[], line: RegExp | string, opt
 
 describe('options that make no sense', () => {
   it.concurrent.each([
-    [['--port', 'x'], 'A port is a number from 0 to 65535'],
-    [['--port', '65536'], 'A port is a number from 0 to 65535'],
-    [['--port', '-1'], 'A port is a number from 0 to 65535'],
-    [['--limit', 'bodyIdle'], 'A limit is set by name=number'],
-    [['--limit', 'bodyIdle=1.5'], 'A limit is set by name=number'],
-    [['--limit', 'bodyIdle=0'], 'bodyIdle can be set to whole numbers from 100 to 2147483647.'],
-    [['--limit', 'bodyIdle=2147483648'], 'bodyIdle can be set to whole numbers from 100 to 2147483647.'],
-    [['--limit', 'keyBytes=1025'], 'keyBytes can be set to whole numbers from 1 to 1024.'],
-    [
-      ['--limit', 'bucketBytes=99999999999999999999'],
-      'bucketBytes can be set to whole numbers from 1 to 9007199254740991.',
-    ],
-    [
-      ['--limit', 'corsRules=5,requestsPerSecond=0'],
-      'requestsPerSecond can be set to whole numbers from 1 to 1000000.',
-    ],
-    [['--limit', 'bodyIdol=1'], 'There is no limit "bodyIdol"'],
-    [['--limit', 'toString=1'], 'There is no limit "toString"'],
+    [['--port', 'x'], 'Must be a port number, from 0 to 65535.'],
+    [['--port', '65536'], 'Must be a port number, from 0 to 65535.'],
+    [['--port', '-1'], 'Must be a port number, from 0 to 65535.'],
+    [['--limit', 'bodyIdle'], 'Must be name=value'],
+    [['--limit', 'bodyIdle=1.5'], 'Must be name=value'],
+    [['--limit', 'bodyIdle=0'], 'bodyIdle must be a whole number from 100 to 2147483647.'],
+    [['--limit', 'bodyIdle=2147483648'], 'bodyIdle must be a whole number from 100 to 2147483647.'],
+    [['--limit', 'keyBytes=1025'], 'keyBytes must be a whole number from 1 to 1024.'],
+    [['--limit', 'bucketBytes=99999999999999999999'], 'bucketBytes must be a whole number from 1 to 9007199254740991.'],
+    [['--limit', 'corsRules=5,requestsPerSecond=0'], 'requestsPerSecond must be a whole number from 1 to 1000000.'],
+    [['--limit', 'bodyIdol=1'], 'Unknown limit "bodyIdol"'],
+    [['--limit', 'toString=1'], 'Unknown limit "toString"'],
     [['--trust-proxy', 'nobody'], '"nobody" is not an address range'],
     [['--unknown'], "unknown option '--unknown'"],
     [['argument'], 'too many arguments'],
-    [['--tls-cert', 'cert.pem'], '--tls-cert needs --tls-key as well'],
-    [['--tls-key', 'key.pem'], '--tls-key needs --tls-cert as well'],
+    [['--tls-cert', 'cert.pem'], '--tls-cert needs --tls-key, the file'],
+    [['--tls-key', 'key.pem'], '--tls-key needs --tls-cert, the file'],
     [['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'], 'cannot read /nowhere/cert.pem'],
     [['--host', 'nowhere.invalid'], 'cannot listen on nowhere.invalid:0'],
   ])('%j', async (args, line) => {
@@ -87,14 +81,14 @@ describe('options that make no sense', () => {
 describe('files for TLS that are not of use', () => {
   it('are no PEM, or do not belong together', async () => {
     const nonsense = await file('nonsense');
-    await expectRefused(['--tls-cert', nonsense, '--tls-key', nonsense], 'are no certificate and its key');
+    await expectRefused(['--tls-cert', nonsense, '--tls-key', nonsense], 'are not a certificate and its key');
     const [one, other] = await Promise.all(
       [fresh(), fresh()].map(async (path) => {
         await mkdir(path);
         return issueCertificate(path, ['localhost']);
       }),
     );
-    await expectRefused(['--tls-cert', one!.certificate, '--tls-key', other!.key], 'are no certificate and its key');
+    await expectRefused(['--tls-cert', one!.certificate, '--tls-key', other!.key], 'are not a certificate and its key');
   });
 });
 
@@ -177,7 +171,7 @@ describe('a place that cannot be used', () => {
     const kept = await readFile(key);
     await rm(key);
     const before = await readdir(data);
-    await expectRefused(['--data', data], 'there is a table in it, and no master.key to open its secrets; put it back');
+    await expectRefused(['--data', data], 'it has a table, but no master.key to decrypt it: restore the file');
     const { code, stderr } = await runProgram(['customer', 'list', '--data', data]);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -195,7 +189,7 @@ describe('a place that cannot be used', () => {
     const kept = await readFile(key);
     const table = await readFile(join(data, 'table', 'data.mdb'));
     await writeFile(key, Buffer.alloc(32, 'wrong'));
-    const refusal = 'the secrets in its table are sealed with another master.key; put that one back from a backup';
+    const refusal = 'its table was encrypted with another master.key: restore that one from a backup';
     await expectRefused(['--data', data], refusal);
     await expectRefused(['--data', data, '--accounts', await file('[]')], refusal);
     const { code, stderr } = await runProgram(['customer', 'list', '--data', data]);
@@ -210,7 +204,7 @@ describe('a place that cannot be used', () => {
       const path = fresh();
       await mkdir(join(path, 'table'), { recursive: true });
       await writeFile(join(path, 'table', 'data.mdb'), damaged);
-      await expectRefused(['--data', path], 'data.mdb is no table; restore it from a backup');
+      await expectRefused(['--data', path], 'data.mdb is not a table; restore it from a backup');
     }
     const path = fresh();
     await mkdir(join(path, 'table'), { recursive: true });

@@ -100,12 +100,12 @@ describe('stillage scrub', () => {
         signal: null,
         stdout: '',
         stderr:
-          `stillage: process ${running.pid} works on ${own}, and may be writing what is younger than the longest request; ` +
-          'stop it first, or take --min-age 1d or more\n',
+          `stillage: process ${running.pid} uses ${own}, and may still be writing data of requests in progress; ` +
+          'stop it first, or use --min-age 1d or more\n',
       });
     }
     const limited = await scrubOwn('--repair', '--min-age', '0', '--limit', 'requestDuration=90000');
-    expect(limited.stderr).toContain('take --min-age 90s or more');
+    expect(limited.stderr).toContain('use --min-age 90s or more');
     expect(await scrubOwn('--repair', '--min-age', '1d')).toMatchObject({ code: 0 });
     const hour = ['--min-age', '1h', '--limit', 'requestDuration=3600000'];
     expect(await scrubOwn('--repair', ...hour)).toMatchObject({ code: 0 });
@@ -133,9 +133,9 @@ describe('stillage scrub', () => {
   });
 
   it.each([
-    [['--min-age', '7'], 2, 'A time is a number with a unit'],
-    [['--min-age', '7w'], 2, 'A time is a number with a unit'],
-    [['--data', '/nowhere'], 1, 'there is no table in /nowhere'],
+    [['--min-age', '7'], 2, 'Must be a number followed by s, m, h or d'],
+    [['--min-age', '7w'], 2, 'Must be a number followed by s, m, h or d'],
+    [['--data', '/nowhere'], 1, '/nowhere is not a data directory'],
   ])('refuses %j', async (args, code, message) => {
     const run = await scrub(...args);
     expect(run).toMatchObject({ code, stdout: '' });

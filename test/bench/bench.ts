@@ -1,20 +1,23 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { withHelpStyle } from '../../functions/runtime/cli/help.ts';
 import { benchFoldedListing } from './folded-listing.ts';
 import { benchLifecycle } from './lifecycle.ts';
 import { benchRequests, type RequestBenchOptions } from './requests.ts';
 import { benchSignatures } from './signatures.ts';
 import { benchStalls } from './stalls.ts';
 
-/** What may differ in a bench of requests. */
+/** Adds the options of a benchmark of requests. */
 function withRequestOptions(command: Command): Command {
   return command
-    .option('--only <pattern>', 'the pieces of work whose names match', toPattern)
-    .option('--rounds <n>', 'rounds, after one that is not counted', toCount, 3)
-    .option('--endpoint <url>', 'another store beside, which runs already')
-    .option('--access-key <id>', 'its access key', 'test')
-    .option('--secret-key <key>', 'its secret key', 'test')
-    .option('--pid <pid>', 'a process of it, for the processor time (repeatable)', toCounts, [])
-    .option('--json', 'the results as JSON', false);
+    .option('--only <pattern>', 'run only work whose name matches this regular expression', toPattern)
+    .option('--rounds <n>', 'rounds to measure, after one to warm up', toCount, 3)
+    .option('--json', 'print JSON')
+    .optionsGroup('Another running store to compare with:')
+    .option('--endpoint <url>', 'its endpoint')
+    .option('--access-key <id>', 'its access key id', 'test')
+    .option('--secret-key <key>', 'its secret access key', 'test')
+    .option('--pid <pid>', 'a process of it, to measure processor time (repeatable)', toCounts, [])
+    .optionsGroup('Options:');
 }
 
 function toPattern(text: string): RegExp {
@@ -41,14 +44,23 @@ function toShare(text: string): number {
   return share;
 }
 
-/** Only where it is wanted is the bundler loaded, which takes seconds. */
+/** Loads the bundler, which takes seconds, only if it is needed. */
 async function coldStarts(rounds: number): Promise<void> {
   const { benchColdStarts } = await import('./cold-starts.ts');
   await benchColdStarts(rounds);
 }
 
+const help = `
+Examples:
+  npm run bench
+  npm run bench -- requests --only '^PUT' --rounds 5
+  npm run bench -- requests --endpoint http://127.0.0.1:9100 --access-key a --secret-key s
+  npm run --silent bench -- cold-starts > docs/cold-starts.md
+
+Results and method: docs/performance.md`;
+
 const program = withRequestOptions(new Command('npm run bench --'))
-  .description('How fast the service is. Without a command: signatures, cold starts and requests, one after the other.')
+  .description('Measure the service. Without a command: signatures, cold starts and requests, one after the other.')
   .enablePositionalOptions()
   .action(async (options: RequestBenchOptions) => {
     if (!options.json) {
@@ -58,30 +70,30 @@ const program = withRequestOptions(new Command('npm run bench --'))
     await benchRequests(options);
   });
 withRequestOptions(program.command('requests'))
-  .description('rates and processor time, beside a bare node:http server that does the least a store must do')
+  .description('Measure requests, beside a minimal store on node:http')
   .action(benchRequests);
 program
   .command('signatures')
-  .description('processor time of verifying a signature, with a key used before')
+  .description('Measure the processor time of verifying a signature')
   .action(benchSignatures);
 program
   .command('cold-starts')
-  .description('bundle and import of each function of the cloud, as the page docs/cold-starts.md')
-  .option('--rounds <n>', 'processes of which the median is taken', toCount, 5)
+  .description('Measure the functions of the cloud; print docs/cold-starts.md')
+  .option('--rounds <n>', 'processes per function, for the median', toCount, 5)
   .action(({ rounds }: { readonly rounds: number }) => coldStarts(rounds));
 program
   .command('folded-listing')
-  .description('a listing of few prefixes over many keys')
-  .argument('[keys]', 'keys in the bucket', toCount, 100_000)
-  .argument('[prefixes]', 'prefixes they are under', toCount, 10)
+  .description('Measure a listing of few prefixes over many keys')
+  .argument('[keys]', 'number of keys in the bucket', toCount, 100_000)
+  .argument('[prefixes]', 'number of prefixes', toCount, 10)
   .action(benchFoldedListing);
 program
   .command('lifecycle')
-  .description('lifecycle rules over many objects, killed in the middle and gone on')
-  .argument('[objects]', 'objects in the bucket', toCount, 50_000)
-  .argument('[due]', 'the share of them that is due', toShare, 0.1)
+  .description('Measure a lifecycle pass that is interrupted and resumed')
+  .argument('[objects]', 'number of objects in the bucket', toCount, 50_000)
+  .argument('[due]', 'share of objects that are due, from 0 to 1', toShare, 0.1)
   .action(benchLifecycle);
 
-program.command('stalls').description('the longest that reading anything which clients send takes').action(benchStalls);
+program.command('stalls').description('Measure the longest time of reading input of clients').action(benchStalls);
 
-await program.parseAsync();
+await withHelpStyle(program).addHelpText('after', help).parseAsync();

@@ -118,7 +118,7 @@ describe('the scrub of a deployment', () => {
     );
     expect(stdout).toBe('');
     expect(stderr).toMatch(
-      /^the deployment may be writing what is younger than the longest request; .* --min-age 1d or more\n$/,
+      /^the deployment may still be writing data of requests in progress; .* --min-age 1d or more\n$/,
     );
   });
 

@@ -32,7 +32,7 @@ atEachPlace({ isRunning: false }, (at) => {
   describe('a life', () => {
     it('goes from customer to key, and back', async () => {
       expect(await text('customer', 'create', 'life')).toBe(
-        'created life; now: stillage project create <project>@life\n',
+        'created life; next: stillage project create <project>@life\n',
       );
       const project = await administer<{ id: string }>(
         at().place,
@@ -87,29 +87,32 @@ atEachPlace({ isRunning: false }, (at) => {
   });
 
   describe('refusals', () => {
-    const rule = 'has 1 to 64 letters, digits and characters of "._+=-", and begins with a letter or a digit';
+    const rule = 'must have 1 to 64 letters, digits or characters of "._+=-", and begin with a letter or a digit';
 
     it.each([
-      [['customer', 'create', 'a:b'], `"a:b" is no name: that of a customer ${rule}`],
-      [['customer', 'create', ''], `"" is no name: that of a customer ${rule}`],
-      [['customer', 'create', 'a\nb'], String.raw`"a\nb" is no name: that of a customer ${rule}`],
-      [['customer', 'create', 'x'.repeat(65)], `"${'x'.repeat(65)}" is no name: that of a customer ${rule}`],
-      [['project', 'create', 'shop'], '"shop" names no project: write project@customer'],
+      [['customer', 'create', 'a:b'], `"a:b" is not a valid customer name: it ${rule}`],
+      [['customer', 'create', ''], `"" is not a valid customer name: it ${rule}`],
+      [['customer', 'create', 'a\nb'], String.raw`"a\nb" is not a valid customer name: it ${rule}`],
+      [['customer', 'create', 'x'.repeat(65)], `"${'x'.repeat(65)}" is not a valid customer name: it ${rule}`],
+      [['project', 'create', 'shop'], '"shop" does not name a project: write project@customer'],
       [['project', 'create', 'shop@nobody'], 'there is no customer "nobody"'],
-      [['user', 'create', 'ci@example.test'], '"ci@example.test" names no user: write project:user@customer'],
+      [['user', 'create', 'ci@example.test'], '"ci@example.test" does not name a user: write project:user@customer'],
       [['user', 'create', 'none:ci@example.test'], 'there is no project "none@example.test"'],
       [['key', 'create', 'main:nobody@example.test'], 'the user main:nobody@example.test does not exist'],
       [
         ['key', 'create', 'main:alice@example.test', '--id', 'a,b'],
-        '"a,b" is no key id, which has 1 to 128 printable ASCII characters without spaces and commas',
+        '"a,b" is not a valid key id: it must have 1 to 128 printable ASCII characters, without spaces or commas',
       ],
       [
         ['key', 'create', 'main:alice@example.test', '--id', 'AKALICE'],
-        'there is a key AKALICE already; choose another id',
+        'the key AKALICE already exists; choose another id',
       ],
-      [['customer', 'create', 'example.test'], 'the customer example.test exists already'],
-      [['user', 'create', 'main:alice@example.test'], 'the user main:alice@example.test exists already'],
-      [['user', 'revoke', 'main:alice@example.test', 'sleep'], 'there is no privilege "sleep"; there is monitoring'],
+      [['customer', 'create', 'example.test'], 'the customer example.test already exists'],
+      [['user', 'create', 'main:alice@example.test'], 'the user main:alice@example.test already exists'],
+      [
+        ['user', 'revoke', 'main:alice@example.test', 'sleep'],
+        'there is no privilege "sleep"; the privileges are: monitoring',
+      ],
       [['quota', 'set', 'main@example.test', '--buckets', '1001'], 'a project may have at most 1000 buckets'],
       [['quota', 'set', 'no-such-bucket', '--bytes', '1'], 'NoSuchBucket: The specified bucket does not exist'],
       [['quota', 'show', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
@@ -117,9 +120,9 @@ atEachPlace({ isRunning: false }, (at) => {
       [['bucket', 'remove-policy', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
       [['usage', 'nobody@example.test'], 'there is no project "nobody@example.test"'],
       [['monitoring', 'enable', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
-      [['metrics', 'show', 'no-such-bucket', '--period', '7m'], 'a period must be a multiple of 5m'],
+      [['metrics', 'show', 'no-such-bucket', '--period', '7m'], 'period must be a multiple of 5m'],
       [['alarm', 'show', 'no-such-bucket', 'full'], 'NoSuchBucket: The specified bucket does not exist'],
-      [['link', 'list', 'no-such-bucket', ''], 'link list: key must be a text, and not an empty one'],
+      [['link', 'list', 'no-such-bucket', ''], 'link list: key must be a string that is not empty'],
       [['env', 'nobody'], 'there is no key "nobody"'],
     ])('%j', async (args, line) => {
       await refused(args, line);
@@ -139,10 +142,10 @@ atEachPlace({ isRunning: false }, (at) => {
       const ends = async (): Promise<unknown> =>
         (await administer<{ until?: number }>(at().place, 'key', 'show', accessKeyId)).until;
       expect(await text('key', 'rotate', accessKeyId)).toContain(
-        `The former key, ${accessKeyId}, stays good until it is removed: stillage key remove ${accessKeyId}\n`,
+        `The old key, ${accessKeyId}, stays valid until it is removed: stillage key remove ${accessKeyId}\n`,
       );
       expect(await ends()).toBeUndefined();
-      expect(await text('key', 'rotate', accessKeyId, '--overlap', '1h')).toContain('is good until 20');
+      expect(await text('key', 'rotate', accessKeyId, '--overlap', '1h')).toContain('is valid until 20');
       expect(await ends()).toEqual(expect.any(Number));
     });
 

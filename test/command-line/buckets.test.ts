@@ -103,7 +103,7 @@ atEachPlace({ isRunning: true }, (at) => {
 
   it('monitoring is turned on, looked at, and has alarms', async () => {
     expect(await run('monitoring', 'show', bucket)).toEqual({ bucket, monitoring: 'off', alarms: 0 });
-    expect(await text('metrics', 'show', bucket)).toContain(`turn it on: stillage monitoring enable ${bucket}`);
+    expect(await text('metrics', 'show', bucket)).toContain(`to collect them: stillage monitoring enable ${bucket}`);
     expect(await text('monitoring', 'enable', bucket)).toBe(`monitoring of ${bucket} is on\n`);
     const shown = await run<object>('metrics', 'show', bucket, '--last', '1h', '--period', '5m');
     expect(shown).toMatchObject({ bucket, unit: 'Bytes', period: 300, current: { value: 0 }, datapoints: [] });

@@ -49,23 +49,23 @@ describe('a deployment in the cloud', () => {
   it.each([
     [
       ...['a function that is not there', ['--cloud', 'staging'], {}],
-      /^there is no function stillage-staging-administer in us-east-1: look at the name and the region$/,
+      /^there is no function stillage-staging-administer in us-east-1: check the name and the region$/,
     ],
     [
       ...['somebody whom IAM does not let', ['--cloud', 'prod'], { AWS_ACCESS_KEY_ID: 'stranger' }],
-      /^AWS did not invoke stillage-prod-administer: AccessDeniedException: User: stranger is not authorized .*; the environment says that AWS is at http:\/\/127\.0\.0\.1:\d+$/,
+      /^AWS did not invoke stillage-prod-administer: AccessDeniedException: User: stranger is not authorized .*; the environment sets the AWS endpoint to http:\/\/127\.0\.0\.1:\d+$/,
     ],
     [
       ...['no credentials', ['--cloud', 'prod'], { AWS_ACCESS_KEY_ID: '' }],
-      /^no credentials of AWS were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY$/,
+      /^no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY$/,
     ],
     [
       ...['no region', ['--cloud', 'prod'], { AWS_REGION: '' }],
-      /^no region of AWS is known: say --aws-region, or set AWS_REGION$/,
+      /^no AWS region is known: pass --aws-region, or set AWS_REGION$/,
     ],
     [
       ...['nobody at the address', ['--cloud', 'prod'], { AWS_ENDPOINT_URL_LAMBDA: 'http://127.0.0.1:1' }],
-      /^AWS did not invoke stillage-prod-administer: .*ECONNREFUSED.*; the environment says that AWS is at http:\/\/127\.0\.0\.1:1$/,
+      /^AWS did not invoke stillage-prod-administer: .*ECONNREFUSED.*; the environment sets the AWS endpoint to http:\/\/127\.0\.0\.1:1$/,
     ],
     [
       ...['a function that fails', ['--cloud', 'burning'], {}],
@@ -73,17 +73,17 @@ describe('a deployment in the cloud', () => {
     ],
     [
       ...['another function', ['--cloud', arn('us-east-1', 'sends-newsletters')], {}],
-      /^arn:aws:lambda:us-east-1:000000000000:function:sends-newsletters answered what no function of administration answers: is it one\?$/,
+      /^arn:aws:lambda:us-east-1:000000000000:function:sends-newsletters did not answer as the administer function of a deployment does: check --cloud$/,
     ],
     ['two places', ['--cloud', 'prod', '--data', 'data'], {}, /^--data and --cloud cannot be used together$/],
     [
       ...['two places in the environment', [], { STILLAGE_CLOUD: 'prod', STILLAGE_DATA: 'data' }],
-      /^STILLAGE_DATA and STILLAGE_CLOUD are both set; say --data or --cloud$/,
+      /^STILLAGE_DATA and STILLAGE_CLOUD are both set: choose with --data or --cloud$/,
     ],
-    ['a region of nothing', ['--aws-region', 'us-east-1'], {}, /^--aws-region is of no use without --cloud$/],
+    ['a region of nothing', ['--aws-region', 'us-east-1'], {}, /^--aws-region needs --cloud$/],
     [
       ...['a data directory that is said', ['--data', '/nowhere/data'], { STILLAGE_CLOUD: 'prod' }],
-      /^--data: there is no table in \/nowhere\/data; /,
+      /^--data: \/nowhere\/data is not a data directory: /,
     ],
   ] as [string, string[], Record<string, string>, RegExp][])('%s is one line', async (_, args, env, line) => {
     const { code, stdout, stderr } = await runProgram(['customer', 'list', ...args], { env: { ...shell(), ...env } });
@@ -100,7 +100,10 @@ describe('a deployment in the cloud', () => {
     ];
     for (const args of told) {
       const { code, stderr } = await runProgram([...args, '--cloud', 'prod'], { env: shell() });
-      expect([code, stderr]).toEqual([1, `stillage: ${args.at(-2)}: a deployment in the cloud knows that itself\n`]);
+      expect([code, stderr]).toEqual([
+        1,
+        `stillage: ${args.at(-2)} cannot be used with --cloud: a deployment has its own setting\n`,
+      ]);
     }
   });
 });

@@ -71,7 +71,7 @@ describe('the environment of a start', () => {
     const { code, stderr } = await runProgram(args, { env: { ...key, STILLAGE_SECRET_KEY: 'another' } });
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^stillage: .*knows the access key TESTER with another secret.*\n$/) as string,
+      stderr: expect.stringMatching(/^stillage: .*the access key TESTER exists with another secret.*\n$/) as string,
     });
   });
 
@@ -95,13 +95,13 @@ describe('--ephemeral', () => {
     expect(await bucketsOf(service)).toEqual(['photos']);
     expect(await readdir(folder)).toEqual([]);
     await service.stop();
-    expect(service.output.stderr).toContain('EPHEMERAL: everything is kept in memory');
-    expect(service.output.stdout).toContain('EPHEMERAL: everything is kept in memory');
+    expect(service.output.stderr).toContain('EPHEMERAL: all data is in memory');
+    expect(service.output.stdout).toContain('EPHEMERAL: all data is in memory');
   });
 
   it('is refused in a line together with workers', async () => {
     const { code, stderr } = await runProgram(['start', '--port', '0', '--ephemeral', '--workers', '2']);
-    expect(stderr).toMatch(/^stillage: --ephemeral .*leave out --workers\n$/);
+    expect(stderr).toMatch(/^stillage: --ephemeral cannot be used with --workers: .*\n$/);
     expect(code).toBe(1);
   });
 
@@ -134,6 +134,6 @@ describe('the program without a command', () => {
     const { code, stderr } = await runProgram([], { env: { STILLAGE_EPHEMERAL: 'true', STILLAGE_BUCKETS: 'No' } });
     expect(stderr).toMatch(/^stillage: --buckets: No: /);
     expect(code).toBe(1);
-    expect((await runProgram(['--port', '70000'])).stderr).toMatch(/A port is a number/);
+    expect((await runProgram(['--port', '70000'])).stderr).toMatch(/Must be a port number, from 0 to 65535/);
   });
 });

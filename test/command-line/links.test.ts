@@ -73,8 +73,8 @@ atEachPlace({ isRunning: true }, (at) => {
       [[bucket, 'other'], 1, 'NoSuchKey'],
       [['no-such-bucket', 'key'], 1, 'NoSuchBucket'],
       [[bucket, 'key', '--version-id', 'nonsense'], 1, 'InvalidArgument'],
-      [[bucket, 'key', '--expires', '86401'], 1, 'a link lasts 1 to 86400 seconds'],
-      [[bucket, 'key', '--expires', '0'], 2, 'A link lasts a whole number of seconds.'],
+      [[bucket, 'key', '--expires', '86401'], 1, 'a link may be valid for 1 to 86400 seconds'],
+      [[bucket, 'key', '--expires', '0'], 2, 'Must be a whole number of seconds, at least 1.'],
     ] as const) {
       const refused = await runAt(place, ['link', 'create', ...args]);
       expect([refused.code, refused.stdout]).toEqual([code, '']);
@@ -94,5 +94,5 @@ it('begin with the public URL that service and command are told', async () => {
   for (const { url } of [byRequest, byCommand]) expect(url).toMatch(/^https:\/\/links\.test\/_public\/[-\w]{43}$/);
   const tooLong = ['--expires', '3601', '--limit', 'publicLinkLifetime=3600000'];
   const refused = await runAt(service.started!.data, [...of, ...tooLong]);
-  expect([refused.code, refused.stderr]).toEqual([1, 'stillage: a link lasts 1 to 3600 seconds\n']);
+  expect([refused.code, refused.stderr]).toEqual([1, 'stillage: a link may be valid for 1 to 3600 seconds\n']);
 });

@@ -27,7 +27,7 @@ describe('the program', () => {
     const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require(${JSON.stringify(stillage)})`;
     const { status, stderr } = run(['-e', script]);
     expect(status).toBe(1);
-    expect(stderr.trim()).toBe(`stillage: this is Node.js ${version}; 20.19 or newer is needed: https://nodejs.org`);
+    expect(stderr.trim()).toBe(`stillage: Node.js ${version} is too old, 20.19 or newer is needed: https://nodejs.org`);
   });
 
   it('gives up where no directory can be made', () => {
@@ -44,7 +44,7 @@ describe('the program', () => {
     chmodSync(folder, 0o755);
     for (const data of [folder, join(folder, 'data')]) {
       const { status, stderr } = run([stillage, 'start', '--port', '0', '--data', data], {}, 1000);
-      const wanted = `; the service runs as user 1000, whose directory it must be: chown -R 1000:1000 ${data}\n`;
+      const wanted = `; the service runs as user 1000, who must own the directory: chown -R 1000:1000 ${data}\n`;
       expect([status, stderr]).toEqual([1, expect.stringContaining(wanted)]);
       expect(stderr.split('\n')).toHaveLength(2);
     }
@@ -93,5 +93,6 @@ describe('the variable of an option without a value', () => {
 it('sizes are binary or decimal, as their units say', () => {
   const read = ['512MiB', '500MB', '10 TiB', '1GB', '2kB', '2KB', '17', 'default'].map(parseSize);
   expect(read).toEqual([512 * 2 ** 20, 500e6, 10 * 2 ** 40, 1e9, 2000, 2000, 17, 'default']);
-  for (const text of ['5mb', '5 Mb', '5M', 'MB', '-1MB']) expect(() => parseSize(text)).toThrow('A size is');
+  for (const text of ['5mb', '5 Mb', '5M', 'MB', '-1MB'])
+    expect(() => parseSize(text)).toThrow('Must be a number of bytes');
 });

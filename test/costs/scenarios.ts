@@ -356,4 +356,5 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   { operation: 'GetHealth', request: { path: '/_stillage/health' }, anonymous: true },
+  { operation: 'GetLiveness', request: { path: '/_stillage/live' }, anonymous: true },
 ];

@@ -107,49 +107,49 @@ const head = `<!-- Written by bin/costs-table.ts. Do not edit. -->
 
 # What each operation costs in the cloud
 
-Counted in a service whose table and blobs are in memory, through the whole pipeline: the calls that the adapters of the cloud
-would make, and the units that DynamoDB takes by its published rules, from the bytes of the items (strongly consistent reads of
-4 KB, writes of 1 KB, transactions twice). Nothing was measured in an account.
+Counted in a service whose table and blobs are in memory, through the whole pipeline: the calls that the cloud adapters would make,
+and the units that DynamoDB charges for the bytes of the items by its published rules (strongly consistent reads by 4 KB, writes by
+1 KB, transactions twice). Nothing was measured in an account.
 
-A key has 60 bytes and an object 1,000, unless the row says otherwise; the access key is warm; nobody else is at work. The bucket is
-read with each request, and once more after a write that could create a key. A copy of an object within one bucket.
+A key has 60 bytes and an object 1,000, unless the row says otherwise; the access key is cached, and there are no concurrent requests.
+The bucket is read with each request, and once more after a write that could create a key. Copies are within one bucket.
 
-Prices are those of us-east-1 in November 2026, in dollars a million: read unit ${prices.readUnit}, write unit ${prices.writeUnit}, S3 PUT ${prices.blobPut}, GET ${prices.blobGet},
-DELETE nothing; CloudFront and its function ${prices.distribution.toFixed(2)}, REST API ${prices.api.toFixed(2)}, invocation ${prices.invocation.toFixed(2)}, 50 ms of a function of 1 GB ${prices.functionTime.toFixed(2)}.
+Prices are those of us-east-1 in November 2026, in dollars per million: read unit ${prices.readUnit}, write unit ${prices.writeUnit}, S3 PUT ${prices.blobPut}, GET ${prices.blobGet},
+DELETE free; CloudFront and its function ${prices.distribution.toFixed(2)}, REST API ${prices.api.toFixed(2)}, invocation ${prices.invocation.toFixed(2)}, 50 ms of a function of 1 GB ${prices.functionTime.toFixed(2)}.
 
-"data" is table and blobs for a million requests. "all" adds the way there, the line in the log (${logLine} bytes, of the class
-Infrequent Access at ${prices.logGigabyte} a GB; the control lane has two), the counters where a bucket is busy (a batch of changes costs $${batchDollars.toFixed(2)} a
-million and has ${busyBatch} of them; a bucket with a change now and then has a batch for each), and for what replaces or removes an object
-the release of its bytes (${releaseDollars.toFixed(2)}: two writes, and a read of three items as of one instant; S3 deletes for nothing).
+"data" is table and blobs for a million requests. "all" adds the path to the operation, the line in the log (${logLine} bytes, of the class
+Infrequent Access at ${prices.logGigabyte} a GB; the control lane has two), the counters of a busy bucket (a million batches cost $${batchDollars.toFixed(2)},
+and a batch has ${busyBatch} changes; in a bucket with few changes each is a batch) and, for requests that replace or remove an object, the
+release of its bytes (${releaseDollars.toFixed(2)}: two writes, and a read of three items as of one instant; S3 deletes for free).
 
-Not in it: the byte lane by the hour, bytes sent to the internet, storage, an access key that a function meets for the first time
-(one read unit), capacity units of the load balancer (some 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
-CloudWatch's alarms, dashboard and traces, Logs Insights for the bill (some 0.01), what a lifecycle pass reads (one read unit for
-4 KB of current versions, some 16 of them, each day), and stream reads by Lambda, which are free.
+Not included: the hourly price of the byte lane, bytes sent to the internet, storage, an access key that a function meets for the first time
+(one read unit), capacity units of the load balancer (about 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
+CloudWatch alarms, dashboard and traces, Logs Insights for the bill (about 0.01), the reads of a lifecycle pass (each day one read
+unit for 4 KB of current versions, about 16 of them), and stream reads by Lambda, which are free.
 
-## Goals, and what is out of reach
+## Goals
 
-| a million | all | goal | |
+| a million | all | goal | result |
 |---|---|---|---|
 GOALS
 
-A PUT cannot cost less than $6.73 as long as its bytes become an object of S3: CloudFront 1.10, PUT 5.00, one write unit 0.63; nor a
-GET less than $1.50: CloudFront 1.10, GET 0.40. The reads of bucket and current version, 0.25, are what permissions and versions
-depend on, and cannot be stale.
+A PUT cannot cost less than $6.73 as long as its bytes become an object of S3: CloudFront 1.10, PUT 5.00, one write unit 0.63. A GET
+cannot cost less than $1.50: CloudFront 1.10, GET 0.40. Permissions and versions depend on the reads of bucket and current version,
+0.25, which must not be stale.
 
 ## Small objects in the table?
 
-As items of the table, small objects would save the PUT of S3, and cost write units by the KB, twice: DynamoDB takes the size of an
-item for its deletion as well. An item takes some 150 bytes beside the object, a GB of table is 0.25 a month and one of S3 0.023.
+As items of the table, small objects would save the S3 PUT, and cost write units by the KB, twice: DynamoDB charges the size of an item
+for its deletion as well. An item has about 150 bytes besides the object. A GB costs 0.25 a month in the table, and 0.023 in S3.
 
-| object | write | deletion | a month | S3 in all | items in all, after 1 month | cheaper until |
+| object | write | deletion | a month | S3, total | items, total after 1 month | cheaper until |
 |---|---|---|---|---|---|---|
 SMALL
 
-So items are cheaper up to about 2.5 KB, unless they stay for long, and save 0.28 for each GET. At 4 KB they are dearer as soon as
-they are deleted, and otherwise after two months. They are not built: an earlier version could not read them after a rollback, so it
-takes a new [layout](data-layout.md#versions), and many objects below 2 KB, to be worth it. Packing many into one object of S3 would
-divide the 5.00 by their number, but makes each wait for others, and half-empty packs must be rewritten.
+So items are cheaper up to about 2.5 KB, unless they stay for long, and save 0.28 on a million GETs. At 4 KB they are dearer as soon as
+they are deleted, and otherwise after two months. This is not built. An earlier version could not read such items after a rollback, so
+it takes a new [layout](data-layout.md#versions), and pays only with many objects below 2 KB. Packing many objects into one object of
+S3 would divide the 5.00 by their number, but each would wait for others, and half-empty packs would have to be rewritten.
 
 ## Every operation
 

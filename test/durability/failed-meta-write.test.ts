@@ -33,7 +33,7 @@ beforeEach((context) => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const ended = /^stillage: the disk failed a write to the table in \S+; ending, to be started again$/m;
+const ended = /^stillage: a write to the table in \S+ failed on the disk; exiting: start the service again$/m;
 
 /** A service whose next write to the first pages of its table fails once, when it is told to. */
 async function fragile(data: string): Promise<{ service: Service; client: S3Client; failNext: () => Promise<void> }> {
@@ -90,7 +90,7 @@ describe('a write of the page that says where everything is', () => {
     const env = { LD_PRELOAD: library, FAIL_META_WRITE: trigger };
     const { code, stderr } = await runProgram(['customer', 'create', 'acme', '--data', data], { env });
     expect(code, stderr).toBe(1);
-    expect(stderr).toMatch(/^stillage: the table did not answer; look whether it was done, and try again$/m);
+    expect(stderr).toMatch(/^stillage: the table did not answer; check whether the change was made, then try again$/m);
     const client = sdk({ url: service.url }, alice, { maxAttempts: 1 });
     await client.send(new CreateBucketCommand({ Bucket: 'bucket' }));
     await put(client, 'bucket', 'key', 'value');

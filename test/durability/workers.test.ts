@@ -238,7 +238,7 @@ describe('a second service on a data directory', () => {
     const { code, stderr } = await runProgram(['start', '--port', '0', '--data', data]);
     expect(code).toBe(1);
     expect(stderr).toBe(
-      `stillage: --data: process ${service.pid} serves ${data}; stop it first, or take another directory\n`,
+      `stillage: --data: process ${service.pid} serves ${data}: stop it first, or use another directory\n`,
     );
     // Administration is welcome.
     expect((await runProgram(['customer', 'list', '--data', data])).code).toBe(0);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { gradualOperations } from '../../infra/gradual-deployment.ts';
 import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
 import {
   describeOperations,
@@ -40,7 +41,10 @@ const integrations = (): Map<string, string> =>
   new Map(
     Object.entries(definition(synthesis).paths).map(([path, { 'x-amazon-apigateway-any-method': method }]) => {
       const uri = JSON.stringify((method as Record<string, { uri: unknown }>)['x-amazon-apigateway-integration']!.uri);
-      return [path, /"Fn::GetAtt":\["(\w+)","Arn"\]/.exec(uri)![1]!];
+      return [
+        path,
+        /"Fn::GetAtt":\["(\w+)","Arn"\]|"Ref":"(\w+FunctionAliaslive[0-9A-F]{8})"/.exec(uri)!.slice(1).find(Boolean)!,
+      ];
     }),
   );
 
@@ -56,7 +60,9 @@ describe('paths and functions', () => {
 
   it('belong together', () => {
     for (const [path, functionId] of integrations()) {
-      expect(functionId).toMatch(new RegExp(`^${path.split('/')[1]}Function[0-9A-F]{8}$`));
+      const name = path.slice(1);
+      const alias = gradualOperations.has(name) ? 'Aliaslive' : '';
+      expect(functionId).toMatch(new RegExp(`^${name}Function${alias}[0-9A-F]{8}$`));
     }
   });
 
@@ -74,7 +80,8 @@ describe('paths and functions', () => {
     const permissions = resources(synthesis.api, 'AWS::Lambda::Permission');
     expect(permissions).toHaveLength(built.length);
     for (const { name } of built) {
-      const own = permissions.find(([id]) => id.startsWith(`${name}FunctionApi`))![1].Properties;
+      const own = permissions.find(([id]) => /^(\w+?)Function(?:Aliaslive)?Api[0-9A-F]{8}$/.exec(id)?.[1] === name)![1]
+        .Properties;
       expect(own).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'apigateway.amazonaws.com' });
       expect(JSON.stringify(own['SourceArn'])).toMatch(new RegExp(`/prod/\\*/${name}"`));
     }

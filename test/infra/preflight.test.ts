@@ -91,12 +91,12 @@ describe('the preflight', () => {
       'role AWSServiceRoleForECS': 'aws iam create-service-linked-role',
       'role AWSServiceRoleForApplicationAutoScaling_ECSService': 'aws iam create-service-linked-role',
       'role AWSServiceRoleForElasticLoadBalancing': 'aws iam create-service-linked-role',
-      'Fargate processors': 'aws service-quotas request-service-quota-increase',
+      'Fargate vCPUs': 'aws service-quotas request-service-quota-increase',
       zones: '-c zones=<two of',
       certificate: 'aws acm request-certificate',
       'hosted zone': 'aws route53 list-hosted-zones-by-name',
     });
-    expect(found['Fargate processors']!.found).toBe('2, and 4 are needed');
+    expect(found['Fargate vCPUs']!.found).toBe('2; a deployment needs 4');
   });
 
   it.each<[string, Partial<StandInAccount>, string, RegExp]>([
@@ -117,7 +117,7 @@ describe('the preflight', () => {
       'a certificate that is not for websites',
       { certificates: { [certificate]: { status: 'ISSUED', names: [domain, `*.${domain}`] } } },
       'certificate',
-      /not for \*\.website\.s3\.example\.com$/,
+      /does not cover \*\.website\.s3\.example\.com$/,
     ],
     [
       'a zone of another domain',
@@ -125,7 +125,7 @@ describe('the preflight', () => {
       'hosted zone',
       /zone of example\.org/,
     ],
-    ['a call that is not allowed', { denied: ['DescribeStacks'] }, 'CDK bootstrap', /could not be asked: AccessDenied/],
+    ['a call that is not allowed', { denied: ['DescribeStacks'] }, 'CDK bootstrap', /the check failed: AccessDenied/],
   ])('tells of %s', async (_, account, check, found) => {
     const { stdout, code } = await preflight(account, '--json', ...named);
     expect(code).toBe(1);
@@ -143,7 +143,7 @@ describe('the preflight', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('ok       account: 000000000000\n');
     expect(stdout).toContain(
-      'missing  role AWSServiceRoleForECS: is not there\n         → aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com\n',
+      'missing  role AWSServiceRoleForECS: does not exist\n         → aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com\n',
     );
   });
 
@@ -151,7 +151,9 @@ describe('the preflight', () => {
     expect((await preflight({}, '--help')).stdout).toMatch(/Reads\s+only\./);
     const wrong = await preflight({}, '-c', 'region=nowhere');
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toMatch(/^the settings in cdk\.json.*region: must be a region of AWS\n$/);
+    expect(wrong.stderr).toMatch(
+      /^invalid settings in cdk\.json.*region: must be an AWS region, such as eu-central-1\n$/,
+    );
     expect((await preflight({}, '-c', 'region')).code).toBe(2);
     expect(plane!.calls).toEqual([]);
   });

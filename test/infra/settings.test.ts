@@ -137,9 +137,9 @@ describe('the settings of a deployment', () => {
 
   it('say what is wrong with a limit', () => {
     const faults = (limits: object) => () => settings({ limits });
-    expect(faults({ keyBytes: 1025 })).toThrow('limits: keyBytes can be set to whole numbers from 1 to 1024.');
-    expect(faults({ keys: 5 })).toThrow('limits: there is no limit "keys"');
-    expect(faults({ requestsPerSecond: 5 })).toThrow('limits: the setting requestsPerSecond takes the place');
+    expect(faults({ keyBytes: 1025 })).toThrow('limits: keyBytes must be a whole number from 1 to 1024.');
+    expect(faults({ keys: 5 })).toThrow('limits: unknown limit "keys"');
+    expect(faults({ requestsPerSecond: 5 })).toThrow('limits: use the setting requestsPerSecond');
     expect(settings({ limits: { keyBytes: 1024, corsRules: 5 } }).limits).toEqual({ keyBytes: 1024, corsRules: 5 });
   });
 
@@ -151,7 +151,7 @@ describe('the settings of a deployment', () => {
       env: { CDK_CONTEXT_JSON: JSON.stringify(given) },
     });
     expect(stderr).toBe(
-      'the settings in cdk.json, or given by -c, do not hold: restoredTable: must be the ARN of the stream of a table (LatestStreamArn), arn:aws:dynamodb:…:table/…/stream/…\n',
+      'invalid settings in cdk.json or -c: restoredTable: must be the ARN of the stream of a table (LatestStreamArn), arn:aws:dynamodb:…:table/…/stream/…\n',
     );
   }, 120_000);
 

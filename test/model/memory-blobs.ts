@@ -53,7 +53,7 @@ export class MemoryBlobs {
         return { ref, size: blob.bytes.length, writtenAt: blob.writtenAt, owner: blob.owner };
       },
       list: () => this.#list(),
-      check: async () => undefined,
+      check: async () => ({ writable: true }),
     };
   }
 

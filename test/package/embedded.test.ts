@@ -177,11 +177,11 @@ describe('options', () => {
   });
 
   it.each<[string, Record<string, unknown>, RegExp]>([
-    ['an unknown one', { prot: 1 }, /no option \(prot\)/],
-    ['a port that is none', { port: 70_000 }, /port: A port is a number/],
-    ['an unknown limit', { limit: { keyBites: 1 } }, /limit: There is no limit "keyBites"/],
-    ['a string for a boolean', { strictRegion: 'no' }, /strictRegion: true or false/],
-    ['a number for a string', { region: 7 }, /region: a string/],
+    ['an unknown one', { prot: 1 }, /unknown option \(prot\)/],
+    ['a port that is none', { port: 70_000 }, /port: Must be a port number/],
+    ['an unknown limit', { limit: { keyBites: 1 } }, /limit: Unknown limit "keyBites"/],
+    ['a string for a boolean', { strictRegion: 'no' }, /strictRegion: Must be true or false/],
+    ['a number for a string', { region: 7 }, /region: Must be a string/],
     ['an impossible key', { credentials: { accessKeyId: 'a b', secretAccessKey: 'x' } }, /credentials: accessKeyId/],
     ['one of the program', { readyFile: '/tmp/x' }, /resolves once the service answers \(readyFile\)/],
   ])('are refused in a line: %s', async (_, options, message) => {

@@ -11,7 +11,7 @@ import { run } from '../support/programs.ts';
 
 const root = join(import.meta.dirname, '../..');
 const project = packedProject();
-const { script } = project;
+const script = (name: string, text: string): Promise<string> => project.script(name, text);
 
 const session = `
 const stillage = await startStillage({ port: 0, ephemeral: true, buckets: ['photos'] });

@@ -75,7 +75,7 @@ export async function startContainerEngine(folder: string, image: string): Promi
       containers.set(id, { id, created: wanted, port: await freePort() });
       return { status: 201, body: { Id: id, Warnings: [] } };
     }
-    const [, method, id = '', action = ''] = /^(\w+) \/containers\/(\w+)\/?(\w*)$/.exec(call) ?? [];
+    const [, method, id = '', action = ''] = /^(\w+) \/containers\/(\w+)(?:\/(\w+))?$/.exec(call) ?? [];
     const container = containers.get(id);
     if (!container) return noSuchContainer;
     switch (`${method} ${action}`) {

@@ -52,7 +52,7 @@ async function health({ authority }: Certificates): Promise<string> {
 }
 
 const problems = (): readonly string[] =>
-  service.output.stdout.split('\n').filter((line) => line.includes('the certificate stays the former'));
+  service.output.stdout.split('\n').filter((line) => line.includes('the new certificate is not used'));
 
 it('a certificate that is of no use is logged once and the former stays; a new one is used without a restart', async () => {
   expect(await health(first)).toBe('HTTP/1.1 200 OK');
@@ -60,7 +60,7 @@ it('a certificate that is of no use is logged once and the former stays; a new o
   await writeFile(inUse.certificate, 'nonsense');
   await vi.waitFor(() => expect(problems()).toHaveLength(1), soon);
   expect(JSON.parse(problems()[0]!)).toMatchObject({
-    message: expect.stringContaining('are no certificate and its key') as string,
+    message: expect.stringContaining('are not a certificate and its key') as string,
   });
   expect(await health(first)).toBe('HTTP/1.1 200 OK');
 

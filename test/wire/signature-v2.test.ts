@@ -163,6 +163,13 @@ describe('a header signed by version 2', () => {
     await expectNothing();
   });
 
+  it('does not cover a header that is folded over several lines: such a request is refused', async () => {
+    const { headers, ...request } = sign();
+    const folded = [...headers, ['x-amz-meta-folded', 'one\r\n two']] as typeof headers;
+    expect((await send({ ...request, headers: folded })).status).toBe(400);
+    await expectNothing();
+  });
+
   it.each(['AWS garbage', 'AWS', 'AWS :c2ln', 'AWS AKID:'])('is not %j', async (authorization) => {
     const { headers, ...request } = sign();
     const others = headers.filter(([name]) => name !== 'authorization');

@@ -11,18 +11,18 @@ import { openExistingData } from '../local/data-directory.ts';
 import { localActionKinds } from '../local/monitoring-schedule.ts';
 import { defaultOptions, type StartOptions } from '../local/settings.ts';
 
-/** Somebody who carries out commands of administration. What cannot be done becomes an OperatorError. */
+/** Carries out administrative commands. `ask` rejects with an OperatorError if a command fails. */
 export interface Administrator {
   readonly ask: Ask;
   close(): Promise<void>;
 }
 
-/** How the service on a data directory was started, as far as its administration has to know. */
+/** The options that the service of a data directory was started with, as far as administration needs them. */
 export type ServiceOptions = Partial<Pick<StartOptions, 'host' | 'tlsCert' | 'region' | 'publicUrl' | 'limit'>> & {
   readonly port?: string;
 };
 
-/** Carries out commands on a data directory, whether its service is running or not. @throws OperatorError */
+/** Opens a data directory for administrative commands, whether its service is running or not. @throws OperatorError */
 export async function onDataDirectory(data: string, service: ServiceOptions): Promise<Administrator> {
   const opened = await openExistingData(data);
   const deps = administrationDeps({
@@ -39,11 +39,11 @@ export async function onDataDirectory(data: string, service: ServiceOptions): Pr
 }
 
 /**
- * Lets the function of a deployment carry out commands, as far as IAM lets whoever asks invoke it.
- * @param deployment its stage, or the name or ARN of its function
+ * Returns an administrator that invokes the function of a deployment. IAM decides who may invoke it.
+ * @param deployment the stage, or the name or ARN of the function
  */
 export function inCloud(deployment: string, region: string | undefined): Administrator {
-  // The name of a function is longer than any stage.
+  // The full name of a function is longer than any stage.
   const isStage = /^[a-z][a-z0-9-]{0,19}$/.test(deployment);
   const name = isStage ? `stillage-${deployment}-administer` : deployment;
   const lambda = new LambdaFunction(name, region);
@@ -52,7 +52,7 @@ export function inCloud(deployment: string, region: string | undefined): Adminis
       throw error instanceof InvocationFailed ? new OperatorError(error.message) : error;
     });
     if (isAnswer(answer)) return answer;
-    throw new OperatorError(`${name} answered what no function of administration answers: is it one?`);
+    throw new OperatorError(`${name} did not answer as the administer function of a deployment does: check --cloud`);
   });
   return { ask, close: () => Promise.resolve() };
 }

@@ -7,13 +7,13 @@ import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { OperatorError } from '../operator-error.ts';
 import { openExistingData, type DataDirectory } from '../local/data-directory.ts';
 
-/** What a command works with that is done on a data directory only. The service may be running on it. */
+/** Dependencies of a command that works on a data directory only. The service may be running on it. */
 export interface Deps extends DataDirectory {
   readonly clock: Clock;
   readonly randomness: Randomness;
 }
 
-/** Opens the data directory for so long. What its deps refuse becomes one line for whoever runs it. */
+/** Opens the data directory while `work` runs. @throws OperatorError for an S3Error or AccountRefusal of `work` */
 export async function withDeps<Result>(data: string, work: (deps: Deps) => Promise<Result>): Promise<Result> {
   const opened = await openExistingData(data);
   try {

@@ -7,8 +7,8 @@ const meanings: Readonly<Record<string, boolean>> = {
 };
 
 /**
- * Reads what the variables of options without a value say: `true`, `1`, `yes` and `on` set the option, `false`, `0`, `no` and `off` do not.
- * Commander by itself takes any value for yes.
+ * Reads the environment variables of options without a value: `true`, `1`, `yes` and `on` set the option, `false`, `0`, `no` and `off` do not.
+ * Commander takes any value for yes.
  * @throws OperatorError for any other value
  */
 export function readFlags(command: Command, environment: NodeJS.ProcessEnv): void {
@@ -20,7 +20,7 @@ export function readFlags(command: Command, environment: NodeJS.ProcessEnv): voi
     const meaning = meanings[value.trim().toLowerCase()];
     if (meaning === undefined)
       throw new OperatorError(`${variable} must be true or false, not ${JSON.stringify(value)}`);
-    // Without a variable the default holds.
+    // Commander falls back to the default if the option has no variable.
     if (!meaning) delete (option as { envVar?: string }).envVar;
   }
   for (const sub of command.commands) readFlags(sub, environment);

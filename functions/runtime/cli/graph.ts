@@ -1,4 +1,4 @@
-/** One number of a graph and its time, in milliseconds since the epoch. */
+/** A number of a graph and its time, in milliseconds since the epoch. */
 export interface GraphPoint {
   readonly at: number;
   readonly value: number;
@@ -8,9 +8,9 @@ const eighths = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as
 const rows = 8;
 
 /**
- * A graph of bars for a terminal: one column for each period from `start` to `end`, blank where there is no number. The scale
- * begins at zero, unless there are numbers below.
- * @param label how a number is written on the scale
+ * Draws a bar graph for a terminal: one column per period from `start` to `end`, blank without a number. The scale starts at zero,
+ * or below it if there are negative numbers.
+ * @param label formats a number of the scale
  */
 export function graph(
   points: readonly GraphPoint[],
@@ -25,7 +25,7 @@ export function graph(
   const bars = Array.from({ length: columns }, () => -1);
   for (const { at, value } of points) {
     const column = Math.floor((at - start) / period);
-    // What is there is seen, however small it is.
+    // The smallest value is still visible.
     if (column >= 0 && column < columns) {
       bars[column] = Math.max(1, Math.round(((value - bottom) / height) * rows * 8));
     }

@@ -1,10 +1,12 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import { isLimit, limitFault, limitTable, type Limits } from '../../../shared/protocol/limits.ts';
+import { durationText } from './durations.ts';
 import { setting } from './setting.ts';
+import { sizeText } from './sizes.ts';
 
 /**
- * Reads a value of `--limit`: `name=number`, or several with commas between them.
- * @param previous what earlier ones have set
+ * Reads a value of `--limit`: `name=number`, or several separated by commas.
+ * @param previous the limits set by earlier values
  * @throws InvalidArgumentError
  */
 function parseLimits(value: string, previous: Partial<Limits>): Partial<Limits> {
@@ -13,27 +15,47 @@ function parseLimits(value: string, previous: Partial<Limits>): Partial<Limits> 
 
 function parseLimit(text: string): [name: string, value: number] {
   const [, name, digits] = /^\s*(\w+)=(\d+)\s*$/.exec(text) ?? [];
-  if (name === undefined) throw new InvalidArgumentError('A limit is set by name=number.');
-  if (!isLimit(name)) throw new InvalidArgumentError(`There is no limit "${name}".`);
+  if (name === undefined) throw new InvalidArgumentError('Must be name=value, with a whole number as the value.');
+  if (!isLimit(name)) throw new InvalidArgumentError(`Unknown limit "${name}": see stillage start --help.`);
   const number = Number(digits);
   const fault = limitFault(name, number);
   if (fault !== undefined) throw new InvalidArgumentError(fault);
   return [name, number];
 }
 
-/** `--limit`, repeatable; its value is what differs from the default limits. */
+/** Returns the option `--limit`, repeatable. Its value holds the limits that differ from their defaults. */
 export function limitOption(description: string): Option {
-  return setting('--limit <name=value>', description, 'LIMIT').default({}, 'none').argParser(parseLimits);
+  return setting('--limit <name=value>', description, 'LIMIT', {}, 'none').argParser(parseLimits);
 }
 
-/** The limits, their defaults and ranges, for the end of a help text. */
+/** Returns `--limit` for a command that runs beside the service and checks the same limits. */
+export function limitOfServiceOption(): Option {
+  return limitOption('limit that the service was started with (repeatable)');
+}
+
+/** Returns the limits with their defaults and ranges, by unit, for the end of a help text. */
 export function limitsHelp(): string {
-  const lines = Object.entries(limitTable).map(
-    ([name, { value, least, most }]) =>
-      `  ${name.padEnd(24)}${(value === Infinity ? 'none' : String(value)).padEnd(17)}${least} to ${most}`,
-  );
+  const names = Object.keys(limitTable) as (keyof Limits)[];
+  const sizes = names.filter((name) => name.endsWith('Bytes'));
+  const times = names.filter((name) => /(?:Lifetime|Skew|Idle|Grace|Duration|Effort)$/.test(name));
+  const numbers = names.filter((name) => !sizes.includes(name) && !times.includes(name));
   return [
-    '\nLimits, their defaults, and what they can be set to; sizes in bytes, times in milliseconds:',
-    ...lines,
+    '\nLimits for --limit <name=value>, described in docs/limits.md:',
+    ...tableOf('sizes, in bytes', sizes, sizeText),
+    ...tableOf('times, in milliseconds', times, durationText),
+    ...tableOf('numbers', numbers),
   ].join('\n');
+}
+
+/** @param unitText writes a value in a larger unit, beside the number */
+function tableOf(heading: string, names: readonly (keyof Limits)[], unitText?: (value: number) => string): string[] {
+  const line = (name: string, value: string, range: string): string =>
+    `  ${name.padEnd(24)}${value.padEnd(26)}${range}`;
+  const rows = names.map((name) => {
+    const { value, least, most } = limitTable[name];
+    if (value === Infinity) return line(name, 'none', `${least} to ${most}`);
+    const remark = unitText === undefined ? '' : ` (${unitText(value)})`;
+    return line(name, `${value}${remark}`, `${least} to ${most}`);
+  });
+  return ['', line(heading, 'default', 'range'), ...rows];
 }

@@ -5,7 +5,7 @@ import { Usage } from '../../../shared/metadata/quotas/usage.ts';
 import { localActionKinds } from '../local/monitoring-schedule.ts';
 import type { Deps } from './data-deps.ts';
 
-/** What commands about monitoring work with. */
+/** Dependencies of the commands that run monitoring. */
 export interface MonitoringDeps {
   readonly monitoring: Monitoring;
   readonly notifications: Notifications;

@@ -1,21 +1,25 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import { setting } from './setting.ts';
 
-/** The option that says where clients reach the service, for URLs that it writes. */
+/** Returns the option for the base URL that clients reach the service at. */
 export function publicUrlOption(): Option {
   return setting(
     '--public-url <url>',
-    'where clients reach the service, for public links (default: where each request was sent)',
+    'base URL of public links, as clients reach the service',
     'PUBLIC_URL',
+    undefined,
+    'the address of each request',
   ).argParser(readPublicUrl);
 }
 
-/** Scheme, host and perhaps a path, without a slash at the end. @throws InvalidArgumentError */
+/** Reads a scheme, a host and an optional path. Returns them without a trailing slash. @throws InvalidArgumentError */
 export function readPublicUrl(value: string): string {
   const url = URL.parse(value);
   const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (!isPlain || !/^https?:$/.test(url.protocol)) {
-    throw new InvalidArgumentError('An address as clients write it, such as https://objects.example.com');
+    throw new InvalidArgumentError(
+      'Must be an http or https URL without query or credentials, such as https://s3.example.com.',
+    );
   }
   return url.href.replace(/(?<!\/)\/+$/, '');
 }

@@ -1,17 +1,17 @@
-/** What a command has to say: data for programs, and the same as text for people. */
+/** The output of a command: data for programs, and the same as text for people. */
 export interface Report {
-  /** What `--json` prints. */
+  /** Printed as JSON by `--json`. */
   readonly data: unknown;
-  /** Without its last line break. */
+  /** Without the final line break. */
   readonly text: string;
 }
 
-/** A column of a table: its heading, and the text of a row in it. */
+/** A column of a table: its heading, and the cell of a row. */
 export type Column<Row> = readonly [heading: string, text: (row: Row) => string];
 
 /**
- * A table for people, and its rows as they are for programs.
- * @param nothing what is said where there are no rows
+ * Returns a table for people, with its rows as the data.
+ * @param nothing the text if there are no rows
  */
 export function tableReport<Row>(rows: readonly Row[], columns: readonly Column<Row>[], nothing: string): Report {
   if (rows.length === 0) return { data: rows, text: nothing };
@@ -21,7 +21,7 @@ export function tableReport<Row>(rows: readonly Row[], columns: readonly Column<
   return { data: rows, text: lines.map((line) => line.trimEnd()).join('\n') };
 }
 
-/** One thing: a line for each of its fields, those that are undefined left out. */
+/** Returns one line per field; undefined fields are omitted. */
 export function recordReport(
   data: unknown,
   fields: readonly (readonly [name: string, value: string | undefined])[],
@@ -31,12 +31,12 @@ export function recordReport(
   return { data, text: shown.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n') };
 }
 
-/** A time as people and programs read it, to the second. */
+/** Formats a time in ISO 8601, to the second. */
 export function time(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** `12 keys`, `1 key`. */
+/** Formats a number with its noun: `12 keys`, `1 key`. */
 export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import {
   findingKinds,
   type Finding,
@@ -7,54 +7,54 @@ import {
 } from '../../../shared/metadata/scrub/findings.ts';
 import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { scrub } from '../../../shared/metadata/scrub/scrub.ts';
-import { day, hour, minute, second } from '../../../shared/ports/durations.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import { printable } from '../telemetry/log.ts';
 import { OperatorError } from '../operator-error.ts';
+import { duration, durationText } from './durations.ts';
 import { limitOption } from './limit-option.ts';
 import { count } from './report.ts';
 
-/** What a scrub is told, wherever it runs. */
+/** The options of a scrub, on one machine and in the cloud. */
 export interface ScrubCommandOptions {
   readonly repair?: boolean;
   readonly minAge: number;
   readonly json?: true;
-  /** The limits of the service, as far as they differ from the default ones. */
+  /** The limits of the service that differ from their defaults. */
   readonly limit: Partial<Limits>;
 }
 
-/** Milliseconds between two lines of progress. */
+/** The interval between two lines of progress, in milliseconds. */
 const progressEvery = 5000;
 
-/** The options that a scrub takes wherever it runs. */
+/** Adds the options of every scrub to a command. */
 export function withScrubOptions(command: Command): Command {
   return command
-    .option('--repair', 'mend what can be mended; without it nothing is changed')
+    .option('--repair', 'repair what can be repaired; without it, nothing is changed')
     .addOption(
-      new Option('--min-age <time>', 'leave alone what is younger: it may be work in progress (90s, 30m, 12h, 7d)')
+      new Option('--min-age <time>', 'skip anything younger, as work may be in progress: 90s, 30m, 12h, 7d')
         .default(duration('7d'), '7d')
         .argParser(duration),
     )
-    .addOption(limitOption('a limit that the service has been given: requestDuration counts here (repeatable)'))
+    .addOption(limitOption('limit that the service was started with; only requestDuration matters (repeatable)'))
     .option('--json', 'print JSON');
 }
 
 /**
- * Of what a running request writes nothing refers to the bytes before it ends: a repair that minds no age would remove them.
- * @param others who may be writing: `process 7`
- * @throws OperatorError if what is younger than a request may be would be mended
+ * Refuses a repair that could remove the bytes of a running request, which nothing refers to until the request ends.
+ * @param others the possible writers, as the subject of the message: `process 7`
+ * @throws OperatorError if the minimum age is below the longest duration of a request
  */
 export function refuseHastyRepair({ repair, minAge, limit }: ScrubCommandOptions, others: string): void {
   const longest = limit.requestDuration ?? defaultLimits.requestDuration;
   if (!repair || minAge >= longest) return;
   throw new OperatorError(
-    `${others} may be writing what is younger than the longest request; stop it first, or take --min-age ${durationText(longest)} or more`,
+    `${others} may still be writing data of requests in progress; stop it first, or use --min-age ${durationText(longest)} or more`,
   );
 }
 
 /**
- * Scrubs, and tells what it finds. The program then ends with 1 if something was found, mended or not.
- * @param inDeps opens the deps for so long as the work takes
+ * Scrubs and prints the findings. Sets the exit code to 1 if there are any, repaired or not.
+ * @param inDeps opens the dependencies while the work runs
  */
 export async function runScrub(
   { repair = false, minAge, json }: ScrubCommandOptions,
@@ -71,7 +71,7 @@ export async function runScrub(
       onProgress: (stage, { items, blobs }) => {
         if (Date.now() - shownAt < progressEvery) return;
         shownAt = Date.now();
-        process.stderr.write(`looking at ${stage}: ${count(items, 'item')}, ${count(blobs, 'blob')} so far\n`);
+        process.stderr.write(`scanning ${stage}: ${count(items, 'item')} and ${count(blobs, 'blob')} checked\n`);
       },
     });
   });
@@ -79,7 +79,7 @@ export async function runScrub(
   process.exitCode = isClean(report) ? 0 : 1;
 }
 
-/** How findings are printed: one by one, since there may be more of them than fit into memory. */
+/** Prints findings one by one, since there may be more than fit into memory. */
 interface Output {
   readonly begin: string;
   readonly finding: (finding: Finding) => string;
@@ -92,14 +92,14 @@ const textOutput: Output = {
   end: (report, repair) => {
     const lines = Object.entries(report.findings).map(([kind, { found, mended }]) => {
       const { means, ...rest } = findingKinds[kind as FindingKind];
-      const remedy = 'mending' in rest ? `with --repair ${rest.mending}` : 'cannot be mended';
-      return `${found} × ${kind}: ${means} (${repair && mended > 0 ? `${mended} mended` : remedy})`;
+      const remedy = 'mending' in rest ? `with --repair: ${rest.mending}` : 'cannot be repaired';
+      return `${found} × ${kind}: ${means} (${repair && mended > 0 ? `${mended} repaired` : remedy})`;
     });
-    const verdict = isClean(report) ? 'everything fits together' : 'not everything fits together';
+    const verdict = isClean(report) ? 'everything is consistent' : 'inconsistencies found';
     return [
       ...lines,
-      ...report.leftOut.map((what) => `left out: ${what}`),
-      `looked at ${count(report.items, 'item')} and ${count(report.blobs, 'blob')}: ${verdict}`,
+      ...report.leftOut.map((what) => `not checked: ${what}`),
+      `checked ${count(report.items, 'item')} and ${count(report.blobs, 'blob')}: ${verdict}`,
       '',
     ].join('\n');
   },
@@ -121,22 +121,4 @@ function jsonOutput(): Output {
 
 function isClean({ findings }: ScrubReport): boolean {
   return Object.keys(findings).length === 0;
-}
-
-/** The shortest time that `duration` reads and that is not below so many milliseconds. */
-function durationText(milliseconds: number): string {
-  const [unit, size] = Object.entries(unitOf).findLast(([, one]) => milliseconds % one === 0) ?? ['s', unitOf['s']!];
-  return `${Math.ceil(milliseconds / size)}${unit}`;
-}
-
-const unitOf: Readonly<Record<string, number>> = { s: second, m: minute, h: hour, d: day };
-
-/** `7d` in milliseconds. */
-export function duration(text: string): number {
-  if (text === '0') return 0;
-  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (number === undefined) {
-    throw new InvalidArgumentError('A time is a number with a unit: 90s, 30m, 12h, 7d; or 0.');
-  }
-  return Number(number) * unitOf[unit!]!;
 }

@@ -1,7 +1,22 @@
 import { Option } from 'commander';
 
-/** An option of the command line that is a variable of the environment as well, `STILLAGE_<name>`. */
-export function setting(flags: string, description: string, name: string, value?: unknown): Option {
+/**
+ * An option of the command line that is also an environment variable, `STILLAGE_<name>`.
+ * @param defaultText the default as the help shows it, if not the value
+ */
+export function setting(
+  flags: string,
+  description: string,
+  name: string,
+  value?: unknown,
+  defaultText?: string,
+): Option {
   const option = new Option(flags, description).env(`STILLAGE_${name}`);
-  return value === undefined ? option : option.default(value);
+  return value === undefined && defaultText === undefined ? option : option.default(value, defaultText);
+}
+
+/** Puts options under a heading of the help. */
+export function group(heading: string, options: readonly Option[]): readonly Option[] {
+  for (const option of options) option.helpGroup(heading);
+  return options;
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 
 const names = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
-/** What is asked for with a number: `default` takes the deployment's. */
+/** A number, or `default` for that of the deployment. */
 export type Chosen = number | 'default';
 
 const decimal = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
@@ -16,7 +16,7 @@ export function parseSize(text: string): Chosen {
   const bytes = Number(digits) * (isBinary ? 1024 : 1000) ** power;
   if (digits === undefined || !Number.isSafeInteger(bytes)) {
     throw new InvalidArgumentError(
-      'A size is a number of bytes, or of KiB, MiB, GiB, TiB (or kB, MB, GB, TB): 10TiB; or default.',
+      'Must be a number of bytes, or one with a unit (KiB, MiB, GiB, TiB, kB, MB, GB, TB) such as 10TiB; or default.',
     );
   }
   return bytes;
@@ -25,11 +25,11 @@ export function parseSize(text: string): Chosen {
 /** Reads a whole number or `default`. @throws InvalidArgumentError */
 export function parseNumber(text: string): Chosen {
   if (text === 'default') return text;
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('A whole number, or default.');
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Must be a whole number, or default.');
   return Number(text);
 }
 
-/** `25 TiB`, `1.5 MiB`, `17 bytes` */
+/** Formats bytes: `25 TiB`, `1.5 MiB`, `17 bytes`. */
 export function sizeText(bytes: number): string {
   const power = Math.min(bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10), names.length - 1);
   return `${Number((bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1))} ${names[power]}`;

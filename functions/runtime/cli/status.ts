@@ -4,7 +4,7 @@ import { verb } from './command.ts';
 import type { Column } from './report.ts';
 import { time } from './report.ts';
 
-/** What lists say of everything that can be suspended. */
+/** The fields of every listed item that can be suspended. */
 interface Listed {
   readonly created: number;
   readonly suspended: boolean;
@@ -12,13 +12,13 @@ interface Listed {
 
 export const statusOf = ({ suspended }: Listed): string => (suspended ? 'suspended' : 'active');
 
-/** The last columns of such a list. */
+/** The last columns of a list of such items. */
 export const statusColumns: readonly Column<Listed>[] = [
   ['STATUS', statusOf],
   ['CREATED', ({ created }) => time(created)],
 ];
 
-/** `suspend` and `resume` of a family. */
+/** Returns the commands `suspend` and `resume` of a family. */
 export function suspensions(
   kind: string,
   operand: string,
@@ -29,7 +29,7 @@ export function suspensions(
     verb({
       name,
       does,
-      operands: [[operand, `which ${kind}`]],
+      operands: [[operand, `the ${kind}`]],
       examples: [`${kind} ${name} ${example}`],
       act: async (ask, [which]) => {
         await carryOut(ask, which!, name);
@@ -37,7 +37,7 @@ export function suspensions(
       },
     });
   return [
-    change('suspend', `refuse all requests of a ${kind} (403 UserSuspended), until it is resumed`),
-    change('resume', `end the suspension of a ${kind}`),
+    change('suspend', `Refuse all requests of a ${kind} with 403 UserSuspended`),
+    change('resume', `Accept requests of a suspended ${kind} again`),
   ];
 }

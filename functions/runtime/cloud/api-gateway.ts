@@ -4,9 +4,9 @@ import type { OriginSecret } from './origin-secret.ts';
 import { originalsOf } from './through-router.ts';
 
 /**
- * What is used of the event that a REST API hands to a proxy integration
+ * The used fields of the event that a REST API passes to a proxy integration
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html).
- * Path and query are missing on purpose: API Gateway decodes and collapses them, and the router kept what was signed.
+ * Path and query are deliberately absent: API Gateway decodes and collapses them. The router keeps what was signed.
  */
 export interface ProxyEvent {
   readonly httpMethod: string;
@@ -15,7 +15,7 @@ export interface ProxyEvent {
   readonly isBase64Encoded: boolean;
 }
 
-/** What a proxy integration answers. */
+/** The response of a proxy integration. */
 export interface ProxyResult {
   readonly statusCode: number;
   readonly multiValueHeaders: Readonly<Record<string, string[]>>;
@@ -23,12 +23,12 @@ export interface ProxyResult {
   readonly isBase64Encoded: boolean;
 }
 
-/** The request as the client sent it; undefined if it did not come through the distribution. */
+/** Returns the request as the client sent it; undefined if it did not come through the distribution. */
 export async function toRequestMessage(event: ProxyEvent, edge: OriginSecret): Promise<RequestMessage | undefined> {
   const originals = await originalsOf(receivedFields(event), edge);
   if (originals === undefined) return undefined;
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
-  // A client that gave no length for its body sent it in chunks, of which API Gateway says nothing.
+  // Without a length, the client sent its body in chunks, which API Gateway does not report.
   if (body.byteLength > 0 && !originals.fields.has('content-length'))
     originals.fields.add('transfer-encoding', 'chunked');
   return { ...originals, method: event.httpMethod, body: once(body), received: () => body.byteLength };
@@ -39,7 +39,7 @@ function receivedFields({ multiValueHeaders }: ProxyEvent): Fields {
   return new Fields(entries.flatMap(([name, values]) => values.map((value) => [name, asBytes(value)] as const)));
 }
 
-/** Characters that are no bytes were decoded from UTF-8 on the way. */
+/** Encodes fields that were decoded from UTF-8 on the way, that is, contain characters beyond a byte. */
 function asBytes(value: string): string {
   // eslint-disable-next-line no-control-regex -- every byte is meant
   return /^[\x00-\xff]*$/.test(value) ? value : Buffer.from(value).toString('latin1');
@@ -49,17 +49,17 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   if (bytes.byteLength > 0) yield bytes;
 }
 
-/** API Gateway says these itself. It would rename ours to `x-amzn-Remapped-…`, so HEAD cannot tell an object's length. */
+/** Fields that API Gateway sets. It would rename ours to `x-amzn-Remapped-…`, so HEAD cannot return an object's length. */
 const gatewayFields = new Set(['connection', 'content-length', 'date', 'server', 'transfer-encoding']);
 
-/** The type of answers without one, which are empty. API Gateway would call them JSON. */
+/** The type of responses without one, which are empty. API Gateway would call them JSON. */
 const emptyType = 'application/xml';
 
 /**
- * The answer as API Gateway takes it, whole and in base64: the type of every body is binary there.
+ * Returns a response for API Gateway, complete and in base64, as bodies of every type are binary there.
  *
- * @param method of the request
- * @throws WrongLength if the body is not as long as announced, Error if it is longer than `maximum`; what an answer's body throws passes through
+ * @param method the method of the request
+ * @throws WrongLength if the body has another length than announced, Error if it is longer than `maximum`, and any error of the body
  */
 export async function toProxyResult(answer: ResponseMessage, method: string, maximum: number): Promise<ProxyResult> {
   const { status, fields, body } = answer;
@@ -80,7 +80,7 @@ async function whole(body: ResponseMessage['body'], length: AnnouncedLength, max
       : (body ?? [])) {
     length.count(chunk.byteLength);
     size += chunk.byteLength;
-    if (size > maximum) throw new Error(`an answer is longer than the ${maximum} bytes that a function can give`);
+    if (size > maximum) throw new Error(`a response is longer than ${maximum} bytes, the limit of a function`);
     chunks.push(chunk);
   }
   length.end();

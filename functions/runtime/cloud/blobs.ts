@@ -1,17 +1,17 @@
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
 
-/** A blob store that lets go of its connections. */
+/** A blob store that can close its connections. */
 export interface CloudBlobs extends BlobStore {
   close(): void;
 }
 
 /**
- * What makes the blob store of a process: `S3BlobStore`. A process that never touches a blob is given none, and so need not have the
- * client of S3 in its bundle, a quarter of what there is to load.
+ * The constructor of a process's blob store: `S3BlobStore`. A process that uses no blobs gets none, so that its bundle needs no S3
+ * client, a quarter of the code to load.
  */
 export type CloudBlobsClass = new (options: { readonly bucket: string }) => CloudBlobs;
 
-/** The blob store of such a process. */
+/** The blob store of a process that uses no blobs: every operation throws. */
 export class NoBlobs implements CloudBlobs {
   write = refuse;
   read = refuse;
@@ -19,20 +19,20 @@ export class NoBlobs implements CloudBlobs {
   describe = refuse;
   check = refuse;
 
-  // eslint-disable-next-line require-yield -- it is refused, as everything is
+  // eslint-disable-next-line require-yield -- always throws
   async *list(): AsyncGenerator<never> {
     await refuse();
   }
 
   abandon(): void {
-    // Nothing is kept.
+    // There is nothing to remove.
   }
 
   close(): void {
-    // Nothing is open.
+    // There is nothing to close.
   }
 }
 
 async function refuse(): Promise<never> {
-  throw new Error('this process says that it needs no blobs, and was composed without any');
+  throw new Error('this process was composed without blobs, as none of its operations declares that it needs them');
 }

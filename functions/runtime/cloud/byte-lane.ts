@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
+import type { RequestMessage, ResponseMessage } from '../../../shared/http/message.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import { byteLaneOperations } from '../../../shared/protocol/lanes.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
@@ -17,8 +17,8 @@ import { UploadBudget } from './upload-budget.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 
 /**
- * The composition root of the byte lane: a server that streams the bodies of objects both ways, behind a load balancer that
- * only the distribution reaches. Run as a program, it reads its environment, and ends with SIGTERM.
+ * The composition root of the byte lane: a server that streams object bodies both ways, behind a load balancer that only the
+ * distribution reaches. As a program, it reads its environment and exits on SIGTERM.
  */
 export async function startByteLane(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const settings = readCloudSettings(environment);
@@ -32,7 +32,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   const { log, requestId } = service;
   const endReports = uploads.report(log);
   const listener = nodeHttpListener(throughRouter(service), {
-    // The router says who the client is.
+    // The router passes on the client's address.
     proxies: new TrustedProxies([]),
     limits,
     keepAlive: () => server.listening,
@@ -45,15 +45,15 @@ export async function startByteLane(environment: Readonly<Record<string, string 
     requireHostHeader: false,
   };
   const server = createServer(options, listener);
-  // Node would leave out what comes after a thousand fields, and say nothing. maxHeaderSize bounds them.
+  // Node would silently drop fields after the thousandth. maxHeaderSize bounds them.
   server.maxHeadersCount = 0;
-  // Longer than the load balancer keeps a connection on which nothing happens, so that it is never the one to be surprised.
+  // Longer than the idle timeout of the load balancer, so that it never uses a connection that the server is closing.
   server.keepAliveTimeout = 140 * second;
   server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry: log, requestId, hostId: '', consoleOrigins: settings.consoleOrigins });
   const close = closing(server);
 
-  // A server that cannot reach them would be found alive all the same: so a deployment of broken ones ends here, and is rolled back.
+  // The health check would pass without table and blobs: failing here rolls a broken deployment back.
   await service.check();
   const port = Number(environment['PORT'] ?? 9000);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, resolve));
@@ -68,10 +68,10 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   log.flush();
 }
 
-/** After SIGTERM, so long may requests take that are running. The task is stopped by force after 120 seconds. */
+/** The time for running requests after SIGTERM. ECS kills the task after 120 seconds. */
 const stopTime = 110 * second;
 
-/** The operations of the byte lane that are built. */
+/** Returns the implemented operations of the byte lane, and those that report its health. */
 function* served(): Generator<AnyOperation> {
   for (const name of byteLaneOperations) {
     const operation = operations.get(name);
@@ -79,25 +79,16 @@ function* served(): Generator<AnyOperation> {
   }
 }
 
-/** Asks the process alone: whether it takes requests. Load balancer and ECS stop a server that does not answer it. */
-const livenessTarget = '/_stillage/live';
-/** Asks for table and blobs as well. */
-const healthTarget = '/_stillage/health';
+/** The liveness check uses the process alone; the health check uses table and blobs. The load balancer and ECS ask for the former. */
+const healthTargets: ReadonlySet<string> = new Set(['/_stillage/live', '/_stillage/health']);
 
-/** Hands the pipeline what clients sent to the distribution. Of others, only load balancer and ECS ask: for health. */
+/** Passes requests that came through the distribution to the pipeline. Answers health checks, which do not come through it. */
 function throughRouter({ pipeline, edge, requestId }: CloudService): Handler {
   return {
     handle: async (request: RequestMessage): Promise<ResponseMessage> => {
       const originals = await originalsOf(request.fields, edge);
       if (originals) return pipeline.handle({ ...request, ...originals });
-      if (request.target === livenessTarget) return alive;
-      return request.target === healthTarget ? pipeline.handle(request) : refusalOfOthers(requestId());
+      return healthTargets.has(request.target) ? pipeline.handle(request) : refusalOfOthers(requestId());
     },
   };
 }
-
-const alive: ResponseMessage = {
-  status: 200,
-  fields: new Fields([['content-type', 'application/json']]),
-  body: '{"status":"ok"}\n',
-};

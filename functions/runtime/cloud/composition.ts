@@ -19,23 +19,23 @@ import { Log } from '../telemetry/log.ts';
 import { requestIds } from '../http/request-ids.ts';
 import { composeServices } from '../compose/services.ts';
 
-/** The service as a process in the cloud has it, before it meets a transport. */
+/** The service of a process in the cloud, without a transport. */
 export interface CloudService {
   readonly pipeline: Pipeline;
   readonly log: Log;
-  /** Knows what came through the distribution. */
+  /** Recognises requests that came through the distribution. */
   readonly edge: OriginSecret;
-  /** A fresh id for a request. */
+  /** Returns a new request id. */
   readonly requestId: () => string;
-  /** Asks table and blobs whether they answer. @throws Error that says which does not */
+  /** Checks that table and blobs answer. @throws Error that names the one that does not */
   check(): Promise<void>;
-  /** Lets go of the connections to table and blobs. */
+  /** Closes the connections to table and blobs. */
   close(): Promise<void>;
 }
 
 /**
- * The composition root in the cloud: DynamoDB and S3 beneath, and the operations that this process serves.
- * @param Blobs undefined: none of the operations needs any
+ * Composes the service on DynamoDB and S3, with the operations that this process serves.
+ * @param Blobs undefined: none of the operations needs blobs
  */
 export async function startCloudService(
   settings: CloudSettings,

@@ -1,21 +1,21 @@
-/** What a probe got. */
+/** The response to a probe. */
 export interface ProbeAnswer {
   readonly status: number;
-  /** Whether it came from the service, and not from what stands before it. */
+  /** True if it came from the service rather than CloudFront, API Gateway or the load balancer. */
   readonly isOwn: boolean;
 }
 
-/** One request that a client could send. */
+/** A request as a client could send it. */
 interface Probe {
   readonly name: string;
   readonly path: string;
   readonly isExpected: (answer: ProbeAnswer) => boolean;
 }
 
-/** Table and blobs, asked by way of the control lane. */
+/** Checks table and blobs through the control lane. */
 const control: Probe = { name: 'control lane', path: '/_stillage/health', isExpected: ({ status }) => status === 200 };
 
-/** A public link that nobody made: any answer of the service itself but an error of its own will do. */
+/** Requests a public link that does not exist. Any response of the service but a 5xx is expected. */
 const byte: Probe = {
   name: 'byte lane',
   path: '/_public/probe',
@@ -24,22 +24,22 @@ const byte: Probe = {
 
 export interface ProbeDeps {
   readonly hasByteLane: boolean;
-  /** Sends a GET to the endpoint, as a client would. @throws Error without an answer */
+  /** Sends a GET to the endpoint, as a client would. @throws Error if there is no response */
   readonly ask: (path: string) => Promise<ProbeAnswer>;
-  /** The largest share of requests, in per cent, that a distribution answered 5xx lately. */
+  /** The highest recent rate of 5xx responses of a distribution, in per cent. */
   readonly edgeErrorPercent: () => Promise<number>;
 }
 
 export interface Probed {
   readonly failedProbes: number;
-  /** What failed, and how. */
+  /** The failed probes, with reasons. */
   readonly failures: readonly string[];
   readonly edgeErrorPercent: number;
 }
 
 /**
- * Sends each lane of a deployment a request by the way of a client, and reads what CloudFront counts of errors: alarms in the region of the
- * deployment cannot see metrics of CloudFront, which lie in us-east-1.
+ * Sends a request to each lane of a deployment, as a client would, and reads the error rates of CloudFront. Alarms in the region of
+ * the deployment cannot use metrics of CloudFront, which are in us-east-1.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/monitoring-using-cloudwatch.html
  */
 export async function probeEndpoint({ hasByteLane, ask, edgeErrorPercent }: ProbeDeps): Promise<Probed> {

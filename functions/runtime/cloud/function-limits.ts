@@ -1,15 +1,15 @@
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import type { AnyOperation, Answer } from '../../../shared/protocol/operation.ts';
 
-/** What Lambda takes back from a function it waits for: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
+/** The maximum response payload of a synchronous invocation: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
 const payloadBytes = 6 * 1024 * 1024;
-/** Of that, for the headers and the JSON around them. */
+/** The part of it reserved for headers and JSON. */
 const envelopeBytes = 64 * 1024;
 
-/** The longest body of an answer, which travels as base64: 4.4 MiB. */
+/** The longest response body, which is sent as base64: 4.4 MiB. */
 export const maximumAnswerBytes = ((payloadBytes - envelopeBytes) / 4) * 3;
 
-/** An operation that refuses, as an S3 error, to answer with more bytes than a function can give. */
+/** Returns an operation that answers with an S3 error if its response is too long for a function. */
 export function withinFunctionLimits(operation: AnyOperation): AnyOperation {
   return {
     ...operation,
@@ -32,7 +32,7 @@ function answerLength({ fields }: Answer): number {
   return 0;
 }
 
-/** Frees what a body that nobody will read holds open. */
+/** Releases the resources of an unread body. */
 function abandon(body: NonNullable<Answer['body']>): void {
   if (!(Symbol.asyncIterator in body)) return;
   body[Symbol.asyncIterator]()

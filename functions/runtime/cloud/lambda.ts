@@ -7,18 +7,18 @@ import { maximumAnswerBytes, withinFunctionLimits } from './function-limits.ts';
 import { onlyOperations, type Served } from './only-operations.ts';
 import { refusalOfOthers } from './through-router.ts';
 
-/** What a function serves, and with what. */
+/** The definition of a function. */
 export interface ServedByFunction extends Served {
-  /** Makes its blob store. Undefined: none of its operations needs blobs. */
+  /** The constructor of its blob store. Undefined: none of its operations needs blobs. */
   readonly blobs?: CloudBlobsClass;
 }
 
-/** What Lambda calls. */
+/** The handler that Lambda calls. */
 export type LambdaHandler = (event: ProxyEvent) => Promise<ProxyResult>;
 
 /**
- * The function that serves one operation, or a list of them, behind API Gateway. It is composed while Lambda initialises it;
- * should that fail, the next request tries again.
+ * Returns the handler of a function that serves one or more operations behind API Gateway. It is composed while Lambda initialises
+ * it; after a failure, the next request tries again.
  */
 export function lambdaHandler(served: ServedByFunction): LambdaHandler {
   let service: Promise<CloudService> | undefined;
@@ -36,11 +36,11 @@ export function lambdaHandler(served: ServedByFunction): LambdaHandler {
       const answer = request ? await pipeline.handle(request) : refusalOfOthers(requestId());
       return await toProxyResult(answer, event.httpMethod, maximumAnswerBytes);
     } catch (error) {
-      // API Gateway answers 502, in the form of an S3 error.
-      if (error instanceof WrongLength) log.problem('an answer was not sent', error);
+      // API Gateway answers 502 as an S3 error.
+      if (error instanceof WrongLength) log.problem('a response was not sent', error);
       throw error;
     } finally {
-      // Lambda stops the process as soon as it has the answer.
+      // Lambda freezes the process once it has the response.
       log.flush();
     }
   };

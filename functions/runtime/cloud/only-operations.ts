@@ -2,19 +2,19 @@ import { S3Error } from '../../../shared/errors/s3-error.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
 import { routes, type OperationName } from '../../../shared/protocol/routes.ts';
 
-/** What a process serves of the route table. */
+/** The part of the route table that a process serves. */
 export interface Served {
-  /** What it is called where a client learns that a request was sent to the wrong one. */
+  /** Names the process in the error for a request sent to the wrong one. */
   readonly name: string;
   readonly operations: readonly AnyOperation[];
-  /** Operations that nobody serves, of which it is to say so. */
+  /** Operations that are not implemented, for which this process answers so. */
   readonly unsupported?: readonly OperationName[];
 }
 
 /**
- * The operations of a process that serves some. Wherever the router sent a request, the pipeline finds its operation from what
- * the client signed; if that is none of these, the process refuses, for it has neither the code nor the grants.
- * That happens while routers and functions of two versions serve side by side, so it answers 503: clients send the request again.
+ * Returns the operations of a process that serves only some. The pipeline determines the operation from what the client signed,
+ * whatever the router chose. The process refuses other operations, for which it has neither the code nor the grants.
+ * That happens while routers and functions of two versions run side by side, so it answers 503 and clients retry.
  */
 export function onlyOperations({
   name,

@@ -3,22 +3,22 @@ import type { Clock } from '../../../shared/ports/clock.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 
-/** So many milliseconds lie between two readings: whoever makes proofs up must not make a process read without end. */
+/** Milliseconds between two reads, so that forged proofs do not make a process read continuously. */
 export const readingInterval = 10 * second;
 
 export interface OriginSecretDeps {
-  /** What the secret is now. */
+  /** The current value of the secret. */
   readonly secret: string;
-  /** Reads what it is, and what it was before. */
+  /** Reads the current and the previous value. */
   readonly read: () => Promise<readonly string[]>;
   readonly clock: Clock;
   readonly telemetry: Pick<Telemetry, 'problem'>;
 }
 
 /**
- * Tells what came through the distribution from what did not, by the secret that the distribution adds. A secret can be renewed while
- * requests arrive: for some minutes some parts of the distribution have the new value and others the one before. So a proof that is not
- * known has the secret read again, and of what is there then either value holds.
+ * Recognises requests that came through the distribution by the secret that it adds. While a secret is rotated, for some minutes some
+ * parts of the distribution send the new value and others the previous one. So an unknown value makes the process read the secret
+ * again, and both the current and the previous value are accepted.
  */
 export class OriginSecret {
   readonly #deps: OriginSecretDeps;
@@ -31,7 +31,7 @@ export class OriginSecret {
     this.#known = [digestOf(deps.secret)];
   }
 
-  /** Whether this is the proof of the distribution. The answer takes a time that tells nothing of the secret. */
+  /** Returns whether a value is the secret of the distribution, in constant time. */
   async holds(proof: string | undefined): Promise<boolean> {
     if (proof === undefined) return false;
     const given = digestOf(proof);
@@ -44,7 +44,7 @@ export class OriginSecret {
     return this.#known.map((digest) => timingSafeEqual(digest, given)).includes(true);
   }
 
-  /** Once for all who wait. Where it cannot be done, what was known holds on. */
+  /** Reads the secret once for all waiting requests. After a failure, the known values stay valid. */
   async #readAgain(): Promise<void> {
     const now = this.#deps.clock.now();
     if (this.#reading === undefined && Math.abs(now - this.#readAt) >= readingInterval) {
@@ -58,12 +58,12 @@ export class OriginSecret {
     try {
       this.#known = (await this.#deps.read()).map(digestOf);
     } catch (error) {
-      this.#deps.telemetry.problem('the secret of the distribution could not be read again', error);
+      this.#deps.telemetry.problem('reading the secret of the distribution again failed', error);
     }
   }
 }
 
-/** All of one length, which a comparison in constant time asks for. */
+/** Returns a digest, as a constant-time comparison needs equal lengths. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -6,7 +6,8 @@ import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { checkLayout } from '../../../shared/metadata/table/layout.ts';
 import type { ScrubReport } from '../../../shared/metadata/scrub/findings.ts';
 import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
-import { duration, refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../cli/scrub-run.ts';
+import { duration } from '../cli/durations.ts';
+import { refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../cli/scrub-run.ts';
 import { setting } from '../cli/setting.ts';
 import { Log } from '../telemetry/log.ts';
 import { scrubDeps } from '../compose/scrub.ts';
@@ -18,16 +19,18 @@ interface CloudScrubOptions extends ScrubCommandOptions {
 }
 
 /**
- * The scrub of a deployment in the cloud, as a program: a task beside the servers of the byte lane, or on any machine that may read the
- * table and the bucket. It takes hours where there are millions of objects, which is more than a function may take.
+ * Runs the scrub of a cloud deployment as a program: as a task beside the servers of the byte lane, or on any machine that may read
+ * the table and the bucket. With millions of objects it takes hours, longer than a function may run.
  */
 export async function cloudScrub(commandLine: readonly string[]): Promise<void> {
   const command = new Command('cloud-scrub')
-    .description('Compare the table and the blobs of a deployment, and tell what does not fit together.')
-    .addOption(setting('--table <name>', 'its table', 'TABLE').makeOptionMandatory())
-    .addOption(setting('--blob-bucket <name>', 'its bucket of blobs', 'BLOB_BUCKET').makeOptionMandatory())
+    .description('Check that table and blobs of a deployment are consistent')
+    .addOption(setting('--table <name>', 'table of the deployment (required)', 'TABLE').makeOptionMandatory())
     .addOption(
-      new Option('--feed-lag <time>', 'after so long a change has been followed; it is waited for four times')
+      setting('--blob-bucket <name>', 'S3 bucket with its blobs (required)', 'BLOB_BUCKET').makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--feed-lag <time>', 'time in which followers process a change; the scrub waits for it four times')
         .default(duration('10m'), '10m')
         .argParser(duration),
     );
@@ -39,7 +42,7 @@ export async function cloudScrub(commandLine: readonly string[]): Promise<void> 
     .parseAsync([...commandLine]);
 }
 
-/** Others follow the change feed: all that can be done here is to wait for so long that they have. */
+/** Runs the scrub. Functions follow the change feed, so `drain` can only wait until they have. */
 async function inCloud(
   { table: tableName, blobBucket, feedLag }: CloudScrubOptions,
   work: (deps: ScrubDeps) => Promise<ScrubReport>,

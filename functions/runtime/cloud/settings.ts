@@ -1,43 +1,43 @@
 import type { Limits } from '../../../shared/protocol/limits.ts';
 
-/** What a function, or a server of the byte lane, is told of its deployment, by its environment. */
+/** The settings that a function or a server of the byte lane reads from its environment. */
 export interface CloudSettings {
   readonly table: string;
-  /** How many milliseconds a call of the table may take: more than usual over an engine that is slow. */
+  /** The timeout of a call of the table in milliseconds, higher for a slow engine. */
   readonly tableTimeout: number | undefined;
   readonly blobBucket: string;
-  /** The id of the secret that the deployment's keys are derived from. */
+  /** The id of the secret that the keys of the deployment are derived from. */
   readonly secret: string;
-  /** The id of the secret by which the distribution proves itself. */
+  /** The id of the origin secret, which the distribution adds to requests. */
   readonly edgeSecret: string;
-  /** The region the service says it is, whichever it runs in. */
+  /** The region of the service for clients. */
   readonly region: string;
   readonly domain: string;
   readonly websiteDomain: string;
   readonly xmlNamespace: string;
   readonly allUsersGroupUri: string;
-  /** Where clients reach the deployment, for public links; undefined: where each request was sent. */
+  /** The base URL of public links; undefined: the address of each request. */
   readonly publicUrl: string | undefined;
-  /** Whether signatures for another region are refused. */
+  /** Refuses signatures for other regions. */
   readonly strictRegion: boolean;
-  /** Whether signatures of version 2 are taken. */
+  /** Accepts Signature Version 2. */
   readonly signatureV2: boolean;
-  /** Whether keys of customers (SSE-C) are taken. */
+  /** Accepts customer-provided keys (SSE-C). */
   readonly customerKeys: boolean;
-  /** Regions besides its own that a bucket may be asked for in; undefined: any. */
+  /** Location constraints that CreateBucket accepts besides the region of the service; undefined: any. */
   readonly regions: readonly string[] | undefined;
-  /** How many bytes of memory uploads may take in a server of the byte lane. */
+  /** Bytes of memory for uploads in a server of the byte lane. */
   readonly uploadMemory: number;
-  /** Origins of the console: it may call every operation from a browser. */
+  /** Origins of the console, which may call every operation from a browser. */
   readonly consoleOrigins: ReadonlySet<string>;
-  /** What differs from the default limits. */
+  /** Limits that differ from their defaults. */
   readonly limits: Partial<Limits>;
 }
 
-/** Half of the 2 GiB that a server has if nothing else is said. */
+/** Half of the 2 GiB that a server has by default. */
 const defaultUploadMemory = 1024 * 1024 * 1024;
 
-/** @throws Error that names what is missing */
+/** Reads the settings from environment variables. @throws Error that names a missing one */
 export function readCloudSettings(environment: Readonly<Record<string, string | undefined>>): CloudSettings {
   const required = (name: string): string => {
     const value = environment[name];

@@ -6,14 +6,14 @@ import type { OriginSecret } from './origin-secret.ts';
 
 const protocolField = viewerProtocolHeader.toLowerCase();
 
-/** What a client sent, of which another request arrived. */
+/** A request as the client sent it, before the router rewrote it. */
 export type Originals = Pick<RequestMessage, 'target' | 'fields' | 'remoteAddress' | 'secure'>;
 
 /**
- * The originals of a request, as the router kept them; undefined if it did not come through the distribution.
+ * Returns the original request that the router kept; undefined if it did not come through the distribution.
  *
- * @param received what arrived
- * @throws Error if the distribution proved itself and the router kept nothing
+ * @param received the fields that arrived
+ * @throws Error if it came through the distribution, but the router kept nothing
  */
 export async function originalsOf(received: Fields, edge: OriginSecret): Promise<Originals | undefined> {
   if (!(await edge.holds(received.get(keptHeaders.proof)))) return undefined;
@@ -21,7 +21,7 @@ export async function originalsOf(received: Fields, edge: OriginSecret): Promise
     target: kept(received, keptHeaders.target),
     fields: new Fields(original(received)),
     remoteAddress: kept(received, keptHeaders.address),
-    // Where it is not told, there is nothing but TLS.
+    // Without the field, only TLS is possible.
     secure: (received.get(protocolField) ?? 'https') === 'https',
   };
 }
@@ -34,22 +34,22 @@ function kept(fields: Fields, name: string): string {
 
 const keptNames: ReadonlySet<string> = new Set([...Object.values(keptHeaders), protocolField]);
 
-/** The fields that the client sent, as it sent them. */
+/** Returns the header fields as the client sent them. */
 function* original(received: Fields): Generator<readonly [string, string]> {
   const restored = [
     ['host', kept(received, keptHeaders.host)],
     ['authorization', received.get(keptHeaders.authorization)],
     ['content-length', received.get(keptHeaders.length)],
   ] as const;
-  // A length that the client did not give may have been found out on the way.
+  // A proxy may have added the length of a body that the client sent without one.
   const replaced = new Set<string>(['host', 'authorization', 'content-length']);
   for (const [name, value] of received) if (!keptNames.has(name) && !replaced.has(name)) yield [name, value];
   for (const [name, value] of restored) if (value !== undefined) yield [name, value];
 }
 
 /**
- * The answer to whoever passes the distribution by. It says no more than that, since such a request has nothing to be judged
- * by: what the client signed is known to the router alone.
+ * Returns the response to a request that did not come through the distribution. It cannot be authenticated, as only the router
+ * knows what the client signed.
  */
 export function refusalOfOthers(requestId: string): ResponseMessage {
   const refusal = new S3Error('AccessDenied');

@@ -5,19 +5,19 @@ import { ByteBudget } from '../../../shared/protocol/bodies/byte-budget.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { CloudBlobs, CloudBlobsClass } from './blobs.ts';
 
-/** How often the log tells how much of the budget was taken, in milliseconds. */
+/** Milliseconds between two log lines about the use of the budget. */
 const reportInterval = 60_000;
 
-/** The memory that a server of the byte lane has for uploads: parts of blobs wait in it until S3 has them. */
+/** The upload memory of a server of the byte lane, which holds parts of blobs until S3 has them. */
 export class UploadBudget {
   readonly #budget: ByteBudget;
 
-  /** @param bytes of memory */
+  /** @param bytes the upload memory */
   constructor(bytes: number) {
     this.#budget = new ByteBudget(bytes);
   }
 
-  /** Makes the blob store of a process that keeps within the budget: what is more is answered SlowDown. */
+  /** Returns the constructor of a blob store that stays within the budget. Requests beyond it get SlowDown. */
   get blobs(): CloudBlobsClass {
     const limit = { budget: this.#budget, weigh: mostHeld };
     return class extends BudgetedBlobs implements CloudBlobs {
@@ -35,7 +35,7 @@ export class UploadBudget {
     };
   }
 
-  /** Tells the log about its use, a line a minute. @returns what ends that */
+  /** Starts logging the use of the budget, once a minute. @returns a function that stops it */
   report(log: Pick<Log, 'note'>): () => void {
     const tell = (): void => log.note('upload memory', { uploadMemoryPercent: this.#budget.peakPercent() });
     const timer = setInterval(tell, reportInterval);

@@ -12,19 +12,19 @@ import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
 import type { AdministrationDeps, ServiceSettings } from '../../admin/command.ts';
 
-/** What a composition root has chosen for administration. */
+/** The adapters and settings of a composition root for administration. */
 export interface AdministrationAdapters {
   readonly table: KeyValueTable;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Seals the secrets of keys and webhooks. */
+  /** Encrypts the secrets of keys and webhooks. */
   readonly secrets: Secrets;
-  /** What alarms can do. */
+  /** The available alarm actions. */
   readonly actionKinds: ReadonlySet<ActionKind>;
   readonly settings: ServiceSettings;
 }
 
-/** The deps of administration over a choice of adapters. */
+/** Returns the dependencies of administrative commands for these adapters. */
 export function administrationDeps(adapters: AdministrationAdapters): AdministrationDeps {
   const { table, clock, settings } = adapters;
   const accounts = new Administration(adapters);

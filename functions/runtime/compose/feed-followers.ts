@@ -7,10 +7,10 @@ import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 import type { Follower } from '../../feed/follow-changes.ts';
 
-/** How long replaced content may still be read by requests that found it before, on one machine; in milliseconds. */
+/** Milliseconds for which requests on one machine may still read content after it was replaced. */
 export const localGrace = hour;
 
-/** What follows the change feed where one process follows all of it, in this order. */
+/** Returns the followers of the change feed, in order, where one process follows all of it. */
 export function feedFollowers(deps: {
   readonly table: KeyValueTable;
   readonly clock: Clock;

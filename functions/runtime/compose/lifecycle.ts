@@ -6,7 +6,7 @@ import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 import type { LifecycleDeps } from '../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import type { Adapters } from './services.ts';
 
-/** The deps in which lifecycle rules are applied, on a choice of adapters. */
+/** Returns the dependencies for applying lifecycle rules with these adapters. */
 export function lifecycleDeps(adapters: Pick<Adapters, 'table' | 'blobs' | 'clock' | 'randomness'>): LifecycleDeps {
   const buckets = new Buckets(adapters);
   const manifests = new Manifests(adapters);

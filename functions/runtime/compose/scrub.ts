@@ -6,7 +6,7 @@ import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 
 /**
- * The deps of a scrub over a choice of adapters, without a way to wait for the change feed.
+ * Returns the dependencies of a scrub for these adapters, except `drain`, which waits for the change feed.
  */
 export function scrubDeps(
   adapters: Pick<ScrubDeps, 'table' | 'blobs' | 'clock' | 'randomness'>,

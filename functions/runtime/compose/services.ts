@@ -18,30 +18,30 @@ import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
 import type { Services, Settings } from '../../../shared/protocol/operation.ts';
 
-/** The adapters that a composition root has chosen. */
+/** The adapters of a composition root. */
 export interface Adapters {
   readonly table: KeyValueTable;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Encrypts objects that ask for it (SSE-S3); undefined where the blob store encrypts everything anyway. */
+  /** Encrypts objects with SSE-S3; undefined if the blob store encrypts everything. */
   readonly managedKey: Uint8Array | undefined;
   readonly secrets: Secrets;
-  /** Where many requests run in one process. */
+  /** Set if many requests run in one process. */
   readonly mutex?: Pick<KeyedMutex, 'run'>;
-  /** What alarms can do. */
+  /** The available alarm actions. */
   readonly actionKinds: ReadonlySet<ActionKind>;
 }
 
-/** The services that depend on how many processes write. */
+/** The services that depend on the number of writing processes. */
 export type Counters = Pick<Services, 'usage' | 'quotas'>;
 
-/** Where many processes write: counters that follow the change feed, and a flag on each bucket that is full. */
+/** Returns the counters and quotas for many writing processes: counters follow the change feed, and full buckets have a flag. */
 const countersOfMany = (usage: Usage): Counters => ({ usage, quotas: new FlaggedQuotas() });
 
 /**
- * Builds the services that operations use from a choice of adapters.
- * @param deployment.counters counters and quotas, built from those that follow the feed; unless given, for many processes
+ * Builds the services that operations use from these adapters.
+ * @param deployment.counters builds counters and quotas from those that follow the feed. Default: those for many processes
  */
 export function composeServices(
   adapters: Adapters,

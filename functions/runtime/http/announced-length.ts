@@ -1,17 +1,17 @@
 import type { ResponseMessage } from '../../../shared/http/message.ts';
 
 /**
- * Counts the body of an answer against the Content-Length that was announced for it. A client takes whatever comes next for the rest of a
- * body that is too short, and what is too much for the next answer: so neither may happen on a connection that is used again.
+ * Checks a response body against its Content-Length. On a connection that is used again, a client would take the next response for
+ * the rest of a body that is too short, and surplus bytes for the next response.
  */
 export class AnnouncedLength {
-  /** Undefined: any length is right. */
+  /** Undefined: any length is allowed. */
   readonly #announced: number | undefined;
   #counted = 0;
 
   /**
-   * @param method of the request
-   * @param answer whose body is counted. Where there is none to be sent (HEAD, 204, 304), its length is that of another answer
+   * @param method the method of the request
+   * @param answer the response to count. Without a body (HEAD, 204, 304), Content-Length refers to another response
    */
   constructor(method: string, { status, fields }: Pick<ResponseMessage, 'status' | 'fields'>) {
     const isBodiless = method === 'HEAD' || status === 204 || status === 304;
@@ -19,23 +19,23 @@ export class AnnouncedLength {
     this.#announced = isBodiless || value === undefined ? undefined : Number(value);
   }
 
-  /** To be called before so many more bytes are sent. @throws WrongLength if they must not be */
+  /** Counts bytes before they are sent. @throws WrongLength if they exceed the announced length */
   count(bytes: number): void {
     this.#counted += bytes;
     if (this.#announced !== undefined && !(this.#counted <= this.#announced)) this.#refuse('at least ');
   }
 
-  /** To be called before the answer is ended. @throws WrongLength if bytes are missing */
+  /** Checks the length before the response ends. @throws WrongLength if bytes are missing */
   end(): void {
     if (this.#announced !== undefined && this.#counted !== this.#announced) this.#refuse('');
   }
 
   #refuse(extent: string): never {
-    throw new WrongLength(`an answer has ${extent}${this.#counted} bytes, and announced ${this.#announced}`);
+    throw new WrongLength(`a response has ${extent}${this.#counted} bytes, but announced ${this.#announced}`);
   }
 }
 
-/** An answer is not as long as it announced: whatever carries it must not be used for another one. */
+/** A response has another length than announced: its connection must not be used again. */
 export class WrongLength extends Error {
   constructor(message: string) {
     super(message);

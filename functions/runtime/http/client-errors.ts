@@ -12,20 +12,20 @@ interface Deps {
   readonly telemetry: Telemetry;
   readonly requestId: () => string;
   readonly hostId: string;
-  /** Origins of the console, which learns of these errors, too. */
+  /** Origins of the console, whose pages may read these errors. */
   readonly consoleOrigins: ReadonlySet<string>;
 }
 
-/** A request line whose method Node's parser does not know (RFC 9112 §3), and which is right otherwise. */
+/** A well-formed request line (RFC 9112 §3) with a method that Node's parser does not know. */
 const unknownMethod = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r\n/;
 
-/** What Node says of a request that it could not read. */
+/** Node's error for a request that it could not parse. */
 interface ClientError extends NodeJS.ErrnoException {
-  /** The bytes that came last. */
+  /** The last bytes received. */
   readonly rawPacket?: Buffer;
 }
 
-/** Answers what Node's HTTP parser refuses, and what it takes for no request: with an S3 error, and the connection ends. */
+/** Answers requests that Node's HTTP parser refuses, and CONNECT, with an S3 error, and closes the connection. */
 export function answerClientErrors(server: Server, { telemetry, requestId, hostId, consoleOrigins }: Deps): void {
   const running = new WeakMap<Duplex, Set<ServerResponse>>();
   const note = ({ socket }: IncomingMessage, response: ServerResponse): void => {
@@ -35,7 +35,7 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
   };
   server.on('request', note).on('checkContinue', note).on('checkExpectation', note);
 
-  /** @param by the method; or the request, where it has begun: it is logged as one whose body broke off */
+  /** @param by the method or, if the request has begun, the request: it is logged as one with an incomplete body */
   const refuse = (socket: Duplex, refusal: S3Error, by: string | IncomingMessage): void => {
     const { status, code } = refusal;
     const id = requestId();
@@ -53,7 +53,7 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
     telemetry.request({ requestId: id, operation: 'Unknown', method, status, code, ...bytes, milliseconds: 0 });
   };
 
-  // CONNECT: Node hands the connection over, and looks after it no longer. What was asked for before it gets no answer.
+  // CONNECT: Node hands over the connection. Earlier requests on it get no response.
   server.on('connect', (_, socket: Duplex) => {
     socket.on('error', () => undefined).once('finish', () => socket.destroy());
     if ((running.get(socket)?.size ?? 0) > 0) socket.destroy();
@@ -63,7 +63,7 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
   server.on('clientError', (error: ClientError, socket: Socket) => {
     const responses = [...(running.get(socket) ?? [])];
     if (isAfterThem(responses, error)) {
-      // What is wrong comes after requests that are whole: they get their answers.
+      // The error follows complete requests, which get their responses.
       responses.at(-1)!.once('close', () => socket.end());
       return;
     }
@@ -75,12 +75,12 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
   });
 }
 
-/** What the console may know of the refusal of a request whose head was well-formed. */
+/** Returns the CORS headers for a refusal of a request with a well-formed head. */
 function corsFieldsOf({ method = '', rawHeaders }: IncomingMessage, origins: ReadonlySet<string>) {
   return consoleCorsFields({ method, fields: Fields.fromRaw(rawHeaders) }, origins) ?? [];
 }
 
-/** Whether an error of the parser concerns none of the requests that are being answered. */
+/** Returns whether an error of the parser concerns none of the requests in progress. */
 function isAfterThem(responses: readonly ServerResponse[], { code }: NodeJS.ErrnoException): boolean {
   return responses.length > 0 && code?.startsWith('HPE_') === true && responses.every(({ req }) => req.complete);
 }

@@ -3,8 +3,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { OperatorError } from '../operator-error.ts';
 
 /**
- * Listens, and returns the URL: `http://127.0.0.1:9000`.
- * @param option by which the port was given
+ * Starts listening. Returns the URL: `http://127.0.0.1:9000`.
+ * @param option the option for the port, named in the message
  * @throws OperatorError
  */
 export async function listen(
@@ -28,18 +28,17 @@ export async function listen(
   return `${secure ? 'https' : 'http'}://${shown}:${address.port}`;
 }
 
-/** How often connections are looked for whose last request has been answered. */
+/** Milliseconds between two closings of idle connections. */
 const idleCheck = 50;
-/** How long a connection on which nothing was asked yet may still ask. */
+/** Milliseconds in which a connection without a request may still send one. */
 const freshTime = 500;
 
 /**
- * Makes a server ready to be closed without cutting anything.
- * @returns what closes it: takes no more connections, lets the requests that are running end, and resolves when the last
- *   connection is closed. What still runs after `patience` milliseconds is cut.
+ * Returns a function that closes a server gracefully: it stops accepting connections, lets running requests end, and resolves when
+ * the last connection is closed. Requests that still run after `patience` milliseconds are cut off.
  */
 export function closing(server: Server): (patience: number) => Promise<void> {
-  // Node takes connections for busy on which no request has come yet.
+  // Node counts connections without a request as busy.
   const fresh = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {
     const name = nameOf(socket);
@@ -50,7 +49,7 @@ export function closing(server: Server): (patience: number) => Promise<void> {
   server.on('request', asked).on('checkContinue', asked).on('checkExpectation', asked);
   return async (patience) => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Again and again, since a connection whose request ends meanwhile is kept for another one.
+    // Repeatedly, as a connection whose request has ended is kept for another one.
     const timers = [
       setInterval(() => server.closeIdleConnections(), idleCheck),
       setTimeout(() => fresh.forEach((socket) => socket.destroy()), freshTime),
@@ -61,7 +60,7 @@ export function closing(server: Server): (patience: number) => Promise<void> {
   };
 }
 
-/** The same for a connection and for the TLS in it. */
+/** Returns the same value for a TCP connection and the TLS connection on it. */
 function nameOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

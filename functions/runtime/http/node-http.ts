@@ -8,7 +8,7 @@ import type { Limits } from '../../../shared/protocol/limits.ts';
 import { AnnouncedLength, WrongLength } from './announced-length.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
-/** Whatever answers requests: the pipeline. */
+/** Handles requests: the pipeline. */
 export interface Handler {
   handle(request: RequestMessage): Promise<ResponseMessage>;
 }
@@ -16,31 +16,31 @@ export interface Handler {
 export interface NodeHttpOptions {
   readonly proxies: TrustedProxies;
   readonly limits: BodyLimits & Pick<Limits, 'readerIdle'>;
-  /** Once this is false, clients are told not to use their connections again. */
+  /** Once this returns false, responses close their connections. */
   readonly keepAlive: () => boolean;
-  /** Hears of answers that are not as long as they announced. */
+  /** Receives responses with a wrong length. */
   readonly telemetry: Pick<Telemetry, 'problem'>;
 }
 
-/** How slow a client may be with its body. */
+/** The limits for slow request bodies. */
 type BodyLimits = Pick<Limits, 'bodyIdle' | 'bodyGrace' | 'bodyRate'>;
 
-/** After an answer to a request whose body was not read: how much of it is thrown away so that the client gets to see the answer. */
+/** The limits for discarding an unread request body after the response, so that the client receives the response. */
 const drainedBytes = 64 * 1024 * 1024;
 const drainTime = 5000;
 
 /**
- * Node's HTTP server as a transport: raw target and header fields in, streamed bodies both ways. The same listener
- * serves `request`, `checkContinue` and `checkExpectation`: what a client expects beside `100-continue` is ignored.
+ * Returns a listener of Node's HTTP server: raw target and header fields in, streamed bodies both ways. The same listener serves
+ * `request`, `checkContinue` and `checkExpectation`: expectations other than `100-continue` are ignored.
  */
 export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
-  /** Requests that are sent without waiting for answers take turns: a later one may depend on an earlier one. */
+  /** Runs pipelined requests one after the other, as a later one may depend on an earlier one. */
   const turns = new WeakMap<Socket, Promise<void>>();
   return (request, response) => {
     const turn = (turns.get(request.socket) ?? Promise.resolve())
       .then(() => respond(handler, options, request, response))
       .catch(() => {
-        // The client is gone, or a body broke off half-way: all that can still be said is that the answer is not whole.
+        // The client is gone, or a body broke off: closing the connection shows that the response is incomplete.
         response.destroy();
       });
     turns.set(request.socket, turn);
@@ -82,8 +82,8 @@ async function respond(
 }
 
 /**
- * Sends an answer. Its bytes are counted before they are written: none is written beyond what was announced.
- * @throws WrongLength, and what the body throws: then the connection is of no more use
+ * Sends a response. Bytes are counted before they are written; none is written beyond the announced length.
+ * @throws WrongLength, and any error of the body: then the connection cannot be used again
  */
 async function send(
   response: ServerResponse,
@@ -126,15 +126,15 @@ async function send(
   response.end();
 }
 
-/** An answer without a body says so, except where HTTP forbids it (204, 304) or where the length is that of a GET (HEAD). */
+/** Announces an empty body, except where HTTP forbids it (204, 304) or the length is that of a GET (HEAD). */
 function needsZeroLength({ req }: ServerResponse, { status, fields }: ResponseMessage): boolean {
   return status !== 204 && status !== 304 && req.method !== 'HEAD' && !fields.has('content-length');
 }
 
-/** What ends the wait for a client: whoever waited looks whether there still is one. */
+/** Events that end a wait for the client; the caller checks whether it is still connected. */
 const endings = ['drain', 'close', 'error'] as const;
 
-/** Waits until the client has taken what was written. One that takes nothing any more is not waited for. */
+/** Waits until the client has read what was written, or closes the connection of a client that stopped reading. */
 function taken(response: ServerResponse, readerIdle: number): Promise<void> {
   return new Promise((resolve) => {
     const idle = setTimeout(() => response.destroy(), readerIdle);
@@ -148,8 +148,8 @@ function taken(response: ServerResponse, readerIdle: number): Promise<void> {
 }
 
 /**
- * The body of a request. Nothing is read, and no `100 Continue` is sent, before somebody asks for the first bytes: so a
- * request that is refused by its head alone is refused before its body.
+ * The body of a request. Nothing is read and no `100 Continue` is sent before the first bytes are requested, so that a request
+ * refused by its head is refused before its body.
  */
 class IncomingBody implements AsyncIterable<Uint8Array> {
   received = 0;
@@ -169,7 +169,7 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#ended = request.headers['transfer-encoding'] === undefined && (announced === undefined || announced === '0');
   }
 
-  /** Whether bytes of this body may still arrive on the connection. */
+  /** True while bytes of this body may still arrive. */
   get leftUnread(): boolean {
     return !this.#ended && !this.#request.complete;
   }
@@ -196,7 +196,7 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Throws away what is left, within bounds. A client that waits for `100 Continue` will not send anything. */
+  /** Discards the rest, within bounds. A client that waits for `100 Continue` will not send anything. */
   async drain(): Promise<void> {
     if (this.#expectsContinue && !this.#started) return;
     const request = this.#request;
@@ -209,7 +209,7 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
         if (left < 0 || Date.now() > until) break;
       }
     } catch {
-      // The client went away: nobody is left to be shown the answer.
+      // The client is gone and will not read the response.
     } finally {
       clearTimeout(timer);
     }
@@ -217,20 +217,20 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
 }
 
 /**
- * Ends a wait for bytes that takes too long by itself, or all waits together for so few bytes: a body that drips would hold its connection
- * for as long as it likes. What the service takes for what it was sent does not count. One timer per body, moved on by time stamps instead
- * of being set anew.
+ * Ends a wait for bytes that takes too long, alone or together with earlier waits for the bytes received: a dripping body would hold
+ * its connection indefinitely. Time that the service spends on received bytes does not count. Uses one timer per body, and time
+ * stamps instead of setting it again.
  */
 class Stall {
   readonly #limits: BodyLimits;
   readonly #received: () => number;
   #timer: NodeJS.Timeout | undefined;
   #waitingSince: number | undefined;
-  /** Milliseconds in waits that are over. */
+  /** Milliseconds spent in earlier waits. */
   #waited = 0;
   #reject: (error: S3Error) => void = () => undefined;
 
-  /** @param received how many bytes have come */
+  /** @param received the number of bytes received */
   constructor(limits: BodyLimits, received: () => number) {
     this.#limits = limits;
     this.#received = received;
@@ -242,7 +242,7 @@ class Stall {
     this.#timer = setTimeout(look, this.#left());
   }
 
-  /** The outcome of a read, or RequestTimeout if the client sends nothing meanwhile, or has been too slow altogether. */
+  /** Returns the outcome of a read. @throws S3Error RequestTimeout if the client sends nothing, or has been too slow overall */
   orElse<T>(read: Promise<T>): Promise<T> {
     this.#waitingSince = Date.now();
     return new Promise<T>((resolve, reject) => {
@@ -258,12 +258,12 @@ class Stall {
     clearTimeout(this.#timer);
   }
 
-  /** Milliseconds until it is worth another look, or nothing if the client is late. */
+  /** Returns the milliseconds until the next check; zero or less if the client is late. */
   #left(): number {
     const { bodyIdle, bodyGrace, bodyRate } = this.#limits;
     const forAll = bodyGrace + (1000 * this.#received()) / bodyRate - this.#waited;
     const left = Math.min(bodyIdle, forAll) - this.#waiting();
-    // A client that is not waited for is not late.
+    // Without a wait, the client is not late.
     return this.#waitingSince === undefined ? Math.max(left, 100) : left;
   }
 

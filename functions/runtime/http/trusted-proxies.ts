@@ -6,19 +6,19 @@ type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
 const maxKnown = 1000;
 
-/** Who the client is and how it reached us. */
+/** The address of the client, and whether it used TLS. */
 export interface Client {
   readonly remoteAddress: string;
   readonly secure: boolean;
 }
 
-/** The hops whose X-Forwarded-For and X-Forwarded-Proto are believed. Nobody else can set an address or claim TLS. */
+/** The peers whose X-Forwarded-For and X-Forwarded-Proto are trusted. Nobody else can set an address or claim TLS. */
 export class TrustedProxies {
   readonly #networks: readonly Network[];
-  /** The canonical forms of peers that were seen before: a connection asks again with each request. */
+  /** Cached canonical addresses of peers, as each request on a connection looks up the same one. */
   readonly #known = new Map<string, string>();
 
-  /** @throws OperatorError for what is no CIDR */
+  /** @throws OperatorError for an invalid CIDR */
   constructor(cidrs: readonly string[]) {
     this.#networks = cidrs.map((cidr) => {
       try {
@@ -26,12 +26,12 @@ export class TrustedProxies {
           cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`,
         );
       } catch {
-        throw new OperatorError(`--trust-proxy: "${cidr}" is not an address range; write for example 10.0.0.0/8`);
+        throw new OperatorError(`--trust-proxy: "${cidr}" is not an address range such as 10.0.0.0/8`);
       }
     });
   }
 
-  /** Walks the forwarding chain from the nearest hop outwards, as long as the hops are trusted. */
+  /** Walks the forwarding chain from the nearest hop outwards while the hops are trusted. */
   client(peer: string, encrypted: boolean, fields: Fields): Client {
     let remoteAddress = this.#known.get(peer) ?? this.#know(peer);
     if (this.#networks.length === 0 || !this.#trusts(remoteAddress)) return { remoteAddress, secure: encrypted };
@@ -59,7 +59,7 @@ export class TrustedProxies {
   }
 }
 
-/** An IPv4 address that arrived on an IPv6 socket is an IPv4 address. */
+/** Converts IPv4-mapped IPv6 addresses, as IPv6 sockets report them, to IPv4. */
 function canonical(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 }

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-// All of it by a name, so that the bundle takes what is used and not the messages in fifty languages.
+// A namespace import, so that the bundle takes what is used and not the messages in fifty languages.
 import * as z from 'zod';
 import type { ProjectDeclaration } from '../../../shared/metadata/accounts/accounts.ts';
 import { namePattern, nameRule } from '../../../shared/access/account-names.ts';
 import { OperatorError } from '../operator-error.ts';
 
-/** An access key as it is declared. */
+/** A declared access key. */
 export const accessKeySchema = z.strictObject({
   accessKeyId: z
     .string()
@@ -41,8 +41,8 @@ const project = z
 const accounts = z.array(project);
 
 /**
- * Reads the file of `--accounts`: a JSON list of projects that must exist, with their users and keys.
- * @throws OperatorError that names the file and the first wrong place in it
+ * Reads the file of `--accounts`: a JSON list of projects to create if missing, with their users and keys.
+ * @throws OperatorError that names the file and the place of the first mistake
  */
 export async function readAccountsFile(path: string): Promise<readonly ProjectDeclaration[]> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
@@ -60,7 +60,7 @@ export async function readAccountsFile(path: string): Promise<readonly ProjectDe
   throw new OperatorError(`--accounts: ${path}: ${pathOf(issue.path)}: ${issue.message}`);
 }
 
-/** Where the parser stopped. Its own words would quote the file, which holds secrets. */
+/** Returns where the parser stopped. The message of the parser would quote the file, which holds secrets. */
 function place(text: string, { message }: Error): string {
   const position = /at position (\d+)/.exec(message)?.[1];
   if (position === undefined) return '';
@@ -80,7 +80,7 @@ function refuseRepeats(path: string, declared: readonly ProjectDeclaration[]): r
   return declared;
 }
 
-/** `[0].users[1].name`, as a person would write it. */
+/** Formats a path: `[0].users[1].name`. */
 function pathOf(path: readonly PropertyKey[]): string {
-  return path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('') || 'the whole';
+  return path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('') || 'the document';
 }

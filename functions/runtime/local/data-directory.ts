@@ -14,20 +14,20 @@ import { claimLayout } from '../../../shared/metadata/table/layout.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isKeyOf } from './managed-key.ts';
 
-/** What lies in a data directory, opened. Several processes may have it open: what one has written the others see. */
+/** An open data directory. Several processes may have it open; each sees what the others have written. */
 export interface DataDirectory {
   readonly secrets: KeyFileSecrets;
   readonly table: LmdbTable;
   readonly blobs: FileBlobStore;
-  /** The ids of the other processes that have it open at the moment: of a service, or of another command. */
+  /** Returns the ids of the other processes that have it open: a service, or another command. */
   readonly otherProcesses: () => readonly number[];
 }
 
 const keyFile = 'master.key';
 
 /**
- * Opens a data directory, which is created if it is missing, with a key file of its own. The process ends if the table can no longer be used.
- * @throws OperatorError, also if the key file of its table is gone, or another one is in its place: before anything is written
+ * Opens a data directory; a missing one is created, with a new key file. The process exits if the table can no longer be used.
+ * @throws OperatorError, also if the key file is missing or does not belong to the table: before anything is written
  */
 export async function openData(data: string): Promise<DataDirectory> {
   try {
@@ -45,7 +45,7 @@ export async function openData(data: string): Promise<DataDirectory> {
     }
     if (!(await isKeyOf(table, secrets))) {
       await table.close();
-      throw new Error(`the secrets in its table are sealed with another ${keyFile}; put that one back from a backup`);
+      throw new Error(`its table was encrypted with another ${keyFile}: restore that one from a backup`);
     }
     const blobs = await FileBlobStore.open(join(data, 'blobs'), environment);
     return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
@@ -55,7 +55,7 @@ export async function openData(data: string): Promise<DataDirectory> {
 }
 
 /**
- * Opens a data directory that the primary of this process has opened, and leaves all writing to the table to it.
+ * Opens, in a worker, the data directory of its primary process, which does all writing to the table.
  * @param commits carries out writes
  * @param smallBlobs takes small blobs
  */
@@ -67,29 +67,29 @@ export async function attachData(data: string, commits: Commits, smallBlobs: Sma
   return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
 }
 
-/** Opens a data directory that a service has been started on. @throws OperatorError */
+/** Opens the data directory of an existing service. @throws OperatorError */
 export async function openExistingData(data: string): Promise<DataDirectory> {
   await access(join(data, 'table', 'data.mdb')).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') {
       throw new OperatorError(`--data: cannot use ${data}: ${error.message}`);
     }
     throw new OperatorError(
-      `--data: there is no table in ${data}; name the directory of the service, or start one on it first`,
+      `--data: ${data} is not a data directory: name that of the service, or start a service on it first`,
     );
   });
   return openData(data);
 }
 
-/** What to do about a directory of somebody else's: one that is mounted into a container is most often root's. */
+/** Returns what to do about a directory of another user; one mounted into a container usually belongs to root. */
 function whoMayHelp(data: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'EACCES' && code !== 'EPERM') return '';
   const [user, group] = [process.getuid?.(), process.getgid?.()];
   if (user === undefined || group === undefined || user === 0) return '';
-  return `; the service runs as user ${user}, whose directory it must be: chown -R ${user}:${group} ${data}`;
+  return `; the service runs as user ${user}, who must own the directory: chown -R ${user}:${group} ${data}`;
 }
 
-/** The key file is older than the table. A new one would open none of the secrets that lie there. */
+/** Refuses a table without its key file: a new key file could not decrypt its secrets. */
 async function checkKeyIsThere(data: string): Promise<void> {
   const isThere = await access(join(data, keyFile)).then(
     () => true,
@@ -98,15 +98,17 @@ async function checkKeyIsThere(data: string): Promise<void> {
   const table = join(data, 'table');
   if (isThere || !(await hasTableFile(table))) return;
   await checkTableFile(table);
-  throw new Error(`there is a table in it, and no ${keyFile} to open its secrets; put it back from a backup`);
+  throw new Error(`it has a table, but no ${keyFile} to decrypt it: restore the file from a backup`);
 }
 
 /**
- * The engine wants the table closed and opened anew. A new process does that, and finds what the disk has: what was acknowledged is there.
- * In this one, whoever has read or written would have to begin again.
+ * Ends the process after a failed write, as LMDB requires the table to be closed and opened again. A new process reads what is on
+ * the disk, which includes everything acknowledged. Within this process, all running reads and writes would have to start again.
  */
 function endProcess(data: string): void {
-  process.stderr.write(`stillage: the disk failed a write to the table in ${data}; ending, to be started again\n`);
-  // What an exit waits for may wait for ever: for a thread of the engine, and that for a lock.
+  process.stderr.write(
+    `stillage: a write to the table in ${data} failed on the disk; exiting: start the service again\n`,
+  );
+  // A regular exit could wait for ever: for a thread of the engine that waits for a lock.
   process.kill(process.pid, 'SIGKILL');
 }

@@ -32,10 +32,10 @@ import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
 import { repeat } from './schedule.ts';
 import type { StartOptions } from './settings.ts';
 
-/** How long counted requests lie in memory alone: a crash loses those, and no more. */
+/** The time for which counted requests are in memory only. A crash loses no older ones. */
 const meterTime = 5 * second;
 
-/** Where a service keeps everything: the adapters of a data directory, or those of memory. */
+/** The stores of a service: those of a data directory, or in memory. */
 export interface Stores {
   readonly secrets: Secrets;
   readonly table: KeyValueTable & ChangeFeed;
@@ -46,41 +46,41 @@ export interface EmbeddedDeps extends Stores {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly telemetry: Telemetry;
-  /** Projects, users and keys that exist before the first request. */
+  /** Projects, users and keys to create before the first request. */
   readonly declared?: readonly ProjectDeclaration[] | undefined;
-  /** Set in a worker: what another process keeps for all of them. That one follows the feed and has the schedules, too. */
+  /** Set in a worker: the services of its primary process, which also follows the feed and runs the schedules. */
   readonly primary?: Primary;
 }
 
-/** What one process keeps for others that serve requests as it does. */
+/** The services that a primary process offers to its workers. */
 export interface Primary {
   readonly mutex: Pick<KeyedMutex, 'run'>;
   readonly counters: (usage: Usage, limits: Limits) => Counters;
-  /** Undefined: no rate is limited. */
+  /** Returns undefined if request rates are not limited. */
   readonly rates: (limits: Limits) => Rates | undefined;
 }
 
-/** A service without a listener: what answers requests, and what it does on a schedule. */
+/** A service without a listener: its pipeline and its schedules. */
 export interface EmbeddedService {
   readonly pipeline: Pipeline;
   readonly accounts: Accounts;
   readonly services: Services;
   readonly limits: Limits;
-  /** Makes the id of a request that the pipeline does not get to see. */
+  /** Returns an id for a request that does not reach the pipeline. */
   readonly requestId: () => string;
   readonly hostId: string;
-  /** Where consoles are served whose pages may call every operation. More may be added before the first request. */
+  /** Origins of consoles, whose pages may call every operation. More may be added before the first request. */
   readonly consoleOrigins: Set<string>;
-  /** What a process keeps for its workers. */
+  /** State that a primary process shares with its workers. */
   readonly kept: { readonly mutex: KeyedMutex; readonly drain: () => Promise<void> };
-  /** Follows the change feed to its end, and closes table and blobs. To be called once no request is running. */
+  /** Follows the change feed to its end, and closes table and blobs. Call it when no request is running. */
   close(): Promise<void>;
-  /** As {@link EmbeddedService.close}, where nothing of it is wanted any more: the change feed is left as it is. */
+  /** Closes table and blobs without following the change feed, for a service whose data is discarded. */
   abandon(): Promise<void>;
 }
 
 /**
- * Composes a service of one machine above its stores, creates what is to exist from the beginning, and starts its schedules.
+ * Composes a service of one machine, creates its initial state and starts its schedules.
  * @throws OperatorError
  */
 export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartOptions): Promise<EmbeddedService> {
@@ -112,7 +112,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       mutex: primary?.mutex ?? mutex,
       actionKinds: localActionKinds,
     },
-    // The feed begins to run below, before the first request.
+    // `background` is set below, before the first request.
     {
       projects: accounts,
       settings,
@@ -124,12 +124,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   }
   const background = primary ? undefined : startBackground(deps, services, options);
   const meter = new RequestMeter({ table, clock, randomness });
-  const meterReader = repeat(
-    meterTime,
-    () => meter.flush(),
-    telemetry,
-    'writing down the requests for the bill failed',
-  );
+  const meterReader = repeat(meterTime, () => meter.flush(), telemetry, 'saving request counts failed');
   const rates = primary?.rates(limits);
   const requestId = requestIds(randomness);
   const consoleOrigins = new Set(options.consoleOrigin);
@@ -176,7 +171,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   };
 }
 
-/** Follows the feed, and does on a schedule what nobody waits for. */
+/** Starts following the feed and the scheduled work. */
 function startBackground(
   { secrets, table, blobs, clock, randomness, telemetry }: EmbeddedDeps,
   services: ReturnType<typeof composeServices>,
@@ -204,7 +199,7 @@ function startBackground(
   };
 }
 
-/** The key that binds continuation tokens to this deployment: made once. */
+/** Returns the key that binds continuation tokens to this deployment, created on first use. */
 async function tokenKey(table: KeyValueTable, randomness: Randomness): Promise<Uint8Array> {
   const key = itemKey.deployment('token-key');
   await table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]);

@@ -5,10 +5,10 @@ import { isFollowed } from '../../../shared/metadata/table/keys.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Stores } from './embedded-service.ts';
 
-/** What an ephemeral service says of itself wherever it can. */
-export const ephemeralNotice = 'EPHEMERAL: everything is kept in memory, and gone when the service ends';
+/** The notice of an ephemeral service in its log and on standard error. */
+export const ephemeralNotice = 'EPHEMERAL: all data is in memory and lost when the service exits';
 
-/** Stores in memory, under a key that is made for them alone. */
+/** Returns stores in memory, with a random key for secrets. */
 export function ephemeralStores(randomness: Randomness): Stores {
   return {
     secrets: new AesSecrets(randomness.bytes(aesKeySize)),

@@ -4,9 +4,9 @@ import type { Usage } from '../../../shared/metadata/quotas/usage.ts';
 import type { Limits } from '../../../shared/protocol/limits.ts';
 import type { Counters } from '../compose/services.ts';
 
-/** Counters and quotas of one process that makes all writes: both are exact, because the rest of the feed is counted first. */
+/** Returns counters and quotas for a process that makes all writes. Both are exact, as they drain the feed first. */
 export function exactCounters(usage: Usage, feed: { drain(): Promise<void> }, limits: Limits): Counters {
-  // Twice, because the first drain tidies up uploads that have ended, and the second one counts that.
+  // Twice: the first drain removes the parts of ended uploads, and the second one counts the removals.
   const held = async (bucketId: string): Promise<Amount> => {
     await feed.drain();
     await feed.drain();

@@ -1,22 +1,22 @@
-/** What goes wrong with a request. */
+/** A kind of injected fault. */
 export type FaultKind =
-  /** 503 SlowDown, before anything is done. */
+  /** 503 SlowDown; the request is not carried out. */
   | 'slow-down'
-  /** 500 InternalError, before anything is done. */
+  /** 500 InternalError; the request is not carried out. */
   | 'internal-error'
-  /** The connection ends without a response, before anything is done. */
+  /** The connection is closed without a response; the request is not carried out. */
   | 'cut'
-  /** The request is carried out, and the connection ends after half the body of the response; without a body, before the response. */
+  /** The request is carried out, and the connection is closed after half the response body, or before a response without one. */
   | 'half-body'
-  /** The request is carried out, `delay` milliseconds late. */
+  /** The request is carried out after `delay` milliseconds. */
   | 'late';
 
-/** A fault, and the requests that it befalls. */
+/** A fault, and the requests that it applies to. */
 export interface Fault {
   readonly kind: FaultKind;
-  /** How many requests it befalls, and then is over. Default: 1. */
+  /** The number of requests that it applies to. Default: 1. */
   readonly times?: number;
-  /** Only requests for this operation, by S3's name: `PutObject`. */
+  /** Only requests for this operation, by its name in S3: `PutObject`. */
   readonly operation?: string;
   /** Only requests for this bucket. */
   readonly bucket?: string;
@@ -28,21 +28,21 @@ export interface Fault {
 
 const kinds: readonly FaultKind[] = ['slow-down', 'internal-error', 'cut', 'half-body', 'late'];
 
-/** @throws TypeError if no request could have this fault */
+/** Returns the fault if it is valid. @throws TypeError otherwise */
 export function checkFault(fault: Fault): Fault {
   const { kind, times = 1, delay } = fault;
-  if (!kinds.includes(kind)) throw new TypeError(`a fault is one of ${kinds.join(', ')}, not ${String(kind)}`);
+  if (!kinds.includes(kind)) throw new TypeError(`kind must be one of ${kinds.join(', ')}, not ${String(kind)}`);
   if (times !== Infinity && (!Number.isInteger(times) || times < 1)) {
-    throw new TypeError('a fault befalls a number of requests: a positive integer, or Infinity');
+    throw new TypeError('times must be a positive integer, or Infinity');
   }
   const isDelay = typeof delay === 'number' && delay >= 0 && delay <= 600_000;
   if (kind === 'late' ? !isDelay : delay !== undefined) {
-    throw new TypeError('delay is for faults of the kind late, in milliseconds from 0 to 600,000');
+    throw new TypeError('a fault of the kind late needs delay, from 0 to 600,000 milliseconds; the others take none');
   }
   return fault;
 }
 
-/** The faults that are still to happen, oldest first. */
+/** The pending faults, oldest first. */
 export class Faults {
   #waiting: { readonly fault: Fault; left: number }[] = [];
 
@@ -55,12 +55,12 @@ export class Faults {
     this.#waiting = [];
   }
 
-  /** How many requests still meet a fault; Infinity if there is no end. */
+  /** The number of requests that will still meet a fault; may be Infinity. */
   get left(): number {
     return this.#waiting.reduce((sum, { left }) => sum + left, 0);
   }
 
-  /** Returns the fault of a request, if it has one, and counts it. */
+  /** Returns the fault for a request, if any, and counts it as used. */
   take(request: RequestDescription): Fault | undefined {
     const met = this.#waiting.find(({ fault }) => isFor(fault, request));
     if (met === undefined) return undefined;
@@ -70,7 +70,7 @@ export class Faults {
   }
 }
 
-/** What a fault can look at. */
+/** The parts of a request that faults are matched against. */
 export interface RequestDescription {
   readonly operation: string;
   readonly bucket: string | undefined;

@@ -16,10 +16,10 @@ export interface FaultyHandlerDeps {
   readonly now: () => number;
 }
 
-/** The connection is to be cut here. The transport does so when a handler or a body throws. */
+/** Makes the transport close the connection, as it does when a handler or a body throws. */
 class ConnectionCut extends Error {}
 
-/** Answers requests as its handler does, but for those that meet a fault. What is about the service itself meets none. */
+/** Injects faults into the answers of a handler. Requests for the service's internal paths meet none. */
 export class FaultyHandler implements Handler {
   readonly #deps: FaultyHandlerDeps;
 
@@ -56,7 +56,7 @@ export class FaultyHandler implements Handler {
       const operation: OperationName = findRoute(address, method, query, fields);
       return { operation, ...namesOf(address) };
     } catch (error) {
-      // What is no request of S3's is refused by the service.
+      // The service refuses requests that are not S3's.
       if (error instanceof S3Error) return undefined;
       throw error;
     }
@@ -86,13 +86,13 @@ function namesOf(address: Address): Omit<RequestDescription, 'operation'> {
   };
 }
 
-/** The response as far as half of its body, and then the end of the connection. */
+/** Returns a response that ends the connection after half of its body. */
 function halved(response: ResponseMessage): ResponseMessage {
   const { body, fields } = response;
   if (body === undefined) throw new ConnectionCut();
   const size = isWhole(body) ? Buffer.byteLength(body) : Number(fields.get('content-length'));
   if (size < 2) throw new ConnectionCut();
-  // As a stream, so that the transport announces the whole and is then cut short.
+  // A stream, so that the transport announces the whole length and is then cut short.
   const announced =
     fields.has('content-length') || response.chunked ? fields : fields.add('content-length', String(size));
   return { ...response, fields: announced, body: firstBytes(body, Math.floor(size / 2)) };
@@ -109,7 +109,7 @@ async function* firstBytes(body: NonNullable<ResponseMessage['body']>, count: nu
     left -= chunk.length;
     if (left <= 0) break;
   }
-  // The transport writes in the next turn of the event loop what it was handed in this one.
+  // The transport writes in the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   throw new ConnectionCut();
 }

@@ -4,20 +4,20 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { Follower } from '../../feed/follow-changes.ts';
 
 const batchSize = 500;
-/** Changes that come close together are followed together: what follows them syncs the disk too, and whoever writes next waits for it. */
+/** Milliseconds in which changes are gathered into one batch: following them syncs the disk, and the next write waits for that. */
 const gatherTime = 100;
 const retryTime = 1000;
 
 /**
- * Hands the embedded change feed to its followers, batch by batch. A batch is forgotten once every follower is done with it, so
- * after a crash at most one comes again.
+ * Hands the embedded change feed to its followers in batches. A batch is trimmed after every follower has processed it, so after a
+ * crash at most one is repeated.
  */
 export class FeedRunner {
   readonly #feed: ChangeFeed;
   readonly #followers: readonly Follower[];
   readonly #telemetry: Telemetry;
   readonly #unsubscribe: () => void;
-  /** A drain may be served by a run that began after it was asked for: then nothing it must see is missed. */
+  /** Shares runs between drains. A drain waits for a run that begins after its call, so that it misses no change. */
   readonly #runs = new SharedReads<'feed', void>(() => this.#run());
   #timer: NodeJS.Timeout | undefined;
   #isAbandoned = false;
@@ -30,12 +30,12 @@ export class FeedRunner {
     this.#soon(0);
   }
 
-  /** Resolves once everything that was in the feed when it was called has been followed. */
+  /** Resolves once everything in the feed at the time of the call has been followed. */
   drain(): Promise<void> {
     return this.#runs.get('feed');
   }
 
-  /** Follows what is left and stops. */
+  /** Follows the remaining changes and stops. */
   async stop(): Promise<void> {
     this.#unsubscribe();
     clearTimeout(this.#timer);
@@ -43,7 +43,7 @@ export class FeedRunner {
     clearTimeout(this.#timer);
   }
 
-  /** Stops without following what is left. */
+  /** Stops without following the remaining changes. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#unsubscribe();

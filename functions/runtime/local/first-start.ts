@@ -5,7 +5,7 @@ import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/metadata/table/keys.ts';
 import { firstProject, firstProjectOf } from './initial-key.ts';
 
-/** What a person needs to use the key that the first start made. */
+/** The access key that the first start creates. */
 export interface FirstKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -14,9 +14,8 @@ export interface FirstKey {
 const initialised = itemKey.deployment('initialised');
 
 /**
- * Makes sure that somebody can use the service: in a new data directory without declared accounts there is a project of its
- * own with a random key.
- * @param show is given the key, if one was made, before it is noted that there is one: so it is shown at least once
+ * Makes a new service usable: creates a project with a random key in a new data directory, unless accounts are declared.
+ * @param show receives the new key before the start is recorded as done, so that the key is shown at least once
  * @returns whether this was the first start
  */
 export async function ensureFirstKey(
@@ -34,15 +33,15 @@ export async function ensureFirstKey(
   return true;
 }
 
-/** For people who start a service that has its keys already. */
+/** Returns a hint for later starts. */
 export function whereKeysAre(data: string): string {
   return `To see its keys: stillage key list ${firstProject} --data ${data}; to use one: stillage env <key id> --data ${data}\n`;
 }
 
-/** Settings to paste, for people. */
+/** Returns the client settings for a new key, to paste into a shell. */
 export function clientSettings(key: FirstKey, url: string, region: string): string {
   return `
-A project, a user and an access key were made. To see them again: stillage env ${key.accessKeyId}
+Created a project, a user and an access key. To see them again: stillage env ${key.accessKeyId}
 
   export AWS_ACCESS_KEY_ID=${key.accessKeyId}
   export AWS_SECRET_ACCESS_KEY=${key.secretAccessKey}

@@ -6,7 +6,7 @@ import { OperatorError } from '../operator-error.ts';
 import { ensureInitialKey, firstProjectOf } from './initial-key.ts';
 import type { InitialKey } from './settings.ts';
 
-/** What is to exist before the first request is answered. */
+/** The accounts and buckets to create before the first request. */
 export interface InitialState {
   readonly key?: InitialKey | undefined;
   readonly buckets: readonly string[];
@@ -14,8 +14,8 @@ export interface InitialState {
 }
 
 /**
- * Creates what is missing of the declared projects, the access key and the buckets. The buckets belong to the project of the key, or else to the
- * first one that is declared, or else to `main@local`.
+ * Creates declared projects, the access key and the buckets that are missing. The buckets belong to the project of the key, else to
+ * the first declared project, else to `main@local`.
  * @throws OperatorError
  */
 export async function ensureInitialState(

@@ -4,14 +4,14 @@ import { OperatorError } from '../operator-error.ts';
 import { accessKeySchema } from './accounts-file.ts';
 import type { InitialKey } from './settings.ts';
 
-/** The project of those who declare none. */
+/** The project that is created if none is declared. */
 export const firstProject = 'main@local';
 const mainUser = 'admin';
 
 /**
- * Reads the access key that the environment asks for: of STILLAGE_ACCESS_KEY and STILLAGE_SECRET_KEY, or else, if that is wanted, of AWS's
- * variables. Undefined if there is none.
- * @throws OperatorError if half of it is missing
+ * Reads the access key of STILLAGE_ACCESS_KEY and STILLAGE_SECRET_KEY or else, with `--aws-credentials`, of AWS_ACCESS_KEY_ID and
+ * AWS_SECRET_ACCESS_KEY. Returns undefined if there is none.
+ * @throws OperatorError if the id or the secret is missing
  */
 export function keyOfEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
@@ -37,14 +37,14 @@ function keyOf(
   return checkedKey({ accessKeyId, secretAccessKey }, idName);
 }
 
-/** @param name of what was set, for the message @throws OperatorError if no key can be like this */
+/** Returns the key if it is valid. @param name names its source in the message @throws OperatorError otherwise */
 export function checkedKey(key: InitialKey, name: string): InitialKey {
   const { error } = accessKeySchema.safeParse(key);
   if (error) throw new OperatorError(`${name}: ${error.issues[0]!.path.join('.')}: ${error.issues[0]!.message}`);
   return key;
 }
 
-/** The declaration of the project of those who declare none, which may be there already. */
+/** Returns the declaration of the project `main@local`, which may exist already. */
 export async function firstProjectOf(accounts: Accounts, keys: readonly InitialKey[]): Promise<ProjectDeclaration> {
   const existing = await accounts.byEmail(firstProject);
   const users = keys.length === 0 ? [] : [{ name: mainUser, keys }];
@@ -52,9 +52,9 @@ export async function firstProjectOf(accounts: Accounts, keys: readonly InitialK
 }
 
 /**
- * Creates the key if it is missing: for the user `admin` of the project `main@local`.
- * @returns the id of the project whose key it is
- * @throws OperatorError if the key is known with another secret, or has ended
+ * Creates the key for the user `admin` of the project `main@local` if it is missing.
+ * @returns the id of the key's project
+ * @throws OperatorError if the key exists with another secret, or has expired
  */
 export async function ensureInitialKey(accounts: Accounts, key: InitialKey): Promise<string> {
   const { accessKeyId, secretAccessKey } = key;
@@ -62,9 +62,9 @@ export async function ensureInitialKey(accounts: Accounts, key: InitialKey): Pro
     await accounts.ensure(await firstProjectOf(accounts, [key]));
   }
   const found = await accounts.find(accessKeyId, 'read');
-  if (found === undefined) throw new OperatorError(`the access key ${accessKeyId} has ended; choose another one`);
+  if (found === undefined) throw new OperatorError(`the access key ${accessKeyId} has expired: choose another id`);
   if (found.secret === secretAccessKey) return found.user.project.id;
   throw new OperatorError(
-    `the data directory knows the access key ${accessKeyId} with another secret; set that one, or choose another id`,
+    `the access key ${accessKeyId} exists with another secret: set that secret, or choose another id`,
   );
 }

@@ -6,24 +6,24 @@ import { applyLifecycle, type LifecycleDeps } from '../../../shared/metadata/lif
 import { isPassDue } from '../../../shared/metadata/lifecycle/plan-lifecycle.ts';
 import { repeat } from './schedule.ts';
 
-/** Leaves room for requests: each worker scans without a break. */
+/** Few, as each worker scans without pauses and requests need capacity. */
 const workers = 2;
 
-/** The calendar for days of so many seconds; undefined: real days. */
+/** Returns the calendar for days of the given length in seconds; undefined: real days. */
 export function calendarOf(seconds: number | undefined): Calendar {
   return seconds === undefined ? realDays : shortDays(seconds);
 }
 
 /**
- * Whether the scheduled function has something to do: a pass that is not over, or the first pass of a day. Nothing becomes due within a
- * real day. Within a short one everything may, so there are four passes in it.
+ * Returns whether a pass is due: an unfinished one, or the first of a day. On real days, nothing becomes due in between; on short
+ * ones anything may, so there are four passes a day.
  */
 export function passIsDue(latest: LifecyclePass | undefined, now: number, seconds: number | undefined): boolean {
   if (seconds === undefined || latest?.finishedAt === undefined) return isPassDue(latest, now);
   return now - latest.startedAt >= (seconds * 1000) / 4;
 }
 
-/** Applies lifecycle rules inside the service, when it is time to. */
+/** Starts applying lifecycle rules within the service whenever a pass is due. */
 export function scheduleLifecycle(
   deps: LifecycleDeps,
   seconds: number | undefined,

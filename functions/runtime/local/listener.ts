@@ -16,20 +16,20 @@ export interface ListenerDeps {
   readonly requestId: () => string;
   readonly hostId: string;
   readonly consoleOrigins: ReadonlySet<string>;
-  /** A certificate and its key: serve HTTPS. */
+  /** The certificate and key for HTTPS; undefined: HTTP. */
   readonly tls?: Tls | undefined;
 }
 
-/** A server that takes connections. */
+/** A server that accepts connections. */
 export interface RunningListener {
   /** `http://127.0.0.1:9000` */
   readonly url: string;
   readonly server: Server;
-  /** Takes no more connections, and waits for the running requests, for so many milliseconds at most. */
+  /** Stops accepting connections and waits for running requests. @param patience milliseconds after which they are cut off */
   close(patience: number): Promise<void>;
 }
 
-/** Listens for requests of S3 clients. @throws OperatorError if the address is taken or cannot be had */
+/** Listens for requests of S3 clients. @throws OperatorError if it cannot listen on the address */
 export async function startListener(
   deps: ListenerDeps,
   address: { readonly port: number; readonly host: string },
@@ -39,14 +39,14 @@ export async function startListener(
   const serverOptions = {
     maxHeaderSize: 64 * 1024,
     requestTimeout: limits.requestDuration,
-    // Looked at often enough that a short limit is kept, too.
+    // Often enough to enforce a short limit, too.
     connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.requestDuration / 4)),
     noDelay: true,
-    // A request without Host is refused like any other.
+    // A request without Host gets an S3 error from the pipeline.
     requireHostHeader: false,
   };
   const server: Server = tls ? httpsServer(tls, serverOptions, listener) : createHttpServer(serverOptions, listener);
-  // Node would leave out what comes after a thousand fields, and say nothing. maxHeaderSize bounds them.
+  // Node would silently drop fields after the thousandth. maxHeaderSize bounds them.
   server.maxHeadersCount = 0;
   server.keepAliveTimeout = 65_000;
   server.on('checkContinue', listener).on('checkExpectation', listener);

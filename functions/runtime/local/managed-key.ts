@@ -6,14 +6,14 @@ import type { Secrets } from '../../../shared/ports/secrets.ts';
 const context = 'sse-s3-key';
 const key = itemKey.deployment(context);
 
-/** The key of SSE-S3: made once, and kept sealed under the key file. */
+/** Returns the key of SSE-S3, created on first use and stored encrypted with the key file. */
 export async function managedKey(table: KeyValueTable, secrets: Secrets, randomness: Randomness): Promise<Uint8Array> {
   const value = await secrets.seal(randomness.bytes(32), context);
   await table.write([{ key, put: { value }, expect: { is: 'absent' } }]);
   return secrets.open((await table.get(key))!['value'] as Uint8Array, context);
 }
 
-/** Whether these secrets are those of the table: they open the key of SSE-S3. True while it has not been made. */
+/** Returns whether the secrets belong to the table, that is, decrypt its SSE-S3 key. True if it has none yet. */
 export async function isKeyOf(table: KeyValueTable, secrets: Secrets): Promise<boolean> {
   const found = await table.get(key);
   if (found === undefined) return true;

@@ -9,10 +9,10 @@ import { LogNotifier, NotifierByScheme } from '../telemetry/notifiers.ts';
 import { onTheClock } from './schedule.ts';
 import type { StartOptions } from './settings.ts';
 
-/** What alarms can do on one machine. */
+/** The alarm actions available on one machine. */
 export const localActionKinds: ReadonlySet<ActionKind> = new Set(['log', 'webhook']);
 
-/** How alarms tell somebody on one machine. */
+/** Returns the notifier for alarm actions on one machine. */
 export function localNotifier(telemetry: Telemetry, allowed: readonly string[], stopping?: AbortSignal): Notifier {
   return new NotifierByScheme({
     log: new LogNotifier(telemetry),
@@ -21,8 +21,8 @@ export function localNotifier(telemetry: Telemetry, allowed: readonly string[], 
 }
 
 /**
- * Collects metrics and then evaluates alarms inside the service: at its start, and whenever five minutes are over. A webhook that
- * takes its time keeps nobody from collecting, nor the service from stopping: what was broken off is delivered later.
+ * Collects metrics and then evaluates alarms within the service, at its start and every five minutes. A slow webhook delays neither
+ * the next collection nor a stop of the service; an interrupted delivery is repeated later.
  */
 export function scheduleMonitoring(
   deps: CollectionDeps & Omit<EvaluationDeps, 'notifier'>,

@@ -1,14 +1,14 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { OperatorError } from '../operator-error.ts';
 
-/** The file that tells others where the service is, once it answers. */
+/** The file with the endpoint of the service, written once the service answers. */
 export interface ReadyFile {
-  /** Writes the endpoint and the end of a line. Nobody sees half of it; what was there is replaced. */
+  /** Writes the endpoint and a line break, atomically replacing the file. */
   write(url: string): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Makes sure that the file can be written, before there is a service to stop again if it cannot. @throws OperatorError */
+/** Checks that the file can be written, before the service starts. @throws OperatorError */
 export async function openReadyFile(path: string): Promise<ReadyFile> {
   const draft = `${path}.${process.pid}.draft`;
   await writeFile(draft, '').catch((cause: unknown) => {

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 
-/** Does something again and again, never twice at once; a failure is logged and tried again at the next time. */
+/** Runs a task every `every` milliseconds, never concurrently with itself. A failure is logged; the next run tries again. */
 export function repeat(
   every: number,
   task: () => Promise<unknown>,
   telemetry: Telemetry,
   failure: string,
-): { /** Resolves once it is not at work any more. */ stop(): Promise<void> } {
+): { /** Resolves once a running task has ended. */ stop(): Promise<void> } {
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
     running ??= task()
@@ -26,8 +26,8 @@ export function repeat(
 }
 
 /**
- * Does something at once, and then whenever the time passes a multiple of `every` milliseconds, however often the service is
- * started anew; otherwise as {@link repeat}.
+ * Runs a task now, and then whenever the clock passes a multiple of `every` milliseconds, regardless of when the service was
+ * started. Otherwise as {@link repeat}.
  */
 export function onTheClock(
   every: number,

@@ -27,24 +27,26 @@ import { WorkerReports } from './workers/worker-reports.ts';
 export interface LocalServer {
   /** `http://127.0.0.1:9000` */
   readonly url: string;
-  /** Finishes the requests that are running, follows the change feed to its end, and closes the table. */
+  /** Finishes running requests, follows the change feed to its end, and closes the table. */
   stop(): Promise<void>;
   /** Resolves once it has stopped. */
   readonly stopped: Promise<void>;
 }
 
-/** After so long a stop cuts what still runs. */
+/** The time after which a stop cuts off running requests. */
 const stopTime = 30 * second;
-/** The same for the files of the console, and for metrics. */
+/** The same for requests for files of the console. */
 const consoleStopTime = 2 * second;
 
-/** The program's service on one machine: on a data directory, with the log on standard output, until a signal ends it. */
+/** Starts the service of the program on one machine, with its log on standard output, until SIGTERM or SIGINT. @throws OperatorError */
 export async function startLocalServer(options: StartOptions): Promise<LocalServer> {
   const tls = await Tls.read(options);
   const proxies = new TrustedProxies(options.trustProxy);
   checkConsoleOrigins(options);
   if (options.ephemeral && options.workers !== 1) {
-    throw new OperatorError('--ephemeral keeps everything in the memory of one process: leave out --workers');
+    throw new OperatorError(
+      '--ephemeral cannot be used with --workers: it keeps all data in the memory of one process',
+    );
   }
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
 
@@ -121,7 +123,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     log.note(ephemeralNotice);
     process.stderr.write(`${ephemeralNotice}\n`);
   }
-  const hint = console ? `The console is at ${console.url}: sign in there with an access key\n` : '';
+  const hint = console ? `The console is at ${console.url}: sign in with an access key\n` : '';
   const hints = metricsServer ? `${hint}Metrics are at ${metricsServer.url}/metrics\n` : hint;
   process.stderr.write(`Stillage is listening on ${url}\n${hints}`);
   return { url, stop, stopped };

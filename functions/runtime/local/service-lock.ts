@@ -11,16 +11,16 @@ import { OperatorError } from '../operator-error.ts';
 const key = itemKey.deployment('service');
 const tokenBytes = 9;
 
-/** The right to be the one service on a data directory. */
+/** The exclusive right to serve a data directory. */
 export interface ServiceLock {
   release(): Promise<void>;
 }
 
 /**
- * Makes this process the one service on a data directory, until it releases that or ends, however it ends. A socket in the directory tells
- * whether the process that took the lock is still there, also from within another container; the table tells which socket counts, and lets
- * one of those through that come at the same time.
- * @throws OperatorError if there is a service on it
+ * Makes this process the only service on a data directory until it releases the lock or exits for any reason. A socket in the
+ * directory shows whether the holder is still running, also across containers; the table records which socket counts, and lets only
+ * one of several concurrent processes take the lock.
+ * @throws OperatorError if another service runs on it
  */
 export async function lockDirectory(data: string, table: KeyValueTable, randomness: Randomness): Promise<ServiceLock> {
   const directory = await open(data);
@@ -35,7 +35,7 @@ export async function lockDirectory(data: string, table: KeyValueTable, randomne
       if (holderPath !== undefined && (await isAnswered(holderPath))) {
         server.close();
         throw new OperatorError(
-          `--data: process ${holder!['pid'] as number} serves ${data}; stop it first, or take another directory`,
+          `--data: process ${holder!['pid'] as number} serves ${data}: stop it first, or use another directory`,
         );
       }
       const expect = holder
@@ -54,12 +54,12 @@ export async function lockDirectory(data: string, table: KeyValueTable, randomne
 }
 
 async function release(server: Server, directory: FileHandle): Promise<void> {
-  // Its file goes with it.
+  // This removes its file, too.
   await new Promise<void>((resolve) => server.close(() => resolve()));
   await directory.close();
 }
 
-/** Paths of sockets may have a hundred bytes: on Linux the directory is named by its descriptor. */
+/** Returns the path of a socket. Socket paths are limited to about 100 bytes, so Linux names the directory by its descriptor. */
 function socketPath(directory: FileHandle, data: string, token: string): string {
   const parent = platform() === 'linux' ? `/proc/self/fd/${directory.fd}` : data;
   return join(parent, `service-${token}.sock`);
@@ -69,13 +69,13 @@ function listenOn(path: string): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());
     server.once('error', (error) =>
-      reject(new OperatorError(`--data: no socket can be made in the directory: ${error.message}`)),
+      reject(new OperatorError(`--data: cannot create a socket in the directory: ${error.message}`)),
     );
     server.listen(path, () => resolve(server.unref()));
   });
 }
 
-/** Whether a process listens. A socket that may not be asked has somebody behind it. */
+/** Returns whether a process listens on a socket. One that refuses access counts as listening. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -1,20 +1,20 @@
 import type { Limits } from '../../../shared/protocol/limits.ts';
 
-/** An access key that is to exist once the service has started. */
+/** An access key to create if it is missing. */
 export interface InitialKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** What `stillage start` was asked to do. */
+/** The options of `stillage start`. */
 export interface StartOptions {
   readonly port: number;
   readonly host: string;
-  /** Of the console; 0: there is none. */
+  /** 0: no console. */
   readonly consolePort: number;
-  /** Origins of the console besides its usual ones. */
+  /** Origins of the console besides its default ones. */
   readonly consoleOrigin: readonly string[];
-  /** The folder of the console's files, if not the one that was built. */
+  /** The directory of the console's files. Default: the built console. */
   readonly consoleFiles?: string;
   /** Of the listener for metrics, on loopback; 0: there is none. */
   readonly metricsPort: number;
@@ -23,42 +23,42 @@ export interface StartOptions {
   /** Whether metrics tell the size of each bucket. */
   readonly metricsBuckets: boolean;
   readonly data: string;
-  /** Whether everything is kept in memory, and gone when the service ends. */
+  /** Keeps all data in memory; it is lost when the service exits. */
   readonly ephemeral: boolean;
-  /** Buckets that exist once the service has started. */
+  /** Buckets to create if they are missing. */
   readonly buckets: readonly string[];
-  /** Whether the access key of AWS's environment variables is created. */
+  /** Creates the access key of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. */
   readonly awsCredentials: boolean;
-  /** An access key that exists once the service has started. It is no option of the command line, which everybody can read. */
+  /** Not an option of the command line, which other users of the machine can read. */
   readonly key?: InitialKey;
-  /** The file that the endpoint is written to, once the service answers. */
+  /** The file that receives the endpoint once the service answers. */
   readonly readyFile?: string;
   readonly domain: string;
   readonly websiteDomain: string;
   readonly region: string;
-  /** Whether signatures for another region are refused. */
+  /** Refuses signatures for other regions. */
   readonly strictRegion: boolean;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly accounts?: string;
   readonly trustProxy: readonly string[];
-  /** Whether signatures of version 2 are taken. */
+  /** Accepts Signature Version 2. */
   readonly signatureV2: boolean;
   readonly xmlNamespace: string;
   readonly allUsersGroupUri: string;
-  /** Where clients reach the service, if not where each request is sent: without a slash at the end. */
+  /** The base URL of public links, without a trailing slash. Default: the address of each request. */
   readonly publicUrl?: string;
-  /** Regions besides its own that buckets may be asked for in, if not any. */
+  /** Location constraints that CreateBucket accepts besides the region of the service. Default: any. */
   readonly allowRegion?: readonly string[];
-  /** How long a day of lifecycle rules is, if not a day. */
+  /** The length of a day in lifecycle rules, in seconds. Default: a UTC day. */
   readonly lifecycleDaySeconds?: number;
-  /** Targets of alarms that may lie anywhere, as `host:port`. */
+  /** Webhook targets allowed at non-public addresses, as `host:port`. */
   readonly alarmWebhookAllow: readonly string[];
-  /** How often metrics are collected, if not every five minutes. */
+  /** The interval of metrics and alarms, in seconds. Default: 300. */
   readonly monitoringSeconds?: number;
-  /** How many processes serve requests. 1: this one does, and there are no others. */
+  /** The number of processes that serve requests. 1: this process alone; otherwise this process commits their writes. */
   readonly workers: number;
-  /** What differs from the default limits. */
+  /** Limits that differ from their defaults. */
   readonly limit: Partial<Limits>;
 }
 

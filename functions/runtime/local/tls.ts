@@ -12,17 +12,17 @@ export interface TlsPair {
   readonly key: Buffer;
 }
 
-/** How often the files are read again. */
+/** The interval at which the files are read again. */
 const checkInterval = 2 * second;
 
-/** The certificate and key of HTTPS listeners, which follow their files: a renewed certificate needs no restart. */
+/** The certificate and key of HTTPS listeners, reloaded when their files change. */
 export class Tls {
   readonly #files: { readonly cert: string; readonly key: string };
   readonly #followers: ((pair: TlsPair) => void)[] = [];
   #pair: TlsPair;
-  /** What the last look at the files found: a pair, or why there is none. */
+  /** The result of the latest read: a pair, or why there is none. */
   #seen: TlsPair | OperatorError;
-  /** What was last used or refused, so that nothing is reported twice. */
+  /** The result that was last used or refused, so that nothing is reported twice. */
   #settled: TlsPair | OperatorError;
 
   private constructor(files: { readonly cert: string; readonly key: string }, pair: TlsPair) {
@@ -30,16 +30,14 @@ export class Tls {
     this.#pair = this.#seen = this.#settled = pair;
   }
 
-  /** Reads the files that the options name; undefined for plain HTTP. @throws OperatorError */
+  /** Reads the files named by the options. Returns undefined for plain HTTP. @throws OperatorError */
   static async read({
     tlsCert: cert,
     tlsKey: key,
   }: Pick<StartOptions, 'tlsCert' | 'tlsKey'>): Promise<Tls | undefined> {
     if (cert === undefined && key === undefined) return undefined;
-    if (cert === undefined)
-      throw new OperatorError('--tls-key needs --tls-cert as well: the file of the certificate in PEM');
-    if (key === undefined)
-      throw new OperatorError('--tls-cert needs --tls-key as well: the file of the private key in PEM');
+    if (cert === undefined) throw new OperatorError('--tls-key needs --tls-cert, the file of the certificate in PEM');
+    if (key === undefined) throw new OperatorError('--tls-cert needs --tls-key, the file of the private key in PEM');
     const files = { cert, key };
     const pair = await readPair(files);
     check(pair, files);
@@ -50,17 +48,17 @@ export class Tls {
     return this.#pair;
   }
 
-  /** Calls back with every pair that takes the place of another. */
+  /** Calls back with every new pair. */
   onChange(follower: (pair: TlsPair) => void): void {
     this.#followers.push(follower);
   }
 
-  /** Begins to read the files again and again. What cannot be used is logged once, and the former pair stays in use. */
+  /** Starts watching the files. An unusable pair is logged once, and the current pair stays in use. */
   follow(telemetry: Telemetry): { stop(): Promise<void> } {
-    return repeat(checkInterval, () => this.#look(telemetry), telemetry, 'the certificate could not be read again');
+    return repeat(checkInterval, () => this.#look(telemetry), telemetry, 'reloading the certificate failed');
   }
 
-  /** A change counts once two looks found the same: certificate and key are seldom written at the same instant. */
+  /** Reads the files. A change counts once two reads agree, as certificate and key are not written at the same instant. */
   async #look(telemetry: Telemetry): Promise<void> {
     const before = this.#seen;
     this.#seen = await readPair(this.#files).catch((error: unknown) => {
@@ -75,14 +73,14 @@ export class Tls {
       check(now, this.#files);
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error;
-      telemetry.problem(`the certificate stays the former: ${error.message}`);
+      telemetry.problem(`the new certificate is not used: ${error.message}`);
       return;
     }
-    // The files are as they were before something that was no use.
+    // An unusable change was undone.
     if (isSame(now, this.#pair)) return;
     this.#pair = now;
     for (const follower of this.#followers) follower(now);
-    telemetry.note('the certificate was read again');
+    telemetry.note('the certificate was reloaded');
   }
 }
 
@@ -96,12 +94,12 @@ async function readPair({ cert, key }: { cert: string; key: string }): Promise<T
   return { cert: await read('--tls-cert', cert), key: await read('--tls-key', key) };
 }
 
-/** @throws OperatorError if this is no certificate with its key */
+/** Checks that a certificate and a key belong together. @throws OperatorError otherwise */
 function check(pair: TlsPair, { cert, key }: { cert: string; key: string }): void {
   try {
     createSecureContext(pair);
   } catch (cause) {
-    throw new OperatorError(`${cert} and ${key} are no certificate and its key: ${(cause as Error).message}`);
+    throw new OperatorError(`${cert} and ${key} are not a certificate and its key: ${(cause as Error).message}`);
   }
 }
 

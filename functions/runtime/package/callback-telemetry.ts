@@ -1,7 +1,7 @@
 import type { RequestRecord, Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { LogLine } from './options.ts';
 
-/** Hands every line of the log to a function, or to nobody. */
+/** Passes every line of the log to a callback, if there is one. */
 export class CallbackTelemetry implements Telemetry {
   readonly #log: (line: LogLine) => void;
 

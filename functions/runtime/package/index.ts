@@ -22,49 +22,49 @@ export type { Fault, FaultKind } from '../local/faults.ts';
 export type { InitialKey as StillageCredentials } from '../local/settings.ts';
 export type { LogLine, StillageOptions } from './options.ts';
 
-/** A service that runs in this process. */
+/** A service running in this process. */
 export interface Stillage extends AsyncDisposable {
   /** `http://127.0.0.1:49152` */
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: InitialKey;
   readonly clientConfig: ClientConfig;
-  /** The variables that AWS's programs and SDKs read: for a process that is started. */
+  /** Environment variables of the AWS CLI and SDKs, for a child process. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Goes back to the buckets that the service was started with, empty and without settings; all other buckets are gone, and so are faults and
-   * the clock's offset. A request under way is answered as if nothing had happened.
+   * Restores the initial state: the buckets that the service was started with, empty and without configuration. Removes all other
+   * buckets, faults and the clock offset. Requests in progress are answered from the earlier state.
    * @throws Error unless the service is ephemeral
    */
   reset(): Promise<void>;
   /**
-   * Lets a fault befall the next requests that it is for.
-   * @throws Error unless the service is ephemeral; TypeError if there is no such fault
+   * Makes the next matching requests meet a fault.
+   * @throws Error unless the service is ephemeral; TypeError if the fault is invalid
    */
   fault(fault: Fault): void;
   /**
-   * Sets the service's clock ahead by so many milliseconds, or behind: past 15 minutes, signatures are refused as too old or too new.
+   * Sets the clock of the service ahead by a number of milliseconds, or back if negative. Beyond 15 minutes, signatures are refused.
    * @throws Error unless the service is ephemeral
    */
   setClockOffset(milliseconds: number): void;
-  /** Stops: finishes the requests that are running, within two seconds. Of an ephemeral service nothing is left. */
+  /** Stops the service; running requests have two seconds to finish. The data of an ephemeral service is lost. */
   stop(): Promise<void>;
 }
 
-/** After so long a stop cuts what still runs. */
+/** The time after which a stop cuts off running requests. */
 const stopTime = 2000;
 
 /**
  * Starts the service in this process. It writes nothing to standard output or standard error, and handles no signals.
- * @throws TypeError for wrong options; Error of one line if a port is taken or a directory cannot be used
+ * @throws TypeError for invalid options; Error with a message of one line if the port is in use or the directory cannot be used
  */
 export function startStillage(options: StillageOptions = {}): Promise<Stillage> {
   return startObserved(options);
 }
 
 /**
- * As {@link startStillage}.
- * @param observe is called with every request and its response, once the response begins
+ * Starts the service as {@link startStillage} does.
+ * @param observe called with every request and its response when the response begins
  * @internal
  */
 export async function startObserved(
@@ -75,7 +75,7 @@ export async function startObserved(
   const read = readOptions(given);
   const declared = read.accounts === undefined ? undefined : await readAccountsFile(read.accounts);
   const credentials = read.key ?? firstKeyOf(declared) ?? (read.ephemeral ? randomKey(randomness) : undefined);
-  if (!credentials) throw new TypeError('startStillage: name the credentials, unless it is ephemeral');
+  if (!credentials) throw new TypeError('startStillage: credentials are required unless ephemeral is true');
   const options: StartOptions = { ...read, key: credentials };
   if (!options.ephemeral) refuseForTests(given);
   const proxies = new TrustedProxies(options.trustProxy);
@@ -114,7 +114,7 @@ export async function startObserved(
   });
 
   const needsEphemeral = (method: string): void => {
-    if (!options.ephemeral) throw new Error(`${method} is for services that were started with ephemeral: true`);
+    if (!options.ephemeral) throw new Error(`${method} needs a service that was started with ephemeral: true`);
   };
   const reset = async (): Promise<void> => {
     needsEphemeral('reset');
@@ -124,7 +124,7 @@ export async function startObserved(
     service = await compose(ephemeralStores(randomness));
     retired = Promise.all([retired, former.abandon()]);
   };
-  /** What earlier resets have left, as long as it is still at work. */
+  /** Services replaced by a reset that still answer requests. */
   let retired: Promise<unknown> = Promise.resolve();
   let resetting: Promise<void> = Promise.resolve();
   let stopping: Promise<void> | undefined;
@@ -147,7 +147,7 @@ export async function startObserved(
     env: awsEnvironment(clientConfig),
     reset: () => {
       if (stopping) return Promise.reject(new Error('the service has stopped'));
-      // One after the other: two at once would leave a service behind.
+      // One after the other, as concurrent resets would leak a service.
       const next = resetting.then(reset);
       resetting = next.catch(() => undefined);
       return next;
@@ -165,7 +165,7 @@ export async function startObserved(
   };
 }
 
-/** Loads the engine of the table only where one is needed: it has native code. @throws OperatorError */
+/** Loads the table engine, which has native code, only if it is needed. @throws OperatorError */
 async function openDirectory(
   data: string,
   randomness: CryptoRandomness,
@@ -181,7 +181,7 @@ async function openDirectory(
   return { stores, release: () => lock.release(), close };
 }
 
-/** The first key of declared accounts. */
+/** Returns the first key of declared accounts. */
 function firstKeyOf(declared: Awaited<ReturnType<typeof readAccountsFile>> | undefined): InitialKey | undefined {
   return declared?.flatMap(({ users }) => users).flatMap(({ keys }) => keys)[0];
 }
@@ -192,11 +192,11 @@ function randomKey(randomness: CryptoRandomness): InitialKey {
 
 function checkedOffset(milliseconds: number): number {
   if (Number.isFinite(milliseconds)) return milliseconds;
-  throw new TypeError('startStillage: the offset of the clock is a number of milliseconds');
+  throw new TypeError('startStillage: clockOffset must be a number of milliseconds');
 }
 
-/** Failures and wrong clocks are no part of a service that keeps anything. */
+/** Refuses faults and clock offsets for services that keep data. */
 function refuseForTests({ faults, clockOffset }: StillageOptions): void {
   if (faults === undefined && clockOffset === undefined) return;
-  throw new TypeError('startStillage: faults and clockOffset are for services with ephemeral: true');
+  throw new TypeError('startStillage: faults and clockOffset need ephemeral: true');
 }

@@ -3,13 +3,13 @@ import { startForRun } from './test-kit.ts';
 
 export { stillageFor, type TestHooks } from './test-kit.ts';
 
-/** Setup and teardown of a run are modules of their own in Jest, in one process. */
+/** The global key by which setup and teardown share the service: separate modules in one process of Jest. */
 const running = Symbol.for('stillage of this run of Jest');
 const ofRun = globalThis as { [running]?: Stillage };
 
 /**
- * Makes a global setup of Jest: a service for all tests of the run. Its address and key are in the environment of the tests: `AWS_*`. The global
- * teardown `stillage/jest/teardown` stops it.
+ * Returns a global setup of Jest that starts a service for all tests of a run. Its address and key are in the environment of the
+ * tests (`AWS_*`). The global teardown `stillage/jest/teardown` stops it.
  */
 export function globalSetup(options?: StillageOptions): () => Promise<void> {
   return async () => {
@@ -23,5 +23,5 @@ export async function stopStillage(): Promise<void> {
   delete ofRun[running];
 }
 
-/** The global setup without options of its own: `globalSetup: 'stillage/jest'`. Buckets are those of STILLAGE_BUCKETS. */
+/** The global setup with default options: `globalSetup: 'stillage/jest'`. STILLAGE_BUCKETS names the buckets. */
 export default globalSetup();

@@ -1,6 +1,6 @@
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 
-/** The machine's clock, ahead by so many milliseconds. */
+/** The clock of the machine, with an offset in milliseconds. */
 export class OffsetClock extends SystemClock {
   offset: number;
 

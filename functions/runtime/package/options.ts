@@ -5,13 +5,13 @@ import { checkedKey } from '../local/initial-key.ts';
 import type { InitialKey, StartOptions } from '../local/settings.ts';
 import { OperatorError } from '../operator-error.ts';
 
-/** One line of the service's log: `level`, `message`, and what the message is about. */
+/** A line of the service's log: `level`, `message` and further fields. */
 export type LogLine = Readonly<Record<string, unknown>> & {
   readonly level: 'info' | 'error';
   readonly message: string;
 };
 
-/** What `startStillage` takes: every option of `stillage start`, in camel case, and some that make sense within a program only. */
+/** The options of `startStillage`: those of `stillage start` in camel case, and some for use within a program. */
 export interface StillageOptions extends Partial<
   Omit<
     StartOptions,
@@ -27,19 +27,19 @@ export interface StillageOptions extends Partial<
     | 'metricsBuckets'
   >
 > {
-  /** The access key to use. Default: a random one if the service is ephemeral; it must be named otherwise. */
+  /** The access key to use. Default: a random one if the service is ephemeral; required otherwise. */
   readonly credentials?: InitialKey;
   /** Called with every line of the log. Nothing is logged otherwise. */
   readonly log?: (line: LogLine) => void;
-  /** Faults that the first requests meet; only with `ephemeral`. */
+  /** Faults for the first requests; only with `ephemeral`. */
   readonly faults?: readonly Fault[];
-  /** By how many milliseconds the service's clock is ahead, or behind if negative; only with `ephemeral`. */
+  /** Milliseconds by which the clock of the service is ahead, or behind if negative; only with `ephemeral`. */
   readonly clockOffset?: number;
 }
 
-/** Options of the command line that a program has no use for, and why. */
+/** Options of the command line that `startStillage` refuses, with the reason. */
 const ofTheProgramOnly: ReadonlyMap<string, string> = new Map([
-  ['awsCredentials', 'name the credentials'],
+  ['awsCredentials', 'use credentials instead'],
   ['readyFile', 'startStillage resolves once the service answers'],
   ['workers', 'a service within a program is one process'],
   ['consolePort', 'the console is served by the program alone'],
@@ -50,12 +50,12 @@ const ofTheProgramOnly: ReadonlyMap<string, string> = new Map([
   ['consoleFiles', 'the console is served by the program alone'],
 ]);
 
-/** Options of `startStillage` that the command line has not. */
+/** Options of `startStillage` only. */
 const ofThePackageOnly: ReadonlySet<string> = new Set(['credentials', 'log', 'faults', 'clockOffset']);
 
 /**
- * Reads options as `stillage start` would: the same names, defaults and checks. The environment does not count.
- * @throws TypeError of one line that names the option
+ * Reads options as `stillage start` does, with the same names, defaults and checks, but without environment variables.
+ * @throws TypeError whose message is one line that names the option
  */
 export function readOptions(given: StillageOptions): StartOptions {
   const values = new Map<string, unknown>(Object.entries(given).filter(([, value]) => value !== undefined));
@@ -63,7 +63,7 @@ export function readOptions(given: StillageOptions): StartOptions {
   const known = new Set([...options.map((option) => option.attributeName()), ...ofThePackageOnly]);
   for (const name of values.keys()) {
     if (!known.has(name))
-      throw new TypeError(`startStillage: ${ofTheProgramOnly.get(name) ?? 'there is no option'} (${name})`);
+      throw new TypeError(`startStillage: ${ofTheProgramOnly.get(name) ?? 'unknown option'} (${name})`);
   }
   const read = options.flatMap((option) => {
     const name = option.attributeName();
@@ -89,17 +89,17 @@ export function readOptions(given: StillageOptions): StartOptions {
   };
 }
 
-/** A value as if the command line had named it. Lists are repeated options, and records are options of `name=value`. */
+/** Reads a value as from the command line. Lists are repeated options, and records are options of `name=value`. */
 function readValue(option: Option, value: unknown): unknown {
   const name = option.attributeName();
   if (option.isBoolean() || option.negate) {
     if (typeof value === 'boolean') return value;
-    throw new TypeError(`startStillage: ${name}: true or false`);
+    throw new TypeError(`startStillage: ${name}: Must be true or false.`);
   }
   const { parseArg } = option;
   if (parseArg === undefined) {
     if (typeof value === 'string') return value;
-    throw new TypeError(`startStillage: ${name}: a string`);
+    throw new TypeError(`startStillage: ${name}: Must be a string.`);
   }
   const isSet = typeof value === 'object' && value !== null && !Array.isArray(value);
   const texts = isSet
@@ -114,7 +114,7 @@ function readValue(option: Option, value: unknown): unknown {
   }
 }
 
-/** Mistakes in an option are the program's here, not an operator's. */
+/** Converts an OperatorError to a TypeError, as the program made the mistake. */
 function asTypeError<Value>(read: () => Value): Value {
   try {
     return read();

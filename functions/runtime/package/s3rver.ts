@@ -5,7 +5,7 @@ import { findRoute } from '../../../shared/protocol/routes.ts';
 import { startObserved, type Stillage } from './index.ts';
 import { signedFetch } from './signed-fetch.ts';
 
-/** A bucket that exists from the beginning, with the XML of its CORS rules or its website. */
+/** A bucket to create at the start, with its CORS rules or website configuration as XML. */
 export interface BucketConfiguration {
   readonly name: string;
   readonly configs?: readonly (string | Uint8Array)[];
@@ -25,7 +25,7 @@ export interface S3rverOptions {
   readonly configureBuckets?: readonly BucketConfiguration[];
 }
 
-/** A record of an event, in the form of S3's notifications. */
+/** An event record in the format of S3's notifications. */
 export interface EventRecord {
   readonly eventVersion: string;
   readonly eventSource: 'aws:s3';
@@ -50,7 +50,7 @@ interface Address {
   readonly port: number;
 }
 
-/** The operations that s3rver tells of, and what it calls them. */
+/** The operations with events, and their names in s3rver. */
 const eventNames: ReadonlyMap<string, string> = new Map([
   ['PutObject', 'ObjectCreated:Put'],
   ['PostObject', 'ObjectCreated:Post'],
@@ -59,7 +59,7 @@ const eventNames: ReadonlyMap<string, string> = new Map([
   ['DeleteObject', 'ObjectRemoved:Delete'],
 ]);
 
-/** In the place of s3rver's class: what its tests start, with its access key, S3RVER and S3RVER. Everything is kept in memory. */
+/** A replacement of s3rver's class, with its access key (S3RVER, S3RVER). All data is in memory. */
 export default class S3rver extends EventEmitter {
   static readonly defaultOptions: S3rverOptions = {
     address: 'localhost',
@@ -82,24 +82,24 @@ export default class S3rver extends EventEmitter {
     this.options = { ...S3rver.defaultOptions, ...options };
   }
 
-  /** Starts, and configures the buckets. @returns the address it listens on */
+  /** Starts the service and configures the buckets. @returns the address that it listens on */
   run(callback?: Callback<Address>): Promise<Address> {
     return answered(this.#run(), callback);
   }
 
-  /** Stops. Nothing is left. */
+  /** Stops the service. Its data is lost. */
   close(callback?: Callback<void>): Promise<void> {
     return answered(this.#close(), callback);
   }
 
-  /** Goes back to the configured buckets. Unlike s3rver's, it is to be awaited. */
+  /** Restores the configured buckets. Unlike s3rver's, it must be awaited. */
   async reset(): Promise<void> {
     const stillage = await this.#started();
     await stillage.reset();
     await this.configureBuckets();
   }
 
-  /** Puts the configurations of the buckets that have some. */
+  /** Puts the configurations of the buckets. */
   async configureBuckets(): Promise<void> {
     const { clientConfig } = await this.#started();
     for (const { name, configs = [] } of this.options.configureBuckets ?? []) {
@@ -151,7 +151,7 @@ export default class S3rver extends EventEmitter {
     const { address, query } = resolveTarget(target, fields.get('host'), names);
     const eventName = eventNames.get(findRoute(address, method, query, fields));
     if (eventName === undefined || !('bucket' in address)) return;
-    // A form names its key in its body: the response says where the object is.
+    // A form has the key in its body, so the key is taken from the response.
     const key = 'key' in address ? address.key : keyOf(answer.get('location'), address.bucket);
     if (key === undefined) return;
     const length = fields.get('x-amz-decoded-content-length') ?? fields.get('content-length');
@@ -180,7 +180,7 @@ export default class S3rver extends EventEmitter {
 function subresourceOf(xml: string): string {
   if (xml.includes('<CORSConfiguration')) return 'cors';
   if (xml.includes('<WebsiteConfiguration')) return 'website';
-  throw new TypeError('configs: a CORSConfiguration or a WebsiteConfiguration, as XML');
+  throw new TypeError('configs: Must be the XML of a CORSConfiguration or a WebsiteConfiguration.');
 }
 
 function keyOf(location: string | undefined, bucket: string): string | undefined {
@@ -189,7 +189,7 @@ function keyOf(location: string | undefined, bucket: string): string | undefined
   return decodeURIComponent(path.startsWith(`${bucket}/`) ? path.slice(bucket.length + 1) : path);
 }
 
-/** A promise, and the callback of those who want one. */
+/** Returns a promise, and calls back if a callback is given. */
 function answered<Value>(promise: Promise<Value>, callback: Callback<Value> | undefined): Promise<Value> {
   if (callback) {
     promise.then(

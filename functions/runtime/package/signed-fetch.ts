@@ -2,10 +2,10 @@ import { createHash, createHmac } from 'node:crypto';
 import type { ClientConfig } from './index.ts';
 
 /**
- * Sends a request of the kits themselves, signed by version 4.
+ * Sends a request signed with Signature Version 4.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
- * @param target the path and, after a question mark, the name of one sub-resource; both escaped
- * @throws Error with the response if it is none of success
+ * @param target the path and, after a question mark, the name of one subresource; both percent-encoded
+ * @throws Error with the response unless it is successful
  */
 export async function signedFetch(
   { endpoint, region, credentials }: ClientConfig,

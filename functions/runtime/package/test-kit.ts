@@ -1,6 +1,6 @@
 import { startStillage, type Stillage, type StillageOptions } from './index.ts';
 
-/** The hooks of a test runner: Vitest's and Jest's have these names; of `node:test`, give `before`, `beforeEach` and `after`. */
+/** The hooks of a test runner, as named in Vitest and Jest. For `node:test`, pass `before`, `beforeEach` and `after`. */
 export interface TestHooks {
   readonly beforeAll: (hook: () => Promise<void>) => unknown;
   readonly beforeEach: (hook: () => Promise<void>) => unknown;
@@ -9,7 +9,7 @@ export interface TestHooks {
 
 /**
  * Starts an ephemeral service before the tests of a file, resets it before each of them, and stops it after the last.
- * @returns the service; to be looked at within hooks and tests only
+ * @returns the service, to be used within hooks and tests only
  */
 export function stillageFor(hooks: TestHooks, options: StillageOptions = {}): Stillage {
   let running: Stillage | undefined;
@@ -50,7 +50,7 @@ export function stillageFor(hooks: TestHooks, options: StillageOptions = {}): St
   };
 }
 
-/** Starts the service that all tests of a run share, and puts how to reach it into the environment, which the runner's workers inherit. */
+/** Starts the service that all tests of a run share. Sets its `AWS_*` variables in the environment, which the runner's workers inherit. */
 export async function startForRun(options: StillageOptions = {}): Promise<Stillage> {
   const named = (process.env['STILLAGE_BUCKETS'] ?? '').split(',').map((name) => name.trim());
   const buckets = named.filter((name) => name !== '');

@@ -2,8 +2,8 @@ import type { RequestRecord, Telemetry } from '../../../shared/ports/telemetry.t
 import { chargeOf } from './charges.ts';
 
 /**
- * Writes into the line of a request who pays for it, and as what; shared/metadata/billing/bill-requests.ts adds that up. In the cloud
- * requests end in processes that may be frozen with the answer and never wake again: a line is all that costs them nothing.
+ * Adds to the log line of a request which project pays for it, and in which class; shared/metadata/billing/bill-requests.ts sums this up.
+ * A Lambda function may be frozen with its answer and never resume, so a log line is the only record without extra cost.
  */
 export class ChargedTelemetry implements Telemetry {
   readonly #telemetry: Telemetry;

@@ -3,8 +3,8 @@ import type { RequestRecord } from '../../../shared/ports/telemetry.ts';
 import { requestClassOf } from '../../../shared/protocol/request-classes.ts';
 
 /**
- * What a request is charged as, and to whom; undefined if it costs nobody anything. Nobody pays for what was refused, which strangers
- * could bring about, nor for what failed.
+ * Returns how a request is charged, and to which project; undefined if it is free. Refused requests are free, as strangers could
+ * cause them, and so are failed ones.
  */
 export function chargeOf({ payer, operation, status, bytesIn, bytesOut }: RequestRecord): MeteredRequest | undefined {
   if (payer === undefined || status === 403 || status >= 500) return undefined;

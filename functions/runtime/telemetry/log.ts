@@ -1,15 +1,15 @@
 import type { Writable } from 'node:stream';
 import type { RequestRecord, Telemetry } from '../../../shared/ports/telemetry.ts';
 
-/** Milliseconds that a line may wait for others. */
+/** Milliseconds for which lines are gathered into one write. */
 const gatherTime = 10;
 
-/** What a line says besides its message. */
+/** The fields of a line besides its message. */
 type LogFields = object;
 
 /**
- * One line per request: JSON, or columns where a person looks at a terminal. Lines that come close together are written
- * together, since each write to standard output blocks.
+ * Writes one line per request: JSON, or columns on a terminal. Lines in quick succession go out in one write, as each write to
+ * standard output blocks.
  */
 export class Log implements Telemetry {
   readonly #out: Writable;
@@ -35,7 +35,7 @@ export class Log implements Telemetry {
     this.#line('info', message, fields);
   }
 
-  /** Writes what is pending at once, before the process ends. */
+  /** Writes pending lines now, before the process exits. */
   flush(): void {
     if (this.#pending.length === 0) return;
     this.#out.write(this.#pending.join(''));
@@ -47,23 +47,23 @@ export class Log implements Telemetry {
   }
 }
 
-/** What ends a line, moves the cursor, or turns the direction of the text around: control and format characters, and U+2028 and U+2029. */
+/** Characters that end a line, move the cursor or reverse the text direction: control and format characters, U+2028 and U+2029. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 const beyondAscii = /[^\x20-\x7e]/;
 
-/** Text that a client may have chosen, on one line and as it reads. */
+/** Escapes text that a client may have chosen, so that it stays on one line and reads as it is. */
 export function printable(text: string): string {
   return text.replace(unprintable, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }
 
 function asJson(level: string, message: string, fields: LogFields): string {
   const line = JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
-  // Nearly every line is all ASCII, which is found out many times as fast.
+  // Nearly every line is ASCII only, which is much faster to test.
   return (beyondAscii.test(line) ? line.replace(unprintable, asJsonEscape) : line) + '\n';
 }
 
-/** JSON.stringify has escaped the others below U+0020 already. */
+/** JSON.stringify has escaped the characters below U+0020 already. */
 function asJsonEscape(character: string): string {
   return Array.from({ length: character.length }, (_, at) => {
     return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
@@ -96,7 +96,7 @@ function forPeople(level: string, message: string, fields: LogFields): string {
   return `${time} ${printable(what.filter((one) => one !== '').join(' '))}\n`;
 }
 
-/** A stack keeps its lines, each further in than a line of the log begins. */
+/** Keeps the lines of a stack, indented. */
 function stackLines(error: unknown): readonly string[] {
   return typeof error !== 'string' ? [] : error.split('\n').map((line) => `    ${printable(line.trim())}`);
 }

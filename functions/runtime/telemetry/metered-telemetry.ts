@@ -2,7 +2,7 @@ import type { RequestMeter } from '../../../shared/metadata/billing/request-mete
 import type { RequestRecord, Telemetry } from '../../../shared/ports/telemetry.ts';
 import { chargeOf } from './charges.ts';
 
-/** Counts for the bill what passes on its way to the log: where one process serves all requests, and can write down what it has counted. */
+/** Counts requests for billing as they are logged, where one process serves all requests and saves the counts. */
 export class MeteredTelemetry implements Telemetry {
   readonly #telemetry: Telemetry;
   readonly #meter: RequestMeter;

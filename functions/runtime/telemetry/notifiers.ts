@@ -1,7 +1,7 @@
 import type { Delivery, Notification, Notifier } from '../../../shared/ports/notifier.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 
-/** Writes notifications into the log of the service: the action `log:`. */
+/** Writes notifications to the log of the service, for the action `log:`. */
 export class LogNotifier implements Notifier {
   readonly #telemetry: Telemetry;
 
@@ -15,7 +15,7 @@ export class LogNotifier implements Notifier {
   }
 }
 
-/** Hands each notification to whom the scheme of its target belongs: `log`, `https`, `arn`. */
+/** Passes each notification to the notifier for the scheme of its target: `log`, `https`, `arn`. */
 export class NotifierByScheme implements Notifier {
   readonly #notifiers: Readonly<Record<string, Notifier>>;
 
@@ -26,6 +26,8 @@ export class NotifierByScheme implements Notifier {
   async send(notification: Notification): Promise<Delivery> {
     const scheme = notification.target.slice(0, notification.target.indexOf(':'));
     const notifier = Object.hasOwn(this.#notifiers, scheme) ? this.#notifiers[scheme] : undefined;
-    return notifier?.send(notification) ?? { outcome: 'refused', reason: 'this deployment cannot do that' };
+    return (
+      notifier?.send(notification) ?? { outcome: 'refused', reason: 'this deployment does not support the action' }
+    );
   }
 }

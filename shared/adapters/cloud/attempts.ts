@@ -1,13 +1,13 @@
-/** How often, and for how long, a call that does not get through is sent again. */
+/** The number of attempts, and the time, for a call that fails. */
 export interface RetryPolicy {
   readonly attempts: number;
-  /** The longest first pause in milliseconds; it doubles each time. */
+  /** The maximum first pause in milliseconds; it doubles each time. */
   readonly pause: number;
-  /** After so many milliseconds nothing is sent again. */
+  /** The time in milliseconds after which there are no more attempts. */
   readonly patience: number;
 }
 
-/** The attempts of one call: counts them, and waits between them. */
+/** The attempts of one call, with the pauses between them. */
 export class Attempts {
   readonly #policy: RetryPolicy;
   readonly #begun = performance.now();
@@ -17,17 +17,17 @@ export class Attempts {
     this.#policy = policy;
   }
 
-  /** How many were made, the present one included. */
+  /** The number of attempts made, including the current one. */
   get made(): number {
     return this.#made;
   }
 
-  /** Whether the present one was the last. */
+  /** True if the current attempt was the last. */
   get spent(): boolean {
     return this.#made >= this.#policy.attempts || performance.now() - this.#begun >= this.#policy.patience;
   }
 
-  /** Waits for the next one, a random time so that those who met do not meet again. */
+  /** Waits for the next attempt, for a random time so that colliding calls spread out. */
   async next(): Promise<void> {
     const longest = this.#policy.pause * 2 ** (this.#made - 1);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * longest));

@@ -1,10 +1,10 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Attribute, Attributes, Item, ItemKey } from '../../ports/key-value-table.ts';
 
-/** An item as DynamoDB's API has it, the key attributes `pk` and `sk` among the others. */
+/** An item in the format of DynamoDB's API, with the key attributes `pk` and `sk` among the others. */
 export type StoredItem = Record<string, AttributeValue>;
 
-/** A value as DynamoDB hands it out: the API decodes `B`, a stream event leaves it base64. */
+/** A value as received from DynamoDB: the SDK decodes `B`, a stream event leaves it as base64. */
 interface StoredValue {
   readonly S?: string;
   readonly N?: string;
@@ -15,42 +15,41 @@ interface StoredValue {
   readonly M?: { readonly [name: string]: StoredValue };
 }
 
-/** An item as read from the API or from a stream event. */
+/** An item as received from the API or in a stream event. */
 export type StoredImage = { readonly [name: string]: StoredValue };
 
-/** The key attributes of an item. */
+/** Returns the key attributes of an item. */
 export function marshalKey(key: ItemKey): StoredItem {
   return { pk: { S: key.pk }, sk: { S: key.sk } };
 }
 
-/** A whole item. */
+/** Returns a whole item in DynamoDB's format. */
 export function marshalItem(key: ItemKey, attributes: Attributes): StoredItem {
   return { ...marshalMap(attributes), ...marshalKey(key) };
 }
 
-/** A stored item with its key. */
+/** Returns a stored item with its key. */
 export function unmarshalItem(image: StoredImage): Item {
   return { key: unmarshalKey(image), attributes: unmarshalAttributes(image) };
 }
 
-/** The key of a stored item. */
+/** Returns the key of a stored item. */
 export function unmarshalKey({ pk, sk }: StoredImage): ItemKey {
-  if (pk?.S === undefined || sk?.S === undefined)
-    throw new TypeError('a stored item without the string keys pk and sk');
+  if (pk?.S === undefined || sk?.S === undefined) throw new TypeError('a stored item lacks the string keys pk and sk');
   return { pk: pk.S, sk: sk.S };
 }
 
-/** The attributes of a stored item without its key. */
+/** Returns the attributes of a stored item without its key. */
 export function unmarshalAttributes({ pk: _pk, sk: _sk, ...rest }: StoredImage): Attributes {
   return unmarshalMap(rest);
 }
 
-/** The attributes of an item that an answer may or may not hold. */
+/** Returns the attributes of an item, or undefined if the response has none. */
 export function unmarshalIfAny(image: StoredImage | undefined): Attributes | undefined {
   return image && unmarshalAttributes(image);
 }
 
-/** One value for DynamoDB. */
+/** Converts a value for DynamoDB. */
 export function marshal(value: Attribute): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return { N: marshalNumber(value) };
@@ -61,11 +60,14 @@ export function marshal(value: Attribute): AttributeValue {
   return { M: marshalMap(value) };
 }
 
-/** DynamoDB's numbers are wider than a double in digits and narrower in range; it would answer with a validation error. */
+/**
+ * Formats a number. DynamoDB's numbers have more digits than a double but a smaller range; it rejects others with a
+ * validation error.
+ */
 function marshalNumber(value: number): string {
   const size = Math.abs(value);
   if (!Number.isFinite(value) || size >= 1e126 || (size > 0 && size < 1e-130)) {
-    throw new RangeError(`${value} is no number that DynamoDB can hold`);
+    throw new RangeError(`DynamoDB cannot store the number ${value}`);
   }
   return String(value);
 }
@@ -79,8 +81,9 @@ function unmarshalMap(map: StoredImage): Attributes {
 }
 
 /**
- * The name under which an attribute is stored: `pk` and `sk` are taken by the key, and the SDK fails on an answer with an
- * attribute `__proto__`, as a user may name his metadata. These get an underscore in front, and so do their likes.
+ * Returns the stored name of an attribute. `pk` and `sk` belong to the key, and the SDK fails on a response with an
+ * attribute `__proto__`, which a user may choose as a metadata name. Prefixes these names, and those that would collide
+ * with the result, with an underscore.
  */
 export function storedName(name: string): string {
   return /^_*(__proto__|pk|sk)$/.test(name) ? `_${name}` : name;
@@ -98,10 +101,10 @@ function unmarshal(value: StoredValue): Attribute {
   if (value.SS !== undefined) return new Set(value.SS);
   if (value.L !== undefined) return value.L.map(unmarshal);
   if (value.M !== undefined) return unmarshalMap(value.M);
-  throw new TypeError(`a stored value of a type that is never written: ${Object.keys(value).join()}`);
+  throw new TypeError(`a stored value has an unexpected type: ${Object.keys(value).join()}`);
 }
 
-/** A copy, since a small Buffer is a window into a pool that it would keep alive. */
+/** Decodes base64 into a copy, since a small Buffer would keep the pool alive that it is part of. */
 function decodeBase64(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'base64'));
 }

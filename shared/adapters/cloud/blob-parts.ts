@@ -1,30 +1,31 @@
 const mebibyte = 1024 * 1024;
 
-/** The size of the parts until a blob is so large that they would run out. A blob of no more than one goes in one piece. */
+/** The size of a blob's first parts. A blob up to this size is written in one request. */
 export const firstPartSize = 8 * mebibyte;
 
-/** One piece of a blob on its way into the store. */
+/** A part of a blob to be written. */
 export interface BlobPart {
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly number: number;
   readonly bytes: Uint8Array;
   readonly last: boolean;
 }
 
 /**
- * The size of a part. S3 takes 10,000 parts and objects of 5 TiB: the size doubles every 1,000 parts, which is enough for
- * 7.8 TiB. Blobs of up to 7.8 GiB, and S3 accepts no larger upload in one request, are held 8 MiB at a time.
+ * Returns the size of a part. S3 allows 10,000 parts and objects of 5 TiB: the size doubles every 1,000 parts, which is
+ * enough for 7.8 TiB. Blobs up to 7.8 GiB, more than S3 accepts in one request, are held 8 MiB at a time.
  */
 export function partSize(number: number): number {
   return firstPartSize * 2 ** Math.floor((number - 1) / 1000);
 }
 
-/** So many parts are on their way while the next one fills. */
+/** The number of parts being sent while the next one fills. */
 export const partsInFlight = 2;
 
 /**
- * The memory that a blob takes on its way into the store, in bytes, at most: one piece, or the part that fills and those in flight.
- * @param length of the blob; undefined: it is not known. Above 7.8 GiB, which is more than a request can bring, parts are larger
+ * Returns the maximum memory for writing a blob, in bytes: one part for a small blob, otherwise the part being filled
+ * and those in flight.
+ * @param length of the blob; undefined if unknown. Above 7.8 GiB, more than a request can contain, parts are larger
  */
 export function mostHeld(length: number | undefined): number {
   const most = (partsInFlight + 1) * firstPartSize;
@@ -37,9 +38,9 @@ function roundedUp(length: number, unit: number): number {
 }
 
 /**
- * Cuts a stream into parts, each full but the last; a stream of no bytes is one empty part. The bytes are copied as they
- * come: a part made of a million slivers must not weigh more than one made of a few chunks.
- * @param length the number of bytes if it is known: so much is set aside for the first part
+ * Splits a stream into parts, all of full size except the last; an empty stream yields one empty part. Copies the bytes
+ * as they arrive, so that a part of a million small chunks takes no more memory than one of a few large ones.
+ * @param length the number of bytes, if known, to allocate for the first part
  */
 export async function* inParts(
   bytes: AsyncIterable<Uint8Array>,
@@ -51,7 +52,7 @@ export async function* inParts(
   let filled = 0;
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.length;) {
-      // Only now is it known that the full part is not the last.
+      // Only now is it clear that the full part is not the last.
       if (filled === size) {
         yield { number, bytes: buffer, last: false };
         size = partSize(++number);

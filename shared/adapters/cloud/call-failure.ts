@@ -1,10 +1,10 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 
 /**
- * What the failure of a call says about it.
- * - `refused`: it did nothing, for load or for a race with another transaction, and may be sent again.
- * - `lost`: nobody can tell whether it did anything: a time-out, a broken connection, an error of the engine.
- * - `final`: it did nothing and never will: wrong parameters, missing rights, no credentials.
+ * The effect of a failed call.
+ * - `refused`: it had no effect, because of load or of a race with another transaction, and may be retried.
+ * - `lost`: it cannot be determined whether it had an effect: a time-out, a broken connection, an error of the engine.
+ * - `final`: it had no effect and never will: wrong parameters, missing permissions, no credentials.
  */
 export type CallFailure = 'refused' | 'lost' | 'final';
 
@@ -19,13 +19,13 @@ const refusals = new Set([
   'ReplicatedWriteConflictException',
 ]);
 
-/** Reasons of a cancelled transaction under which it is worth sending again. `None` is the item that was not at fault. */
+/** The cancellation reasons of a transaction that may be retried. `None` is for items that were not at fault. */
 const passingReasons = new Set(['None', 'TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
-/** Failures before anything left this machine. */
+/** Failures before anything was sent. */
 const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** Judges what `send` threw. Failed conditions are not failures: the caller has dealt with them before. */
+/** Classifies an error of `send`. Failed conditions are not failures: the caller has handled them before. */
 export function callFailure(error: unknown): CallFailure {
   if (!(error instanceof Error)) return 'final';
   if (error instanceof TransactionCanceledException) {
@@ -37,6 +37,7 @@ export function callFailure(error: unknown): CallFailure {
   if (typeof code === 'string' && neverSent.has(code)) return 'refused';
   if (error.name === 'CredentialsProviderError' || error.name === 'TokenProviderError') return 'final';
   const status = $metadata?.httpStatusCode;
-  // Without a status no whole answer came. What cannot be named counts as lost: the one reading that is never wrong.
+  // Without a status, no complete response arrived. An unknown failure counts as lost, the only reading that is never
+  // wrong.
   return status === undefined || status < 400 || status >= 500 ? 'lost' : 'final';
 }

@@ -8,7 +8,7 @@ import type { FeedRecord } from '../../ports/key-value-table.ts';
 import type { StoredImage } from './attribute-values.ts';
 import { feedRecord } from './feed-records.ts';
 
-/** A stretch of one shard, both ends included. */
+/** A range of records in one shard, both ends inclusive. */
 export interface StreamRange {
   readonly streamArn: string;
   readonly shardId: string;
@@ -17,9 +17,9 @@ export interface StreamRange {
 }
 
 /**
- * Reads a stretch of a DynamoDB stream again, page by page: what a function was given before. A stream keeps its records for
- * 24 hours. Settings of the SDK that are not given come from the environment.
- * @throws TrimmedDataAccessException if the first of them is older
+ * Reads a range of a DynamoDB stream again, page by page, for records that a function received before. A stream keeps
+ * its records for 24 hours. Omitted SDK settings come from the environment.
+ * @throws TrimmedDataAccessException if the first record is older
  */
 export async function* readStreamRange(
   { streamArn, shardId, from, to }: StreamRange,
@@ -57,7 +57,7 @@ export async function* readStreamRange(
   }
 }
 
-/** The time of a record, as functions get it. */
+/** Returns the time of a record in the format that functions receive. */
 function timeOf(time: Date | undefined): { readonly ApproximateCreationDateTime?: number } {
   return time === undefined ? {} : { ApproximateCreationDateTime: time.getTime() / 1000 };
 }

@@ -38,21 +38,21 @@ import { failedExpectations, mergeConditions, type Operations, transactItems } f
 export interface DynamoDbTableOptions {
   /** A table with the string keys `pk` (partition) and `sk` (sort). */
   readonly tableName: string;
-  /** Settings of the SDK's client: region, endpoint, credentials. What is left out comes from the environment. */
+  /** SDK client settings: region, endpoint, credentials. Omitted settings come from the environment. */
   readonly client?: Omit<DynamoDBClientConfig, 'maxAttempts' | 'retryMode' | 'retryStrategy'>;
-  /** How many milliseconds a call may take. Two seconds, if not said. */
+  /** The time-out of a call in milliseconds. Default: 2,000. */
   readonly callTimeout?: number | undefined;
   readonly retries?: RetryPolicy;
-  /** Hears of writes whose answer was lost. */
+  /** Receives reports of writes whose response was lost. */
   readonly telemetry?: Telemetry;
 }
 
 const defaultRetries: RetryPolicy = { attempts: 7, pause: 25, patience: 4000 };
 
 /**
- * DynamoDB answers within milliseconds or something is wrong, and a hung connection must not hold a request up. Waiting
- * for a free socket counts towards the time-out, so there are plenty. One that lay idle may have been closed at the other
- * end, and a conditional write sent into it ends as unknown: it is closed here first.
+ * DynamoDB normally responds within milliseconds, and a hung connection must not delay a request. Waiting for a free
+ * socket counts towards the time-out, so there are plenty. The other end may have closed an idle connection, and a
+ * conditional write sent into it ends as unknown, so idle connections are closed here first.
  */
 const defaultRequestHandler = {
   connectionTimeout: 1000,
@@ -62,11 +62,11 @@ const defaultRequestHandler = {
 };
 
 /**
- * The table port over DynamoDB.
+ * The table port on DynamoDB.
  *
- * It makes its own client because the SDK's retries must be off: a conditional write that was applied, lost its answer and
- * is sent again by the SDK fails its own condition, and the caller who won would be told of a conflict. Whether to send
- * again is decided here.
+ * Creates its own client because the SDK's retries must be disabled: if a conditional write is applied but its response
+ * is lost, a retry by the SDK would fail the write's own condition and report a conflict to the caller who won. This
+ * class decides about retries instead.
  */
 export class DynamoDbTable implements KeyValueTable {
   readonly freeChecks = false;
@@ -106,20 +106,20 @@ export class DynamoDbTable implements KeyValueTable {
       const page = await this.#read(() => this.#client.send(command));
       const items = (page.Items ?? []).map(unmarshalItem).filter((item) => range.contains(item.key.sk));
       const more = page.LastEvaluatedKey !== undefined;
-      // An empty page with more behind it would leave the caller no place to go on from.
+      // An empty page with `more` would leave the caller no key to continue from.
       if (items.length > 0 || !more) return { items, more };
       start = page.LastEvaluatedKey?.['sk']?.S;
     }
   }
 
-  /** DynamoDB leaves out what has another prefix, but reads it all the same. */
+  /** Scans the table. DynamoDB omits items with other prefixes, but reads them all the same. */
   async *scan({ prefixes }: ScanOptions = {}): AsyncIterable<Item> {
     const filter = prefixes === undefined ? {} : prefixFilter(prefixes);
     let next: Promise<ScanCommandOutput> | undefined = this.#scanPage(filter, undefined);
     while (next !== undefined) {
       const { Items = [], LastEvaluatedKey }: ScanCommandOutput = await next;
       next = LastEvaluatedKey && this.#scanPage(filter, LastEvaluatedKey);
-      next?.catch(() => undefined); // told when it is awaited
+      next?.catch(() => undefined); // reported when awaited
       yield* Items.map(unmarshalItem);
     }
   }
@@ -166,7 +166,7 @@ export class DynamoDbTable implements KeyValueTable {
 
   async #writeOne(change: Change): Promise<WriteOutcome> {
     const send = this.#singleWrite(change);
-    // Without an expectation there is none that a repetition could find failed by the first try.
+    // Without an expectation, a repetition cannot fail because of the first attempt.
     const repeatable = change.expect === undefined;
     return this.#submit([change], repeatable, async () => {
       try {
@@ -205,7 +205,7 @@ export class DynamoDbTable implements KeyValueTable {
     });
   }
 
-  /** Sends a read until it is answered. */
+  /** Sends a read until it succeeds. */
   async #read<Answer>(send: () => Promise<Answer>): Promise<Answer> {
     for (const attempts = new Attempts(this.#retries); ; await attempts.next()) {
       try {
@@ -218,8 +218,8 @@ export class DynamoDbTable implements KeyValueTable {
   }
 
   /**
-   * Sends a write until it is known how it ended, or that this cannot be known.
-   * @param repeatable whether a write whose answer was lost may be sent once more
+   * Sends a write until its outcome is known, or known to be unknowable.
+   * @param repeatable whether a write may be sent again after its response was lost
    */
   async #submit(
     changes: readonly Change[],
@@ -232,28 +232,29 @@ export class DynamoDbTable implements KeyValueTable {
       try {
         const result = await send(token);
         if (!lost) return result;
-        // What was replaced may have been our own, and what is in the way too: a lost attempt that arrived late.
+        // The replaced item, or the conflicting one, may be this write's own: from a lost attempt that arrived late.
         return result.outcome === 'written' ? { outcome: 'written', old: [] } : await this.#lookBack(changes);
       } catch (error) {
         const failure = callFailure(error);
         if (failure === 'lost') {
           lost = true;
-          this.#telemetry?.problem('the table gave no answer to a write', error, { attempt: attempts.made });
+          this.#telemetry?.problem('no response from the table to a write', error, { attempt: attempts.made });
         }
         const givenUp = failure === 'final' || attempts.spent;
         if (lost && (givenUp || !repeatable)) return this.#lookBack(changes);
         if (failure === 'final') throw error;
         if (givenUp) throw new TableBusy({ cause: error });
-        // A cancelled transaction may be remembered under its token. But while an attempt may still arrive the token stays,
-        // since it keeps the transaction from happening twice.
+        // A cancelled transaction may be remembered under its token. But while an attempt may still arrive, the token
+        // must stay the same, because it prevents the transaction from being applied twice.
         if (!lost) token = randomUUID();
       }
     }
   }
 
   /**
-   * How a write ended whose answer was lost: it happened if one of its write tokens is found, since no other write has
-   * that. Nothing else is proof: what is gone or looks alike may be another's work, what is not there may yet come.
+   * Determines the outcome of a write whose response was lost: it happened if one of its write tokens is found, since
+   * no other write has them. Nothing else is proof: a missing or similar item may be the work of another write, and a
+   * lost write may still arrive.
    */
   async #lookBack(changes: readonly Change[]): Promise<WriteOutcome> {
     try {
@@ -263,7 +264,7 @@ export class DynamoDbTable implements KeyValueTable {
         if (found?.['r'] === change.put['r']) return { outcome: 'written', old: [] };
       }
     } catch (error) {
-      this.#telemetry?.problem('the table gave no answer to whether a write happened', error);
+      this.#telemetry?.problem('no response from the table to the question whether a write happened', error);
     }
     return { outcome: 'unknown' };
   }

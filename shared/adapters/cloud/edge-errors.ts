@@ -1,12 +1,12 @@
 import { CloudWatchClient, GetMetricDataCommand, type CloudWatchClientConfig } from '@aws-sdk/client-cloudwatch';
 
-/** CloudFront has its metrics there, whatever the region of its origins. */
+/** CloudFront's metrics are in this region, whatever the region of its origins. */
 const region = 'us-east-1';
-/** In seconds: of one value, and how far back the newest ones may lie. */
+/** In seconds: the period of one value, and the maximum age of the newest values. */
 const period = 300;
 const window = 900;
 
-/** Reads what CloudFront counts of the errors of distributions. */
+/** Reads the error rates of CloudFront distributions. */
 export class EdgeErrors {
   readonly #client: CloudWatchClient;
   readonly #distributions: readonly string[];
@@ -18,10 +18,11 @@ export class EdgeErrors {
   }
 
   /**
-   * The largest share of requests, in per cent, that one of them answered 5xx in the newest five minutes that there are numbers of; zero
-   * without requests. https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/programming-cloudwatch-metrics.html
+   * Returns the highest percentage of requests that one of the distributions answered with 5xx, in the newest five
+   * minutes with data; zero without requests.
+   * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/programming-cloudwatch-metrics.html
    *
-   * @param now in milliseconds
+   * @param now in milliseconds since the epoch
    */
   async percent(now: number): Promise<number> {
     const { MetricDataResults = [] } = await this.#client.send(

@@ -2,12 +2,12 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Expectation } from '../../ports/key-value-table.ts';
 import { marshal, storedName } from './attribute-values.ts';
 
-/** The parameters by which DynamoDB's writes take a condition. */
+/** The parameters of DynamoDB's writes for a condition. */
 export interface ConditionParameters {
   readonly ConditionExpression: string;
   readonly ExpressionAttributeNames: Record<string, string>;
   readonly ExpressionAttributeValues?: Record<string, AttributeValue>;
-  /** With a refusal comes the item as it is, which saves the caller a read. */
+  /** Returns the current item when the condition fails, which saves the caller a read. */
   readonly ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
 }
 
@@ -20,7 +20,7 @@ export function conditionParameters(expectation: Expectation): ConditionParamete
   return {
     ConditionExpression,
     ExpressionAttributeNames: Object.fromEntries(names.given()),
-    // DynamoDB refuses an empty map of values. Names there always are: every expression names something.
+    // DynamoDB rejects an empty map of values. Names are never empty: every expression has some.
     ...(marshalled.length === 0 ? {} : { ExpressionAttributeValues: Object.fromEntries(marshalled) }),
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
@@ -43,20 +43,23 @@ function compile(expectation: Expectation, names: Placeholders<string>, values: 
       const [first, ...others] = expectation.of.map((one) => compile(one, names, values));
       const word = expectation.is === 'all' ? 'AND' : 'OR';
       if (first === undefined) return ofNothing(word, names.of('pk'));
-      // DynamoDB refuses redundant parentheses: one term goes without, several are always a term of something longer
-      // or stand in the only pair there is.
+      // DynamoDB rejects redundant parentheses: a single term has none, and several terms are always part of a longer
+      // expression or in its only pair.
       return others.length === 0 ? first : `(${[first, ...others].join(` ${word} `)})`;
     }
   }
 }
 
-/** "All of nothing" holds of every item and "any of nothing" of none; DynamoDB has no words for true and false. */
+/**
+ * Translates an empty list: "all of nothing" holds for every item and "any of nothing" for none. DynamoDB has no
+ * literals for true and false.
+ */
 function ofNothing(word: 'AND' | 'OR', pk: string): string {
   const opposite = word === 'AND' ? 'OR' : 'AND';
   return `(attribute_exists(${pk}) ${opposite} attribute_not_exists(${pk}))`;
 }
 
-/** Hands out one placeholder for each distinct thing. */
+/** Assigns one placeholder to each distinct value. */
 class Placeholders<T> {
   readonly #sign: string;
   readonly #placeholders = new Map<T, string>();

@@ -1,6 +1,6 @@
 import type * as Lambda from '@aws-sdk/client-lambda';
 
-/** A function could not be invoked, or failed: one line that says why, and what to do. */
+/** A function could not be invoked, or failed. The message is one line that says why, and what to do. */
 export class InvocationFailed extends Error {
   constructor(message: string) {
     super(message);
@@ -8,27 +8,30 @@ export class InvocationFailed extends Error {
   }
 }
 
-/** Loads the SDK, which is not installed with the package: most who use that have no deployment in the cloud. @throws InvocationFailed */
+/**
+ * Loads the SDK, which is not installed with the package because most of its users have no cloud deployment. @throws
+ * InvocationFailed
+ */
 async function loadSdk(): Promise<typeof Lambda> {
   try {
     return await import('@aws-sdk/client-lambda');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new InvocationFailed(
-      'a deployment in the cloud is reached by the AWS SDK, which is not installed; run: npm install @aws-sdk/client-lambda',
+      'access to a cloud deployment needs the AWS SDK, which is not installed; run: npm install @aws-sdk/client-lambda',
     );
   }
 }
 
-/** What errors of the SDK have in common. */
+/** The common properties of SDK errors. */
 interface SdkError {
   readonly name: string;
   readonly message: string;
 }
 
 /**
- * A function of AWS Lambda that somebody invokes by hand, with their own credentials: those of the SDK's usual chain (environment,
- * profile, single sign-on, the machine's role). The SDK is loaded when it is first invoked.
+ * An AWS Lambda function that an operator invokes with credentials from the SDK's default chain (environment, profile,
+ * single sign-on, the machine's role). Loads the SDK on the first call.
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
 export class LambdaFunction {
@@ -36,8 +39,8 @@ export class LambdaFunction {
   readonly #region: string | undefined;
 
   /**
-   * @param name its name or ARN
-   * @param region undefined: that of the ARN or, of a name, that of the environment or the profile
+   * @param name the function's name or ARN
+   * @param region default: the region of the ARN, or for a name the region of the environment or the profile
    */
   constructor(name: string, region?: string) {
     this.#name = name;
@@ -47,11 +50,11 @@ export class LambdaFunction {
   }
 
   /**
-   * Invokes it and waits for its answer. Nothing is sent twice: what failed half-way may have been done.
+   * Invokes the function and waits for its response. Never retries, because a failed call may have taken effect.
    * @throws InvocationFailed
    */
   async invoke(payload: object): Promise<unknown> {
-    // It would speak of versions of Node.js in between the lines of the program.
+    // The SDK would print warnings about Node.js versions among the program's output.
     process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
     const { InvokeCommand, LambdaClient } = await loadSdk();
     const client = new LambdaClient({ maxAttempts: 1, ...(this.#region !== undefined && { region: this.#region }) });
@@ -74,15 +77,15 @@ export class LambdaFunction {
   #explained({ name, message }: SdkError): string {
     const said = message.replaceAll(/\s+/g, ' ').trim();
     if (name === 'ResourceNotFoundException') {
-      return `there is no function ${this.#name} in ${this.#region ?? 'the region of the profile'}: look at the name and the region`;
+      return `there is no function ${this.#name} in ${this.#region ?? 'the region of the profile'}: check the name and the region`;
     }
     if (name === 'CredentialsProviderError') {
-      return 'no credentials of AWS were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
+      return 'no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
     }
     if (/region (is missing|not accepted)/i.test(message))
-      return 'no region of AWS is known: say --aws-region, or set AWS_REGION';
+      return 'no AWS region is known: pass --aws-region, or set AWS_REGION';
     const endpoint = process.env['AWS_ENDPOINT_URL_LAMBDA'] ?? process.env['AWS_ENDPOINT_URL'];
-    const elsewhere = endpoint === undefined ? '' : `; the environment says that AWS is at ${endpoint}`;
+    const elsewhere = endpoint === undefined ? '' : `; the environment sets the AWS endpoint to ${endpoint}`;
     return `AWS did not invoke ${this.#name}: ${[name, said].filter(Boolean).join(': ')}${elsewhere}`;
   }
 }

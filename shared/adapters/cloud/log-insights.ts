@@ -9,21 +9,22 @@ import {
 import type { LoggedRequests, RequestLog } from '../../ports/request-log.ts';
 
 export interface LogInsightsOptions {
-  /** The names of the log groups that requests are logged in. */
+  /** The names of the log groups with request logs. */
   readonly groups: readonly string[];
-  /** Milliseconds between two looks at whether a query is done. */
+  /** The interval, in milliseconds, of checks whether a query is complete. */
   readonly pollTime?: number;
-  /** Lines that an answer has at most. */
+  /** The maximum number of rows of a result. */
   readonly maxLines?: number;
-  /** Settings of the SDK's client. What is left out comes from the environment. */
+  /** SDK client settings. Omitted settings come from the environment. */
   readonly client?: CloudWatchLogsClientConfig;
 }
 
-/** More lines an answer never has. https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html */
+/** The service's limit. https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html */
 const maxLines = 10_000;
 
 /**
- * The log of requests in CloudWatch Logs, summed up by Logs Insights: nobody has to carry it anywhere, and it may be asked again.
+ * The request log in CloudWatch Logs, aggregated by Logs Insights, so that logs need not be exported and can be queried
+ * again.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
  */
 export class LogInsights implements RequestLog {
@@ -39,7 +40,7 @@ export class LogInsights implements RequestLog {
     this.#maxLines = options.maxLines ?? maxLines;
   }
 
-  /** @throws Error if a query fails */
+  /** Sums up requests by payer and class. @throws Error if a query fails */
   between(from: number, until: number): Promise<readonly LoggedRequests[]> {
     return this.#between(this.#groups, from, until);
   }
@@ -47,18 +48,18 @@ export class LogInsights implements RequestLog {
   async #between(groups: readonly string[], from: number, until: number): Promise<readonly LoggedRequests[]> {
     const lines = await this.#ask(groups, from, until);
     if (lines === undefined) {
-      // The refusal does not say which group it is about.
+      // The error does not name the log group.
       const found = groups.length === 1 ? [] : groups.map((group) => this.#between([group], from, until));
       return added((await Promise.all(found)).flat());
     }
     if (lines.length < this.#maxLines) return lines.map(requestsOf);
-    // There may be more of them than are told.
+    // There may be more rows than were returned.
     if (until - from <= 1) throw new Error(`more than ${this.#maxLines} projects sent requests in a millisecond`);
     const middle = Math.floor((from + until) / 2);
     return added([...(await this.#between(groups, from, middle)), ...(await this.#between(groups, middle, until))]);
   }
 
-  /** Returns the rows of the answer; undefined if one of the groups can have nothing of that time. */
+  /** Returns the rows of a query, or undefined if one of the groups cannot have logs for that time. */
   async #ask(
     groups: readonly string[],
     from: number,
@@ -69,7 +70,8 @@ export class LogInsights implements RequestLog {
     for (;;) {
       const { status, results = [] } = await this.#client.send(new GetQueryResultsCommand({ queryId }));
       if (status === 'Complete') return results;
-      if (status !== 'Running' && status !== 'Scheduled') throw new Error(`a query of the logs ended as ${status}`);
+      if (status !== 'Running' && status !== 'Scheduled')
+        throw new Error(`a query of the logs ended with status ${status}`);
       await new Promise((resolve) => setTimeout(resolve, this.#pollTime));
     }
   }
@@ -77,7 +79,7 @@ export class LogInsights implements RequestLog {
   async #start(groups: readonly string[], from: number, until: number): Promise<string | undefined> {
     const command = new StartQueryCommand({
       logGroupNames: [...groups],
-      // Whole seconds, the last one included; the query itself knows milliseconds.
+      // Whole seconds, the last one included; the query itself filters by milliseconds.
       startTime: Math.floor(from / 1000),
       endTime: Math.ceil(until / 1000),
       queryString: queryOf(from, until),
@@ -93,12 +95,12 @@ export class LogInsights implements RequestLog {
 }
 
 /**
- * How a query of a time is refused that ends before a group was created, or before its retention reaches: the exception is that of a
- * query with a mistake, only its words differ.
+ * Matches the error for a query of a time before a log group was created or beyond its retention. Its exception is the
+ * same as for a malformed query; only the text differs.
  */
 const outsideOfLog = /before the log groups? creation time|exceeds the log groups? log retention/;
 
-/** What is charged has a class. */
+/** Builds the query. Requests that are charged have a class. */
 function queryOf(from: number, until: number): string {
   return [
     `filter message = "request" and ispresent(class)`,
@@ -118,10 +120,11 @@ function requestsOf(line: readonly ResultField[]): LoggedRequests {
   };
 }
 
-/** Numbers come as text, large ones perhaps with an exponent. */
+/** Parses a number. Numbers arrive as text, large ones possibly with an exponent. */
 function wholeNumber(text: string | undefined): number {
   const value = Number(text);
-  if (text === undefined || !Number.isSafeInteger(value)) throw new Error(`the logs answer ${text} for a number`);
+  if (text === undefined || !Number.isSafeInteger(value))
+    throw new Error(`the logs returned ${text} instead of a number`);
   return value;
 }
 

@@ -8,19 +8,19 @@ import {
 } from '@aws-sdk/client-s3';
 import { partsInFlight, type BlobPart } from './blob-parts.ts';
 
-/** What an object is to be called and what is kept beside its bytes. */
+/** The name and metadata of a new object. */
 export interface NewObject {
   readonly Bucket: string;
   readonly Key: string;
   readonly Metadata: Record<string, string>;
 }
 
-/** One object on its way into S3, part by part. */
+/** An object being uploaded to S3 in parts. */
 export class MultipartUpload {
   readonly #client: S3Client;
   readonly #target: { readonly Bucket: string; readonly Key: string; readonly UploadId: string | undefined };
   readonly #cancelled = new AbortController();
-  /** A part that failed stays here, and fails whatever waits next. */
+  /** The uploads of parts. A failed one stays, and rejects every later wait. */
   readonly #inFlight = new Set<Promise<void>>();
   readonly #done: CompletedPart[] = [];
 
@@ -35,16 +35,16 @@ export class MultipartUpload {
     return new MultipartUpload(client, object, UploadId);
   }
 
-  /** Takes a part, and returns as soon as there is room for another. */
+  /** Starts uploading a part. Resolves as soon as there is room for another. */
   async add(part: BlobPart): Promise<void> {
     const sent = this.#send(part).then(() => void this.#inFlight.delete(sent));
     this.#inFlight.add(sent);
-    // Whoever waits next learns of a failure; until then it must not count as unhandled.
+    // The next wait reports a failure; until then it must not count as unhandled.
     sent.catch(() => undefined);
     if (this.#inFlight.size >= partsInFlight) await Promise.race(this.#inFlight);
   }
 
-  /** Makes the parts one object. */
+  /** Combines the parts into one object. */
   async complete(): Promise<void> {
     await Promise.all(this.#inFlight);
     const list = { Parts: this.#done };
@@ -52,8 +52,8 @@ export class MultipartUpload {
   }
 
   /**
-   * Gives the upload up. Does not throw: whoever gives up has a reason to report already, and what S3 keeps of an upload
-   * that could not be aborted goes by the bucket's lifecycle rule for incomplete uploads.
+   * Aborts the upload. Never throws: the caller already has an error to report, and the bucket's lifecycle rule for
+   * incomplete uploads removes what could not be aborted.
    */
   async abort(): Promise<void> {
     this.#cancelled.abort();
@@ -69,7 +69,7 @@ export class MultipartUpload {
       ChecksumAlgorithm: 'CRC32',
     });
     const { ETag, ChecksumCRC32 } = await this.#client.send(command, { abortSignal: this.#cancelled.signal });
-    // Not every server that speaks S3 answers with the checksum.
+    // Not every S3-compatible server returns the checksum.
     this.#done[number - 1] = { PartNumber: number, ETag, ...(ChecksumCRC32 === undefined ? {} : { ChecksumCRC32 }) };
   }
 }

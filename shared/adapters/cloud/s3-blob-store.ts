@@ -27,19 +27,19 @@ import { MultipartUpload, type NewObject } from './multipart-upload.ts';
 
 export interface S3BlobStoreOptions {
   readonly bucket: string;
-  /** What stands before each reference in the name of its object. */
+  /** The prefix of each blob's object key. */
   readonly prefix?: string;
-  /** Settings of the SDK's client: region, endpoint, credentials. What is left out comes from the environment. */
+  /** SDK client settings: region, endpoint, credentials. Omitted settings come from the environment. */
   readonly client?: S3ClientConfig;
 }
 
-/** S3 deletes this many objects with one request. */
+/** The maximum number of objects in one DeleteObjects request. */
 const deletedAtOnce = 1000;
 
 /**
- * Integrity: every upload carries a CRC-32 (S3 refuses bytes that arrive differently, and keeps the checksum), since Node
- * computes that in native code at several GB/s. Answers are not checked against it: TLS guards the way back, and by the
- * time a whole blob has been summed its bytes are with the reader.
+ * Every upload carries a CRC-32, which Node computes natively at several GB/s; S3 rejects bytes that do not match and
+ * stores the checksum. Responses are not checked against it: TLS protects them, and by the time a whole blob has been
+ * summed its bytes have been passed on.
  */
 const checksums = {
   requestChecksumCalculation: 'WHEN_SUPPORTED',
@@ -47,8 +47,8 @@ const checksums = {
 } as const;
 
 /**
- * A copy reads one blob while it writes another: were the sockets limited, enough copies could each hold one and wait for
- * ever for a second. How many requests run at once is limited where they come in.
+ * Not limited, because a copy reads one blob while it writes another: with a limit, enough copies could each hold one
+ * socket and wait forever for a second. The number of concurrent requests is limited where they arrive.
  */
 const defaultRequestHandler = {
   connectionTimeout: 2000,
@@ -57,7 +57,7 @@ const defaultRequestHandler = {
   httpsAgent: { maxSockets: Infinity },
 };
 
-/** The blob store port over a bucket of S3, or of anything that speaks S3. */
+/** The blob store port on an S3 bucket, or on any S3-compatible service. */
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -66,7 +66,7 @@ export class S3BlobStore implements BlobStore {
   constructor({ bucket, prefix = 'blobs/', client }: S3BlobStoreOptions) {
     this.#client = new S3Client({
       requestHandler: defaultRequestHandler,
-      // The SDK opens a new connection for every request that asks first.
+      // With it, the SDK would open a new connection for every request.
       expectContinueHeader: false,
       ...checksums,
       ...client,
@@ -111,7 +111,7 @@ export class S3BlobStore implements BlobStore {
           ...(Range === undefined ? {} : { Range }),
         }),
       );
-      // The SDK types the body for browsers too; in Node it is the response of node:http.
+      // The SDK's type covers browsers too; in Node, the body is the response of node:http.
       const body = Body as Readable;
       const stored = range === undefined ? ContentLength : sizeIn(ContentRange);
       if (stored !== size || ContentLength !== lengthOf(size, range)) {
@@ -137,7 +137,7 @@ export class S3BlobStore implements BlobStore {
       const Objects = some.map((ref) => ({ Key: this.#prefix + ref }));
       const command = new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } });
       try {
-        // 200, whatever became of the single objects.
+        // DeleteObjects returns 200 even if single objects failed.
         const { Errors = [] } = await this.#client.send(command);
         for (const { Key, Code, Message } of Errors) {
           left.push(...(Key === undefined ? some : [Key.slice(this.#prefix.length)]));
@@ -152,7 +152,7 @@ export class S3BlobStore implements BlobStore {
     if (left.length > 0) throw new BlobsNotRemoved(left, reason, { cause });
   }
 
-  /** What is written is durable: nothing is kept aside. */
+  /** Written blobs are durable, so there is nothing to drop. */
   abandon(): void {}
 
   async *list(): AsyncIterable<BlobDescription> {
@@ -171,14 +171,15 @@ export class S3BlobStore implements BlobStore {
       const { ContentLength = 0, LastModified, Metadata = {} } = await this.#client.send(command);
       return { ref, size: ContentLength, writtenAt: LastModified?.getTime() ?? 0, owner: ownerIn(Metadata) };
     } catch (error) {
-      // An answer to HEAD has no body to say NoSuchKey in.
+      // A response to HEAD has no body with the code NoSuchKey.
       if (error instanceof Error && error.name === 'NotFound') throw new BlobMissing(ref, { cause: error });
       throw error;
     }
   }
 
-  async check(): Promise<void> {
+  async check(): Promise<{ readonly writable: boolean }> {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }));
+    return { writable: true };
   }
 
   /** Closes idle connections. */
@@ -186,7 +187,10 @@ export class S3BlobStore implements BlobStore {
     this.#client.destroy();
   }
 
-  /** The key goes as base64url: metadata is ASCII of 2 KB, and percent signs could treble a key of 1,024 bytes. */
+  /**
+   * Describes a blob's object. The key is base64url-encoded: metadata is limited to 2 KB of ASCII, and percent escapes
+   * could triple a key of 1,024 bytes.
+   */
   #newObject(ref: BlobRef, { bucketId, key }: BlobOwner): NewObject {
     const Metadata = { 'bucket-id': bucketId, key: Buffer.from(key).toString('base64url') };
     return { Bucket: this.#bucket, Key: this.#prefix + ref, Metadata };
@@ -197,7 +201,7 @@ function lengthOf(size: number, range: ByteRange | undefined): number {
   return range === undefined ? size : range.last - range.first + 1;
 }
 
-/** The size of the whole in `bytes 0-9/1234`. */
+/** Returns the total size in `bytes 0-9/1234`. */
 function sizeIn(contentRange: string | undefined): number | undefined {
   const [, size] = /\/(\d+)$/.exec(contentRange ?? '') ?? [];
   return size === undefined ? undefined : Number(size);
@@ -208,10 +212,13 @@ function ownerIn({ 'bucket-id': bucketId, key }: Readonly<Record<string, string>
   return { bucketId, key: Buffer.from(key, 'base64url').toString() };
 }
 
-/** What lies in the bucket under any other name was not written here. */
+/** Objects with other names in the bucket were not written by this store. */
 const blobRefPattern = /^[A-Za-z0-9_-]{24,64}$/;
 
-/** Two random characters spread the names over S3's partitions, the time tells a blob's age, the rest makes it unique. */
+/**
+ * Creates a reference: two random characters spread the names over S3's partitions, the time gives a blob's age, the
+ * rest makes it unique.
+ */
 function newBlobRef(): BlobRef {
   const time = Buffer.alloc(6);
   time.writeUIntBE(Date.now(), 0, 6);
@@ -223,8 +230,8 @@ function newBlobRef(): BlobRef {
 }
 
 /**
- * A stream that `return()` frees even when nothing was read from it: Node's own iterator is a generator, and one that was
- * never started has nothing to clean up.
+ * Wraps a stream so that `return()` frees it even if nothing was read: Node's own iterator is a generator, and one that
+ * was never started has nothing to clean up.
  */
 function closing(stream: Readable): AsyncIterable<Uint8Array> {
   return {
@@ -234,7 +241,8 @@ function closing(stream: Readable): AsyncIterable<Uint8Array> {
         next: () => chunks.next(),
         return: async () => {
           stream.destroy();
-          // Waits, where it was started, for the iterator to let go, and keeps it from telling of a premature end.
+          // If it was started, waits for the iterator to let go of the stream, so that it does not report a premature
+          // end.
           await chunks.return?.();
           return { done: true, value: undefined };
         },

@@ -1,14 +1,14 @@
 import { PublishCommand, SNSClient, type SNSClientConfig } from '@aws-sdk/client-sns';
 import type { AlarmChange, Delivery, Notification, Notifier } from '../../ports/notifier.ts';
 
-/** Milliseconds for one attempt; the SDK makes three. */
+/** The time-out of one attempt in milliseconds; the SDK makes three. */
 const timeout = 5000;
-/** SNS takes no longer ones. */
+/** SNS's maximum length of a subject. */
 const subjectLength = 100;
 
 /**
- * Publishes notifications to SNS topics, each in the region that its ARN names. Whoever may publish there is a matter of the
- * topic's policy and of the function's rights. Settings of the SDK that are not given come from the environment.
+ * Publishes notifications to SNS topics, each in the region of its ARN. The topic's policy and the function's
+ * permissions decide where it may publish. Omitted SDK settings come from the environment.
  */
 export class SnsTopics implements Notifier {
   readonly #settings: SNSClientConfig;
@@ -20,14 +20,14 @@ export class SnsTopics implements Notifier {
 
   async send({ target, body, alarm, id }: Notification): Promise<Delivery> {
     const region = target.split(':')[3];
-    if (!region) return { outcome: 'refused', reason: 'this is no topic' };
+    if (!region) return { outcome: 'refused', reason: 'this is not an SNS topic' };
     try {
       await this.#client(region).send(
         new PublishCommand({
           TopicArn: target,
           Subject: subjectOf(alarm),
           Message: body,
-          // A topic that keeps an order also drops what comes twice.
+          // A FIFO topic also needs an id for deduplication.
           ...(target.endsWith('.fifo') && { MessageGroupId: id.split('.').at(-1), MessageDeduplicationId: id }),
         }),
       );
@@ -48,7 +48,7 @@ export class SnsTopics implements Notifier {
   }
 }
 
-/** What mails of the topic have for a subject, as CloudWatch has it: ASCII, without line breaks. */
+/** Returns the subject of the topic's e-mails, in the style of CloudWatch: ASCII, without line breaks. */
 function subjectOf({ name, state }: AlarmChange): string {
   return `${state}: "${name}"`.replace(/[^\x20-\x7e]/g, '?').slice(0, subjectLength);
 }

@@ -1,27 +1,27 @@
 import type { QueryOptions } from '../../ports/key-value-table.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 
-/** No sort key has more bytes, and DynamoDB refuses longer ones even as a bound. */
+/** The maximum length of a sort key in bytes. DynamoDB rejects longer ones, even as a bound. */
 const maxSortKeyLength = 1024;
 
-/** The part of a partition that a query walks, in the terms in which DynamoDB can be asked. */
+/** The part of a partition that a query reads, in terms that DynamoDB supports. */
 export interface SortKeyRange {
-  /** The least and the greatest sort key to ask for, both inclusive. They may take in a little more than is wanted. */
+  /** The lowest and the highest sort key to query, both inclusive. May include slightly more than wanted. */
   readonly low: string | undefined;
   readonly high: string | undefined;
-  /** The walk begins behind this sort key: DynamoDB's ExclusiveStartKey, which need not be a stored one. */
+  /** Starts after this sort key: DynamoDB's ExclusiveStartKey, which need not exist. */
   readonly start: string | undefined;
-  /** Whether a sort key is wanted: the exact answer. */
+  /** Tells exactly whether a sort key is wanted. */
   readonly contains: (sk: string) => boolean;
 }
 
 /**
- * KeyedMutex the options of a query into one range, since a key condition takes a single comparison of the sort key.
- * Undefined: nothing can be in the range.
+ * Combines the options of a query into one range, since a key condition allows only one comparison of the sort key.
+ * Returns undefined if the range is empty.
  */
 export function sortKeyRange({ from, after, prefix, reverse = false }: QueryOptions): SortKeyRange | undefined {
   if (prefix !== undefined && !fits(prefix)) return undefined;
-  // No sort key is empty: everything is from '' on.
+  // Sort keys are not empty, so every key is at or after ''.
   const low = greater(from ?? '', prefix ?? '');
   const behindPrefix = successor(prefix ?? '');
   if (reverse) {
@@ -32,7 +32,7 @@ export function sortKeyRange({ from, after, prefix, reverse = false }: QueryOpti
   return between({ low: after, high: behindPrefix, start: after });
 }
 
-/** The range of `low` ≤ sort key < `high`, without `start` itself. */
+/** Returns the range of `low` ≤ sort key < `high`, without `start` itself. */
 function between({ low, high, start }: { low: string; high?: string | undefined; start?: string | undefined }) {
   if (high !== undefined && compareUtf8(low, high) >= 0) return undefined;
   return {
@@ -45,8 +45,8 @@ function between({ low, high, start }: { low: string; high?: string | undefined;
 }
 
 /**
- * The least string behind all that begin with this prefix: its last character replaced by the next one. A string cannot
- * hold the byte 0xFF, and surrogates are no characters. Undefined: nothing lies behind them.
+ * Returns the lowest string after all those with this prefix: replaces its last character by the next one. Strings
+ * cannot contain the byte 0xFF, and surrogates are not characters. Returns undefined if there is none.
  */
 export function successor(prefix: string): string | undefined {
   const characters = [...prefix];
@@ -70,17 +70,17 @@ function fits(key: string): boolean {
   return Buffer.byteLength(key) <= maxSortKeyLength;
 }
 
-/** The greatest sort key that DynamoDB accepts and that is not above this one. It has no empty keys. */
+/** Returns the highest valid sort key that is not above this one, or undefined: DynamoDB has no empty keys. */
 function roundDown(key: string): string | undefined {
   return (fits(key) ? key : cut(key, maxSortKeyLength)) || undefined;
 }
 
-/** A sort key that DynamoDB accepts and that is not below this one. The successor may be a byte longer than what it follows. */
+/** Returns a valid sort key that is not below this one. The successor of a key may be a byte longer. */
 function roundUp(key: string): string | undefined {
   return fits(key) ? key : successor(cut(key, maxSortKeyLength - 1));
 }
 
-/** The beginning of a string, in whole characters of at most so many bytes. */
+/** Truncates a string to this many bytes, in whole characters. */
 function cut(text: string, bytes: number): string {
   const buffer = Buffer.from(text);
   let end = bytes;

@@ -1,9 +1,9 @@
 import { SendMessageBatchCommand, SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 
-/** SQS takes no more at once. */
+/** The maximum number of messages in one SQS request. */
 const batch = 10;
 
-/** A queue of SQS to which messages are sent. Settings of the SDK that are not given come from the environment. */
+/** Sends messages to an SQS queue. Omitted SDK settings come from the environment. */
 export class SqsQueue {
   readonly #client: SQSClient;
   readonly #url: string;
@@ -13,7 +13,7 @@ export class SqsQueue {
     this.#url = url;
   }
 
-  /** Sends messages, in no particular order. @throws Error if one of them was not taken */
+  /** Sends messages, in no particular order. @throws Error if one of them was rejected */
   async send(messages: readonly object[]): Promise<void> {
     for (let at = 0; at < messages.length; at += batch) {
       const Entries = messages

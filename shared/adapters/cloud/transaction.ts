@@ -3,18 +3,18 @@ import type { Attributes, Change, Condition, ItemKey } from '../../ports/key-val
 import { marshalItem, marshalKey, unmarshalIfAny } from './attribute-values.ts';
 import { conditionParameters } from './expectation-expression.ts';
 
-/** Changes, and conditions of items that none of them changes. */
+/** Changes, and conditions on items that they do not change. */
 export interface Operations {
   readonly changes: readonly Change[];
   readonly checks: readonly Condition[];
 }
 
 /**
- * DynamoDB refuses two operations on one item: a condition of a changed item becomes part of its change.
- * @throws TypeError if there is nothing to do, or one item is named twice
+ * Merges conditions on changed items into their changes, since DynamoDB rejects two operations on one item.
+ * @throws TypeError if there is no operation, or an item is named twice
  */
 export function mergeConditions(changes: readonly Change[], conditions: readonly Condition[]): Operations {
-  if (changes.length + conditions.length === 0) throw new TypeError('a write of nothing');
+  if (changes.length + conditions.length === 0) throw new TypeError('a write needs at least one change or condition');
   const checks = byItem(conditions);
   byItem(changes);
   const merged = changes.map((change) => {
@@ -27,7 +27,7 @@ export function mergeConditions(changes: readonly Change[], conditions: readonly
   return { changes: merged, checks: [...checks.values()] };
 }
 
-/** The operations of a transaction: the changes in order, then the checks. */
+/** Returns the operations of a transaction: the changes in order, then the checks. */
 export function transactItems(tableName: string, { changes, checks }: Operations): TransactWriteItem[] {
   const TableName = tableName;
   return [
@@ -43,7 +43,10 @@ export function transactItems(tableName: string, { changes, checks }: Operations
   ];
 }
 
-/** The items whose expectation failed; the reasons of a cancelled transaction stand in the order of its operations. */
+/**
+ * Returns the items whose expectation failed. The cancellation reasons of a transaction are in the order of its
+ * operations.
+ */
 export function failedExpectations(
   { changes, checks }: Operations,
   reasons: readonly CancellationReason[] = [],
@@ -54,10 +57,10 @@ export function failedExpectations(
   });
 }
 
-/** @throws TypeError if two name the same item */
+/** Indexes operations by item. @throws TypeError if two name the same item */
 function byItem<T extends { readonly key: ItemKey }>(operations: readonly T[]): Map<string, T> {
   const map = new Map(operations.map((operation) => [identity(operation.key), operation]));
-  if (map.size < operations.length) throw new TypeError('two changes or two conditions of one item');
+  if (map.size < operations.length) throw new TypeError('two changes or two conditions name the same item');
   return map;
 }
 

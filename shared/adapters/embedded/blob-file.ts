@@ -1,16 +1,16 @@
 import type { BlobOwner } from '../../ports/blob-store.ts';
 
 /**
- * The form of a blob's file: a header of fixed size, then the bytes and nothing else, so that a range lies at a known place and
- * the size of the file tells the size of the blob.
+ * The format of a blob file: a header of fixed size followed by the bytes, so that ranges have known offsets and the
+ * file size gives the blob size.
  *
  *     0   "STILBLOB"
- *     8   version of this form, 1
+ *     8   version of this format, 1
  *     9   size of the bucket id
  *     10  size of the key, 16 bits, little-endian
  *     12  bucket id, key; zeros up to 1,152
  *
- * The owner is there for the scrub, and for whoever has to make sense of the files without the table.
+ * The owner is for the scrub, and for recovering files without the table.
  */
 export const headerSize = 1152;
 
@@ -18,7 +18,7 @@ const magic = Buffer.from('STILBLOB');
 const version = 1;
 const textStart = 12;
 
-/** Writes the header to the beginning of a buffer. */
+/** Writes the header at the start of a buffer. */
 export function writeHeader(target: Buffer, { bucketId, key }: BlobOwner): void {
   const bucketIdSize = Buffer.byteLength(bucketId);
   const keySize = Buffer.byteLength(key);
@@ -34,7 +34,10 @@ export function writeHeader(target: Buffer, { bucketId, key }: BlobOwner): void 
   target.write(key, textStart + bucketIdSize);
 }
 
-/** The owner a header names, or undefined if this is no whole header of a known version: the file was never finished. */
+/**
+ * Returns the owner that a header names, or undefined if the header is incomplete or of an unknown version: the file
+ * was never finished.
+ */
 export function readHeader(bytes: Buffer): BlobOwner | undefined {
   if (bytes.length < headerSize || !bytes.subarray(0, magic.length).equals(magic)) return undefined;
   if (bytes[magic.length] !== version) return undefined;

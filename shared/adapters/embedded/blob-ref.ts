@@ -2,8 +2,9 @@ import type { BlobRef } from '../../ports/blob-store.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 
 /**
- * Names of blobs: 2 random hexadecimal digits, which are also the name of the directory, or `sm` for a small one; the time in 8
- * characters; 20 random characters. The alphabet is in ASCII order, so names that begin alike rise with time.
+ * References of blobs: 2 random hexadecimal digits, which are also the directory name, or `sm` for a small blob; the
+ * time in 8 characters; 20 random characters. The alphabet is in ASCII order, so references with the same beginning
+ * sort by time.
  */
 const alphabet = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 const form = /^[0-9a-f]{2}[-0-9A-Z_a-z]{28}$/;
@@ -15,13 +16,13 @@ const randomCharacters = 20;
 /** The directories of a store. */
 export const directories: readonly string[] = Array.from({ length: 256 }, (_, index) => hex(index));
 
-/** A name that no other blob has, for one that is a file. */
+/** Returns a unique reference for a blob stored as a file. */
 export function blobRef(now: number, randomness: Randomness): BlobRef {
   const random = randomness.bytes(1 + randomCharacters);
   return hex(random[0]!) + nameOf(now, random.subarray(1));
 }
 
-/** A name that no other blob has, for one that lies among the small ones. */
+/** Returns a unique reference for a small blob. */
 export function smallBlobRef(now: number, randomness: Randomness): BlobRef {
   return `sm${nameOf(now, randomness.bytes(randomCharacters))}`;
 }
@@ -34,12 +35,12 @@ function nameOf(now: number, random: Uint8Array): string {
   return name;
 }
 
-/** Whether a string can be the name of a blob that is a file. */
+/** Tells whether a string can be the reference of a blob stored as a file. */
 export function isBlobRef(text: string): boolean {
   return form.test(text);
 }
 
-/** Whether a string can be the name of a small blob. */
+/** Tells whether a string can be the reference of a small blob. */
 export function isSmallBlobRef(text: string): boolean {
   return smallForm.test(text);
 }
@@ -48,7 +49,7 @@ export function directoryOf(ref: BlobRef): string {
   return ref.slice(0, timeStart);
 }
 
-/** When the blob's write began, in milliseconds since the epoch. */
+/** Returns when the write of a blob began, in milliseconds since the epoch. */
 export function timeOf(ref: BlobRef): number {
   return [...ref.slice(timeStart, timeEnd)].reduce((ms, character) => ms * 64 + alphabet.indexOf(character), 0);
 }

@@ -1,6 +1,6 @@
 /**
- * Buffers of one size that are used again: a new one for each upload would keep the collector busy with memory outside of its heap. Keeps so
- * many at most, and makes new ones when it has none.
+ * A pool of buffers of one size. Allocating a new one for each upload would burden the garbage collector with memory
+ * outside its heap. Keeps a limited number of buffers and allocates more when empty.
  */
 export class BufferPool {
   readonly #size: number;
@@ -13,12 +13,12 @@ export class BufferPool {
     this.#maxKept = maxKept;
   }
 
-  /** Returns a buffer that holds anything. Whoever takes it gives it back, or leaves it to the collector. */
+  /** Returns a buffer with arbitrary contents. The caller gives it back or leaves it to the garbage collector. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#size);
   }
 
-  /** Takes a buffer back that nobody reads or writes any more, nor a system call. */
+  /** Returns a buffer to the pool. Neither the caller nor a system call may still use it. */
   give(buffer: Buffer): void {
     if (this.#free.length < this.#maxKept) this.#free.push(buffer);
   }

@@ -1,29 +1,29 @@
 import { syncDirectory } from './durable-directory.ts';
 
-/** The sync under way of one directory, and the one that whoever comes meanwhile has to wait for. */
+/** The running sync of a directory, and the next one, for which later callers wait. */
 interface Turn {
   running: Promise<void>;
   next: Promise<void> | undefined;
 }
 
 /**
- * Syncs directories for many writers at once. An entry may have been created just after a running sync looked, so a writer never
- * joins that one; all who come while it runs share the next.
+ * Syncs directories for many concurrent writers. A running sync may miss an entry created after it started, so a writer
+ * never joins one; all writers that arrive while it runs share the next.
  */
 export class DirectorySync {
-  readonly #mutex = new Map<string, Turn>();
+  readonly #turns = new Map<string, Turn>();
   readonly #syncDirectory: (path: string) => Promise<void>;
 
   constructor(sync = syncDirectory) {
     this.#syncDirectory = sync;
   }
 
-  /** Resolves once a sync of this directory that began after the call has ended. */
+  /** Resolves when a sync of this directory that began after the call has ended. */
   sync(path: string): Promise<void> {
-    const turn = this.#mutex.get(path);
+    const turn = this.#turns.get(path);
     if (turn === undefined) {
       const first: Turn = { running: this.#syncDirectory(path), next: undefined };
-      this.#mutex.set(path, first);
+      this.#turns.set(path, first);
       this.#follow(path, first);
       return first.running;
     }
@@ -40,10 +40,10 @@ export class DirectorySync {
     return turn.running;
   }
 
-  /** Forgets the directory when a sync ends and nobody waits for another. */
+  /** Forgets the directory when a sync ends and no other is waiting. */
   #follow(path: string, turn: Turn): void {
     const forget = (): void => {
-      if (turn.next === undefined) this.#mutex.delete(path);
+      if (turn.next === undefined) this.#turns.delete(path);
     };
     turn.running.then(forget, forget);
   }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const fsyncFile = promisify(fsync);
 
-/** Makes the entries of a directory survive a loss of power. Syncing a file does not sync the name it was created under. */
+/** Makes the entries of a directory survive a power failure. Syncing a file does not sync its directory entry. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -15,15 +15,15 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Creates a directory that only its owner may enter, and those above it, each durable in its parent. */
+/** Creates a directory that only its owner may enter, and its missing parents, each durable in its parent. */
 export async function ensureDirectory(path: string): Promise<void> {
   for (const created of await createMissing(resolve(path))) await syncDirectory(dirname(created));
 }
 
 /**
- * Creates a directory and those above it that are missing. Node's own `recursive` never ends below a directory that takes no entries,
- * such as /proc.
- * @returns what was created, innermost first
+ * Creates a directory and its missing parents. Node's own `recursive` never returns in a directory that accepts no
+ * entries, such as /proc.
+ * @returns the directories created, innermost first
  */
 async function createMissing(path: string): Promise<readonly string[]> {
   try {

@@ -5,14 +5,15 @@ import { Decoder, Encoder } from './item-encoding.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 
 /**
- * The log of changes, in the same file as the items and written in the same transactions. A key is the position, 8 bytes,
- * big-endian; position 0 is no record but holds the newest position ever given, so that none is given twice after a trim.
- * A record: partition key, sort key, what follows (1 old, 2 new, 4 time), the time in digits, the old item, the new one, as stored.
+ * The log of changes, in the same file as the items and written in the same transactions. A key is the position, 8
+ * bytes, big-endian. Position 0 is not a record but holds the newest position ever assigned, so that none is reused
+ * after a trim. A record: partition key, sort key, flags for the fields that follow (1 old, 2 new, 4 time), the time in
+ * digits, the old item, the new item, as stored.
  */
 export class FeedLog implements CommitParticipant {
   readonly #records: Database<Buffer, Buffer>;
   readonly #encoder = new Encoder();
-  /** The newest position that the transaction under way has given, and the one it began with. */
+  /** The newest position assigned in the current transaction, and the one it started with. */
   #given = 0;
   #marked = 0;
 
@@ -21,18 +22,18 @@ export class FeedLog implements CommitParticipant {
     environment.enlist(this);
   }
 
-  /** The newest position ever given; 0 before the first. */
+  /** Returns the newest position ever assigned, or 0 before the first. */
   newest(): number {
     const mark = this.#records.getBinary(newestMark);
     return mark === undefined ? 0 : readPosition(mark);
   }
 
-  /** At the beginning of a transaction. */
+  /** Starts a transaction. */
   begin(): undefined {
     this.#given = this.#marked = this.newest();
   }
 
-  /** Within a transaction: logs a change. */
+  /** Logs a change. To be called within a transaction. */
   append(key: ItemKey, old: Uint8Array | undefined, now: Uint8Array | undefined): void {
     const record = this.#encoder.begin().text(key.pk).text(key.sk);
     record.byte(part.time | (old ? part.old : 0) | (now ? part.new : 0)).text(String(Date.now()));
@@ -42,7 +43,7 @@ export class FeedLog implements CommitParticipant {
     void this.#records.put(writePosition(this.#given), record.bytes());
   }
 
-  /** At the end of a transaction. */
+  /** Ends a transaction. */
   end(): void {
     if (this.#given > this.#marked) void this.#records.put(newestMark, writePosition(this.#given));
   }
@@ -54,7 +55,10 @@ export class FeedLog implements CommitParticipant {
     return records;
   }
 
-  /** Within a transaction: forgets the oldest records, so many at most. Answers whether some up to this position are left. */
+  /**
+   * Removes at most this many of the oldest records. Returns whether any up to the position remain. To be called within
+   * a transaction.
+   */
   trim(upTo: number, atMost: number): boolean {
     const oldest = this.#records.getKeys({ start: writePosition(1), end: writePosition(upTo + 1), limit: atMost + 1 });
     const keys = [...oldest];
@@ -71,7 +75,7 @@ function decodeRecord(position: number, bytes: Buffer): FeedRecord {
   const record = new Decoder(bytes);
   const key = { pk: record.text(), sk: record.text() };
   const parts = record.byte();
-  // Records of earlier versions have no time: they are as old as the service has been stopped.
+  // Records of earlier versions have no time, so the current time is used.
   const at = parts & part.time ? Number(record.text()) : Date.now();
   const old = parts & part.old ? record.item() : undefined;
   const present = parts & part.new ? record.item() : undefined;

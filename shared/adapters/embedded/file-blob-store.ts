@@ -17,25 +17,26 @@ import { moveSmallBlobs } from './former-small-blobs.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 import { makePrivate } from './private-path.ts';
 import { SmallBlobs, smallBlobSize, type SmallBlobWrites } from './small-blobs.ts';
+import { isWritable } from './writable.ts';
 
 const closeFile = promisify(close);
 const openFile = promisify(open);
 
-/** Chunks of the source are gathered into writes of this size. */
+/** The size of writes in bytes; chunks of the source are collected up to it. */
 const bufferSize = 256 * 1024;
-/** So many buffers of it are kept for later uploads, and so many for small blobs. */
+/** The maximum number of such buffers, and of buffers for small blobs, kept for later uploads. */
 const maxKeptBuffers = 32;
 const maxKeptSmallBuffers = 128;
-/** What is not larger is read at once, and its file is closed before the reader gets it. */
+/** Blobs up to this size are read in one go, and their file is closed before the caller gets them. */
 const smallRead = 256 * 1024;
-/** So many files are removed at a time. */
+/** The maximum number of files removed at the same time. */
 const removalsAtOnce = 16;
 
 /**
- * Blobs as files, one each, under names that the store invents, spread over 256 directories; small ones lie in the environment of the table.
- * A blob is written once and never changed. `write` resolves when the bytes and the name are on the disk, or will be with the next write
- * to the table. After a crash there may be files that were not finished; they have no owner in the table, `list` tells them like all
- * others, and they harm nothing.
+ * Stores each blob as a file under a generated name, spread over 256 directories; small blobs are in the table's
+ * environment. A blob is written once and never changed. `write` resolves when the bytes and the name are on disk, or
+ * certain to be with the next write to the table. A crash may leave unfinished files: no item refers to them, `list`
+ * returns them like all others, and they do no harm.
  */
 export class FileBlobStore implements BlobStore {
   readonly #root: string;
@@ -55,15 +56,15 @@ export class FileBlobStore implements BlobStore {
   }
 
   /**
-   * The store in a directory that another process has opened, and where that one commits.
-   * @param smallWrites takes small blobs for its transactions
+   * Attaches to the store in a directory that another process has opened and commits to.
+   * @param smallWrites accepts small blobs for that process's transactions
    */
   static attach(root: string, environment: LmdbEnvironment, smallWrites: SmallBlobWrites): FileBlobStore {
     return new FileBlobStore(root, environment, smallWrites);
   }
 
   /**
-   * Opens the store in this directory, which is created if need be. The file system must tell upper from lower case.
+   * Opens the store in a directory, which is created if missing. The file system must be case-sensitive.
    * @param environment of the table whose items refer to the blobs
    */
   static async open(root: string, environment: LmdbEnvironment): Promise<FileBlobStore> {
@@ -78,7 +79,7 @@ export class FileBlobStore implements BlobStore {
     }
     const store = new FileBlobStore(root, environment);
     await moveSmallBlobs(join(root, 'small'), store.#small, environment);
-    // Also for directories that an earlier process created without living to see them durable.
+    // Also for directories whose creator ended before they were durable.
     await syncDirectory(root);
     return store;
   }
@@ -122,7 +123,7 @@ export class FileBlobStore implements BlobStore {
       await file?.writer.discard();
       throw error;
     } finally {
-      // Nothing is being written any more: the file is whole, or was given up.
+      // The writes have ended: the file is complete or was abandoned.
       pool.give(buffer);
       if (spare) pool.give(spare);
     }
@@ -135,7 +136,7 @@ export class FileBlobStore implements BlobStore {
     const end = headerSize + (range === undefined ? size : range.last + 1);
     let isReading = false;
     try {
-      // The inode of an open file is in memory: this does not wait for the disk.
+      // The inode of an open file is in memory, so this does not wait for the disk.
       const stored = fstatSync(file).size - headerSize;
       if (stored !== size) throw new BlobDamaged(ref, size, Math.max(0, stored));
       isReading = end - start > smallRead;
@@ -188,16 +189,19 @@ export class FileBlobStore implements BlobStore {
     }
   }
 
-  async check(): Promise<void> {
-    await access(join(this.#root, directories[0]!), constants.R_OK | constants.W_OK | constants.X_OK);
+  async check(): Promise<{ readonly writable: boolean }> {
+    await access(join(this.#root, directories[0]!), constants.R_OK | constants.X_OK);
+    // The table's environment, which holds the small blobs, may be on another disk.
+    const writable = await Promise.all([isWritable(this.#root), isWritable(this.#environment.directory)]);
+    return { writable: !writable.includes(false) };
   }
 
-  /** Takes a small blob that another process of the service was sent. */
+  /** Returns the writer for small blobs that arrive from other processes of the service. */
   get smallWrites(): SmallBlobWrites {
     return this.#smallWrites;
   }
 
-  /** Closes the environment, once the writes under way have ended. */
+  /** Closes the environment when the pending writes have ended. */
   close(): Promise<void> {
     return this.#environment.close();
   }
@@ -208,7 +212,7 @@ export class FileBlobStore implements BlobStore {
   }
 
   async #open(ref: BlobRef): Promise<number> {
-    // What the store has not invented names no file, least of all one outside it.
+    // Names not generated by the store do not name a file, least of all one outside it.
     if (!isBlobRef(ref)) throw new BlobMissing(ref);
     return openFile(this.#pathOf(ref), constants.O_RDONLY).catch((error: NodeJS.ErrnoException) => {
       throw error.code === 'ENOENT' ? new BlobMissing(ref, { cause: error }) : error;
@@ -224,7 +228,7 @@ export class FileBlobStore implements BlobStore {
   }
 }
 
-/** A file under its name to come; it is created by its first write. */
+/** A file with its future name, created by the first write. */
 interface NewFile {
   readonly ref: BlobRef;
   readonly writer: FileWriter;

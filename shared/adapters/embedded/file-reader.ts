@@ -4,18 +4,20 @@ import { promisify } from 'node:util';
 const closeFile = promisify(close);
 const readFile = promisify(read);
 
-/** The first chunk is small, so that it goes out soon; the others are large, so that one core can fill a network. */
+/** The first chunk is small, so that it is sent soon; the others are large, so that one core can saturate a network. */
 const firstChunk = 256 * 1024;
 const laterChunk = 512 * 1024;
 
-/** A stretch of an open file in chunks, one read ahead. Closes the file at the end, on failure and on `return()`. */
+/**
+ * Reads a range of an open file in chunks, one read ahead. Closes the file at the end, on failure and on `return()`.
+ */
 export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #file: number;
   readonly #end: number;
   #position: number;
   #ahead: Promise<Uint8Array> | undefined;
 
-  /** Takes the file over, and reads from `start` to before `end`, which must lie within it. */
+  /** Takes over the file and reads from `start` up to but not including `end`, both within the file. */
   constructor(file: number, start: number, end: number) {
     this.#file = file;
     this.#position = start;
@@ -44,7 +46,7 @@ export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> 
     const ahead = this.#ahead;
     this.#ahead = undefined;
     if (ahead !== undefined) {
-      // The number of a file that is closed during a read may already name another one when the read looks at it.
+      // The descriptor of a file that is closed during a read may already refer to another file when the read uses it.
       await ahead.catch(() => undefined);
       await closeFile(this.#file);
     }
@@ -55,18 +57,18 @@ export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> 
     const start = this.#position;
     this.#position = Math.min(start + most, this.#end);
     const chunk = readStretch(this.#file, start, this.#position - start);
-    // A failure is told by next(), which may be called much later or never.
+    // next() reports a failure, but may be called much later or never.
     chunk.catch(() => undefined);
     return chunk;
   }
 }
 
-/** So many bytes of an open file, in a buffer of their own. */
+/** Reads this many bytes of an open file into a new buffer. */
 export async function readStretch(file: number, start: number, size: number): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafeSlow(size);
   for (let done = 0; done < size;) {
     const { bytesRead } = await readFile(file, bytes, done, size - done, start + done);
-    if (bytesRead === 0) throw new Error('a file ends before its size');
+    if (bytesRead === 0) throw new Error('the file is shorter than recorded');
     done += bytesRead;
   }
   return bytes;

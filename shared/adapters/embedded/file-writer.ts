@@ -7,7 +7,7 @@ const openFile = promisify(open);
 const syncData = promisify(fdatasync);
 const writeFile = promisify(write);
 
-/** A new file, written once from front to back, while the next buffer is being filled. */
+/** A new file, written once from start to end, while the next buffer is being filled. */
 export class FileWriter {
   readonly #path: string;
   #file: number | undefined;
@@ -15,20 +15,20 @@ export class FileWriter {
   #size = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  /** The file is created by the first write, so that nothing is to be removed if the source fails before. */
+  /** The first write creates the file, so that nothing has to be removed if the source fails before. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Begins to write the buffer, and resolves once the one before it is written and may be filled again. */
+  /** Starts writing a buffer. Resolves when the previous buffer is written and may be reused. */
   async put(buffer: Uint8Array): Promise<void> {
     await this.#writing;
     this.#writing = this.#append(buffer);
-    // The failure is told by the next call.
+    // The next call reports the failure.
     this.#writing.catch(() => undefined);
   }
 
-  /** Writes the last buffer, and resolves once all bytes are on the disk. The name is durable when its directory is synced. */
+  /** Writes the last buffer. Resolves when all bytes are on disk. Syncing the directory makes the name durable. */
   async finish(buffer: Uint8Array): Promise<void> {
     await this.put(buffer);
     await this.#writing;
@@ -36,7 +36,7 @@ export class FileWriter {
     await this.#close();
   }
 
-  /** Removes what was written. Never fails: what stays is an orphan. */
+  /** Removes the file. Never fails: a file left over is an orphan. */
   async discard(): Promise<void> {
     await this.#writing.catch(() => undefined);
     if (this.#file !== undefined) await this.#close().catch(() => undefined);

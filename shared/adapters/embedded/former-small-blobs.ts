@@ -6,15 +6,16 @@ import type { LmdbEnvironment } from './lmdb-environment.ts';
 import type { SmallBlobs } from './small-blobs.ts';
 import { checkTableFile } from './table-file.ts';
 
-/** Moved in one transaction. */
+/** The number of blobs moved in one transaction. */
 const step = 500;
 
 /**
- * Moves the small blobs of a data directory from before they lay in the environment of the table: they had one of their own. The directory
- * goes once all of them are durable in their new place; until then each process that opens the store moves them again.
- * @param environment of the table, from which any service reads as it starts
- * @throws Error while another process works on the data directory: a service of the former version would go on writing into files that
- *   have no name any more, and lose what it has answered
+ * Moves the small blobs of an older data directory, where they had a separate environment, to the table's
+ * environment. Removes the old directory once all of them are durable in the new place; until then, each process that
+ * opens the store moves them again.
+ * @param environment of the table, which every service reads when it starts
+ * @throws Error while another process uses the data directory: a service of an older version would go on writing to the
+ *   removed files and lose acknowledged data
  */
 export async function moveSmallBlobs(
   directory: string,
@@ -29,7 +30,7 @@ export async function moveSmallBlobs(
   const [other] = environment.otherReaders();
   if (other !== undefined) {
     throw new Error(
-      `process ${other} works on it, perhaps in an earlier version, whose small blobs are still to be moved; stop it first`,
+      `process ${other}, perhaps of an earlier version, is using it, but its small blobs have to be moved; stop it first`,
     );
   }
   await checkTableFile(directory);

@@ -2,23 +2,23 @@ import type { RootDatabase } from 'lmdb';
 import { second } from '../../ports/durations.ts';
 import { TableBusy } from '../../ports/key-value-table.ts';
 
-/** What a caller wants done inside a transaction. */
+/** A caller's work inside a transaction. */
 interface Job {
   readonly act: () => void;
   readonly succeed: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** What is done once a transaction is durable. It is not, if the transaction failed. */
+/** Called once a transaction is durable, but not if it failed. */
 export type Committed = () => void;
 
-/** What is done inside every transaction, before its first job and behind its last. */
+/** Hooks that run inside every transaction, before its first job and after its last. */
 export interface CommitParticipant {
   begin(): Committed | undefined;
   end(): void;
 }
 
-/** The transaction was carried out, but the engine could not say that it is durable. */
+/** The transaction ran, but the engine could not confirm that it is durable. */
 export class CommitUnknown extends Error {
   constructor(cause: unknown) {
     super('the table could not commit', { cause });
@@ -26,12 +26,12 @@ export class CommitUnknown extends Error {
   }
 }
 
-/** For so many milliseconds a job waits, at most, until its transaction begins: the engine never says that it cannot begin one. */
+/** The longest time a job waits for its transaction to begin: the engine never reports that it cannot begin one. */
 const patience = 30 * second;
 
 /**
- * Runs jobs in transactions of the engine, all that wait in one: a commit costs a sync of the disk, so many callers share it.
- * While one transaction is being committed the next is already queued, and takes whoever has come when its turn is there.
+ * Runs all waiting jobs in one transaction of the engine: a commit costs a disk sync, so many callers share it. While
+ * one transaction commits, the next is already queued and takes all jobs that arrive before it begins.
  */
 export class GroupCommit {
   readonly #root: RootDatabase;
@@ -45,15 +45,15 @@ export class GroupCommit {
     this.#root = root;
   }
 
-  /** From now on, every transaction has this at its beginning and its end. */
+  /** Adds hooks to all later transactions. */
   enlist(participant: CommitParticipant): void {
     this.#participants.push(participant);
   }
 
   /**
-   * Resolves with the job's result once it is durable. The job must not wait for anything.
-   * @throws TableBusy if no transaction began in time: then it will not run. CommitUnknown if it ran and the commit failed. If a job
-   *   itself throws, all of its transaction are undone and rejected
+   * Runs a job in a transaction and resolves with its result once it is durable. The job must be synchronous.
+   * @throws TableBusy if no transaction began in time: the job will not run. CommitUnknown if the job ran and the
+   *   commit failed. If any job throws, the whole transaction is rolled back and all its jobs are rejected
    */
   run<T>(job: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -64,7 +64,7 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves once every job given before has ended. */
+  /** Resolves when all jobs submitted before have ended. */
   async settled(): Promise<void> {
     await this.#last;
   }
@@ -74,7 +74,7 @@ export class GroupCommit {
     let jobs: Job[] = [];
     let committed: (Committed | undefined)[] = [];
     let done = false;
-    // A plain transaction would commit what was put before a throw; a child one is rolled back.
+    // A plain transaction would commit the puts made before a throw; a child transaction is rolled back.
     const transaction = this.#root.childTransaction(() => {
       clearTimeout(this.#impatience);
       this.#impatience = undefined;
@@ -104,7 +104,7 @@ export class GroupCommit {
   }
 }
 
-/** The engine hides why a commit failed behind one more promise. */
+/** Returns the cause of a failed commit, which the engine wraps in another promise. */
 async function causeOf(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: Promise<never> };
   if (commitError === undefined) return error;

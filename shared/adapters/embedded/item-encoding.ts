@@ -1,17 +1,18 @@
 import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
 
 /**
- * The form of items at rest.
+ * The format of stored items.
  *
- *     item    count, then so many times: name, value
+ *     item    count, then for each attribute: name, value
  *     name    size, UTF-8 bytes
- *     value   a tag, then what the tag says:
+ *     value   a tag, then its content:
  *             0 false   1 true   2 integer n ≥ 0   3 integer −1 − n   4 double, 8 bytes, big-endian
  *             5 text: size, UTF-8 bytes      6 bytes: size, bytes
  *             7 set: count, names            8 list: count, values          9 map: as an item
  *             128 + size: text of up to 127 bytes
  *
- * Counts, sizes and integers are in base 128, least digit first, the high bit set on all digits but the last.
+ * Counts, sizes and integers are in base 128, least significant digit first, with the high bit set on all digits but
+ * the last.
  */
 const tag = {
   false: 0,
@@ -28,15 +29,15 @@ const tag = {
 } as const;
 
 const maxShortLength = 127;
-/** Above this many bytes a built-in function is faster than a loop. */
+/** The number of bytes above which a built-in function is faster than a loop. */
 const loopLimit = 24;
 
-/** Writes values one behind the other. */
+/** Writes values in sequence. */
 export class Encoder {
   #buffer = Buffer.allocUnsafeSlow(4096);
   #size = 0;
 
-  /** Forgets what was written, so that one encoder and its buffer serve many times. */
+  /** Discards what was written, so that one encoder and its buffer can be reused. */
   begin(): this {
     this.#size = 0;
     return this;
@@ -72,7 +73,7 @@ export class Encoder {
     return this;
   }
 
-  /** A copy of what was written. */
+  /** Returns a copy of the bytes written. */
   bytes(): Buffer {
     return Buffer.from(this.#buffer.subarray(0, this.#size));
   }
@@ -136,7 +137,7 @@ export class Encoder {
   }
 }
 
-/** Reads what {@link Encoder} wrote. Everything it gives is a copy: the engine overwrites its buffers. */
+/** Reads the output of {@link Encoder}. Returns copies only, since the engine overwrites its buffers. */
 export class Decoder {
   readonly #buffer: Buffer;
   #position = 0;
@@ -145,7 +146,7 @@ export class Decoder {
     this.#buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** @param wanted the attributes to read; the others are passed over. Default: all */
+  /** @param wanted the attributes to read; others are skipped. Default: all */
   item(wanted?: ReadonlySet<string>): Attributes {
     const attributes: Record<string, Attribute> = {};
     for (let left = this.#number(); left > 0; left -= 1) {
@@ -155,7 +156,7 @@ export class Decoder {
         continue;
       }
       const value = this.#value();
-      // An assignment to this name would set the prototype instead.
+      // Assigning to this name would set the prototype instead.
       if (name === '__proto__')
         Object.defineProperty(attributes, name, { value, enumerable: true, configurable: true, writable: true });
       else attributes[name] = value;
@@ -197,11 +198,11 @@ export class Decoder {
       case tag.map:
         return this.item();
       default:
-        throw new Error(`an item is damaged: it has a value of the unknown kind ${kind}`);
+        throw new Error(`an item is damaged: it has a value of unknown kind ${kind}`);
     }
   }
 
-  /** Goes behind a value. What is short is passed over without a look, and most is; what is nested is read and dropped. */
+  /** Skips a value. Short values, which are most of them, are skipped unread; nested ones are read and dropped. */
   #pass(): void {
     const kind = this.#buffer[this.#position]!;
     if (kind >= tag.short) this.#position += 1 + kind - tag.short;
@@ -246,12 +247,12 @@ export class Decoder {
 
 const encoder = new Encoder();
 
-/** @throws TypeError if the item holds something that is no attribute */
+/** Encodes an item. @throws TypeError if it contains a value that is not an attribute */
 export function encodeItem(attributes: Attributes): Buffer {
   return encoder.begin().item(attributes).bytes();
 }
 
-/** @param wanted the attributes to read; the others are left out. Default: all */
+/** @param wanted the attributes to read; others are omitted. Default: all */
 export function decodeItem(bytes: Uint8Array, wanted?: ReadonlySet<string>): Attributes {
   return new Decoder(bytes).item(wanted);
 }

@@ -1,20 +1,20 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
 
 /**
- * The form of keys in the engine, which compares bytes: every byte of the partition key raised by one, a zero, the bytes of the
- * sort key. UTF-8 has no byte above 0xF4, so raising loses nothing; and after it no byte of a partition key is zero, so the
- * first zero ends it. Hence encoded keys are ordered as (bytes of pk, bytes of sk) are, whatever control characters either
- * holds, and nothing grows by escaping.
+ * The format of keys in the engine, which compares bytes: the bytes of the partition key, each incremented by one, then
+ * a zero, then the bytes of the sort key. UTF-8 has no byte above 0xF4, so the increment does not overflow; after it,
+ * no byte of the partition key is zero, so the first zero ends it. Encoded keys therefore sort by (bytes of pk, bytes
+ * of sk), whatever control characters they contain, and no escaping makes them longer.
  */
 
-/** What the engine takes: 1,978 bytes, less one that {@link rangeOf} may add. */
+/** The engine's limit of 1,978 bytes, less one that {@link rangeOf} may add. */
 export const maxItemKeySize = 1977;
 
 const separator = 0;
-/** Above all bytes of UTF-8. */
+/** Greater than every byte of UTF-8. */
 const aboveText = 0xff;
 
-/** @throws Error if a part is empty, or both together are too long for the engine */
+/** Encodes a key. @throws Error if a part is empty, or both together are too long for the engine */
 export function encodeItemKey({ pk, sk }: ItemKey): Buffer {
   if (pk === '' || sk === '') throw new Error('a partition key or a sort key is empty');
   const encoded = encode(pk, sk, 0);
@@ -26,12 +26,12 @@ export function encodeItemKey({ pk, sk }: ItemKey): Buffer {
   return encoded;
 }
 
-/** The sort key of an encoded key of this partition. */
+/** Returns the sort key of an encoded key in this partition. */
 export function decodeSortKey(encoded: Buffer, pk: string): string {
   return encoded.toString('utf8', Buffer.byteLength(pk) + 1);
 }
 
-/** Both parts of an encoded key. */
+/** Decodes both parts of a key. */
 export function decodeItemKey(encoded: Buffer): ItemKey {
   const end = encoded.indexOf(separator);
   const pk = Buffer.from(encoded.subarray(0, end));
@@ -39,13 +39,16 @@ export function decodeItemKey(encoded: Buffer): ItemKey {
   return { pk: pk.toString(), sk: encoded.toString('utf8', end + 1) };
 }
 
-/** Encoded keys from `start` on and before `end`. */
+/** The encoded keys from `start` (inclusive) to `end` (exclusive). */
 export interface KeyRange {
   readonly start: Buffer;
   readonly end: Buffer;
 }
 
-/** The keys of a partition that are not before `from`, begin with `prefix`, and lie behind `after` in the walk's direction. */
+/**
+ * Returns the range of a partition's keys that are not before `from`, begin with `prefix`, and come after `after` in
+ * the direction of the query.
+ */
 export function rangeOf(
   pk: string,
   options: { readonly from?: string; readonly after?: string; readonly prefix?: string; readonly reverse?: boolean },
@@ -58,32 +61,35 @@ export function rangeOf(
   return { start: clip(start), end: clip(end) };
 }
 
-/** The keys whose partition key begins with one of these: ranges in order, none of which overlaps another. */
+/** Returns the keys whose partition key has one of these prefixes, as sorted ranges that do not overlap. */
 export function rangesOf(prefixes: readonly string[]): readonly KeyRange[] {
   const starts = prefixes.map((prefix) => Buffer.from(Buffer.from(prefix).map((byte) => byte + 1)));
   const apart = starts
     .toSorted((a, b) => Buffer.compare(a, b))
     .filter((start, at, sorted) => !sorted.slice(0, at).some((other) => start.subarray(0, other.length).equals(other)));
   return apart.map((start) => ({
-    // The engine takes no empty key; no encoded key begins with a separator.
+    // The engine rejects empty keys; no encoded key begins with a separator.
     start: start.length > 0 ? start : Buffer.of(separator),
     end: Buffer.concat([start, Buffer.of(aboveText)]),
   }));
 }
 
-/** The first key that is greater: nothing lies between a byte string and itself followed by a zero. */
+/** Returns the next key: nothing lies between a byte string and the same string followed by a zero. */
 function successor(pk: string, sk: string): Buffer {
   return encode(pk, sk, 1);
 }
 
-/** The first key behind all that begin with the prefix. */
+/** Returns the first key after all those with the prefix. */
 function prefixEnd(pk: string, prefix: string): Buffer {
   const end = encode(pk, prefix, 1);
   end[end.length - 1] = aboveText;
   return end;
 }
 
-/** No stored key is longer than {@link maxItemKeySize}, so a longer bound cuts where its beginning does. */
+/**
+ * Shortens a bound that is longer than {@link maxItemKeySize}. Since no stored key is longer, the result divides the
+ * keys in the same place.
+ */
 function clip(bound: Buffer): Buffer {
   return bound.subarray(0, maxItemKeySize + 1);
 }
@@ -96,7 +102,7 @@ function earlier(a: Buffer, b: Buffer): Buffer {
   return Buffer.compare(a, b) < 0 ? a : b;
 }
 
-/** The encoded key, and room for so many more bytes, which are zero. */
+/** Returns the encoded key, followed by this many zero bytes. */
 function encode(pk: string, sk: string, room: number): Buffer {
   const pkSize = Buffer.byteLength(pk);
   const skStart = pkSize + 1;

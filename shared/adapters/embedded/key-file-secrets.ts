@@ -4,11 +4,11 @@ import { dirname } from 'node:path';
 import { AesSecrets, aesKeySize } from '../system/aes-secrets.ts';
 import { syncDirectory } from './durable-directory.ts';
 
-/** Seals secrets under a key that lies in a file beside the data. */
+/** Seals secrets under a key in a file next to the data. */
 export class KeyFileSecrets extends AesSecrets {
   /**
-   * Reads the key file, or creates it (32 random bytes, mode 0600, durable before anything can be sealed with it).
-   * @throws Error of one line that says what to do, if the file is readable by others or is no key
+   * Reads the key file, or creates it (32 random bytes, mode 0600, durable before anything is sealed with it).
+   * @throws Error with one line that says what to do, if others can read the file or it is not a key
    */
   static async open(path: string): Promise<KeyFileSecrets> {
     return new KeyFileSecrets((await readKey(path)) ?? (await createKey(path)));
@@ -24,7 +24,7 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
   try {
     const { mode } = await file.stat();
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      throw new Error(`others on this machine may read the key file ${path}; run: chmod 600 ${path}`);
+      throw new Error(`other users can read the key file ${path}; run: chmod 600 ${path}`);
     }
     const key = await file.readFile();
     if (key.length !== aesKeySize) {
@@ -38,7 +38,10 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
   }
 }
 
-/** The key gets its name only when it is durable: a crash leaves a whole key or none. Whoever comes second takes the first's. */
+/**
+ * Creates the key file under its name only once it is durable, so that a crash leaves a whole key or none. If another
+ * process created it first, returns that key.
+ */
 async function createKey(path: string): Promise<Uint8Array> {
   const key = new Uint8Array(randomBytes(aesKeySize));
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;

@@ -8,45 +8,47 @@ import { makePrivate } from './private-path.ts';
 import { checkTableFile, syncTableFile } from './table-file.ts';
 
 /**
- * - `overlappingSync` would show a commit before it is durable, and acknowledge it then.
- * - `eventTurnBatching` groups writes, which {@link GroupCommit} does here; and it makes a promise that nobody can handle, so that
- *   a full disk would end the process.
- * - `permissionsMode` is that of new files.
+ * - `overlappingSync` would make commits visible before they are durable, and acknowledge them only then.
+ * - `eventTurnBatching` groups writes, which {@link GroupCommit} does instead; it also creates a promise that cannot be
+ *   handled, so that a full disk would end the process.
+ * - `permissionsMode` is the mode of new files.
  */
 const options = { noSubdir: false, overlappingSync: false, eventTurnBatching: false, permissionsMode: 0o600 };
 
-/** What the engine says once it has given an environment up: an error of its lmdb.h. */
+/** The name of the engine's error (in lmdb.h) after it has given up on an environment. */
 const panic = 'MDB_PANIC';
 
-/** So often, in milliseconds, it is asked whether it has: a writer that waits for a transaction then is not told. */
+/** The interval, in milliseconds, of checks whether it has: a writer waiting for a transaction is not told. */
 const watchEvery = 1000;
 
 /**
- * A file of several databases that share their transactions: what is written to any of them at one time is synced once. Several
- * processes may have it open.
+ * A file of several databases that share transactions, so that concurrent writes to any of them are synced once.
+ * Several processes may have it open.
  */
 export class LmdbEnvironment {
+  readonly directory: string;
   readonly #root: RootDatabase;
   readonly #commits: GroupCommit;
   readonly #watch: NodeJS.Timeout;
   #closed: Promise<void> | undefined;
 
-  private constructor(root: RootDatabase, onPanic: () => void) {
+  private constructor(directory: string, root: RootDatabase, onPanic: () => void) {
+    this.directory = directory;
     this.#root = root;
     this.#commits = new GroupCommit(root);
     this.#watch = setInterval(() => this.#checkEngine(onPanic), watchEvery).unref();
   }
 
   /**
-   * Opens the environment in this directory, which is created if need be. Directory and files are made private.
-   * @param onPanic called once the engine refuses every read and write of this process, since it could not write one of the two pages that
-   *   say where everything is. Only another process can go on
+   * Opens the environment in a directory, which is created if missing. Makes the directory and its files private.
+   * @param onPanic called once the engine refuses all reads and writes of this process because it could not write one
+   *   of its two meta pages. Only another process can continue
    */
   static async open(directory: string, onPanic: () => void = () => undefined): Promise<LmdbEnvironment> {
     await ensureDirectory(directory);
     await checkTableFile(directory);
     await Promise.all(['.', 'data.mdb', 'lock.mdb'].map((name) => makePrivate(join(directory, name))));
-    const environment = new LmdbEnvironment(openEnvironment({ path: directory, ...options }), onPanic);
+    const environment = new LmdbEnvironment(directory, openEnvironment({ path: directory, ...options }), onPanic);
     await syncTableFile(directory);
     return environment;
   }
@@ -55,12 +57,15 @@ export class LmdbEnvironment {
     return this.#root.openDB<V, K>(name, format);
   }
 
-  /** From now on, every transaction has this at its beginning and its end. */
+  /** Adds hooks to all later transactions. */
   enlist(participant: CommitParticipant): void {
     this.#commits.enlist(participant);
   }
 
-  /** Before a read: leaves the snapshot that the engine keeps for a millisecond, since another process may have committed. */
+  /**
+   * To be called before a read: releases the snapshot that the engine keeps for a millisecond, since another process
+   * may have committed.
+   */
   look(): void {
     this.#checkOpen();
     this.#root.resetReadTxn();
@@ -72,26 +77,29 @@ export class LmdbEnvironment {
     return this.#commits.run(job);
   }
 
-  /** The ids of other processes that are running and have read from it. One that has only written is not told. */
+  /**
+   * Returns the ids of other running processes that have read from the environment. Processes that have only written
+   * are not included.
+   */
   otherReaders(): readonly number[] {
     this.#root.readerCheck();
     const pids = [...this.#root.readerList().matchAll(/^ *(\d+) /gm)].map(([, pid]) => Number(pid));
     return pids.filter((pid) => pid !== process.pid);
   }
 
-  /** Waits for the writes under way. What was acknowledged is durable without it. */
+  /** Waits for pending writes. Acknowledged writes are durable without it. */
   close(): Promise<void> {
     clearInterval(this.#watch);
     return (this.#closed ??= this.#commits.settled().then(() => this.#root.close()));
   }
 
-  /** Tells whether the engine has given up. */
+  /** Reports if the engine has given up. */
   #checkEngine(onPanic: () => void): void {
     try {
       this.#root.resetReadTxn();
       this.#root.doesExist('nothing');
     } catch (error) {
-      // The first read that is refused has the code of it, -30795; later ones have another one, and both say so.
+      // The first refused read has its code, -30795; later ones have another code, but the same text.
       if (!(error as Error).message.includes(panic)) return;
       clearInterval(this.#watch);
       onPanic();

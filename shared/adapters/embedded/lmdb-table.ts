@@ -24,35 +24,38 @@ import { stepsOf } from './write-steps.ts';
 import type { Step } from './write-steps.ts';
 
 export interface LmdbTableOptions {
-  /** Whether the feed tells of an item. Default: of every item. What nobody follows need not be written twice. */
+  /**
+   * Tells whether the change feed includes an item. Default: every item. Items that nothing follows need not be written
+   * twice.
+   */
   readonly isFollowed?: (key: ItemKey) => boolean;
-  /** Commits for this process, if another one does. Its commits are seen by reads as soon as they are answered. */
+  /** Commits for this process if another process does so. Reads see its commits as soon as they are acknowledged. */
   readonly commits?: Commits;
 }
 
-/** Whatever carries out writes: the table itself, or the process that commits for all. */
+/** Executes writes: the table itself, or the process that commits for all. */
 export interface Commits {
   /**
-   * Carries out the first so many of the steps if all of them find what they expect.
+   * Applies the first `changes` steps if all steps find what they expect.
    * @throws TableBusy if nothing was written
    */
   commit(steps: readonly Step[], changes: number): Promise<WriteOutcome>;
 }
 
-/** What finding and decoding an item takes. */
+/** Returns the cost of finding and decoding an item, in steps. */
 function stepsToRead(value: Buffer): number {
   return 8 + value.length / 125;
 }
 
-/** A page ends here at the latest. */
+/** The maximum number of items in a page. */
 const maxItemsOfPage = 2000;
 const maxBytesOfPage = 1024 * 1024;
-/** A trim takes the oldest records in steps of so many, so that writers are not kept waiting. */
+/** The number of records removed in one transaction, limited so that writers are not kept waiting. */
 const trimStep = 1000;
 
 /**
- * The table on one machine: databases of an LMDB environment. Reads are a memory look-up and see the newest commit, also that of another process.
- * A write resolves once it is on disk, and is not visible before.
+ * The table on one machine: databases of an LMDB environment. Reads are memory look-ups and see the newest commit, also
+ * of another process. A write resolves once it is on disk, and is not visible before.
  */
 export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   readonly freeChecks = true;
@@ -72,7 +75,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     this.#commits = commits ?? this;
   }
 
-  /** Opens a table in an environment of its own. */
+  /** Opens a table in a separate environment. */
   static async open(directory: string, options: LmdbTableOptions = {}): Promise<LmdbTable> {
     return new LmdbTable(await LmdbEnvironment.open(directory), options);
   }
@@ -101,7 +104,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
       const rest = last === undefined ? range : { ...range, start: last, exclusiveStart: true };
       let steps = 0;
       more = false;
-      // One turn reads so much in one go: what the engine gives is good until the next read.
+      // One turn reads this much in one go, since values from the engine are valid only until the next read.
       for (const { key, value } of this.#items.getRange({ ...rest, limit: most + 1 - items.length })) {
         if (items.length === most || bytes > maxBytesOfPage) return { items, more: true };
         items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: decodeItem(value, options.attributes) });
@@ -119,7 +122,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     return { items, more: false };
   }
 
-  /** Page by page: a snapshot that stays open keeps the engine from using freed space again. */
+  /** Reads page by page, since an open snapshot prevents the engine from reusing freed space. */
   async *scan({ prefixes = [''] }: ScanOptions = {}): AsyncIterable<Item> {
     for (const range of rangesOf(prefixes)) {
       for (let start: Buffer | undefined = range.start; start !== undefined;) {
@@ -178,7 +181,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     return () => this.#listeners.delete(own);
   }
 
-  /** Closes the environment, once the writes under way have ended. */
+  /** Closes the environment when the pending writes have ended. */
   close(): Promise<void> {
     return this.#environment.close();
   }
@@ -188,7 +191,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     return bytes && decodeItem(bytes);
   }
 
-  /** Within a transaction. Nothing is put before every expectation was looked at. */
+  /** Applies a write within a transaction. Puts nothing before all expectations are checked. */
   #apply(steps: readonly Step[], changes: number): WriteOutcome {
     const found = steps.map((step) => this.#items.getBinary(step.encodedKey));
     const items = found.map((bytes) => bytes && decodeItem(bytes));
@@ -206,7 +209,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     return { outcome: 'written', old: items.slice(0, changes) };
   }
 
-  /** Once for all writes of one turn of the event loop. */
+  /** Calls the listeners once for all writes in a turn of the event loop. */
   #callListeners(): void {
     if (this.#calling) return;
     this.#calling = true;
@@ -218,8 +221,8 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
 }
 
 /**
- * Items are read where the engine keeps them, without a copy: what it gives is good until the next read, and is decoded at once. They
- * are handed to it as bytes because what is put is also logged.
+ * Reads items in the engine's memory without a copy: they are valid only until the next read and are decoded at once.
+ * Items are written as bytes because they are also logged.
  */
 const itemFormat: DatabaseOptions & RootDatabaseOptions = {
   keyEncoding: 'binary',

@@ -1,11 +1,11 @@
 import { chmod, stat } from 'node:fs/promises';
 
-/** What the group and others may do. */
+/** The permissions of the group and others. */
 const foreign = 0o077;
 
 /**
- * Takes from the group and others what they may do with a file or directory, and leaves the owner what it may. What is not there, belongs to
- * somebody else or lies on a read-only file system stays as it is.
+ * Removes the permissions of the group and others from a file or directory, but keeps the owner's. Leaves paths
+ * unchanged that do not exist, belong to another user or are on a read-only file system.
  */
 export async function makePrivate(path: string): Promise<void> {
   try {

@@ -6,44 +6,50 @@ import { isSmallBlobRef, smallBlobRef, timeOf } from './blob-ref.ts';
 import type { Committed, CommitParticipant } from './group-commit.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 
-/** No larger than this. A value of some pages costs no more to write than the pages of the tree that it changes. */
+/**
+ * The maximum size of a small blob in bytes. Writing a value of a few pages costs no more than writing the pages of the
+ * tree that it changes.
+ */
 export const smallBlobSize = 32 * 1024;
 
-/** Removed in one transaction, so that writers are not kept waiting. */
+/** The number of blobs removed in one transaction, limited so that writers are not kept waiting. */
 const removalStep = 200;
-/** Read at once by a listing. */
+/** The number of blobs that a listing reads in one go. */
 const listStep = 1000;
-/** So many bytes wait for a transaction at the most. */
+/** The maximum number of bytes waiting for a transaction. */
 const maxWaiting = 4 * 1024 * 1024;
 
-/** Of the value: the size of the bucket id, and of the key in 16 bits, little-endian; both; then the bytes. */
+/** The format of a value: the sizes of the bucket id and of the key (16 bits, little-endian); both; then the bytes. */
 const textStart = 3;
 
-/** Whatever takes small blobs for its transactions: the store itself, or the process that commits for all. */
+/** Accepts small blobs for its transactions: the store itself, or the process that commits for all. */
 export interface SmallBlobWrites {
-  /** Takes a blob as it is to be stored: durable at the latest with the next write to the table that begins after the call. */
+  /**
+   * Accepts a blob in its stored format. It is durable at the latest with the next write to the table that begins after
+   * the call.
+   */
   accept(ref: BlobRef, value: Buffer): Promise<void>;
   remove(refs: readonly BlobRef[]): Promise<void>;
   abandon(refs: readonly BlobRef[]): void;
 }
 
 /**
- * Blobs of a few pages, in the environment of the table: they wait in memory for its next transaction and become durable with it, and so
- * with whatever refers to them, or before. A blob that nothing came to refer to costs no write at all. References
- * rise with time, so what is written together lies together.
+ * Blobs of a few pages, stored in the table's environment. They wait in memory for its next transaction, and become
+ * durable with or before any item that refers to them. A blob that ends up without references may not be written at
+ * all. References increase with time, so blobs written together are stored together.
  */
 export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
   readonly #environment: LmdbEnvironment;
   readonly #blobs: Database<Buffer, BlobRef>;
   readonly #randomness = new CryptoRandomness();
   readonly #writes: SmallBlobWrites;
-  /** What is not known to be durable yet. */
+  /** Blobs not yet known to be durable. */
   readonly #waiting = new Map<BlobRef, Buffer>();
-  /** Of those, what a transaction has put of which nobody knows how it ended. */
+  /** Those of them that were put in a transaction whose outcome is unknown. */
   readonly #put = new Set<BlobRef>();
   #waitingBytes = 0;
 
-  /** @param writes takes what is written, if another process commits */
+  /** @param writes accepts blobs, if another process commits */
   constructor(environment: LmdbEnvironment, writes?: SmallBlobWrites) {
     this.#environment = environment;
     this.#writes = writes ?? this;
@@ -51,7 +57,10 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     environment.enlist(this);
   }
 
-  /** Takes the bytes, which may be changed afterwards. They are durable at the latest with the next write to the environment. */
+  /**
+   * Accepts bytes, which the caller may change afterwards. They are durable at the latest with the next write to the
+   * environment.
+   */
   async write(bytes: Uint8Array, owner: BlobOwner): Promise<BlobRef> {
     const ref = smallBlobRef(Date.now(), this.#randomness);
     await this.#writes.accept(ref, encode(bytes, owner));
@@ -63,16 +72,17 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     this.#waiting.set(ref, value);
     this.#waitingBytes += value.length;
     if (this.#waitingBytes > maxWaiting) {
-      // Every transaction begins with the blobs that wait. Should it fail, so will the write that is to refer to this one, which knows what to say.
+      // Every transaction begins with the waiting blobs. If it fails, so does the write that refers to this one, which
+      // reports the error.
       await this.#environment.run(() => undefined).catch(() => undefined);
     }
   }
 
-  /** Within a transaction, before what may refer to them: puts the blobs that wait. */
+  /** Puts the waiting blobs. To be called at the start of a transaction, before items that may refer to them. */
   begin(): Committed | undefined {
     if (this.#waiting.size === 0) return undefined;
     for (const [ref, value] of this.#waiting) {
-      // What the transaction before this has put lies there, unless it failed.
+      // Put by the previous transaction, unless it failed.
       if (this.#put.has(ref) && this.#blobs.doesExist(ref)) continue;
       void this.#blobs.put(ref, value);
       this.#put.add(ref);
@@ -83,7 +93,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
 
   end(): void {}
 
-  /** The bytes, or a range of them. @throws BlobMissing, and BlobDamaged if there are not so many */
+  /** Returns the bytes, or a range of them. @throws BlobMissing, and BlobDamaged if the size is wrong */
   read(ref: BlobRef, size: number, range?: ByteRange): Uint8Array {
     const value = this.#value(ref);
     const start = bytesStart(value);
@@ -93,7 +103,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     return value.subarray(start + range.first, start + range.last + 1);
   }
 
-  /** What they are, and whose. @throws BlobMissing */
+  /** Returns the size, time and owner of a blob. @throws BlobMissing */
   describe(ref: BlobRef): OwnedBlob {
     const value = this.#value(ref);
     const start = bytesStart(value);
@@ -104,7 +114,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
   }
 
   async remove(refs: readonly BlobRef[]): Promise<void> {
-    // What no transaction has put yet never lies anywhere.
+    // Blobs that no transaction has put are not stored anywhere.
     const unput = refs.filter((ref) => this.#waiting.has(ref) && !this.#put.has(ref));
     this.abandon(refs);
     const left = refs.filter((ref) => !unput.includes(ref));
@@ -114,7 +124,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     }
   }
 
-  /** Keeps none of these in memory any longer. */
+  /** Drops these blobs from memory. */
   abandon(refs: readonly BlobRef[]): void {
     for (const ref of refs) this.#forget(ref);
   }
@@ -125,7 +135,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     for (let last: BlobRef | undefined; ;) {
       this.#environment.look();
       const range = last === undefined ? {} : { start: last, exclusiveStart: true };
-      // Read to the end before it is told: nobody may hold a snapshot for as long as they like.
+      // Read completely before yielding, so that no caller holds a snapshot for an arbitrary time.
       const page = [...this.#blobs.getRange({ ...range, limit: listStep })];
       for (const { key, value } of page) if (!waiting.has(key)) yield describe(key, value);
       if (page.length < listStep) return;
@@ -133,7 +143,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     }
   }
 
-  /** Puts what lay elsewhere, as it lay there. */
+  /** Puts blobs from elsewhere in their stored format. */
   async adopt(blobs: readonly { readonly ref: BlobRef; readonly value: Buffer }[]): Promise<void> {
     await this.#environment.run(() => blobs.forEach(({ ref, value }) => void this.#blobs.put(ref, value)));
   }
@@ -170,7 +180,7 @@ function describe(ref: BlobRef, value: Buffer): BlobDescription {
   return { ref, size: value.length - bytesStart(value), writtenAt: timeOf(ref) };
 }
 
-/** Where the bytes begin; behind the end of a value that is cut so short that nobody can say. */
+/** Returns the offset of the bytes, which is past the end of a value too short to tell. */
 function bytesStart(value: Buffer): number {
   if (value.length < textStart) return textStart;
   return textStart + value[0]! + value.readUInt16LE(1);

@@ -4,18 +4,19 @@ import { encodeItemKey } from './item-key.ts';
 
 const maxItemsOfWrite = 100;
 
-/** What a write looks at in one item, and makes of it. */
+/** An item of a write: its expectations and its new value. */
 export interface Step {
   readonly key: ItemKey;
   readonly encodedKey: Buffer;
   readonly expectations: Expectation[];
-  /** Undefined: the item is deleted, or only looked at. */
+  /** Undefined: the item is deleted, or only checked. */
   readonly value: Buffer | undefined;
 }
 
 /**
- * The changes, in order, then the conditions on other items. A condition on a changed item joins its change.
- * @throws Error if the write breaks the rules of the port
+ * Returns the changes in order, followed by the conditions on other items. A condition on a changed item becomes part
+ * of its change.
+ * @throws Error if the write violates the port's rules
  */
 export function stepsOf(changes: readonly Change[], conditions: readonly Condition[]): Step[] {
   if (changes.length + conditions.length > maxItemsOfWrite) {

@@ -5,7 +5,7 @@ import { blobRef, timeOf } from '../embedded/blob-ref.ts';
 import { CryptoRandomness } from '../system/crypto-randomness.ts';
 import { UnlinkedFile } from './unlinked-file.ts';
 
-/** Blobs of up to so many bytes stay in memory. */
+/** The maximum size of a blob kept in memory, in bytes. */
 const maxBytesInMemory = 1024 * 1024;
 
 interface StoredBlob {
@@ -14,8 +14,8 @@ interface StoredBlob {
 }
 
 /**
- * The blobs of an ephemeral service: small ones in memory, each other one in a file without a name in the directory for temporary files. All
- * are gone with the process.
+ * The blobs of an ephemeral service: small ones in memory, each other one in an unlinked file in the directory for
+ * temporary files. All of them vanish with the process.
  */
 export class EphemeralBlobStore implements BlobStore {
   readonly #blobs = new Map<BlobRef, StoredBlob>();
@@ -23,7 +23,7 @@ export class EphemeralBlobStore implements BlobStore {
   #bytes = 0;
   #isClosed = false;
 
-  /** The size of all blobs, in bytes. */
+  /** The total size of all blobs in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -32,7 +32,7 @@ export class EphemeralBlobStore implements BlobStore {
     const ref = blobRef(Date.now(), this.#randomness);
     const content = await gather(bytes);
     const size = sizeOf(content);
-    // A request that outlives a reset writes where nobody will read.
+    // The request outlived a reset, so nothing will read its blob.
     if (this.#isClosed) discard(content);
     else {
       this.#blobs.set(ref, { content, owner });
@@ -60,7 +60,7 @@ export class EphemeralBlobStore implements BlobStore {
   }
 
   abandon(): void {
-    // Nothing is kept for a later write to the table.
+    // Nothing is held back for a later write to the table.
   }
 
   async *list(): AsyncIterable<BlobDescription> {
@@ -72,11 +72,11 @@ export class EphemeralBlobStore implements BlobStore {
     return { ref, size: sizeOf(content), writtenAt: timeOf(ref), owner };
   }
 
-  async check(): Promise<void> {
-    // Memory can be used.
+  async check(): Promise<{ readonly writable: boolean }> {
+    return { writable: true };
   }
 
-  /** Forgets all blobs. What is being read is read to its end. */
+  /** Removes all blobs. Reads in progress can continue to the end. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.remove([...this.#blobs.keys()]);
@@ -89,7 +89,7 @@ export class EphemeralBlobStore implements BlobStore {
   }
 }
 
-/** Takes a body: into memory as long as it is small, and then into a file. Leaves nothing if the body fails. */
+/** Collects a body in memory while it is small, and then in a file. Leaves nothing if the body fails. */
 async function gather(bytes: AsyncIterable<Uint8Array>): Promise<Buffer | UnlinkedFile> {
   let pending: Uint8Array[] = [];
   let size = 0;

@@ -19,17 +19,17 @@ import { stepsOf, type Step } from '../embedded/write-steps.ts';
 import { SortedPartition } from './sorted-partition.ts';
 
 export interface EphemeralTableOptions {
-  /** Whether the feed tells of an item. Default: of every item. */
+  /** Tells whether the change feed includes an item. Default: every item. */
   readonly isFollowed?: (key: ItemKey) => boolean;
 }
 
-/** A page ends here at the latest. */
+/** The maximum number of items in a page. */
 const maxItemsOfPage = 2000;
 const maxBytesOfPage = 1024 * 1024;
-/** What finding and decoding an item takes, in steps of an {@link EventLoopBudget}. */
+/** Returns the cost of finding and decoding an item, in steps of an {@link EventLoopBudget}. */
 const stepsToRead = (value: Buffer): number => 8 + value.length / 125;
 
-/** A change as the feed keeps it: the items still encoded. */
+/** A change as kept for the feed: with encoded items. */
 interface LoggedChange {
   readonly position: number;
   readonly at: number;
@@ -39,8 +39,8 @@ interface LoggedChange {
 }
 
 /**
- * The table of an ephemeral service: in the memory of the process, and gone with it. Items are kept encoded, as on a disk, so that what is
- * read is never what somebody else holds.
+ * The table of an ephemeral service, which is in memory and vanishes with the process. Items are kept encoded, as on
+ * disk, so that callers never share an object with the table.
  */
 export class EphemeralTable implements KeyValueTable, ChangeFeed {
   readonly freeChecks = true;
@@ -57,7 +57,7 @@ export class EphemeralTable implements KeyValueTable, ChangeFeed {
     this.#isFollowed = isFollowed;
   }
 
-  /** The size of all items as they are kept, in bytes. */
+  /** The total size of all items as stored, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -83,7 +83,7 @@ export class EphemeralTable implements KeyValueTable, ChangeFeed {
         bytes += value.length;
         steps += stepsToRead(value);
         if (steps < stepsPerTurn) continue;
-        // Others may write before the next turn: the place is found again by its sort key.
+        // Others may write before the next turn, so the position is found again by its sort key.
         rest = { ...options, after: sk };
         more = true;
         break;
@@ -132,7 +132,7 @@ export class EphemeralTable implements KeyValueTable, ChangeFeed {
   }
 
   async close(): Promise<void> {
-    // Nothing is written anywhere.
+    // Nothing is written to disk.
   }
 
   #item({ pk, sk }: ItemKey): Attributes | undefined {
@@ -140,7 +140,10 @@ export class EphemeralTable implements KeyValueTable, ChangeFeed {
     return value && decodeItem(value);
   }
 
-  /** Nothing is put before every expectation was looked at. It happens in one turn of the event loop, so that nobody sees half of it. */
+  /**
+   * Applies a write. Puts nothing before all expectations are checked. Runs in one turn of the event loop, so that no
+   * reader sees half of it.
+   */
   #apply(steps: readonly Step[], changes: number): WriteOutcome {
     const found = steps.map(({ key }) => this.#partitions.get(key.pk)?.get(key.sk));
     const items = found.map((bytes) => bytes && decodeItem(bytes));
@@ -169,7 +172,7 @@ export class EphemeralTable implements KeyValueTable, ChangeFeed {
     else this.#partitions.set(pk, partition);
   }
 
-  /** Once for all writes of one turn of the event loop. */
+  /** Calls the listeners once for all writes in a turn of the event loop. */
   #callListeners(): void {
     if (this.#calling) return;
     this.#calling = true;

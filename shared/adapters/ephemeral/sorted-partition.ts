@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import type { QueryOptions } from '../../ports/key-value-table.ts';
 
-/** An encoded item and its sort key. */
+/** An encoded item with its sort key. */
 export interface Entry {
   readonly sk: string;
   readonly value: Buffer;
@@ -30,7 +30,9 @@ export class SortedPartition {
     if (this.#entries[at]?.sk === sk) this.#entries.splice(at, 1);
   }
 
-  /** Yields what a query asks for, in its direction. Not to be continued after the partition has changed. */
+  /**
+   * Yields the items that a query asks for, in its direction. Must not be continued after the partition has changed.
+   */
   *walk({ from = '', after, prefix = '', reverse = false }: Omit<QueryOptions, 'limit'>): Generator<Entry> {
     const start = this.#first(
       (sk) =>
@@ -51,7 +53,7 @@ export class SortedPartition {
     return this.#first((other) => compareUtf8(other, sk) >= 0);
   }
 
-  /** Returns the place of the first sort key of which this holds, as it then must of all later ones. */
+  /** Returns the index of the first sort key for which a condition holds, which must also hold for all later ones. */
   #first(holds: (sk: string) => boolean): number {
     let low = 0;
     for (let high = this.#entries.length; low < high;) {

@@ -8,11 +8,13 @@ const writeFile = promisify(write);
 
 const chunkSize = 256 * 1024;
 
-/** A file without a name: its bytes are on a disk, and free as soon as it is closed or the process ends, however that ends. */
+/**
+ * A file without a name. Its bytes are on disk, and freed as soon as it is closed or the process ends for any reason.
+ */
 export class UnlinkedFile {
   readonly #file: number;
   #size = 0;
-  /** Whoever reads it, and its owner. */
+  /** The number of readers, plus one for the owner. */
   #users = 1;
   #released = false;
 
@@ -20,7 +22,7 @@ export class UnlinkedFile {
     this.#file = file;
   }
 
-  /** Creates one in the directory for temporary files. */
+  /** Creates a file in the directory for temporary files. */
   static create(): UnlinkedFile {
     const directory = mkdtempSync(join(tmpdir(), 'stillage-'));
     const path = join(directory, 'blob');
@@ -37,7 +39,7 @@ export class UnlinkedFile {
     return this.#size;
   }
 
-  /** Appends bytes. To be awaited before the next call. */
+  /** Appends bytes. Must be awaited before the next call. */
   async append(bytes: Uint8Array): Promise<void> {
     for (let done = 0; done < bytes.length;) {
       const { bytesWritten } = await writeFile(this.#file, bytes, done, bytes.length - done, this.#size);
@@ -46,7 +48,10 @@ export class UnlinkedFile {
     }
   }
 
-  /** Reads from `start` to before `end`, which must lie within it. @throws Error if it was released before the first chunk */
+  /**
+   * Reads from `start` up to but not including `end`, both within the file. @throws Error if it was released before the
+   * first chunk
+   */
   async *read(start: number, end: number): AsyncGenerator<Uint8Array> {
     if (this.#released) throw new Error('the blob was removed before it was read');
     this.#users += 1;
@@ -59,7 +64,7 @@ export class UnlinkedFile {
     }
   }
 
-  /** Closes it, once those who are reading it have ended. */
+  /** Closes the file, once its readers have ended. */
   release(): void {
     if (this.#released) return;
     this.#released = true;

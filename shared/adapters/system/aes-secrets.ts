@@ -2,16 +2,17 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Secrets } from '../../ports/secrets.ts';
 
 const algorithm = 'aes-256-gcm';
-/** Bytes of a key. */
+/** The size of a key in bytes. */
 export const aesKeySize = 32;
 const nonceSize = 12;
 const tagSize = 16;
-/** First byte of everything sealed, so that another algorithm or key can be told apart one day. */
+/** The first byte of every sealed secret, for telling future algorithms or keys apart. */
 const version = 1;
 
 /**
- * Seals secrets with AES-256-GCM under a key that lies somewhere else than they do.
- * A sealed secret: version (1 byte), nonce (12, fresh each time), tag (16), ciphertext. The context is authenticated with it.
+ * Seals secrets with AES-256-GCM under a key that is stored elsewhere.
+ * A sealed secret: version (1 byte), nonce (12, fresh each time), tag (16), ciphertext. The context is authenticated
+ * with it.
  */
 export class AesSecrets implements Secrets {
   readonly #key: Uint8Array;
@@ -31,7 +32,7 @@ export class AesSecrets implements Secrets {
 
   async open(sealed: Uint8Array, context: string): Promise<Uint8Array> {
     const start = 1 + nonceSize + tagSize;
-    if (sealed.length < start || sealed[0] !== version) throw new Error('this is no sealed secret');
+    if (sealed.length < start || sealed[0] !== version) throw new Error('this is not a sealed secret');
     const decipher = createDecipheriv(algorithm, this.#key, sealed.subarray(1, 1 + nonceSize), {
       authTagLength: tagSize,
     });
@@ -40,7 +41,7 @@ export class AesSecrets implements Secrets {
     try {
       return new Uint8Array(Buffer.concat([decipher.update(sealed.subarray(start)), decipher.final()]));
     } catch (cause) {
-      throw new Error('the secret was not sealed with this key for this place', { cause });
+      throw new Error('the secret was not sealed with this key and context', { cause });
     }
   }
 }

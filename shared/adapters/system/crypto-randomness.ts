@@ -1,10 +1,13 @@
 import { randomFillSync } from 'node:crypto';
 import type { Randomness } from '../../ports/randomness.ts';
 
-/** Asking the operating system costs far more than a copy, so bytes are drawn in bulk. Each is handed out once. */
+/**
+ * The number of bytes drawn at once, since a call to the operating system costs far more than a copy. Each byte is used
+ * once.
+ */
 const stockSize = 8192;
 
-/** Unpredictable bytes of the operating system. */
+/** Unpredictable bytes from the operating system. */
 export class CryptoRandomness implements Randomness {
   readonly #stock = new Uint8Array(stockSize);
   #used = stockSize;

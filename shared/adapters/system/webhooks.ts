@@ -7,34 +7,34 @@ import type { Delivery, Notification, Notifier } from '../../ports/notifier.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export interface WebhookOptions {
-  /** Targets that may lie anywhere, as `host:port` in lower case. */
+  /** Targets with any address, as `host:port` in lower case. */
   readonly allowed: ReadonlySet<string>;
-  /** Milliseconds for one attempt, name resolution included. */
+  /** The time-out of one attempt in milliseconds, including name resolution. */
   readonly timeout?: number;
   /** Milliseconds before the first retry; doubled before each further one. */
   readonly pause?: number;
-  /** Certificates (PEM) that vouch for those of hosts, in place of the well-known authorities. */
+  /** Certificates (PEM) to trust instead of the well-known authorities. */
   readonly authority?: string;
-  /** When it is aborted, whatever is under way is broken off, and {@link Webhooks.send} rejects: nobody knows how it ended. */
+  /** Aborting it breaks off pending calls, and {@link Webhooks.send} rejects, since their outcome is unknown. */
   readonly stopping?: AbortSignal;
-  /** All addresses of a name. */
+  /** Resolves a name to all its addresses. */
   readonly resolve?: (name: string) => Promise<readonly LookupAddress[]>;
 }
 
-/** How one attempt ended. */
+/** The outcome of one attempt. */
 type Attempt =
   | { readonly end: Delivery }
-  /** It may be worth another attempt. */
+  /** Another attempt may succeed. */
   | { readonly again: string };
 
 const retries = 3;
-/** Nothing of an answer matters but its status. */
+/** Small, since nothing matters in a response but its status. */
 const maxHeaderBytes = 8 * 1024;
 const resolveAll = promisify(lookUp);
 
 /**
- * Calls webhooks. The names of their hosts are chosen by users, so a name is resolved once, refused unless every one of its
- * addresses is public, and the connection goes to those that were looked at; nothing is redirected, and no proxy is asked.
+ * Calls webhooks. Users choose the host names, so a name is resolved once and refused unless all its addresses are
+ * public, and the connection goes to the addresses that were checked. Follows no redirects and uses no proxy.
  * https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html
  */
 export class Webhooks implements Notifier {
@@ -68,17 +68,17 @@ export class Webhooks implements Notifier {
 
   async #attempt(notification: Notification): Promise<Attempt> {
     const url = URL.canParse(notification.target) ? new URL(notification.target) : undefined;
-    if (url?.protocol !== 'https:') return { end: { outcome: 'refused', reason: 'only https is called' } };
+    if (url?.protocol !== 'https:') return { end: { outcome: 'refused', reason: 'only https URLs are called' } };
     const deadline = AbortSignal.any([AbortSignal.timeout(this.#timeout), this.#stopping]);
     let addresses: readonly LookupAddress[];
     try {
       addresses = await within(deadline, this.#resolve(url.hostname.replace(/^\[|\]$/g, '')));
     } catch {
-      return { again: 'the name of the host could not be resolved' };
+      return { again: 'the host name could not be resolved' };
     }
-    if (addresses.length === 0) return { again: 'the name of the host could not be resolved' };
+    if (addresses.length === 0) return { again: 'the host name could not be resolved' };
     if (!this.#isAllowed(url) && !addresses.every(({ address }) => isPublicAddress(address))) {
-      return { end: { outcome: 'refused', reason: 'the address of the host is not a public one' } };
+      return { end: { outcome: 'refused', reason: 'the address of the host is not public' } };
     }
     return this.#post(url, addresses, notification, deadline);
   }
@@ -87,10 +87,10 @@ export class Webhooks implements Notifier {
     return this.#allowed.has(`${hostname}:${port === '' ? '443' : port}`);
   }
 
-  /** One request to addresses that were looked at. The certificate must be of the name. */
+  /** Sends one request to checked addresses. The certificate must be for the host name. */
   #post(url: URL, pinned: readonly LookupAddress[], notification: Notification, signal: AbortSignal): Promise<Attempt> {
     const body = Buffer.from(notification.body);
-    // An agent of its own: the global one may be told by the environment to ask a proxy.
+    // Not the global agent, which the environment may configure to use a proxy.
     const agent = new Agent({ keepAlive: false, ...(this.#authority !== undefined && { ca: this.#authority }) });
     const headers = {
       'content-type': 'application/json',
@@ -115,7 +115,7 @@ export class Webhooks implements Notifier {
       });
       call.once('response', (response) => {
         const status = response.statusCode ?? 0;
-        // The rest of the answer is nobody's business.
+        // The rest of the response is not needed.
         response.destroy();
         resolve(judge(status));
       });
@@ -128,7 +128,7 @@ export class Webhooks implements Notifier {
   }
 }
 
-/** The value of `X-Stillage-Signature`. @param time unix seconds */
+/** Returns the value of `X-Stillage-Signature`. @param time Unix time in seconds */
 export function webhookSignature(secret: string, time: number, body: string): string {
   return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`;
 }
@@ -136,7 +136,7 @@ export function webhookSignature(secret: string, time: number, body: string): st
 function judge(status: number): Attempt {
   if (status >= 200 && status < 300) return { end: { outcome: 'delivered' } };
   const reason = `the host answered ${status}`;
-  // Whatever else the host says it would say again.
+  // For any other status, a retry would get the same response.
   const isPassing = status >= 500 || status === 408 || status === 429;
   return isPassing ? { again: reason } : { end: { outcome: 'failed', reason } };
 }

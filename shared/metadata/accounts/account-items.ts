@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Item } from '../../ports/key-value-table.ts';
 import { privileges, type Privilege, type Project } from '../../access/identity.ts';
 
-/** Something that can be suspended, as it is stored. Times in milliseconds since the epoch. */
+/** The properties of everything that can be suspended, as stored. Times are milliseconds since the epoch. */
 interface Stored {
   readonly created: number;
   readonly suspended: boolean;
@@ -19,7 +19,7 @@ export interface ProjectRecord extends Stored {
   readonly email: string;
   readonly customer: string;
   readonly displayName: string;
-  /** How many buckets it may have; undefined: as many as the deployment's limit says. */
+  /** The maximum number of its buckets; undefined: the deployment's limit applies. */
   readonly bucketQuota: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface KeyRecord extends Stored {
   readonly accessKeyId: string;
   /** `project:user@customer` */
   readonly user: string;
-  /** It is good for nothing from then on; undefined: it does not end. */
+  /** The expiry time; undefined: it does not expire. */
   readonly until: number | undefined;
 }
 
@@ -60,8 +60,8 @@ export function decodeStored(item: Attributes): Stored {
 }
 
 /**
- * The id of a user: what their item says or, of one that an earlier version or a file of declarations has made, what follows from
- * project, name and time of creation. So nobody has the id of somebody who had the name before.
+ * Returns the id of a user: the stored one or, for users created by earlier versions or by declarations, a hash of
+ * project, name and creation time. So a user never gets the id of an earlier user of the same name.
  */
 export function decodeUserId(project: string, name: string, item: Attributes): string {
   const own = item['id'];
@@ -75,21 +75,21 @@ export function decodeUserId(project: string, name: string, item: Attributes): s
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** How many random bytes an id of a user is made of, at least. */
+/** The minimum number of random bytes for a user id. */
 export const userIdBytes = 18;
 
-/** `USR` and 18 capital letters and digits. */
+/** Returns `USR` and 18 capital letters and digits. */
 export function userId(bytes: Uint8Array): string {
   return `USR${Array.from(bytes.subarray(0, userIdBytes), (byte) => letters[byte & 31]).join('')}`;
 }
 
-/** Users have every privilege but those that they were said to lack. */
+/** Returns a user's privileges: all but the revoked ones. */
 export function decodePrivileges(item: Attributes): readonly Privilege[] {
   const lacks = item['lacks'] as ReadonlySet<string> | undefined;
   return lacks === undefined ? privileges : privileges.filter((one) => !lacks.has(one));
 }
 
-/** The items of a partition under a prefix, all of them. */
+/** Returns all items of a partition under a prefix. */
 export async function everyItem(table: KeyValueTable, pk: string, prefix = ''): Promise<readonly Item[]> {
   const items: Item[] = [];
   for (let after: string | undefined, more = true; more;) {
@@ -101,17 +101,20 @@ export async function everyItem(table: KeyValueTable, pk: string, prefix = ''): 
   return items;
 }
 
-/** The change of an item on condition that it is still as it was read. */
+/** Returns the change of an item, on condition that it is still as it was read. */
 export function revised(key: ItemKey, before: Attributes, put: Attributes): Change {
   return { key, put, expect: asRead(before) };
 }
 
-/** The removal of an item on condition that it is still as it was read. */
+/** Returns the removal of an item, on condition that it is still as it was read. */
 export function removed(key: ItemKey, before: Attributes): Change {
   return { key, delete: true, expect: asRead(before) };
 }
 
-/** That an item is as it was read. @param before undefined: there was none */
+/**
+ * Returns the expectation that an item is still as it was read.
+ * @param before undefined: it did not exist
+ */
 export function asRead(before: Attributes | undefined): Expectation {
   if (before === undefined) return { is: 'absent' };
   const token = before['r'];

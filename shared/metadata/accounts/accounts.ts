@@ -6,9 +6,9 @@ import { accountKey } from '../table/account-keys.ts';
 import { parseProjectName } from '../../access/account-names.ts';
 import type { AccessKey, AccessKeys, Project, Projects } from '../../access/identity.ts';
 
-/** What must exist: a project, its users and their keys, as an operator declares them. */
+/** An operator's declaration of a project that must exist, with its users and their keys. */
 export interface ProjectDeclaration {
-  /** The e-mail form, `project@customer`. */
+  /** In e-mail form, `project@customer`. */
   readonly project: string;
   /** The canonical id, shown as Owner/ID. */
   readonly id: string;
@@ -21,15 +21,18 @@ export interface UserDeclaration {
   readonly keys: readonly { readonly accessKeyId: string; readonly secretAccessKey: string }[];
 }
 
-/** How long a looked-up key is believed: a suspension takes effect within this time. */
+/** The lifetime of cached key lookups, in milliseconds: a suspension takes effect within this time. */
 const cacheTime = 2000;
 const maxCached = 10_000;
-/** No id and no name is longer, in bytes. Strangers ask for what they like, and not every table can look up longer ones. */
+/**
+ * The maximum length of ids and names, in bytes. Anonymous callers can ask for any name, and not every table can look
+ * up longer ones.
+ */
 const maxNameLength = 512;
 
 /**
- * Customers' projects, users and access keys. Secrets are sealed under the id of their key, so that one copied to another
- * key's item does not open.
+ * The projects, users and access keys of customers. Secrets are sealed under the id of their key, so a secret copied to
+ * the item of another key cannot be opened.
  */
 export class Accounts implements AccessKeys, Projects {
   readonly #table: KeyValueTable;
@@ -48,7 +51,7 @@ export class Accounts implements AccessKeys, Projects {
     const now = this.#clock.now();
     const cached = freshness === 'cached' ? this.#cache.get(accessKeyId) : undefined;
     const found = await (cached && cached.until > now ? cached.found : this.#readAnew(accessKeyId, now));
-    // A key that has ended is as one that never was.
+    // An expired key is treated as if it did not exist.
     return found && found.ends > now ? found.key : undefined;
   }
 
@@ -75,7 +78,7 @@ export class Accounts implements AccessKeys, Projects {
     return item && decodeUserId(project, name, item);
   }
 
-  /** Creates what is missing of a declaration and leaves alone what is there. */
+  /** Creates what a declaration lists and does not exist yet; changes nothing that exists. */
   async ensure(declaration: ProjectDeclaration): Promise<void> {
     const { project: email, id, displayName } = declaration;
     const created = this.#clock.now();
@@ -140,7 +143,7 @@ function isPossible(name: string): boolean {
   return name !== '' && Buffer.byteLength(name) <= maxNameLength;
 }
 
-/** A key that exists, and when it is good for nothing any more, in milliseconds since the epoch. */
+/** An existing key, and when it expires, in milliseconds since the epoch. */
 interface Found {
   readonly key: AccessKey;
   readonly ends: number;

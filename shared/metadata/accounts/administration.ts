@@ -26,17 +26,17 @@ import {
 } from '../../access/account-names.ts';
 import { privileges, type Privilege } from '../../access/identity.ts';
 
-/** A project and the item that it was read from. */
+/** A project, and the item that it was read from. */
 export interface FoundProject {
   readonly record: ProjectRecord;
   readonly item: Attributes;
 }
 
 /**
- * Customers, projects and users, as an operator manages them. Projects are named `project@customer` or by their canonical ids,
- * users `project:user@customer`. What runs beside it sees a change within the time that looked-up keys are believed.
+ * The administration of customers, projects and users. Projects are named `project@customer` or by their canonical ids,
+ * users `project:user@customer`. Running services see a change within the time for which they cache key lookups.
  *
- * Everything throws {@link AccountRefusal} where it cannot be done.
+ * Every method throws {@link AccountRefusal} if its action is not possible.
  */
 export class Administration {
   readonly #table: KeyValueTable;
@@ -49,7 +49,7 @@ export class Administration {
     this.#randomness = deps.randomness;
   }
 
-  /** In the order of their names. */
+  /** Returns all customers, sorted by name. */
   async customers(): Promise<readonly CustomerRecord[]> {
     const listed = await everyItem(this.#table, accountKey.listedCustomer('-').pk);
     return this.#existing(listed.map(({ key }) => this.#customer(key.sk)));
@@ -68,7 +68,7 @@ export class Administration {
     return { customer: name, created, suspended: false };
   }
 
-  /** Removes a customer without projects. */
+  /** Removes a customer that has no projects. */
   async removeCustomer(name: string): Promise<void> {
     await this.customer(name);
     const projects = await this.projects(name);
@@ -84,7 +84,7 @@ export class Administration {
     await this.change(accountKey.customer(name), `the customer ${name}`, setSuspended(suspended));
   }
 
-  /** In the order of their names: those of a customer, or all. */
+  /** Returns the projects of a customer, or all projects, sorted by name. */
   async projects(customer?: string): Promise<readonly ProjectRecord[]> {
     if (customer === undefined) {
       const customers = await this.customers();
@@ -101,8 +101,8 @@ export class Administration {
   }
 
   /**
-   * Creates a project of a customer that exists.
-   * @param id its canonical id, a new UUID unless said
+   * Creates a project of an existing customer.
+   * @param given the canonical id, by default a new UUID, and the display name, by default the name of the project
    */
   async createProject(name: string, given: { id?: string; displayName?: string } = {}): Promise<ProjectRecord> {
     const { customer, project } = parseProjectName(name);
@@ -127,8 +127,8 @@ export class Administration {
   }
 
   /**
-   * Removes a project without users and buckets.
-   * @param ownsNothing what must hold of a project that owns no bucket
+   * Removes a project that has no users and no buckets.
+   * @param ownsNothing returns the condition that a project owns no bucket
    */
   async removeProject(name: string, ownsNothing: (projectId: string) => Condition): Promise<void> {
     const { id, email, customer } = await this.project(name);
@@ -151,14 +151,14 @@ export class Administration {
     await this.#changeProject(name, setSuspended(suspended));
   }
 
-  /** @param buckets how many it may have; undefined: as many as the deployment's limit says */
+  /** @param buckets the maximum number of buckets; undefined: the deployment's limit applies */
   async setBucketQuota(name: string, buckets: number | undefined): Promise<void> {
     await this.#changeProject(name, ({ buckets: _, ...others }) =>
       buckets === undefined ? others : { ...others, buckets },
     );
   }
 
-  /** The users of a project, in the order of their names. */
+  /** Returns the users of a project, sorted by name. */
   async users(project: string): Promise<readonly UserRecord[]> {
     const owner = await this.project(project);
     const items = await everyItem(this.#table, accountKey.project(owner.id).pk, accountPrefix.users);
@@ -189,7 +189,7 @@ export class Administration {
     return userRecord(project, user, put);
   }
 
-  /** Removes a user with their keys. What they wrote belongs to the project, and stays. */
+  /** Removes a user together with their keys. Objects that they wrote belong to the project and remain. */
   async removeUser(name: string): Promise<void> {
     const { name: user, project } = await this.user(name);
     const key = accountKey.user(project.id, user);
@@ -210,7 +210,7 @@ export class Administration {
     await this.#changeUser(name, setSuspended(suspended));
   }
 
-  /** Gives a user a privilege, or takes it away. */
+  /** Grants or revokes a privilege of a user. */
   async setPrivilege(name: string, privilege: Privilege, granted: boolean): Promise<void> {
     await this.#changeUser(name, ({ lacks, ...others }) => {
       const lacking = new Set((lacks as ReadonlySet<string> | undefined) ?? []);
@@ -220,12 +220,15 @@ export class Administration {
     });
   }
 
-  /** A write token, which no other write has. */
+  /** Returns a new write token. */
   token(): string {
     return Buffer.from(this.#randomness.bytes(9)).toString('base64url');
   }
 
-  /** Changes one item that must exist. @param what names it in a refusal */
+  /**
+   * Changes one existing item.
+   * @param what its description in a refusal
+   */
   async change(key: ItemKey, what: string, change: (before: Attributes) => Attributes): Promise<void> {
     await this.repeat(async () => {
       const before = await this.#item(key, what);
@@ -234,8 +237,8 @@ export class Administration {
   }
 
   /**
-   * Writes what `state` says, which reads again if somebody was faster.
-   * @param conditions whose failure is final: `refusal` says why
+   * Writes the changes that `state` returns; after a conflict `state` is called again.
+   * @param conditions failures of these are final, and `refusal` is the reason given
    */
   async repeat(
     state: () => Promise<readonly Change[]>,
@@ -288,9 +291,9 @@ export class Administration {
 
   async #create(what: string, changes: readonly Change[], conditions: readonly Condition[] = []): Promise<void> {
     const { outcome } = await this.#table.write(changes, conditions);
-    if (outcome === 'conflict') throw new AccountRefusal(`${what} exists already`);
+    if (outcome === 'conflict') throw new AccountRefusal(`${what} already exists`);
     if (outcome === 'unknown')
-      throw new AccountRefusal('the table did not answer; look whether it was done, and try again');
+      throw new AccountRefusal('the table did not answer; check whether the change was made, then try again');
   }
 
   async #existing<Record>(reads: readonly Promise<Record | undefined>[]): Promise<Record[]> {
@@ -298,18 +301,18 @@ export class Administration {
   }
 }
 
-/** Reads the name of a privilege. @throws AccountRefusal */
+/** Parses the name of a privilege. @throws AccountRefusal */
 export function parsePrivilege(text: string): Privilege {
   const found = privileges.find((one) => one === text);
-  return found ?? refuse(`there is no privilege ${JSON.stringify(text)}; there is ${privileges.join(', ')}`);
+  return found ?? refuse(`there is no privilege ${JSON.stringify(text)}; the privileges are: ${privileges.join(', ')}`);
 }
 
-/** Says why something cannot be done. */
+/** Throws an {@link AccountRefusal}. */
 export function refuse(message: string): never {
   throw new AccountRefusal(message);
 }
 
-/** The change that suspends something, or ends that. */
+/** Returns the change that suspends or resumes something. */
 export function setSuspended(suspended: boolean): (before: Attributes) => Attributes {
   return ({ suspended: _, ...others }) => (suspended ? { ...others, suspended } : others);
 }
@@ -321,15 +324,17 @@ function userRecord(project: ProjectRecord, name: string, item: Attributes): Use
 
 function checkCanonicalId(id: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return id;
-  throw new AccountRefusal(`${JSON.stringify(id)} is no canonical id: a UUID, or 1 to 128 letters, digits and "._-"`);
+  throw new AccountRefusal(
+    `${JSON.stringify(id)} is not a canonical id: use a UUID, or 1 to 128 letters, digits and "._-"`,
+  );
 }
 
 function checkDisplayName(name: string): string {
   if (name.length >= 1 && name.length <= 128 && !/\p{Cc}/u.test(name)) return name;
-  throw new AccountRefusal('a display name has 1 to 128 characters, none of them a control character');
+  throw new AccountRefusal('a display name must have 1 to 128 characters, none of them a control character');
 }
 
-/** RFC 9562, version 4. */
+/** Returns a UUID of version 4 (RFC 9562). */
 function uuid(randomness: Randomness): string {
   const bytes = Buffer.from(randomness.bytes(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;

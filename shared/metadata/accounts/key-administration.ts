@@ -14,7 +14,7 @@ import {
 } from '../../access/account-names.ts';
 import { refuse, setSuspended, type Administration } from './administration.ts';
 
-/** A key as it is shown once, to whoever made it. */
+/** A new key. Its secret is shown only once. */
 export interface NewKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -22,10 +22,10 @@ export interface NewKey {
   readonly user: string;
 }
 
-/** More would not fit into the one write that removes them with their user. */
+/** More would not fit into the single write that removes them with their user. */
 const maxKeys = 20;
 
-/** The access keys of users, as an operator manages them. Throws {@link AccountRefusal} where something cannot be done. */
+/** The administration of users' access keys. Throws {@link AccountRefusal} if an action is not possible. */
 export class KeyAdministration {
   readonly #table: KeyValueTable;
   readonly #secrets: Secrets;
@@ -44,7 +44,7 @@ export class KeyAdministration {
     this.#accounts = accounts;
   }
 
-  /** The keys of a user (`project:user@customer`), or of all users of a project. */
+  /** Returns the keys of a user (`project:user@customer`), or of all users of a project. */
   async keys(of: string): Promise<readonly KeyRecord[]> {
     const users = of.includes(':') ? [await this.#accounts.user(of)] : await this.#accounts.users(of);
     const keys = await Promise.all(
@@ -60,7 +60,7 @@ export class KeyAdministration {
     return (await this.#existing(accessKeyId)).record;
   }
 
-  /** A key with its secret. */
+  /** Returns a key with its secret. */
   async secretOf(accessKeyId: string): Promise<NewKey & { readonly project: string }> {
     const { record, item } = await this.#existing(accessKeyId);
     const secret = await this.#secrets.open(item['secret'] as Uint8Array, accessKeyId);
@@ -69,8 +69,8 @@ export class KeyAdministration {
   }
 
   /**
-   * Creates a key of a user.
-   * @param given its id, which may be the name of the user, and its secret: each random if not given
+   * Creates a key for a user.
+   * @param given the key's id, for example the name of the user, and its secret; each defaults to a random value
    */
   async createKey(user: string, given: { id?: string; secret?: string } = {}): Promise<NewKey> {
     const { name, project } = await this.#accounts.user(user);
@@ -79,8 +79,8 @@ export class KeyAdministration {
   }
 
   /**
-   * Gives the user of a key another one, with a random id.
-   * @param overlap for how many milliseconds the former stays good; undefined: until it is removed
+   * Creates another key, with a random id, for the user of a key.
+   * @param overlap the milliseconds for which the old key remains valid; undefined: until it is removed
    */
   async rotateKey(
     accessKeyId: string,
@@ -115,10 +115,11 @@ export class KeyAdministration {
   }
 
   async #create(owner: { user: string; name: string; project: string }, id: string, given?: string): Promise<NewKey> {
-    if (!keyIdPattern.test(id)) throw new AccountRefusal(`${JSON.stringify(id)} is no key id, which ${keyIdRule}`);
+    if (!keyIdPattern.test(id))
+      throw new AccountRefusal(`${JSON.stringify(id)} is not a valid key id: it ${keyIdRule}`);
     const secretAccessKey = given ?? randomSecret(this.#randomness);
     if (secretAccessKey === '' || secretAccessKey.length > maxSecretLength) {
-      throw new AccountRefusal(`a secret has 1 to ${maxSecretLength} characters`);
+      throw new AccountRefusal(`a secret must have 1 to ${maxSecretLength} characters`);
     }
     if ((await this.keys(owner.user)).length >= maxKeys) {
       throw new AccountRefusal(`${owner.user} has ${maxKeys} keys already; remove one first`);
@@ -136,7 +137,7 @@ export class KeyAdministration {
       ],
       [{ key: accountKey.user(owner.project, owner.name), expect: { is: 'present' } }],
     );
-    if (outcome !== 'written') throw new AccountRefusal(`there is a key ${id} already; choose another id`);
+    if (outcome !== 'written') throw new AccountRefusal(`the key ${id} already exists; choose another id`);
     return { accessKeyId: id, secretAccessKey, user: owner.user };
   }
 
@@ -162,12 +163,14 @@ interface FoundKey {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Returns 20 capital letters and digits: some clients split a key id at `:`, or take `@` and `/` for their own syntax. */
+/**
+ * Returns 20 capital letters and digits: some clients split a key id at `:`, or take `@` and `/` for their own syntax.
+ */
 export function randomKeyId(randomness: Randomness): string {
   return `STIL${[...randomness.bytes(16)].map((byte) => letters[byte & 31]).join('')}`;
 }
 
-/** 40 characters. */
+/** Returns 40 characters. */
 export function randomSecret(randomness: Randomness): string {
   return Buffer.from(randomness.bytes(30)).toString('base64url');
 }

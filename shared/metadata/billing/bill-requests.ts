@@ -10,30 +10,31 @@ export interface BillRequestsDeps {
 }
 
 export interface BilledRequests {
-  /** How many hours were counted, the present one included. */
+  /** The number of hours counted, including the current one. */
   readonly hours: number;
-  /** Up to when all hours are settled. */
+  /** The time up to which all hours are settled. */
   readonly settledUntil: string;
-  /** How many seconds that is ago: with nothing wrong, one hour to two and a half. */
+  /** The age of `settledUntil` in seconds: one to two and a half hours in normal operation. */
   readonly behindSeconds: number;
 }
 
-/** So long after an hour its lines may still arrive. */
+/** The time after the end of an hour during which its log lines may still arrive. */
 const settling = hourLength;
-/** Where nothing was ever counted, it is begun so long ago. */
-const firstLook = day;
+/** The time before now at which a first count begins. */
+const initialPeriod = day;
 
 /**
- * Counts the requests of the log for the bill: every hour from the first that is not settled to the present one. Each is put whole, so
- * it does no harm to count one twice; one that could not be counted is counted next time, as long as the log reaches back.
- * @param stopping whether there is no time for another hour
+ * Counts the logged requests for the bill: every hour from the first unsettled one to the current one. Each hour is
+ * replaced as a whole, so counting it twice does no harm. An hour that could not be counted is counted next time, if
+ * the log still holds it.
+ * @param stopping returns whether there is no time for another hour
  */
 export async function billRequests(
   { requestLog, requestHours, clock }: BillRequestsDeps,
   stopping: () => boolean,
 ): Promise<BilledRequests> {
   const now = clock.now();
-  let settledUntil = (await requestHours.settledUntil()) ?? now - (now % hourLength) - firstLook;
+  let settledUntil = (await requestHours.settledUntil()) ?? now - (now % hourLength) - initialPeriod;
   let hours = 0;
   for (let hour = settledUntil; hour < now && !stopping(); hour += hourLength) {
     const until = Math.min(hour + hourLength, now);

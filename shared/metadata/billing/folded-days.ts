@@ -9,12 +9,12 @@ type Days = ReadonlyMap<string, StorageDay>;
 
 const nothing: Holding = { bytes: 0, objects: 0 };
 
-/** The bill of what a bucket holds, while the days of shards are added to those of its base. It writes nothing itself. */
+/** A bucket's storage days, while those of shards are added to those of the base. It writes nothing itself. */
 export class FoldedDays {
   readonly #keyOf: (shard: string, day: string) => Change['key'];
   readonly #baseShard: string;
   readonly #shards: ReadonlyMap<string, Days>;
-  /** What the base held before the first of its days here. */
+  /** The contents of the base before the first of its days here. */
   readonly #before: Holding;
   readonly #base: Map<string, StorageDay>;
   readonly #changed = new Set<string>();
@@ -34,7 +34,7 @@ export class FoldedDays {
     this.#base = new Map(parts.base);
   }
 
-  /** Reads the days of some shards, and those of the base from the first of them on. */
+  /** Reads the days of the given shards, and the base's days from the first of them on. */
   static async read(
     table: KeyValueTable,
     { project, bucketId }: { readonly project: string; readonly bucketId: string },
@@ -61,15 +61,15 @@ export class FoldedDays {
     return new FoldedDays({ keyOf, baseShard, shards, before, base: await daysOf(baseShard, first) });
   }
 
-  /** How many changes there would be with one more shard. */
+  /** Returns the number of changes if one more shard were folded. */
   sizeWith(shard: string): number {
     const days = [...this.#shards.get(shard)!.keys()];
     const touched = new Set([...this.#changed, ...days, ...[...this.#base.keys()].filter((day) => day >= days[0]!)]);
-    // One more, if counters were corrected.
+    // One more, in case the counters were corrected.
     return touched.size + 1 + [...this.#folded, shard].reduce((sum, one) => sum + this.#shards.get(one)!.size, 0);
   }
 
-  /** Adds the days of a shard to the base. What it held last it goes on holding, through all later days. */
+  /** Adds the days of a shard to the base. What the shard held last counts for all later days too. */
   fold(shard: string): void {
     this.#folded.push(shard);
     const own = this.#shards.get(shard)!;
@@ -86,7 +86,7 @@ export class FoldedDays {
     }
   }
 
-  /** Goes on from what the counters say, which a scrub may have corrected. */
+  /** Continues from the counters, which a scrub may have corrected. */
   settle(now: number, holding: Holding): void {
     const day = dayOf(now);
     const held = this.#base.get(day) ?? beginDay(day, this.#heldBefore(day));
@@ -94,7 +94,7 @@ export class FoldedDays {
     if (step.bytes !== 0 || step.objects !== 0) this.#set(day, stepOn(held, step));
   }
 
-  /** What must be written, in one write with the counters. */
+  /** Returns the changes to write together with the counters. */
   changes(): readonly Change[] {
     return [
       ...[...this.#changed].map((day) => ({

@@ -6,19 +6,19 @@ import { partitionItems } from '../table/partition-items.ts';
 import { decodeTally, noRequests, sumOf, type RequestTally } from './request-meter.ts';
 import { beginDay, byteTimeUntil, decodeDay, type Holding, type StorageDay } from './storage-day.ts';
 
-/** What a project used on a day. */
+/** The usage of a project on one day. */
 export interface DayUsage extends RequestTally {
   readonly day: string;
   readonly byteHours: number;
-  /** At the end of the day: versions that are no delete markers. */
+  /** At the end of the day; versions other than delete markers. */
   readonly objects: number;
 }
 
 const nothing: Holding = { bytes: 0, objects: 0 };
 
 /**
- * What a project used on each of these days, as far as it has been counted.
- * @param days consecutive; those that have not begun are left out
+ * Returns the usage of a project on each of these days, as counted to date.
+ * @param days consecutive days; those that have not begun are left out
  */
 export async function projectUsage(
   table: KeyValueTable,
@@ -49,20 +49,20 @@ export async function projectUsage(
   }));
 }
 
-/** What one shard tells of one bucket. */
+/** The storage of one bucket as counted by one shard. */
 interface Holder {
   /** `<bucket id>/<shard>/` */
   readonly prefix: string;
-  /** What was held before the first day that is asked for. */
+  /** The contents before the first requested day. */
   before: Holding;
-  /** The days that are asked for, as far as something changed on them. */
+  /** The requested days on which something changed. */
   readonly days: Map<string, StorageDay>;
 }
 
-/** Items of a page. What lies before and after the days that are asked for is skipped where it is longer than that. */
+/** Items per page. Items before and after the requested days are skipped where they would fill more than a page. */
 const pageSize = 300;
 
-/** Every bucket that the project has, or once had, in pages that go on from one bucket to the next. */
+/** Yields the counters of every bucket that the project has, or once had. A page may span several buckets. */
 async function* holdersOf(table: KeyValueTable, project: string, first: string, last: string): AsyncGenerator<Holder> {
   const pk = billingPartition.storage(project);
   let holder: Holder | undefined;

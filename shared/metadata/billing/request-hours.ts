@@ -7,8 +7,8 @@ import { itemKey } from '../table/keys.ts';
 import { noRequests, requestClasses, sumOf, type RequestClass, type RequestTally } from './request-meter.ts';
 
 /**
- * Requests of whole hours, as a log tells them. An hour is put whole and not added to, so that it may be counted as often as one
- * likes; who has read further in the log knows better.
+ * Request counts of whole hours, from a request log. An hour is replaced as a whole, never added to, so it may be
+ * counted any number of times; the count that read further in the log wins.
  */
 export class RequestHours {
   readonly #table: KeyValueTable;
@@ -20,11 +20,11 @@ export class RequestHours {
   }
 
   /**
-   * Writes down what an hour cost everybody.
-   * @param hour when it begins
-   * @param readUntil up to when the log was read
-   * @returns for how many projects
-   * @throws Error if it cannot be told whether that was written
+   * Stores the requests of an hour for every payer.
+   * @param hour the start of the hour
+   * @param readUntil the time up to which the log was read
+   * @returns the number of projects
+   * @throws Error if the outcome of a write is unknown
    */
   async put(hour: number, readUntil: number, requests: readonly LoggedRequests[]): Promise<number> {
     const tallies = new Map<string, RequestTally>();
@@ -36,16 +36,16 @@ export class RequestHours {
     return tallies.size;
   }
 
-  /** The first hour that is not settled; undefined if none ever was. */
+  /** Returns the start of the first hour not yet settled; undefined if none ever was. */
   async settledUntil(): Promise<number | undefined> {
     const row = await this.#table.get(settled);
     return row && (row['until'] as number);
   }
 
-  /** Says that the hours before this one are counted for good. */
+  /** Marks the hours before this one as settled. */
   async settle(until: number): Promise<void> {
     const older = { is: 'less', attribute: 'until', value: until } as const;
-    // A conflict: somebody is further on.
+    // On a conflict another process has settled later hours already.
     await this.#table.write([
       {
         key: settled,
@@ -59,7 +59,7 @@ export class RequestHours {
     const older = { is: 'less', attribute: 'readUntil', value: readUntil } as const;
     const put = { ...tally, readUntil, r: writeToken(this.#randomness) };
     const { outcome } = await this.#table.write([{ key, put, expect: { is: 'any', of: [{ is: 'absent' }, older] } }]);
-    if (outcome === 'unknown') throw new Error('whether an hour of requests was written cannot be told');
+    if (outcome === 'unknown') throw new Error('the outcome of storing an hour of requests is unknown');
   }
 }
 
@@ -67,6 +67,6 @@ const settled = itemKey.deployment('billed-requests');
 
 function checkedClass(kind: string): RequestClass {
   const found = requestClasses.find((one) => one === kind);
-  if (found === undefined) throw new Error(`the log knows a class of requests ${JSON.stringify(kind)}`);
+  if (found === undefined) throw new Error(`the request log contains an unknown request class ${JSON.stringify(kind)}`);
   return found;
 }

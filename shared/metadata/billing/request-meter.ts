@@ -6,11 +6,11 @@ import { writeToken } from '../table/ids.ts';
 import { conflict, optimistically } from '../table/optimistic-write.ts';
 import { dayOf } from '../days.ts';
 
-/** What requests cost: those that write or list, those that read, and those that are free. */
+/** The price classes of requests: `a` writes and lists, `b` reads, `free` costs nothing. */
 export const requestClasses = ['a', 'b', 'free'] as const;
 export type RequestClass = (typeof requestClasses)[number];
 
-/** Requests of some time. */
+/** The requests of a period. */
 export interface RequestTally {
   readonly a: number;
   readonly b: number;
@@ -21,7 +21,7 @@ export interface RequestTally {
 
 export const noRequests: RequestTally = { a: 0, b: 0, free: 0, bytesIn: 0, bytesOut: 0 };
 
-/** One request, for whoever pays. */
+/** One request, with the project that pays for it. */
 export interface MeteredRequest {
   readonly project: string;
   readonly class: RequestClass;
@@ -35,12 +35,12 @@ interface Pending {
   readonly tally: RequestTally;
 }
 
-/** Processes spread over so many items of a day, so that they seldom meet. */
+/** The number of items per project and day over which processes are spread, so that they seldom conflict. */
 const slots = 16;
 
 /**
- * Counts requests in memory, per project and day, and adds them up in the table whenever it is told to. What was not written when the
- * process ends at once is lost: requests are never billed twice, but some may be billed not at all.
+ * Counts requests in memory, per project and day, and adds the counts to the table on {@link flush}. Counts not yet
+ * written are lost if the process crashes: requests are never billed twice, but some may not be billed at all.
  */
 export class RequestMeter {
   readonly #table: KeyValueTable;
@@ -62,7 +62,10 @@ export class RequestMeter {
     this.#add({ project, day, tally: { ...noRequests, [kind]: 1, bytesIn, bytesOut } });
   }
 
-  /** Writes what has been counted. What could not be written is kept for the next time. @throws what the table throws */
+  /**
+   * Writes the pending counts. Counts that could not be written are kept for the next call.
+   * @throws the table's errors
+   */
   async flush(): Promise<void> {
     const batch = [...this.#pending.values()];
     this.#pending = new Map();
@@ -82,7 +85,7 @@ export class RequestMeter {
     this.#pending.set(name, { project, day, tally: sumOf(before, tally) });
   }
 
-  /** @returns false if others were always faster */
+  /** @returns false if every attempt met a conflict */
   async #write({ project, day, tally }: Pending): Promise<boolean> {
     const key = billingKey.requests(project, day, this.#slot);
     return optimistically(
@@ -96,7 +99,8 @@ export class RequestMeter {
             expect: row === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: row['r'] as string },
           },
         ]);
-        // Whether a lost answer was a yes cannot be told once others have written too: better not billed than billed twice.
+        // Once others have written too, the outcome of a write without an answer is unknown: better unbilled than
+        // billed twice.
         if (outcome !== 'conflict') return true;
         return conflict;
       },
@@ -115,7 +119,7 @@ export function sumOf(one: RequestTally, other: RequestTally): RequestTally {
   };
 }
 
-/** Of an item of requests, or of none. */
+/** Decodes an item of requests, or no item as no requests. */
 export function decodeTally(item: Attributes | undefined): RequestTally {
   if (item === undefined) return noRequests;
   return {

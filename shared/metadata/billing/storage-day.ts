@@ -2,34 +2,34 @@ import type { Attributes } from '../../ports/key-value-table.ts';
 import { day as dayLength } from '../../ports/durations.ts';
 import { beginningOf } from '../days.ts';
 
-/** What something holds. */
+/** The contents of a bucket, or of some of its shards. */
 export interface Holding {
   readonly bytes: number;
   readonly objects: number;
 }
 
-/** A change of what is held, at a moment. */
+/** A change of a holding at a moment. */
 export interface Step extends Holding {
   readonly at: number;
 }
 
 /**
- * What was held on a day, as far as it is known: a step function, whose integral is exact however many steps there are. After the last
- * step it goes on as it is, into the days that follow, until one of them has steps of its own.
+ * The storage of one day, a step function of time whose integral is exact however many steps there are. The value after
+ * the last step continues through the following days until one of them has steps.
  */
 export interface StorageDay extends Holding {
-  /** When the last step was. */
+  /** The time of the last step. */
   readonly at: number;
-  /** Bytes times milliseconds from the beginning of the day to then. */
+  /** Bytes times milliseconds, from the start of the day to the last step. */
   readonly byteTime: bigint;
 }
 
-/** A day before its first step. */
+/** Returns a day before its first step. */
 export function beginDay(day: string, { bytes, objects }: Holding): StorageDay {
   return { bytes, objects, at: beginningOf(day), byteTime: 0n };
 }
 
-/** The day after one more step. One that comes with an earlier time counts from the last one on. */
+/** Returns the day after one more step. A step with an earlier time than the last counts from the time of the last. */
 export function stepOn(day: StorageDay, step: Step): StorageDay {
   const at = Math.max(day.at, step.at);
   return {
@@ -40,7 +40,7 @@ export function stepOn(day: StorageDay, step: Step): StorageDay {
   };
 }
 
-/** Adds up what two held on the same day. */
+/** Returns the sum of two holdings on the same day. */
 export function addDays(one: StorageDay, other: StorageDay): StorageDay {
   const at = Math.max(one.at, other.at);
   return {
@@ -51,7 +51,7 @@ export function addDays(one: StorageDay, other: StorageDay): StorageDay {
   };
 }
 
-/** Bytes times milliseconds of a day up to a moment, or up to its end if that comes first. */
+/** Returns bytes times milliseconds of a day up to a moment, or to the end of the day if that is earlier. */
 export function byteTimeUntil(day: string, held: StorageDay, moment: number): bigint {
   return byteTimeAt(held, Math.min(moment, beginningOf(day) + dayLength));
 }
@@ -60,7 +60,7 @@ function byteTimeAt({ bytes, at, byteTime }: StorageDay, moment: number): bigint
   return byteTime + BigInt(bytes) * BigInt(Math.max(0, moment - at));
 }
 
-/** As an item's attributes. The integral can be larger than a number is exact, so it is written in digits. */
+/** Encodes a day as an item's attributes. The integral may exceed the safe integers, so it is stored as digits. */
 export function encodeDay({ bytes, objects, at, byteTime }: StorageDay): Attributes {
   return { bytes, objects, at, time: String(byteTime) };
 }

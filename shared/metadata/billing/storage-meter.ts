@@ -3,15 +3,15 @@ import { dayOf } from '../days.ts';
 import { billingKey, billingPartition } from '../table/billing-keys.ts';
 import { beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay, type Step } from './storage-day.ts';
 
-/** Whose steps they are. */
+/** The counters that steps belong to. */
 export interface Metered {
   readonly project: string;
   readonly bucketId: string;
-  /** Of the change feed. */
+  /** The shard of the change feed. */
   readonly shardId: string;
 }
 
-/** Says how the steps of what is held change the days of the bill. It writes nothing itself. */
+/** Computes how changes of a bucket's contents change the days of the bill. It writes nothing itself. */
 export class StorageMeter {
   readonly #table: KeyValueTable;
 
@@ -20,9 +20,10 @@ export class StorageMeter {
   }
 
   /**
-   * What must be written with the counters of these steps, in one write that happens if nobody has counted meanwhile.
-   * @param steps of one day, at least one, in order
-   * @param before what the counters say was held; undefined: there are none, so the bill says it
+   * Returns the change to write together with the counters of these steps, in one conditional write.
+   * @param steps at least one, all of one day, in order
+   * @param before the contents according to the counters; undefined if there are no counters, in which case the bill is
+   * read
    */
   async change(metered: Metered, steps: readonly Step[], before: Holding | undefined): Promise<Change> {
     const { project, bucketId, shardId } = metered;
@@ -30,7 +31,7 @@ export class StorageMeter {
     const key = billingKey.storage(project, bucketId, shardId, day);
     const stored = await this.#table.get(key);
     const begun = stored ? decodeDay(stored) : beginDay(day, before ?? (await this.#latest(metered)));
-    // A scrub may have set the counters right.
+    // A scrub may have corrected the counters.
     const start: StorageDay = { ...begun, ...before };
     return { key, put: encodeDay(steps.reduce(stepOn, start)) };
   }

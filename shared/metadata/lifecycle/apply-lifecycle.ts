@@ -18,7 +18,7 @@ import type { Uploads } from '../uploads/uploads.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-/** The deps it works in: those of the operations, and a book of how far it has come. */
+/** The dependencies of a pass: those of the operations, and the record of its progress. */
 export interface LifecycleDeps {
   readonly buckets: Buckets;
   readonly objects: Objects;
@@ -29,45 +29,46 @@ export interface LifecycleDeps {
 
 export interface LifecycleOptions {
   readonly calendar: Calendar;
-  /** Slices that are worked on at the same time, by this call alone. */
+  /** The number of slices this call processes concurrently. */
   readonly workers?: number;
-  /** Asked between pages: whether to stop, because time is up or the process ends. What is left is taken up by the next call. */
+  /** Called between pages: whether to stop, because time is up or the process ends. The next call resumes the rest. */
   readonly stopping?: () => boolean;
-  /** How much is done in one go. */
+  /** The sizes of pages and slices. */
   readonly bounds?: LifecycleBounds;
-  /** Told after each page. */
+  /** Called after each page. */
   readonly progress?: (bucket: string, done: LifecycleTally) => void;
 }
 
-/** How much is done in one go. */
+/** The sizes of pages and slices. */
 export interface LifecycleBounds {
-  /** Keys, or uploads, that are read at once; after so many the cursor is moved. */
+  /** Keys or uploads per page; the cursor moves after each page. */
   readonly keysPerPage: number;
-  /** After so many pages a slice is cut in two if there are too few for everybody. */
+  /** The number of pages after which a slice is split, if there are too few slices. */
   readonly pagesPerTurn: number;
-  /** As many slices are enough for everybody who may come. */
+  /** The number of slices from which no more are split. */
   readonly enoughSlices: number;
 }
 
-/** How a call ended. */
+/** The outcome of a call. */
 export interface LifecycleReport {
   readonly pass: LifecyclePass;
-  /** What this very call did. */
+  /** The actions of this call alone. */
   readonly done: LifecycleTally;
 }
 
 const defaultWorkers = 4;
-const usualBounds: LifecycleBounds = { keysPerPage: 1000, pagesPerTurn: 20, enoughSlices: 32 };
-/** Keys and uploads of a page that are worked on at once. */
+const defaultBounds: LifecycleBounds = { keysPerPage: 1000, pagesPerTurn: 20, enoughSlices: 32 };
+/** The number of a page's keys and uploads processed concurrently. */
 const concurrency = 32;
-/** How long to wait for slices that others have. */
+/** The interval between checks for free slices, in milliseconds. */
 const pollTime = 200;
 
 /**
- * Applies the lifecycle rules of all buckets that have any: goes on with the pass that is not over, or begins one. Any number of calls may
- * run at the same time, in any number of processes, and each may die at any moment.
+ * Applies the lifecycle rules of all buckets that have any: resumes the unfinished pass, or begins a new one. Any
+ * number of calls may run at the same time, in any number of processes, and each may die at any moment.
  *
- * It acts as the system: nobody's rights are asked for. What it does is conditional on what it saw, so what users do meanwhile comes first.
+ * It acts as the system, without authorisation. Every action is conditional on what was read, so concurrent changes by
+ * users win.
  */
 export async function applyLifecycle(deps: LifecycleDeps, options: LifecycleOptions): Promise<LifecycleReport> {
   const begun = await deps.passes.begin();
@@ -80,7 +81,7 @@ export async function applyLifecycle(deps: LifecycleDeps, options: LifecycleOpti
   };
   const planned = await planPass(deps, begun, own);
   const workers = Array.from({ length: options.workers ?? defaultWorkers }, () =>
-    workThrough(deps, own).catch((error: unknown) => {
+    runWorker(deps, own).catch((error: unknown) => {
       failed = true;
       throw error;
     }),
@@ -101,7 +102,7 @@ function counting(
   };
 }
 
-/** Cuts every bucket that has rules into slices: those that have none are not even listed where it looks. */
+/** Splits every bucket that has rules into slices. Buckets without rules are not in the list it reads. */
 async function planPass(
   { buckets, passes }: LifecycleDeps,
   pass: LifecyclePass,
@@ -130,7 +131,10 @@ function slicesOf(bucket: string, bucketId: string, rules: readonly EnabledRule[
   ];
 }
 
-/** The bucket as it is now with its rules; undefined if it has none any more, or is another one. */
+/**
+ * Returns the current bucket with its rules; undefined if it has none any more, or if the name now belongs to another
+ * bucket.
+ */
 async function rulesOf(
   buckets: Buckets,
   name: string,
@@ -143,7 +147,7 @@ async function rulesOf(
 }
 
 /** A worker: leases slices until none are left. */
-async function workThrough(deps: LifecycleDeps, options: LifecycleOptions): Promise<void> {
+async function runWorker(deps: LifecycleDeps, options: LifecycleOptions): Promise<void> {
   while (options.stopping?.() !== true) {
     const slice = await deps.passes.lease();
     if (slice === undefined) return;
@@ -152,14 +156,14 @@ async function workThrough(deps: LifecycleDeps, options: LifecycleOptions): Prom
       continue;
     }
     try {
-      await workOn(deps, slice, options);
+      await processSlice(deps, slice, options);
     } catch (error) {
       if (!(error instanceof SliceLost)) throw error;
     }
   }
 }
 
-/** What a page is worked on with. */
+/** The input for processing a page. */
 interface Page {
   readonly bucket: Bucket;
   readonly rules: readonly EnabledRule[];
@@ -168,44 +172,44 @@ interface Page {
   readonly limit: number;
 }
 
-/** What came of a page. `next` is the new cursor; undefined: there is nothing behind. */
+/** The outcome of a page. `next` is the new cursor; undefined at the end of the slice. */
 interface PageOutcome {
   readonly done: LifecycleTally;
   readonly next: string | undefined;
 }
 
-/** Page by page, each under the rules and the versioning state that the bucket has by then. */
-async function workOn(deps: LifecycleDeps, slice: LifecycleSlice, options: LifecycleOptions): Promise<void> {
-  const { bounds = usualBounds } = options;
+/** Processes a slice page by page, each under the bucket's current rules and versioning state. */
+async function processSlice(deps: LifecycleDeps, slice: LifecycleSlice, options: LifecycleOptions): Promise<void> {
+  const { bounds = defaultBounds } = options;
   for (let pages = 1; ; pages += 1) {
     const found = await rulesOf(deps.buckets, slice.bucket, slice.bucketId);
-    const outcome = found && (await workOnPage(deps, slice, found, options));
+    const outcome = found && (await processPage(deps, slice, found, options));
     if (outcome) options.progress?.(slice.bucket, outcome.done);
     if (outcome?.next === undefined) {
       return deps.passes.complete({ ...slice, tally: addTallies(slice.tally, outcome?.done ?? nothingDone) });
     }
     slice = await deps.passes.advance(slice, outcome.next, outcome.done);
     if (options.stopping?.() === true) return deps.passes.release(slice);
-    if (pages % bounds.pagesPerTurn === 0) slice = await splitIfWanted(deps, slice, found!.bucket, bounds);
+    if (pages % bounds.pagesPerTurn === 0) slice = await splitIfNeeded(deps, slice, found!.bucket, bounds);
   }
 }
 
-async function workOnPage(
+async function processPage(
   deps: LifecycleDeps,
   slice: LifecycleSlice,
   { bucket, rules }: { readonly bucket: Bucket; readonly rules: readonly EnabledRule[] },
-  { calendar, bounds = usualBounds }: LifecycleOptions,
+  { calendar, bounds = defaultBounds }: LifecycleOptions,
 ): Promise<PageOutcome | undefined> {
   const page = { bucket, rules, time: { now: deps.clock.now(), calendar }, limit: bounds.keysPerPage };
   try {
-    return slice.kind === 'keys' ? await workOnKeys(deps, slice, page) : await workOnUploads(deps, slice, page);
+    return slice.kind === 'keys' ? await processKeys(deps, slice, page) : await processUploads(deps, slice, page);
   } catch (error) {
     if (error instanceof S3Error && error.code === 'NoSuchBucket') return undefined;
     throw error;
   }
 }
 
-async function workOnKeys(
+async function processKeys(
   { objects }: LifecycleDeps,
   { prefix, from, after, until }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
@@ -222,7 +226,7 @@ async function workOnKeys(
   return { done, next: more && own.length === entries.length ? last.key : undefined };
 }
 
-async function workOnUploads(
+async function processUploads(
   { uploads }: LifecycleDeps,
   { prefix, after }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
@@ -241,7 +245,7 @@ async function workOnUploads(
   return { done, next: page.next };
 }
 
-/** Does something about each, several at once, and counts what was done. */
+/** Applies an action to each entry, several at once, and returns the sum of the tallies. */
 async function tallied<Entry>(
   entries: readonly Entry[],
   apply: (entry: Entry) => Promise<LifecycleTally>,
@@ -258,8 +262,11 @@ async function tallied<Entry>(
   return sum;
 }
 
-/** Leaves the further half of what remains of a slice to others, while there are fewer slices than workers may come. */
-async function splitIfWanted(
+/**
+ * Splits off the second half of what remains of a slice for other workers, while there are fewer slices than could be
+ * worked on.
+ */
+async function splitIfNeeded(
   { objects, passes }: LifecycleDeps,
   slice: LifecycleSlice,
   bucket: Bucket,

@@ -1,9 +1,9 @@
 import type { Attributes, Stored } from '../../ports/key-value-table.ts';
 import { StoredReader } from '../table/stored-reader.ts';
 
-/** What a rule applies to, in the form in which the client stated it: the response to GET has the same form. */
+/** The scope of a rule, in the form the client used, which GET returns. */
 export interface LifecycleScope {
-  /** `prefix`: directly in the rule, as the first version of the API had it. `filter`: in `Filter`. `and`: in its `And`. */
+  /** `prefix`: directly in the rule, as in the first version of the API. `filter`: in `Filter`. `and`: in its `And`. */
   readonly form: 'prefix' | 'filter' | 'and';
   readonly prefix?: string;
   readonly tags?: readonly { readonly key: string; readonly value: string }[];
@@ -12,18 +12,21 @@ export interface LifecycleScope {
   readonly lessThan?: number;
 }
 
-/** `date` is in milliseconds since the epoch. */
+/** The expiration of a rule. `date` is in milliseconds since the epoch. */
 export type LifecycleExpiration =
   { readonly days: number } | { readonly date: number } | { readonly expiredObjectDeleteMarker: boolean };
 
-/** A rule as clients send it and the table keeps it: https://docs.aws.amazon.com/AmazonS3/latest/API/API_LifecycleRule.html */
+/**
+ * A lifecycle rule as clients send it and the table stores it:
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_LifecycleRule.html
+ */
 export interface LifecycleRule {
   readonly id: string;
   readonly status: 'Enabled' | 'Disabled';
   readonly scope: LifecycleScope;
   readonly expiration?: LifecycleExpiration;
   readonly noncurrent?: { readonly days: number; readonly newerVersions?: number };
-  /** Days after which an upload that is still open is aborted. */
+  /** Days after which an open upload is aborted. */
   readonly abortDays?: number;
 }
 

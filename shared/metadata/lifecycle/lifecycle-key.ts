@@ -6,19 +6,19 @@ import { SeenNoMore } from '../objects/outcomes.ts';
 import { asService } from '../objects/service-authorisation.ts';
 import type { CurrentVersion, Version } from '../objects/versions.ts';
 
-/** What was done, counted. */
+/** Counts of lifecycle actions. */
 export interface LifecycleTally {
-  /** Keys that were looked at. */
+  /** Keys checked. */
   readonly keys: number;
-  /** Current versions that were deleted, or got a delete marker above them. */
+  /** Current versions deleted or covered by a delete marker. */
   readonly expired: number;
-  /** Non-current versions that were removed. */
+  /** Noncurrent versions removed. */
   readonly removed: number;
-  /** Delete markers that were all there was of their keys, and were removed. */
+  /** Delete markers removed because no other version of their key was left. */
   readonly markers: number;
-  /** Uploads that were aborted. */
+  /** Uploads aborted. */
   readonly aborted: number;
-  /** Keys and uploads that were changed while they were looked at, and were left alone: the next pass looks again. */
+  /** Keys and uploads left for the next pass because they changed while they were being processed. */
   readonly changed: number;
 }
 
@@ -35,10 +35,10 @@ export function addTallies(a: LifecycleTally, b: LifecycleTally): LifecycleTally
   };
 }
 
-/** Older versions that are read at once. */
+/** The number of noncurrent versions read at once. */
 const versionsPerPage = 500;
 
-/** A key as a scan saw it, and the rules that may say something about it. */
+/** A key as a scan read it, with the rules that may apply to it. */
 export interface SeenKey {
   readonly bucket: Bucket;
   readonly key: string;
@@ -47,8 +47,9 @@ export interface SeenKey {
 }
 
 /**
- * Does what is due of one key. Each change hangs on the key as it was seen, or as the change before has left it: whatever anybody writes in
- * between, be it an object, tags or the removal of a version, makes the rest of it void. Done again, it changes nothing more.
+ * Performs the actions that are due for one key. Each change is conditional on the key as read, or as the previous
+ * change left it: any write in between, be it an object, tags or the removal of a version, cancels the rest. Repeating
+ * it changes nothing more.
  */
 export async function applyToKey(
   objects: Objects,
@@ -56,8 +57,8 @@ export async function applyToKey(
   time: Time,
 ): Promise<LifecycleTally> {
   const done = { ...nothingDone, keys: 1 };
-  const ruleOf = (version: Version, judge: (aging: AgingVersion) => EnabledRule | undefined) =>
-    judgeWithTags(objects, version, judge);
+  const ruleOf = (version: Version, evaluate: (aging: AgingVersion) => EnabledRule | undefined) =>
+    evaluateWithTags(objects, version, evaluate);
   const authorisation = asService(bucket, key);
   let present: CurrentVersion | undefined = currentVersion;
   try {
@@ -90,7 +91,7 @@ export async function applyToKey(
   return done;
 }
 
-/** Non-current versions, newest first, each with the one that took its place. */
+/** Yields the noncurrent versions, newest first, each with its successor. */
 async function* olderVersions(
   objects: Objects,
   bucket: Bucket,
@@ -108,16 +109,19 @@ async function* olderVersions(
   }
 }
 
-/** Judges a version without its tags where these must be read first, and with them only if that could make a difference. */
-async function judgeWithTags(
+/**
+ * Evaluates a version without its tags if those would have to be read, and reads them only if they could make a
+ * difference.
+ */
+async function evaluateWithTags(
   objects: Objects,
   version: Version,
-  judge: (aging: AgingVersion) => EnabledRule | undefined,
+  evaluate: (aging: AgingVersion) => EnabledRule | undefined,
 ): Promise<EnabledRule | undefined> {
   const tags = tagsAtHand(version);
-  const rule = judge({ ...version, tags });
+  const rule = evaluate({ ...version, tags });
   if (rule === undefined || tags !== undefined) return rule;
-  return judge({ ...version, tags: (await objects.objectAttributes(version)).tags });
+  return evaluate({ ...version, tags: (await objects.objectAttributes(version)).tags });
 }
 
 function tagsAtHand({ tagCount, objectAttributes }: Version): Tags | undefined {

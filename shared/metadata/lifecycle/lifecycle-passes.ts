@@ -12,49 +12,50 @@ import { addTallies, nothingDone, type LifecycleTally } from './lifecycle-key.ts
 export interface LifecyclePass {
   readonly id: string;
   readonly startedAt: number;
-  /** The last bucket that was cut into slices: buckets are taken in the order of their names. */
+  /** The last bucket that was split into slices: buckets are processed in order of name. */
   readonly planned: string;
   readonly planComplete: boolean;
   readonly finishedAt: number | undefined;
-  /** What its finished slices did. */
+  /** The actions of its completed slices. */
   readonly tally: LifecycleTally;
   readonly token: string;
 }
 
-/** A stretch of a bucket's keys, or of its open uploads, and how far it was worked through. */
+/** A range of a bucket's keys, or of its open uploads, and the progress in it. */
 export interface LifecycleSlice {
   readonly id: string;
   readonly bucket: string;
   readonly bucketId: string;
   readonly kind: 'keys' | 'uploads';
   readonly prefix: string;
-  /** The first key that lies in it. Undefined: the first of the prefix. */
+  /** The first key of the range; undefined: the first key of the prefix. */
   readonly from: string | undefined;
-  /** The first key that lies in it no more. Undefined: it goes on to the end of the prefix. */
+  /** The end of the range, exclusive; undefined: the end of the prefix. */
   readonly until: string | undefined;
-  /** The cursor: behind this key, or this place in the list of uploads, nothing was looked at yet. Undefined: nothing at all was. */
+  /** The cursor: the last key, or position in the list of uploads, that was processed; undefined: none. */
   readonly after: string | undefined;
   readonly tally: LifecycleTally;
   readonly token: string;
 }
 
-/** A slice before it has a place in the table. */
+/** A slice that is not stored yet. */
 export type NewSlice = Pick<LifecycleSlice, 'bucket' | 'bucketId' | 'kind' | 'prefix'>;
 
 /**
- * For so long a worker has a slice for itself after each sign of life. Should two work on one, they do twice what hurts nobody done twice:
- * so it is short, and what a dead worker leaves is soon taken up.
+ * The time a worker owns a slice after each sign of life. If two workers process the same slice, they only repeat
+ * harmless actions: so the lease is short, and the work of a dead worker is soon taken over.
  */
 const leaseTime = 10 * second;
 const slicesPerWrite = 50;
-const slicesPerLook = 100;
+const slicesPerQuery = 100;
 
-/** Another worker has taken a slice over, or it is done. */
+/** Thrown when another worker has taken over a slice, or the slice is complete. */
 export class SliceLost extends Error {}
 
 /**
- * How far passes have come, in the table: so a pass survives the death of all who work on it, and those who come take up what is left.
- * A bucket is cut into slices; a worker leases one, moves its cursor page by page, and may cut off what is behind for others.
+ * The progress of passes, stored in the table, so that a pass survives the death of all its workers and others resume
+ * it. A bucket is split into slices; a worker leases one, moves its cursor page by page, and may split off the end for
+ * others.
  */
 export class LifecyclePasses {
   readonly #table: KeyValueTable;
@@ -67,13 +68,13 @@ export class LifecyclePasses {
     this.#randomness = deps.randomness;
   }
 
-  /** The pass that was begun last, whether it is over or not. */
+  /** Returns the latest pass, finished or not. */
   async latest(): Promise<LifecyclePass | undefined> {
     const item = await this.#table.get(itemKey.lifecyclePass);
     return item && decodePass(item);
   }
 
-  /** The pass that is not over yet, or a new one. */
+  /** Returns the unfinished pass, or begins a new one. */
   async begin(): Promise<LifecyclePass> {
     return optimistically(
       async (attempt) => {
@@ -95,14 +96,14 @@ export class LifecyclePasses {
         return conflict;
       },
       () => {
-        throw new Error('the lifecycle pass could not be begun');
+        throw new Error('the lifecycle pass could not be started');
       },
     );
   }
 
   /**
-   * Adds the slices of the bucket that comes next. Done by two, or done again after a death in the middle, it adds none twice that are still
-   * there.
+   * Adds the slices of the next bucket. If two callers do this, or one repeats it after a crash, no slice that still
+   * exists is added twice.
    */
   async plan(pass: LifecyclePass, bucket: string, slices: readonly NewSlice[]): Promise<LifecyclePass> {
     for (let at = 0; at < slices.length; at += slicesPerWrite) {
@@ -122,12 +123,12 @@ export class LifecyclePasses {
     );
   }
 
-  /** Notes that every bucket was cut into slices. */
+  /** Records that every bucket has been split into slices. */
   async planned(pass: LifecyclePass): Promise<LifecyclePass> {
     return this.#changePass(pass, (present) => (present.planComplete ? undefined : { ...present, planComplete: true }));
   }
 
-  /** Notes that a pass is over: everything was planned, and no slice is left. */
+  /** Records that a pass is finished: everything was planned, and no slice is left. */
   async finish(pass: LifecyclePass): Promise<LifecyclePass> {
     const finishedAt = this.#clock.now();
     return this.#changePass(pass, (present) =>
@@ -135,9 +136,11 @@ export class LifecyclePasses {
     );
   }
 
-  /** A slice that nobody works on, to be worked on by the caller. `busy`: there are slices, but others have them. */
+  /**
+   * Leases a free slice to the caller. Returns `busy` if other workers have all slices, undefined if there are none.
+   */
   async lease(): Promise<LifecycleSlice | 'busy' | undefined> {
-    const { items } = await this.#table.query(partition.lifecycleSlices, { limit: slicesPerLook });
+    const { items } = await this.#table.query(partition.lifecycleSlices, { limit: slicesPerQuery });
     for (const { key, attributes } of items) {
       if ((attributes['leased'] as number) > this.#clock.now()) continue;
       const slice = decodeSlice(key.sk, attributes);
@@ -147,19 +150,19 @@ export class LifecyclePasses {
     return items.length === 0 ? undefined : 'busy';
   }
 
-  /** How many slices are left, up to a hundred. */
+  /** Returns the number of slices left, up to a hundred. */
   async left(): Promise<number> {
-    return (await this.#table.query(partition.lifecycleSlices, { limit: slicesPerLook })).items.length;
+    return (await this.#table.query(partition.lifecycleSlices, { limit: slicesPerQuery })).items.length;
   }
 
-  /** Moves the cursor, and notes what was done on the way. @throws SliceLost */
+  /** Moves the cursor and adds to the slice's tally. @throws SliceLost */
   async advance(slice: LifecycleSlice, after: string, done: LifecycleTally): Promise<LifecycleSlice> {
     const moved = { ...slice, after, tally: addTallies(slice.tally, done), token: this.#token() };
     if (await this.#write([this.#leased(moved, slice)])) return moved;
     throw new SliceLost();
   }
 
-  /** Cuts a slice in two: the caller keeps what is before `middle`. @throws SliceLost */
+  /** Splits a slice in two: the caller keeps the keys before `middle`. @throws SliceLost */
   async split(slice: LifecycleSlice, middle: string): Promise<LifecycleSlice> {
     const kept = { ...slice, until: middle, token: this.#token() };
     const rest: LifecycleSlice = {
@@ -175,12 +178,12 @@ export class LifecyclePasses {
     throw new SliceLost();
   }
 
-  /** Gives a slice back, for the worker that leases it next. */
+  /** Releases a slice for another worker. */
   async release(slice: LifecycleSlice): Promise<void> {
     await this.#write([{ ...putSlice({ ...slice, token: this.#token() }, 0), expect: tokenIs(slice) }]);
   }
 
-  /** Drops a slice that is done, and adds what it did to the pass. @throws SliceLost */
+  /** Removes a finished slice and adds its tally to the pass. @throws SliceLost */
   async complete(slice: LifecycleSlice): Promise<void> {
     const gone: Change = { key: itemKey.lifecycleSlice(slice.id), delete: true, expect: tokenIs(slice) };
     return optimistically(
@@ -194,7 +197,7 @@ export class LifecyclePasses {
         return conflict;
       },
       () => {
-        throw new Error('a slice of a lifecycle pass could not be dropped');
+        throw new Error('a slice of a lifecycle pass could not be completed');
       },
     );
   }
@@ -227,7 +230,10 @@ export class LifecyclePasses {
     return { ...putSlice(slice, this.#clock.now() + leaseTime), expect: tokenIs(seen) };
   }
 
-  /** Whether it was written. @throws Error if nobody can tell: the worker ends, and its slice is taken up again from where it was */
+  /**
+   * Returns whether the changes were written.
+   * @throws Error if the outcome is unknown: the worker ends, and another resumes its slice
+   */
   async #write(changes: readonly Change[]): Promise<boolean> {
     const { outcome } = await this.#table.write(changes);
     if (outcome === 'unknown') throw new Error('a slice of a lifecycle pass could not be written');
@@ -283,7 +289,7 @@ function decodePass(item: Attributes): LifecyclePass {
   };
 }
 
-/** @param leased until when it is somebody's */
+/** @param leased when the lease expires, in milliseconds since the epoch */
 function putSlice(slice: LifecycleSlice, leased: number): { readonly key: ItemKey; readonly put: Attributes } {
   const { id, bucket, bucketId, kind, prefix, from, until, after, tally, token } = slice;
   return {

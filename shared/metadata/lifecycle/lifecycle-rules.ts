@@ -8,19 +8,19 @@ export interface EnabledRule {
   readonly filter: LifecycleFilter;
   /** Days after which the current version expires. */
   readonly days: number | undefined;
-  /** The moment at which current versions expire, and whatever becomes current later. */
+  /** The moment at which current versions expire; versions that become current later expire at once. */
   readonly date: number | undefined;
-  /** Whether a delete marker goes once it is all that is left of its key. */
+  /** Removes a delete marker once no other version of its key is left. */
   readonly expiredMarkers: boolean;
-  /** Days after which a non-current version goes, and how many of a key's newest ones stay all the same. */
+  /** Days after which a noncurrent version expires, and how many of a key's newest noncurrent versions to keep. */
   readonly noncurrent: { readonly days: number; readonly keep: number } | undefined;
-  /** Days after which an upload that is still open is aborted. */
+  /** Days after which an open upload is aborted. */
   readonly abortDays: number | undefined;
 }
 
 export type Tags = readonly (readonly [key: string, value: string])[];
 
-/** What holds of an object for a rule to apply: all of it. */
+/** The conditions for a rule to apply; an object must meet all of them. */
 export interface LifecycleFilter {
   readonly prefix: string;
   readonly tags: Tags;
@@ -29,19 +29,19 @@ export interface LifecycleFilter {
   readonly lessThan: number | undefined;
 }
 
-/** What a filter looks at. */
+/** The properties that a filter examines. */
 export interface Filtered {
   readonly key: string;
   readonly marker: boolean;
   readonly size: number;
-  /** Undefined: not read yet. A filter is taken to find what it asks for then. */
+  /** Undefined if not read yet: the tags are then assumed to match. */
   readonly tags: Tags | undefined;
 }
 
-/** Documents never change, and the same one is given out again and again. */
+/** Documents never change, and the same object is returned again and again. */
 const decoded = new WeakMap<Attributes, readonly EnabledRule[]>();
 
-/** The enabled rules of a bucket's document `lifecycle`. @throws DamagedItem */
+/** Returns the enabled rules of a bucket's document `lifecycle`. @throws DamagedItem */
 export function enabledRules(document: Attributes): readonly EnabledRule[] {
   const known = decoded.get(document);
   if (known) return known;
@@ -70,7 +70,9 @@ function enabledRule({ id, scope, expiration, noncurrent, abortDays }: Lifecycle
   };
 }
 
-/** Whether a rule applies. A delete marker has neither size nor tags, so what asks for these never finds one. */
+/**
+ * Returns whether a rule applies. A delete marker has neither size nor tags, so a filter by these never matches one.
+ */
 export function applies({ filter }: EnabledRule, { key, marker, size, tags }: Filtered): boolean {
   const { prefix, greaterThan, lessThan } = filter;
   if (!key.startsWith(prefix)) return false;
@@ -85,12 +87,12 @@ function hasTag(tags: Tags, name: string, value: string): boolean {
   return tags.some(([key, found]) => key === name && found === value);
 }
 
-/** Whether a rule can apply to any key from `first` to `last`. */
+/** Returns whether a rule can apply to any key from `first` to `last`. */
 export function mayMatchBetween({ filter: { prefix } }: EnabledRule, first: string, last: string): boolean {
   return compareUtf8(prefix, last) <= 0 && (compareUtf8(first, prefix) <= 0 || first.startsWith(prefix));
 }
 
-/** The prefixes under which any of the rules may find anything: none of them begins with another. */
+/** Returns the prefixes that cover everything the rules may match; none of them begins with another. */
 export function coveredPrefixes(rules: readonly EnabledRule[]): readonly string[] {
   const prefixes = [...new Set(rules.map(({ filter }) => filter.prefix))].sort((a, b) => a.length - b.length);
   const covered: string[] = [];

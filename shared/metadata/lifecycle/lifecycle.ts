@@ -2,48 +2,51 @@ import { day } from '../../ports/durations.ts';
 import { applies, type EnabledRule, type Tags } from './lifecycle-rules.ts';
 
 /**
- * What lifecycle rules say of a key and of an upload. Nothing here reads or writes: versions go in, and what is due comes out.
+ * The evaluation of lifecycle rules for a key or an upload. Nothing here reads or writes: versions go in, due actions
+ * come out.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html
  */
 
-/** How days are counted. */
+/** A way to count days. */
 export interface Calendar {
-  /** When something that began then is so many days old, in milliseconds since the epoch. */
+  /**
+   * Returns the moment, in milliseconds since the epoch, at which something that began at `from` is this many days old.
+   */
   after(from: number, days: number): number;
 }
 
-/** S3's days: what is due within a day is due at its end, 00:00 UTC. */
+/** S3's days: whatever becomes due during a day is due at its end, 00:00 UTC. */
 export const realDays: Calendar = { after: (from, days) => Math.ceil((from + days * day) / day) * day };
 
-/** Days of so many seconds, without rounding: for tests. */
+/** Returns a calendar whose days last this many seconds, without rounding: for tests. */
 export function shortDays(seconds: number): Calendar {
   return { after: (from, days) => from + days * seconds * 1000 };
 }
 
-/** What is due is due at a moment, by a calendar. */
+/** A moment, and the calendar by which things are due. */
 export interface Time {
   readonly now: number;
   readonly calendar: Calendar;
 }
 
-/** A version as rules look at it. Times are milliseconds since the epoch. */
+/** The properties of a version that rules examine. Times are milliseconds since the epoch. */
 export interface AgingVersion {
   readonly marker: boolean;
   readonly size: number;
-  /** Undefined: not read yet. Whatever a rule asks for counts as there then. */
+  /** Undefined if not read yet: the tags are then assumed to match. */
   readonly tags: Tags | undefined;
   readonly lastModified: number;
-  /** When it stopped being current: when its successor came. */
+  /** The time it became noncurrent: when its successor was created. */
   readonly replacedAt: number | undefined;
 }
 
-/** When the current version of a key expires, or an open upload is aborted, and by which rule. */
+/** The moment at which a current version expires or an open upload is aborted, and the rule responsible. */
 export interface Expiry {
   readonly at: number;
   readonly rule: EnabledRule;
 }
 
-/** The earliest moment at which any of the rules lets a current version expire. Of two rules of one moment the first has it. */
+/** Returns the earliest expiry of a current version. Of two rules with the same moment the first wins. */
 export function expiryOf(
   rules: readonly EnabledRule[],
   key: string,
@@ -59,7 +62,7 @@ export function expiryOf(
   return earliest;
 }
 
-/** The rule by which a current version is due to expire, if there is one. Where a delete marker is current nothing expires. */
+/** Returns the rule by which a current version is due to expire, if any. A current delete marker does not expire. */
 export function expiryRule(
   rules: readonly EnabledRule[],
   key: string,
@@ -70,8 +73,8 @@ export function expiryRule(
 }
 
 /**
- * The rule by which a delete marker that is all there is of its key is due to go, if there is one: at once where a rule asks for that, else
- * when it is as old as objects may get.
+ * Returns the rule by which a delete marker without other versions is due for removal, if any: at once where a rule
+ * asks for that, otherwise at the age at which objects expire.
  */
 export function expiredMarkerRule(
   rules: readonly EnabledRule[],
@@ -84,9 +87,9 @@ export function expiredMarkerRule(
 }
 
 /**
- * The rule by which a non-current version is due to go, if there is one. Delete markers are versions like others.
- * @param place.newer how many non-current versions of the key are newer
- * @param place.successor the version that took its place
+ * Returns the rule by which a noncurrent version is due to expire, if any. Delete markers count as versions.
+ * @param place.newer the number of newer noncurrent versions of the key
+ * @param place.successor the version that replaced it
  */
 export function noncurrentRule(
   rules: readonly EnabledRule[],
@@ -115,13 +118,15 @@ function dueRule(
   return expiry && expiry.at <= now ? expiry.rule : undefined;
 }
 
-/** An open upload as rules look at it. Times are milliseconds since the epoch. */
+/** The properties of an open upload that rules examine. Times are milliseconds since the epoch. */
 interface AgingUpload {
   readonly key: string;
   readonly initiated: number;
 }
 
-/** The earliest moment at which any of the rules lets an open upload be aborted. Of two rules of one moment the first has it. */
+/**
+ * Returns the earliest moment at which an open upload may be aborted. Of two rules with the same moment the first wins.
+ */
 export function abortionOf(
   rules: readonly EnabledRule[],
   { key, initiated }: AgingUpload,
@@ -136,7 +141,7 @@ export function abortionOf(
   return earliest;
 }
 
-/** The rule by which an open upload is due to be aborted, if there is one. */
+/** Returns the rule by which an open upload is due to be aborted, if any. */
 export function abortRule(
   rules: readonly EnabledRule[],
   upload: AgingUpload,

@@ -3,27 +3,30 @@ import type { LifecyclePass } from './lifecycle-passes.ts';
 import { day } from '../../ports/durations.ts';
 import { applyLifecycle, type LifecycleDeps } from './apply-lifecycle.ts';
 
-/** As many functions in the cloud work on a pass at the same time: `maxConcurrency` of what starts ApplyLifecycle, too. */
+/**
+ * The number of cloud functions working on a pass at the same time, also the `maxConcurrency` of ApplyLifecycle's event
+ * source.
+ */
 export const maxLifecycleWorkers = 8;
 
-/** Whether there is something to do: a pass that is not over, or the first pass of a day. Nothing becomes due within a day. */
+/** Returns whether there is work: an unfinished pass, or the first pass of a day. Nothing becomes due within a day. */
 export function isPassDue(latest: LifecyclePass | undefined, now: number): boolean {
   if (latest?.finishedAt === undefined) return true;
   return Math.floor(now / day) > Math.floor(latest.startedAt / day);
 }
 
-/** What planning left to be done. */
+/** The outcome of planning. */
 export interface LifecyclePlan {
   /** Undefined: no pass is due. */
   readonly pass: string | undefined;
-  /** Slices that wait to be worked on, up to a hundred. */
+  /** Slices waiting for a worker, up to a hundred. */
   readonly slices: number;
 }
 
 /**
- * Cuts every bucket that has lifecycle rules into slices, for as many workers as come. To be run a few times a day: it goes on
- * with a pass that is not over, so that workers are called again if all of them have died.
- * @param stopping whether time is up; the next run goes on from there
+ * Splits every bucket that has lifecycle rules into slices, for any number of workers. Runs a few times a day: it
+ * resumes an unfinished pass, so workers are started again if all of them have died.
+ * @param stopping returns whether time is up; the next run resumes the planning
  */
 export async function planLifecycle(deps: LifecycleDeps, stopping: () => boolean): Promise<LifecyclePlan> {
   if (!isPassDue(await deps.passes.latest(), deps.clock.now())) return { pass: undefined, slices: 0 };

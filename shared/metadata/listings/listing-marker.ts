@@ -4,14 +4,15 @@ import { groupOf, type ListingPosition } from './listing.ts';
 const insideSign = '\u{10FFFF}';
 
 /**
- * A position as the NextMarker of ListObjects, which clients may take for a key: it is one, or a common prefix. Only a
- * page that ran out of time inside a group of nothing but delete markers needs a sign that this group is still to come.
+ * Encodes a position as the NextMarker of ListObjects. Clients may take it for a key, so it is a key or a common
+ * prefix. Only a page that ran out of time within a group of delete markers alone needs a sign that this group may
+ * still be listed.
  */
 export function markerOf({ after, inside }: ListingPosition): string {
   return inside === true ? after + insideSign : after;
 }
 
-/** The position that a `marker` means, whether {@link markerOf} wrote it or a client chose it. */
+/** Returns the position of a `marker`, whether written by {@link markerOf} or chosen by a client. */
 export function positionOf(marker: string, prefix: string, delimiter: string): ListingPosition | undefined {
   if (marker === '') return undefined;
   const after = marker.endsWith(insideSign) ? marker.slice(0, -insideSign.length) : marker;

@@ -4,15 +4,15 @@ import type { ListingPosition } from './listing.ts';
 
 /*
  * A continuation token is base64url of: 16 bytes of HMAC-SHA256, a byte of flags, and the position as UTF-8. The HMAC
- * covers the scope too, so a token is of no use with another bucket, prefix or delimiter, and can't be made up.
+ * also covers the scope, so a token is useless with another bucket, prefix or delimiter, and cannot be forged.
  */
 
 const macBytes = 16;
 const insideFlag = 1;
 
 /**
- * Writes the token of the next page.
- * @param scope what the token is bound to: bucket id, prefix and delimiter for ListObjectsV2
+ * Encodes the token of the next page.
+ * @param scope the values the token is bound to: bucket id, prefix and delimiter for ListObjectsV2
  */
 export function writeListingToken(
   key: Uint8Array,
@@ -24,8 +24,8 @@ export function writeListingToken(
 }
 
 /**
- * Reads a token that {@link writeListingToken} wrote with the same key and scope.
- * @throws S3Error InvalidArgument for any other
+ * Decodes a token written by {@link writeListingToken} with the same key and scope.
+ * @throws S3Error InvalidArgument for any other token
  */
 export function readListingToken(key: Uint8Array, scope: readonly string[], token: string): ListingPosition {
   const bytes = Buffer.from(token, 'base64url');
@@ -42,7 +42,7 @@ export function readListingToken(key: Uint8Array, scope: readonly string[], toke
 }
 
 function mac(key: Uint8Array, scope: readonly string[], position: Uint8Array): Uint8Array {
-  // JSON holds no bare line feed, so what is scope and what is position can't be confused.
+  // JSON contains no bare line feed, so the scope cannot be confused with the position.
   const text = `listing-token\n${JSON.stringify(scope)}\n`;
   return createHmac('sha256', key).update(text).update(position).digest().subarray(0, macBytes);
 }

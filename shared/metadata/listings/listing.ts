@@ -4,94 +4,95 @@ import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { behindPrefix, type Start } from '../utf8-order.ts';
 
 /**
- * How every listing is paged: objects, versions, uploads. The table is reached through {@link ListingSource} only.
+ * The parameters of a page of any listing: objects, versions, uploads. The table is accessed only through
+ * {@link ListingSource}.
  *
- * A listing shows lines in the byte order of their names. A name is a key or, where keys share what follows the prefix up
- * to the first delimiter, their group, shown once as a common prefix. A marker hides every line whose name is not behind
- * it. So a marker inside a group hides that group, for `marker`, `start-after`, `key-marker` and tokens alike, as Ceph RGW
- * has it.
+ * A listing shows lines in the byte order of their names. A name is a key or, where several keys share what follows the
+ * prefix up to the first delimiter, their group, shown once as a common prefix. A marker hides every line whose name
+ * does not sort after it. So a marker inside a group hides that group, for `marker`, `start-after`, `key-marker` and
+ * tokens alike, as in Ceph RGW.
  */
 export interface ListingRequest {
   readonly prefix: string;
   /** `''` means none. */
   readonly delimiter: string;
-  /** Where the page begins; undefined: at the beginning. */
+  /** The start of the page; undefined means the first line. */
   readonly position: ListingPosition | undefined;
-  /** The most lines of the page, rows and common prefixes together. */
+  /** The maximum number of lines in the page, rows and common prefixes together. */
   readonly limit: number;
 }
 
-/** A place between the lines of a listing. */
+/** A position between the lines of a listing. */
 export interface ListingPosition {
-  /** The page goes on behind this key or common prefix. */
+  /** The page continues after this key or common prefix. */
   readonly after: string;
-  /** `after` lies in a group that is not shown yet, its keys so far being dead: the page goes on inside the group. */
+  /** `after` is a dead key in a group not shown yet: the page continues within the group. */
   readonly inside?: boolean;
-  /** The page goes on among the rows of the key `after`, behind the row of this id. */
+  /** The page continues among the rows of the key `after`, after the row with this id. */
   readonly row?: string;
 }
 
-/** What a table holds for one key. */
+/** An entry of the table, one per key. */
 export interface ListingEntry {
   readonly key: string;
-  /** Dead entries (delete markers, where objects are listed) yield no row and don't bring their group to light. */
+  /** Dead entries (delete markers, where objects are listed) yield no row and do not cause their group to be shown. */
   readonly live: boolean;
 }
 
-/** At most one of `from` (inclusive) and `after` (exclusive) is given; it begins with `prefix`. */
+/** At most one of `from` (inclusive) and `after` (exclusive) is given, and it begins with `prefix`. */
 export interface ListingQuery extends Start {
   readonly prefix: string;
   readonly limit: number;
 }
 
-/** Where the entries come from, and what they yield. */
+/** The source of entries and of the rows they yield. */
 export interface ListingSource<Entry extends ListingEntry, Row> {
   /**
-   * The next entries in the order of their keys' UTF-8 bytes. There may be fewer than `limit`, but none only if there are
-   * no more.
+   * Returns the next entries in the order of their keys' UTF-8 bytes. May return fewer than `limit`, but returns none
+   * only if no more exist.
    */
   fetch(query: ListingQuery): Promise<{ readonly entries: readonly Entry[]; readonly more: boolean }>;
 
   /**
-   * The rows that each of these live entries yields, in order. It may stop, even amid an entry, once it has given `limit`
-   * rows altogether.
-   * @param behind if defined, the rows of the first entry begin behind the row of this id
+   * Returns the rows that each of these live entries yields, in order. May stop, even within an entry, after `limit`
+   * rows in total.
+   * @param afterRow if defined, the rows of the first entry begin after the row with this id
    */
-  rows(entries: readonly Entry[], limit: number, behind: string | undefined): Promise<readonly (readonly Row[])[]>;
+  rows(entries: readonly Entry[], limit: number, afterRow: string | undefined): Promise<readonly (readonly Row[])[]>;
 
-  /** The id of a row, where an entry may yield several. */
+  /** Returns the id of a row, for entries that yield several. */
   rowId?(row: Row): string;
 
-  /** Whether the page has taken so long that it must end, short if need be. */
+  /** Returns whether time has run out, so that the page must end, possibly short. */
   expired(): boolean;
 }
 
 export interface ListingPage<Row> {
   readonly rows: readonly Row[];
   readonly commonPrefixes: readonly string[];
-  /** Where the next page begins. Undefined: this is the last one. */
+  /** The start of the next page; undefined if this is the last one. */
   readonly next: ListingPosition | undefined;
 }
 
-/** `rows` of a source whose live entries are themselves the rows: ListObjects. */
+/** Returns the entries as rows, for a source whose live entries are its rows: ListObjects. */
 export async function entriesAsRows<Entry>(entries: readonly Entry[]): Promise<readonly (readonly Entry[])[]> {
   return entries.map((entry) => [entry]);
 }
 
-/** The common prefix that a key is shown under, if it is not shown itself. */
+/** Returns the common prefix that a key is shown under, or undefined if the key itself is shown. */
 export function groupOf(key: string, prefix: string, delimiter: string): string | undefined {
   if (delimiter === '' || !key.startsWith(prefix)) return undefined;
   const at = key.indexOf(delimiter, prefix.length);
   return at < 0 ? undefined : key.slice(0, at + delimiter.length);
 }
 
-/** What decoding and placing an entry takes. */
+/** The cost of decoding and placing one entry, in steps of the event loop budget. */
 const stepsPerEntry = 4;
 
 /**
- * Reads one page. It is full or the last one, unless the source expires; then it may be short, but the next one begins
- * further on. The keys of a group are not read once it is shown, beyond the query that found it: the number of queries
- * grows with the lines shown, and with the dead entries between them, however many keys the groups hold.
+ * Reads one page. It is full or the last one, unless the source expires: then it may be short, but the next page begins
+ * further on. Once a group is shown its keys are not read, beyond the query that found it. So the number of queries
+ * grows with the lines shown and the dead entries between them, not with the number of keys in the groups.
  */
 export async function listPage<Entry extends ListingEntry, Row>(
   request: ListingRequest,
@@ -134,7 +135,7 @@ export async function listPage<Entry extends ListingEntry, Row>(
 
     if (!more) return lines.page(undefined);
     const last = entries.at(-1);
-    if (last === undefined) throw new Error('a query of a listing had no entries, but more to come');
+    if (last === undefined) throw new Error('a listing query returned no entries but reported more');
     if (source.expired()) return lines.page(lines.examined);
     start = withinPrefix(shown === undefined ? { after: last.key } : behindPrefix(shown), prefix);
     size = nextSize(size, {
@@ -147,7 +148,7 @@ export async function listPage<Entry extends ListingEntry, Row>(
   return lines.page(undefined);
 }
 
-/** Adds the rows of entries that lie in no group. False: the page was full before them. */
+/** Adds the rows of entries outside groups. Returns false if the page was full before all were added. */
 async function addRows<Entry extends ListingEntry, Row>(
   lines: Lines<Row>,
   entries: readonly Entry[],
@@ -156,10 +157,10 @@ async function addRows<Entry extends ListingEntry, Row>(
 ): Promise<boolean> {
   let rest = entries.filter((entry) => entry.live);
   while (rest.length > 0) {
-    const behind = rest[0]!.key === position?.after ? position.row : undefined;
-    // One more than fit tells whether the page is the last one.
-    const given = await source.rows(rest, limit - lines.count + 1, behind);
-    if (given.length === 0) throw new Error('a listing got no rows for its entries');
+    const afterRow = rest[0]!.key === position?.after ? position.row : undefined;
+    // One more than fits shows whether the page is the last one.
+    const given = await source.rows(rest, limit - lines.count + 1, afterRow);
+    if (given.length === 0) throw new Error('a listing source returned no rows for its entries');
     for (const [index, rows] of given.entries()) {
       for (const row of rows) if (!lines.addRow(row, rest[index]!.key, source.rowId?.(row))) return false;
     }
@@ -175,7 +176,7 @@ class Lines<Row> {
   readonly rows: Row[] = [];
   readonly commonPrefixes: string[] = [];
   readonly #limit: number;
-  /** The last line shown, or the last dead key behind it outside of any group. */
+  /** The last line shown, or the last dead key after it outside any group. */
   shown: ListingPosition | undefined;
   /** The same, or the last dead key in a group not shown yet. */
   examined: ListingPosition | undefined;
@@ -217,14 +218,14 @@ class Lines<Row> {
   }
 }
 
-/** The end of the run of entries, beginning at `at`, whose keys belong together. */
+/** Returns the end of the run of entries, beginning at `at`, whose keys belong together. */
 function endOf(entries: readonly ListingEntry[], at: number, belongs: (key: string) => boolean): number {
   let end = at + 1;
   while (end < entries.length && belongs(entries[end]!.key)) end++;
   return end;
 }
 
-/** Where the first query begins. Undefined: behind all keys of the prefix. */
+/** Returns where the first query begins, or undefined if that is after all keys of the prefix. */
 function firstStart({ prefix, delimiter, position }: ListingRequest): Start | undefined {
   if (position === undefined || position.after === '') return {};
   const { after, inside, row } = position;
@@ -241,17 +242,17 @@ function withinPrefix(start: Start | undefined, prefix: string): Start | undefin
   return compareUtf8(key, prefix) < 0 ? {} : undefined;
 }
 
-/** A first query that would find groups should not be large: all of it may lie in one group. */
+/** The size of the first query of a listing with groups: kept small, since all of it may fall into one group. */
 const firstFoldedQuery = 256;
 /** Reading this many current versions takes hardly longer than reading one. */
 const smallestQuery = 64;
-/** As many bare delete markers as DynamoDB gives in one answer. */
+/** As many bare delete markers as DynamoDB returns in one response. */
 const largestQuery = 8192;
 
 /**
- * How much to ask for next. Behind a query most of which lay in one group, little: the next is likely to be the same.
- * Behind one that brought few lines, being dead or folded into many small groups, more: reading on is cheaper than many
- * seeks. Else what the page still wants.
+ * Returns the size of the next query. Small if most of the last query fell into one group, as the next is likely to as
+ * well. Larger if the last query gave few lines, because its entries were dead or folded into many small groups:
+ * reading on is cheaper than many seeks. Otherwise what the page still needs.
  */
 function nextSize(
   size: number,

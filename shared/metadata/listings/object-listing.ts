@@ -4,13 +4,14 @@ import { entriesAsRows, listPage, type ListingEntry, type ListingPage, type List
 import type { Objects } from '../objects/objects.ts';
 import type { Listed } from '../objects/versions.ts';
 
-/** A current version, as ListObjects shows it. */
+/** A current version as ListObjects shows it. */
 export interface ListedCurrentVersion extends ListingEntry {
   readonly currentVersion: Listed;
 }
 
 /**
- * One page of the objects of a bucket: current versions only, so a key shows at most once and none is missed that exists throughout.
+ * Returns one page of a bucket's objects. Only current versions are read, so each key appears at most once and no key
+ * that exists throughout is missed.
  * @param effort milliseconds after which the page may end short
  */
 export function listObjects(

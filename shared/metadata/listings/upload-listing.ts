@@ -5,7 +5,7 @@ import { listPage, type ListingEntry, type ListingPage } from './listing.ts';
 import type { ListedUpload } from '../uploads/upload.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
-/** What ListMultipartUploads asks for. `''` means no marker. */
+/** The parameters of ListMultipartUploads. `''` means no marker. */
 export interface UploadListingRequest {
   readonly prefix: string;
   readonly delimiter: string;
@@ -22,7 +22,7 @@ interface Entry extends ListingEntry {
   readonly uploads: readonly ListedUpload[];
 }
 
-/** One page of the open uploads of a bucket, by key and age. */
+/** Returns one page of a bucket's open uploads, by key, then oldest first. */
 export async function listUploads(
   deps: { readonly uploads: Uploads; readonly clock: Clock },
   bucket: Bucket,

@@ -5,14 +5,14 @@ import { listPage, type ListingEntry, type ListingPage, type ListingPosition } f
 import type { Objects } from '../objects/objects.ts';
 import { versionIdOf, type CurrentVersion, type Version } from '../objects/versions.ts';
 
-/** A version or delete marker with the key it is of. */
+/** A version or delete marker, with its key. */
 export interface ListedRow {
   readonly key: string;
   readonly version: Version;
   readonly isLatest: boolean;
 }
 
-/** What ListObjectVersions asks for. The markers are as clients send them: `''` means none. */
+/** The parameters of ListObjectVersions. Markers are as sent by the client; `''` means none. */
 export interface VersionListingRequest {
   readonly prefix: string;
   readonly delimiter: string;
@@ -30,10 +30,10 @@ interface Entry extends ListingEntry {
   readonly currentVersion: CurrentVersion;
 }
 
-/** Keys whose versions are read at once. */
+/** The number of keys whose versions are read concurrently. */
 const concurrency = 32;
 
-/** One page of all versions and delete markers: keys in byte order, the versions of a key newest first. */
+/** Returns one page of versions and delete markers: keys in byte order, the versions of a key newest first. */
 export async function listVersions(
   deps: { readonly objects: Objects; readonly clock: Clock },
   bucket: Bucket,
@@ -45,9 +45,9 @@ export async function listVersions(
   const rowsOf = async (
     { key, currentVersion }: Entry,
     limit: number,
-    behind?: string,
+    afterRow?: string,
   ): Promise<readonly ListedRow[]> => {
-    const versions = await objects.versions(bucket, key, currentVersion, limit, behind);
+    const versions = await objects.versions(bucket, key, currentVersion, limit, afterRow);
     return versions.map((version) => ({ key, version, isLatest: version.replacedAt === undefined }));
   };
   const page = await listPage<Entry, ListedRow>(
@@ -57,9 +57,9 @@ export async function listVersions(
         const { entries, more } = await objects.scan(bucket, query);
         return { entries: entries.map(({ key, currentVersion }) => ({ key, currentVersion, live: true })), more };
       },
-      rows: async (entries, limit, behind) => {
+      rows: async (entries, limit, afterRow) => {
         const some = entries.slice(0, concurrency);
-        return Promise.all(some.map((entry, at) => rowsOf(entry, limit, at === 0 ? behind : undefined)));
+        return Promise.all(some.map((entry, at) => rowsOf(entry, limit, at === 0 ? afterRow : undefined)));
       },
       rowId: ({ version }) => version.instance,
       expired: () => clock.now() > until,
@@ -69,13 +69,16 @@ export async function listVersions(
   return { ...page, next };
 }
 
-/** The row that the next page begins behind, by the id that clients saw in this one. */
+/** Returns the row that the next page begins after, as the version id that clients saw in this page. */
 function shownId({ rows, next }: ListingPage<ListedRow>): string | undefined {
   const last = rows.at(-1)?.version;
   return last !== undefined && last.instance === next?.row ? versionIdOf(last) : next?.row;
 }
 
-/** `null` as a marker means the null version, wherever it is; if it is gone the key starts again. */
+/**
+ * Returns the position of the markers. `null` as a version id marker means the null version, wherever it is in the
+ * order; if it no longer exists, the listing starts again with the key's newest version.
+ */
 async function firstPosition(
   objects: Objects,
   bucket: Bucket,
@@ -87,7 +90,7 @@ async function firstPosition(
   return { ...position, row };
 }
 
-/** Sorts behind every instance id, so that resuming behind it begins with the newest version. */
+/** Sorts after every instance id, so that a listing that resumes after it begins with the newest version. */
 const beforeAll = '~';
 
 async function instanceOfNull(objects: Objects, bucket: Bucket, key: string): Promise<string> {

@@ -15,10 +15,13 @@ export type MissingDataTreatment = (typeof missingDataTreatments)[number];
 
 export type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
 
-/** Whom an alarm tells that it has come into a state. */
+/** The targets to notify when an alarm enters each state. */
 export type AlarmActions = Readonly<Record<AlarmState, readonly string[]>>;
 
-/** What an alarm watches for: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html */
+/**
+ * The definition of an alarm:
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
+ */
 export interface AlarmDefinition {
   readonly description: string | undefined;
   readonly metric: Metric;
@@ -34,7 +37,7 @@ export interface AlarmDefinition {
   readonly actions: AlarmActions;
 }
 
-/** The elements of an alarm's document as they were written; undefined: not there. */
+/** The elements of an alarm's document as written; undefined if absent. */
 export interface AlarmFields {
   readonly Description?: string | undefined;
   readonly Metric?: string | undefined;
@@ -52,9 +55,9 @@ export interface AlarmFields {
 }
 
 const actionKinds = ['log', 'webhook', 'topic'] as const;
-/** The kinds of actions there are. A deployment need not have topics. */
+/** The kinds of actions. Not every deployment supports `topic`. */
 export type ActionKind = (typeof actionKinds)[number];
-/** What a deployment is composed with where alarms can do everything. */
+/** The action kinds of a deployment that supports all of them. */
 export const everyActionKind: ReadonlySet<ActionKind> = new Set(actionKinds);
 
 const samplingSeconds = samplingTime / 1000;
@@ -64,13 +67,13 @@ const actionsPerState = 5;
 const descriptionLength = 1024;
 const nameLength = 255;
 const actionLength = 1024;
-/** What CloudWatch takes for a value. */
+/** The range of values that CloudWatch accepts. */
 const largestNumber = 2 ** 360;
 const smallestNumber = 2 ** -360;
 
 /**
- * Reads the fields of an alarm.
- * @param kinds what the deployment can do
+ * Validates the fields of an alarm.
+ * @param kinds the action kinds that the deployment supports
  * @throws S3Error InvalidArgument that names the field
  */
 export function readAlarmDefinition(fields: AlarmFields, kinds: ReadonlySet<ActionKind>): AlarmDefinition {
@@ -82,7 +85,7 @@ export function readAlarmDefinition(fields: AlarmFields, kinds: ReadonlySet<Acti
   if (evaluationPeriods < 1) throw bad('EvaluationPeriods', fields.EvaluationPeriods, 'must be at least 1');
   const longest = period >= hourSeconds ? 7 * daySeconds : daySeconds;
   if (period * evaluationPeriods > longest) {
-    const rule = `times Period must not be more than ${longest} seconds`;
+    const rule = `times Period must not exceed ${longest} seconds`;
     throw bad('EvaluationPeriods', fields.EvaluationPeriods, rule);
   }
   const datapointsToAlarm =
@@ -90,7 +93,7 @@ export function readAlarmDefinition(fields: AlarmFields, kinds: ReadonlySet<Acti
       ? evaluationPeriods
       : wholeNumber('DatapointsToAlarm', fields.DatapointsToAlarm);
   if (datapointsToAlarm < 1 || datapointsToAlarm > evaluationPeriods) {
-    throw bad('DatapointsToAlarm', fields.DatapointsToAlarm, 'must be from 1 to EvaluationPeriods');
+    throw bad('DatapointsToAlarm', fields.DatapointsToAlarm, 'must be between 1 and EvaluationPeriods');
   }
   return {
     description: readDescription(fields.Description),
@@ -111,10 +114,7 @@ export function readAlarmDefinition(fields: AlarmFields, kinds: ReadonlySet<Acti
   };
 }
 
-/**
- * Reads the name of an alarm: 1 to 255 characters, none of them a control character.
- * @throws S3Error InvalidArgument
- */
+/** Validates the name of an alarm: 1 to 255 characters, without control characters. @throws S3Error InvalidArgument */
 export function readAlarmName(name: string | undefined): string {
   if (name === undefined || name === '') throw bad('name', name, 'must name an alarm');
   if (!isText(name, nameLength)) {
@@ -123,21 +123,21 @@ export function readAlarmName(name: string | undefined): string {
   return name;
 }
 
-/** What kind of action this is, or undefined if it is none. */
+/** Returns the kind of an action, or undefined if the action is invalid. */
 export function actionKind(action: string): ActionKind | undefined {
   if (action === 'log:') return 'log';
   if (/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/.test(action)) return 'topic';
   return isWebhook(action) ? 'webhook' : undefined;
 }
 
-/** Whether an alarm would call a webhook, and so needs a secret to sign with. */
+/** Returns whether an alarm calls a webhook and therefore needs a signing secret. */
 export function callsWebhooks({ actions }: AlarmDefinition): boolean {
   return Object.values(actions)
     .flat()
     .some((action) => actionKind(action) === 'webhook');
 }
 
-/** `https` only, and no credentials, which logs and histories would show. */
+/** Accepts `https` only, and no credentials, which logs and histories would reveal. */
 function isWebhook(action: string): boolean {
   if (!action.startsWith('https://') || !URL.canParse(action)) return false;
   const { username, password, hostname } = new URL(action);
@@ -151,7 +151,7 @@ function readActions(field: string, actions: readonly string[], kinds: ReadonlyS
   for (const action of actions) {
     const kind = isText(action, actionLength) ? actionKind(action) : undefined;
     if (kind === undefined) throw bad(field, action, 'must be log:, an https:// address, or the ARN of an SNS topic');
-    if (!kinds.has(kind)) throw bad(field, action, 'names an SNS topic, which only a deployment in the cloud can use');
+    if (!kinds.has(kind)) throw bad(field, action, 'names an SNS topic, which only a cloud deployment can use');
   }
   return [...new Set(actions)];
 }
@@ -159,7 +159,7 @@ function readActions(field: string, actions: readonly string[], kinds: ReadonlyS
 function readDescription(description: string | undefined): string | undefined {
   if (description === undefined || description === '') return undefined;
   if (!isText(description.replaceAll(/[\t\r\n]/g, ' '), descriptionLength)) {
-    const rule = `must have at most ${descriptionLength} characters, and no control characters but line breaks`;
+    const rule = `must have at most ${descriptionLength} characters, and no control characters other than tabs and line breaks`;
     throw bad('Description', description, rule);
   }
   return description;

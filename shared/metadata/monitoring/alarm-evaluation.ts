@@ -1,10 +1,10 @@
 import type { AlarmDefinition, AlarmState, ComparisonOperator } from './alarm-definition.ts';
 import { datapoints, type Datapoint, type Point } from './statistics.ts';
 
-/** What an alarm makes of the datapoints. */
+/** The result of evaluating an alarm. */
 export interface Evaluation {
   readonly state: AlarmState;
-  /** Why, for people. */
+  /** An explanation for people. */
   readonly reason: string;
 }
 
@@ -14,11 +14,12 @@ export type AlarmRule = Pick<
   'comparison' | 'threshold' | 'evaluationPeriods' | 'datapointsToAlarm' | 'treatMissingData'
 >;
 
-/** The datapoints of an alarm's last periods, the oldest first; undefined where one is missing. */
+/** The datapoints of an alarm's last periods, oldest first; undefined where one is missing. */
 export type Window = readonly (Datapoint | undefined)[];
 
 /**
- * The datapoints that an alarm judges: one for each of its periods, which follow each other without gaps up to `end`.
+ * Returns the datapoints that an alarm evaluates, one for each of its periods. The periods are contiguous and end at
+ * `end`.
  * @param end milliseconds since the epoch
  */
 export function alarmWindow(
@@ -35,28 +36,28 @@ export function alarmWindow(
 }
 
 /**
- * Decides the state of an alarm. As soon as the datapoints that are there decide by themselves, they do: enough of them breach
- * the threshold for an alarm, or too few are left that could. Otherwise the missing ones count as the alarm says:
+ * Decides the state of an alarm. If the existing datapoints suffice, they decide: enough of them breach the threshold
+ * for ALARM, or too few could breach it even if every missing one did. Otherwise TreatMissingData decides:
  *
- * - `breaching`, `notBreaching`: as that,
- * - `ignore`: the state stays,
- * - `missing`: as if they had never been expected. With no datapoint at all there is INSUFFICIENT_DATA. If those that breach began
- *   at least DatapointsToAlarm periods ago, and whatever came since is breaching or missing, it is an ALARM; if they are younger
- *   nothing is decided yet; and otherwise all is OK.
+ * - `breaching`, `notBreaching`: missing datapoints count as such,
+ * - `ignore`: the state is kept,
+ * - `missing`: missing datapoints are disregarded. Without any datapoint the state is INSUFFICIENT_DATA. If no
+ *   datapoint is within the threshold and the oldest breaching one is at least DatapointsToAlarm periods old, the state
+ *   is ALARM; if it is younger, the state is kept. Otherwise the state is OK.
  *
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
 export function evaluateAlarm(rule: AlarmRule, window: Window, present: AlarmState): Evaluation {
-  const there = window.filter((datapoint) => datapoint !== undefined);
-  const breaching = there.filter(({ value }) => breaches[rule.comparison](value, rule.threshold));
-  const calm = there.length - breaching.length;
-  const missing = window.length - there.length;
+  const existing = window.filter((datapoint) => datapoint !== undefined);
+  const breaching = existing.filter(({ value }) => breaches[rule.comparison](value, rule.threshold));
+  const within = existing.length - breaching.length;
+  const missing = window.length - existing.length;
   const alarm = { state: 'ALARM', reason: breachReason(rule, breaching, window.length, missing) } as const;
-  const ok = { state: 'OK', reason: calmReason(rule, there, window.length, missing) } as const;
+  const ok = { state: 'OK', reason: okReason(rule, existing, window.length, missing) } as const;
   const stay = { state: present, reason: 'Unchecked: too few datapoints.' } as const;
 
   if (breaching.length >= rule.datapointsToAlarm) return alarm;
-  if (calm > window.length - rule.datapointsToAlarm) return ok;
+  if (within > window.length - rule.datapointsToAlarm) return ok;
   switch (rule.treatMissingData) {
     case 'breaching':
       return alarm;
@@ -65,15 +66,15 @@ export function evaluateAlarm(rule: AlarmRule, window: Window, present: AlarmSta
     case 'ignore':
       return stay;
     case 'missing': {
-      if (there.length === 0) return insufficient(`there was no datapoint in the last ${periods(window.length)}`);
-      if (calm > 0) return ok;
+      if (existing.length === 0) return insufficient(`there was no datapoint in the last ${periods(window.length)}`);
+      if (within > 0) return ok;
       const oldest = window.findIndex((datapoint) => datapoint !== undefined);
       return window.length - oldest >= rule.datapointsToAlarm ? alarm : stay;
     }
   }
 }
 
-/** The state of an alarm that is not evaluated. */
+/** Returns the state of an alarm that cannot be evaluated, with the reason. */
 export function insufficient(why: string): Evaluation {
   return { state: 'INSUFFICIENT_DATA', reason: `Insufficient data: ${why}.` };
 }
@@ -92,8 +93,8 @@ const words: Readonly<Record<ComparisonOperator, string>> = {
   LessThanOrEqualToThreshold: 'less than or equal to',
 };
 
-/** More datapoints than these are not told of. */
-const toldDatapoints = 5;
+/** The maximum number of datapoints listed in a reason. */
+const listedDatapoints = 5;
 
 function breachReason(rule: AlarmRule, breaching: readonly Datapoint[], periodCount: number, missing: number): string {
   const { comparison, threshold, treatMissingData } = rule;
@@ -101,25 +102,25 @@ function breachReason(rule: AlarmRule, breaching: readonly Datapoint[], periodCo
   return sentence('Threshold crossed', [
     `${breaching.length} of the last ${periodCount} datapoints${list(breaching)}` +
       ` ${breaching.length === 1 ? 'was' : 'were'} ${words[comparison]} the threshold (${threshold})`,
-    ...(count > 0 ? [`${count} missing ${count === 1 ? 'one counts' : 'ones count'} as breaching`] : []),
+    ...(count > 0 ? [`${count} missing ${count === 1 ? 'one is' : 'ones are'} treated as breaching`] : []),
   ]);
 }
 
-function calmReason(rule: AlarmRule, there: readonly Datapoint[], periodCount: number, missing: number): string {
+function okReason(rule: AlarmRule, existing: readonly Datapoint[], periodCount: number, missing: number): string {
   const { comparison, threshold, datapointsToAlarm } = rule;
-  const calm = there.filter(({ value }) => !breaches[comparison](value, threshold));
+  const within = existing.filter(({ value }) => !breaches[comparison](value, threshold));
   return sentence('Threshold not crossed', [
-    `${calm.length} of the last ${periodCount} datapoints${list(calm)}` +
-      ` ${calm.length === 1 ? 'was' : 'were'} not ${words[comparison]} the threshold (${threshold})`,
+    `${within.length} of the last ${periodCount} datapoints${list(within)}` +
+      ` ${within.length === 1 ? 'was' : 'were'} not ${words[comparison]} the threshold (${threshold})`,
     ...(missing > 0 ? [`${missing} ${missing === 1 ? 'is' : 'are'} missing`] : []),
-    `${datapointsToAlarm} breaching ${datapointsToAlarm === 1 ? 'one is' : 'ones are'} an alarm`,
+    `${datapointsToAlarm} breaching ${datapointsToAlarm === 1 ? 'one is' : 'ones are'} needed for an alarm`,
   ]);
 }
 
-function list(told: readonly Datapoint[]): string {
-  if (told.length === 0) return '';
-  const last = told.slice(-toldDatapoints).map(({ at, value }) => `${value} (${new Date(at).toISOString()})`);
-  return ` [${told.length > toldDatapoints ? '…, ' : ''}${last.join(', ')}]`;
+function list(points: readonly Datapoint[]): string {
+  if (points.length === 0) return '';
+  const last = points.slice(-listedDatapoints).map(({ at, value }) => `${value} (${new Date(at).toISOString()})`);
+  return ` [${points.length > listedDatapoints ? '…, ' : ''}${last.join(', ')}]`;
 }
 
 function sentence(verdict: string, parts: readonly string[]): string {

@@ -5,7 +5,7 @@ import { expiry } from '../table/expiry.ts';
 import { sortableTime, timedId } from '../table/ids.ts';
 import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../table/monitoring-keys.ts';
 
-/** What can happen to an alarm; of what happens in the same millisecond, the later in this list is the later. */
+/** The types of history entries; entries of the same millisecond sort in this order. */
 const historyTypes = ['ConfigurationUpdate', 'StateUpdate', 'Action'] as const;
 
 export type HistoryType = (typeof historyTypes)[number];
@@ -17,7 +17,7 @@ export interface HistoryEntry {
   readonly summary: string;
 }
 
-/** A page of a history, and where the next one begins. */
+/** A page of a history, and where the next page begins. */
 export interface HistoryPage {
   readonly entries: readonly HistoryEntry[];
   readonly next: string | undefined;
@@ -26,7 +26,7 @@ export interface HistoryPage {
 export const historyKept = 30 * day;
 const pageSize = 100;
 
-/** What happened to alarms, kept for 30 days. */
+/** The history of alarms, kept for 30 days. */
 export class AlarmHistory {
   readonly #table: KeyValueTable;
   readonly #randomness: Randomness;
@@ -36,7 +36,7 @@ export class AlarmHistory {
     this.#randomness = deps.randomness;
   }
 
-  /** The change that notes an event, to be written together with it. */
+  /** Returns the change that records an event, to be written together with the event itself. */
   note(bucketId: string, alarmId: string, { at, type, summary }: HistoryEntry): Change {
     const rank = historyTypes.indexOf(type);
     const entry = `${sortableTime(at)}${rank}${timedId(at, this.#randomness).slice(-20)}`;
@@ -47,8 +47,8 @@ export class AlarmHistory {
   }
 
   /**
-   * What happened to an alarm, the newest first.
-   * @param after the end of the page before: its `next`
+   * Lists the history of an alarm, newest first.
+   * @param after the `next` of the previous page
    */
   async list(
     bucketId: string,
@@ -81,7 +81,7 @@ export class AlarmHistory {
     await this.#removeWhere(bucketId, `${alarmId}/`, () => true);
   }
 
-  /** Removes what is older than 30 days, where the engine has not done so. */
+  /** Removes entries older than 30 days that the engine has not removed itself. */
   async prune(bucketId: string, now: number): Promise<void> {
     await this.#removeWhere(bucketId, undefined, (expires) => expires * 1000 <= now);
   }

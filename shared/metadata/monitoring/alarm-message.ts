@@ -5,10 +5,10 @@ import type { Alarm } from './alarm.ts';
 import type { Evaluation } from './alarm-evaluation.ts';
 import { metricUnits } from './statistics.ts';
 
-/** The namespace of all metrics, where a message says it. */
+/** The namespace of all metrics in messages. */
 const namespace = 'Stillage';
 
-/** What an alarm says when it has changed its state: JSON, in the form of CloudWatch's own messages. */
+/** Returns the message of an alarm that has changed its state: JSON, in the format of CloudWatch's notifications. */
 export function alarmMessage(change: {
   readonly alarm: Alarm;
   readonly to: Evaluation;
@@ -44,7 +44,7 @@ export function alarmMessage(change: {
   });
 }
 
-/** Reads what {@link alarmMessage} wrote. @throws DamagedItem */
+/** Parses the output of {@link alarmMessage}. @throws DamagedItem */
 export function readAlarmMessage(body: string): AlarmChange {
   const message = new StoredReader(JSON.parse(body) as Attributes, 'the message of an alarm');
   return {

@@ -2,36 +2,36 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Attributes, Stored } from '../../ports/key-value-table.ts';
 import type { AlarmDefinition, AlarmState } from './alarm-definition.ts';
 
-/** An alarm as it is now. Times in milliseconds since the epoch. */
+/** The current state of an alarm. Times are milliseconds since the epoch. */
 export interface Alarm {
   readonly name: string;
-  /** Fresh per creation: what happened to another alarm of this name before is none of its history. */
+  /** Unique per creation, so that an alarm does not inherit the history of an earlier one of the same name. */
   readonly id: string;
   readonly created: number;
   readonly definition: AlarmDefinition;
   readonly state: AlarmState;
   readonly reason: string;
-  /** When it came into its state. */
+  /** The time it entered its state. */
   readonly since: number;
-  /** What its webhooks are signed with, sealed. */
+  /** The sealed secret that signs its webhooks. */
   readonly secret: Uint8Array | undefined;
   readonly token: string;
 }
 
-/** The context that the secret of an alarm is sealed under. */
+/** Returns the context that the secret of an alarm is sealed under. */
 export function secretContext(bucketId: string, alarmId: string): string {
   return `alarm/${bucketId}/${alarmId}`;
 }
 
-/** 404 that names the alarm. */
+/** Returns a 404 error that names the alarm. */
 export function noSuchAlarm(name: string): S3Error {
   return new S3Error('NoSuchAlarm', { details: { AlarmName: name } });
 }
 
-/** A definition in its item. */
+/** A definition as stored. */
 type StoredDefinition = Omit<AlarmDefinition, 'description'> & { readonly description?: string };
 
-/** The item of an alarm; its key is bucket and name. */
+/** Returns the item of an alarm; its key is the bucket and the name. */
 export function encodeAlarm(alarm: Alarm): Attributes {
   const { description, ...definition } = alarm.definition;
   return {

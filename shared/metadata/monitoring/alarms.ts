@@ -21,8 +21,8 @@ const secretBytes = 32;
 const pageSize = 100;
 
 /**
- * The alarms of buckets: what they watch for, and the state they are in. Every change is one write that also tells the alarm's
- * history of it and, if somebody is to be told, leaves the message to be delivered.
+ * The alarms of buckets: their definitions and states. Every change is one write that also adds to the alarm's history
+ * and, if somebody is to be notified, stores the message for delivery.
  */
 export class Alarms {
   readonly #table: KeyValueTable;
@@ -58,7 +58,7 @@ export class Alarms {
     return decodeAlarm(name, item);
   }
 
-  /** The alarms of a bucket in the order of their names, behind `after`. */
+  /** Lists the alarms of a bucket in name order, after the name `after`. */
   async list(
     bucketId: string,
     { after, limit }: { after?: string | undefined; limit: number },
@@ -70,7 +70,7 @@ export class Alarms {
     });
     const alarms = items.map(({ key, attributes }) => decodeAlarm(key.sk, attributes));
     if (!more || alarms.length < limit) return { alarms, more };
-    // There may be more: whether there is, only the next one can tell.
+    // `more` may be true although no items follow: only another query can say.
     const next = await this.#table.query(monitoringPartition.alarms(bucketId), {
       limit: 1,
       after: alarms.at(-1)!.name,
@@ -78,7 +78,7 @@ export class Alarms {
     return { alarms, more: next.items.length > 0 };
   }
 
-  /** Every alarm of a bucket. */
+  /** Yields every alarm of a bucket. */
   async *all(bucketId: string): AsyncGenerator<Alarm> {
     let after: string | undefined;
     for (let more = true; more;) {
@@ -90,10 +90,11 @@ export class Alarms {
   }
 
   /**
-   * Makes an alarm, which begins without a state, or changes what one watches for, which leaves its state alone.
-   * @param limit how many a bucket may have
-   * @returns the secret that its webhooks are signed with, if it has just got one. It is shown to nobody again
-   * @throws S3Error InvalidBucketState (monitoring is off), TooManyAlarms, InvalidArgument (a name that is taken), SlowDown
+   * Creates an alarm, without a state, or updates the definition of an existing one, which keeps its state.
+   * @param limit the maximum number of alarms in a bucket
+   * @returns the secret that signs its webhooks, if this call created one. It is never shown again
+   * @throws S3Error InvalidBucketState (monitoring is off), TooManyAlarms, InvalidArgument (the name is taken),
+   * SlowDown
    */
   async put(
     authorisation: BucketAuthorisation,
@@ -161,9 +162,9 @@ export class Alarms {
   }
 
   /**
-   * Puts an alarm into another state, unless it was changed since it was read, or monitoring was turned off.
-   * @param region is told to whoever is notified
-   * @returns whether it is in that state now
+   * Changes the state of an alarm, unless the alarm has changed since it was read or monitoring has been turned off.
+   * @param region included in the notification
+   * @returns whether the state was changed
    */
   async transition(entry: MonitoredBucket, alarm: Alarm, to: Evaluation, region: string): Promise<boolean> {
     const at = Math.max(this.#clock.now(), alarm.since + 1);
@@ -184,8 +185,8 @@ export class Alarms {
   }
 
   /**
-   * Gives an alarm whose state is kept the reason why it is. Not tried again: whoever else has changed the alarm has given it a
-   * reason, or it is evaluated again soon.
+   * Updates the reason of an alarm that keeps its state. Does not retry: a concurrent change has set a reason, and the
+   * next evaluation follows soon.
    */
   async explain(bucketId: string, alarm: Alarm, reason: string): Promise<void> {
     if (reason === alarm.reason) return;
@@ -193,7 +194,7 @@ export class Alarms {
     await this.#table.write([this.#change(bucketId, alarm, next)]);
   }
 
-  /** Tells every alarm of a bucket that monitoring is off. Nobody is notified. */
+  /** Sets every alarm of a bucket to INSUFFICIENT_DATA because monitoring is off. Sends no notifications. */
   async pause(entry: MonitoredBucket): Promise<void> {
     for await (const { name } of this.all(entry.bucketId)) await this.#pauseOne(entry, name);
     await this.#monitored.paused(entry);
@@ -213,7 +214,7 @@ export class Alarms {
     }, slowDown);
   }
 
-  /** An alarm with what else its creation and removal depend on, as of one instant. */
+  /** Reads an alarm and the items that its creation and removal depend on, in one transaction. */
   async #look(
     bucket: Bucket,
     name: string,
@@ -230,7 +231,7 @@ export class Alarms {
     };
   }
 
-  /** @throws S3Error InvalidArgument if another bucket of the project has an alarm of this name, and is still there */
+  /** @throws S3Error InvalidArgument if another existing bucket of the project has an alarm of this name */
   async #checkFree(bucket: Bucket, name: string, holder: Attributes | undefined): Promise<void> {
     if (holder === undefined || holder['bucketId'] === bucket.id) return;
     const other = await this.#buckets.find(holder['bucket'] as string);
@@ -269,7 +270,7 @@ export class Alarms {
     };
   }
 
-  /** The first change is of the alarm: by its token a write is known whose answer was lost. */
+  /** The first change must be the alarm's: its token shows whether a write without an answer has taken place. */
   async #isWritten(
     changes: readonly Change[],
     conditions: Parameters<KeyValueTable['write']>[1] = [],

@@ -15,19 +15,19 @@ export interface CollectionDeps {
   readonly telemetry: Telemetry;
 }
 
-/** What a collection did, or has done so far. */
+/** The outcome of a collection, or its progress. */
 export interface Collected {
   readonly sampled: number;
   readonly failed: number;
 }
 
-/** Buckets that are sampled at the same time. */
+/** The number of buckets sampled concurrently. */
 const width = 8;
 
 /**
- * Samples the size of every bucket that has monitoring, and removes what has been kept for its time. To be run every five
- * minutes; what is run twice in five minutes keeps the later sample, and counts it once.
- * @param progress is told after each bucket
+ * Samples the size of every monitored bucket and removes expired samples and history. Runs every five minutes; a second
+ * run within the same five minutes replaces the sample of the first.
+ * @param progress called after each bucket
  */
 export async function collectMetrics(
   deps: CollectionDeps,
@@ -56,11 +56,11 @@ async function collectOne(
     await monitoring.history.prune(bucketId, now);
   };
   if (status === 'off') {
-    // Nothing is added, but what is there grows old.
+    // No samples are added, but existing ones still expire.
     if (now % samples.span < samples.step) await clear();
     return false;
   }
-  // What is left of a removed bucket is swept elsewhere.
+  // The bucket purge removes what is left of a deleted bucket.
   if ((await buckets.find(bucket))?.id !== bucketId) return false;
   const { bytes, objects } = await usage.of(bucketId);
   const isNewItem = await monitoring.samples.record(bucketId, now, {

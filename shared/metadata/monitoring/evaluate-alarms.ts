@@ -18,27 +18,27 @@ export interface EvaluationDeps {
   readonly notifier: Notifier;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  /** Is told to whoever is notified. */
+  /** Included in notifications. */
   readonly region: string;
 }
 
-/** What an evaluation did, or has done so far. */
+/** The outcome of an evaluation, or its progress. */
 export interface Evaluated {
   readonly alarms: number;
-  /** Those that changed their state. */
+  /** The alarms that changed state. */
   readonly changed: number;
-  /** Buckets whose alarms could not be looked at. */
+  /** The buckets whose alarms could not be evaluated. */
   readonly failed: number;
   readonly deliveries: number;
 }
 
-/** Buckets whose alarms are evaluated at the same time. */
+/** The number of buckets evaluated concurrently. */
 const width = 8;
 
 /**
- * Evaluates every alarm of every bucket that has monitoring, and delivers what they have to tell. To be run every five minutes,
- * after the samples were taken. What an earlier run could not deliver before it died is delivered first.
- * @param progress is told after each bucket
+ * Evaluates every alarm of every monitored bucket and delivers the notifications. Runs every five minutes, after the
+ * samples were taken. Begins with the deliveries that an earlier run did not complete.
+ * @param progress called after each bucket
  */
 export async function evaluateAlarms(
   deps: EvaluationDeps,
@@ -74,7 +74,7 @@ async function evaluateBucket(
   const { monitoring, buckets } = deps;
   if (entry.pausing) await monitoring.alarms.pause(entry);
   if (entry.status === 'off' || entry.alarms === 0) return { alarms: 0, changed: 0 };
-  // The alarms of a removed bucket are silent until they are swept.
+  // The alarms of a deleted bucket stay silent until the bucket purge removes them.
   if ((await buckets.find(entry.bucket))?.id !== entry.bucketId) return { alarms: 0, changed: 0 };
   const alarms: Alarm[] = [];
   for await (const alarm of monitoring.alarms.all(entry.bucketId)) alarms.push(alarm);
@@ -84,7 +84,7 @@ async function evaluateBucket(
   for (const alarm of alarms) {
     const evaluation = evaluateAlarm(alarm.definition, alarmWindow(alarm.definition, points, end), alarm.state);
     if (evaluation.state === alarm.state) {
-      // In the other states the reason is what brought them about.
+      // In the other states the reason explains what caused the state.
       if (alarm.state === 'INSUFFICIENT_DATA')
         await monitoring.alarms.explain(entry.bucketId, alarm, evaluation.reason);
       continue;
@@ -94,7 +94,10 @@ async function evaluateBucket(
   return { alarms: alarms.length, changed };
 }
 
-/** When the last period of every alarm ends: with these five minutes if they were sampled already, or else with those before. */
+/**
+ * Returns the end of every alarm's last period: of the current five minutes if they have been sampled, otherwise of the
+ * previous ones.
+ */
 async function evaluationEnd({ monitoring, clock }: EvaluationDeps, bucketId: string): Promise<number> {
   const now = clock.now();
   const present = beginningOf(now, samplingTime);
@@ -102,7 +105,7 @@ async function evaluationEnd({ monitoring, clock }: EvaluationDeps, bucketId: st
   return latest === undefined ? present : present + samplingTime;
 }
 
-/** What the alarms of a bucket look at, read once for all of them. */
+/** Reads the points that the alarms of a bucket need, once for all of them. */
 async function samplesFor(
   monitoring: Monitoring,
   bucketId: string,

@@ -13,9 +13,9 @@ export interface MonitoredBucket {
   readonly bucket: string;
   readonly project: string;
   readonly status: 'on' | 'off';
-  /** How many alarms it has. */
+  /** The number of its alarms. */
   readonly alarms: number;
-  /** Monitoring was turned off, and not all alarms have been told yet. */
+  /** Monitoring has been turned off, but not every alarm has been paused yet. */
   readonly pausing: boolean;
   readonly token: string;
 }
@@ -23,8 +23,8 @@ export interface MonitoredBucket {
 const pageSize = 100;
 
 /**
- * Which buckets have monitoring. The item that says so is at the same time the entry of the bucket in the list that the
- * scheduled functions go by, so they never look at any other bucket.
+ * The buckets that have monitoring. The item that says so is also the bucket's entry in the list that the scheduled
+ * functions read, so they never touch any other bucket.
  */
 export class MonitoredBuckets {
   readonly #table: KeyValueTable;
@@ -50,7 +50,7 @@ export class MonitoredBuckets {
 
   /**
    * Turns monitoring on or off.
-   * @returns the entry as it is now; undefined if the bucket never had monitoring and is to have none
+   * @returns the entry afterwards; undefined if the bucket never had monitoring and it was to be turned off
    * @throws S3Error NoSuchBucket, SlowDown
    */
   async turn(authorisation: BucketAuthorisation, status: 'on' | 'off'): Promise<MonitoredBucket | undefined> {
@@ -77,12 +77,12 @@ export class MonitoredBuckets {
     }, slowDown);
   }
 
-  /** Notes that all alarms know by now that monitoring is off. */
+  /** Records that all alarms have been paused. */
   async paused(entry: MonitoredBucket): Promise<void> {
     await this.#table.write([this.change(entry, { ...entry, pausing: false })]);
   }
 
-  /** Every entry, page by page. */
+  /** Yields every entry. */
   async *all(): AsyncGenerator<MonitoredBucket> {
     let after: string | undefined;
     for (;;) {
@@ -96,7 +96,7 @@ export class MonitoredBuckets {
     }
   }
 
-  /** The change from one state of an entry to another, on condition that it is still as it was read. */
+  /** Returns the change of an entry, on condition that the entry is still as it was read. */
   change(present: MonitoredBucket | undefined, next: MonitoredBucket): Change {
     return {
       key: monitoringKey.monitored(next.bucketId),
@@ -113,7 +113,7 @@ export class MonitoredBuckets {
   }
 }
 
-/** What must hold for an alarm to change its state by itself. */
+/** The condition on which an alarm may change its state. */
 export function isMonitored(bucketId: string): Condition {
   return {
     key: monitoringKey.monitored(bucketId),

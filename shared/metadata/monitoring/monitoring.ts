@@ -9,17 +9,20 @@ import { Alarms } from './alarms.ts';
 import { MonitoredBuckets } from './monitored-buckets.ts';
 import { Samples } from './samples.ts';
 
-/** The repositories of monitoring. Those that deliver what alarms say are composed where that is done: `Notifications`. */
+/** The repositories of monitoring, except `Notifications`, which is composed where alarms are evaluated. */
 export interface Monitoring {
   readonly buckets: MonitoredBuckets;
   readonly samples: Samples;
   readonly alarms: Alarms;
   readonly history: AlarmHistory;
-  /** What alarms can do here. */
+  /** The action kinds that this deployment supports. */
   readonly actionKinds: ReadonlySet<ActionKind>;
 }
 
-/** @param deps.actionKinds what the deployment can do */
+/**
+ * Composes the repositories of monitoring.
+ * @param deps.actionKinds the action kinds that the deployment supports
+ */
 export function composeMonitoring(deps: {
   table: KeyValueTable;
   clock: Clock;

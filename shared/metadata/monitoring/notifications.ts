@@ -10,7 +10,7 @@ import type { AlarmHistory } from './alarm-history.ts';
 import { readAlarmMessage } from './alarm-message.ts';
 import { secretContext } from './alarm.ts';
 
-/** A message of an alarm that is still to be delivered to some of its targets. */
+/** An alarm's message that some of its targets have not received yet. */
 interface Pending {
   readonly key: ItemKey;
   readonly bucketId: string;
@@ -18,20 +18,22 @@ interface Pending {
   readonly targets: readonly string[];
   readonly body: string;
   readonly secret: Uint8Array | undefined;
-  /** Whoever took it up to deliver it has it to themselves until then. */
+  /** Until then the message belongs to the process that took it for delivery. */
   readonly leasedUntil: number;
   readonly token: string;
 }
 
 const pageSize = 100;
-/** Longer than the slowest target takes to be given up on. */
+/** Longer than the slowest target takes to time out. */
 const leaseTime = 3 * minute;
 
-/** The change that leaves a message to be delivered. It is one with the change of state that it tells of. */
+/**
+ * Returns the change that queues a message for delivery. It is written together with the change of state it reports.
+ */
 export function notificationChange(message: {
   readonly bucketId: string;
   readonly alarmId: string;
-  /** When the state changed. An alarm has one change at a time, so this and its id are what a repetition is known by. */
+  /** When the state changed. No alarm changes twice in a millisecond, so this and its id identify repeated messages. */
   readonly at: number;
   readonly targets: readonly string[];
   readonly body: string;
@@ -46,15 +48,15 @@ export function notificationChange(message: {
 }
 
 /**
- * What alarms have to tell. A message is delivered to each of its targets at least once; what was delivered is noted, so only a
- * crash between a delivery and its note makes one come twice.
+ * The messages of alarms awaiting delivery. Each is delivered at least once to each of its targets. Deliveries are
+ * recorded, so a target receives a message twice only if a crash comes between the delivery and its record.
  */
 export class Notifications {
   readonly #table: KeyValueTable;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly #secrets: Secrets;
-  readonly #versionsOf: AlarmHistory;
+  readonly #history: AlarmHistory;
 
   constructor(deps: {
     table: KeyValueTable;
@@ -67,13 +69,13 @@ export class Notifications {
     this.#clock = deps.clock;
     this.#randomness = deps.randomness;
     this.#secrets = deps.secrets;
-    this.#versionsOf = deps.history;
+    this.#history = deps.history;
   }
 
   /**
-   * Delivers everything that nobody else is delivering. What could not be noted, or was broken off, is delivered again when its
-   * lease is over.
-   * @returns how many deliveries there were, refused ones included
+   * Delivers every message that no other process is delivering. A delivery that was interrupted or could not be
+   * recorded is repeated when its lease expires.
+   * @returns the number of deliveries attempted, including refused ones
    */
   async deliver(notifier: Notifier): Promise<number> {
     let deliveries = 0;
@@ -108,7 +110,7 @@ export class Notifications {
     });
     for (const { target, delivery } of await Promise.all(deliveries)) {
       const rest: readonly string[] = taken.targets.filter((one) => one !== target);
-      const note = this.#versionsOf.note(bucketId, alarmId, {
+      const note = this.#history.note(bucketId, alarmId, {
         at: this.#clock.now(),
         type: 'Action',
         summary: summaryOf(target, delivery),
@@ -119,7 +121,7 @@ export class Notifications {
     return deliveries.length;
   }
 
-  /** Writes a message anew, or removes it if nobody is left to tell; undefined if somebody else has it. */
+  /** Updates a message, or removes it if no targets remain. Returns undefined if another process has changed it. */
   async #update(
     pending: Pending,
     difference: Partial<Pending>,

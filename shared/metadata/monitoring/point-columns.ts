@@ -1,13 +1,17 @@
 import type { Aggregate } from './statistics.ts';
 
 /**
- * Aggregates as a string of bytes: four numbers for each place of an item, doubles in little-endian order. A place without
- * samples has a count of zero. Of samples, which are one to a place, only the number itself is written, and NaN for none.
+ * Aggregates are packed as four little-endian doubles for each place of an item: sum, minimum, maximum and count. A
+ * place without samples has a count of zero. Where a place has at most one sample, only its value is written, NaN for
+ * none.
  */
 const bytesPerNumber = 8;
 const numbersPerAggregate = 4;
 
-/** @param single whether every place has at most one sample */
+/**
+ * Packs a column of aggregates.
+ * @param single whether every place has at most one sample
+ */
 export function packColumn(column: readonly (Aggregate | undefined)[], single: boolean): Uint8Array {
   const numbers = column.flatMap((aggregate) => {
     if (single) return [aggregate?.sum ?? NaN];
@@ -19,7 +23,7 @@ export function packColumn(column: readonly (Aggregate | undefined)[], single: b
   return new Uint8Array(bytes);
 }
 
-/** What {@link packColumn} packed. */
+/** Unpacks the output of {@link packColumn}. */
 export function unpackColumn(packed: Uint8Array, single: boolean): (Aggregate | undefined)[] {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const size = bytesPerNumber * (single ? 1 : numbersPerAggregate);

@@ -10,11 +10,11 @@ import { aggregateOf, join, metrics, type Aggregate, type Metric, type Point, ty
 
 const pageSize = 100;
 
-/** One item as it is worked on: a column of places for each metric. */
+/** The contents of one item, unpacked: a column of places for each metric. */
 type Columns = Record<Metric, (Aggregate | undefined)[]>;
 
-/** An item before and after it was changed. */
-interface Worked {
+/** An item as read, and its contents to be written. */
+interface LoadedItem {
   readonly resolution: Resolution;
   readonly key: ItemKey;
   readonly before: Attributes | undefined;
@@ -22,8 +22,8 @@ interface Worked {
 }
 
 /**
- * The history of what buckets hold. There is one sample for every five minutes, the last that was taken in them; hours and days
- * are summed up again from what they are made of whenever a sample comes, so that nothing is ever counted twice.
+ * The stored samples of bucket sizes. There is one sample for every five minutes, the last taken in that interval. Each
+ * new sample recomputes its hour and its day from the finer points, so nothing is counted twice.
  */
 export class Samples {
   readonly #table: KeyValueTable;
@@ -35,7 +35,7 @@ export class Samples {
   }
 
   /**
-   * Keeps what a bucket held at a moment, in place of what was kept of the same five minutes.
+   * Stores a sample in place of any other of the same five minutes.
    * @returns whether a new item was begun, which is the time to {@link prune}
    */
   async record(bucketId: string, moment: number, sample: Sample): Promise<boolean> {
@@ -47,7 +47,7 @@ export class Samples {
           sumUp(metric, fine, hourly, moment);
           sumUp(metric, hourly, daily, moment);
         }
-        const { outcome } = await this.#table.write([fine, hourly, daily].map((worked) => this.#change(worked)));
+        const { outcome } = await this.#table.write([fine, hourly, daily].map((loaded) => this.#change(loaded)));
         if (outcome === 'written') return fine.before === undefined;
         return conflict;
       },
@@ -57,7 +57,7 @@ export class Samples {
     );
   }
 
-  /** What is kept of the time from `from` up to, and without, `to`, in order of time. */
+  /** Yields the points from `from` (inclusive) to `to` (exclusive), in order of time. */
   async *read(bucketId: string, resolution: Resolution, from: number, to: number): AsyncGenerator<Point> {
     const pk = monitoringPartition.samples(bucketId);
     const prefix = `${resolution.name}/`;
@@ -75,14 +75,14 @@ export class Samples {
     }
   }
 
-  /** The latest sample, if it was taken at `since` or later. */
+  /** Returns the latest sample, if it was taken at or after `since`. */
   async latest(bucketId: string, since: number, now: number): Promise<Point | undefined> {
     let found: Point | undefined;
     for await (const point of this.read(bucketId, samples, since, now + 1)) found = point;
     return found;
   }
 
-  /** Removes what has been kept for its time, where the engine has not done so. */
+  /** Removes expired items that the engine has not removed itself. */
   async prune(bucketId: string, now: number): Promise<void> {
     for (const resolution of resolutions) {
       const prefix = `${resolution.name}/`;
@@ -95,19 +95,19 @@ export class Samples {
     }
   }
 
-  async #load(bucketId: string, moment: number): Promise<readonly [Worked, Worked, Worked]> {
+  async #load(bucketId: string, moment: number): Promise<readonly [LoadedItem, LoadedItem, LoadedItem]> {
     const keys = resolutions.map((resolution) => monitoringKey.samples(bucketId, resolution, moment));
     const items = await this.#table.getTogether(keys);
-    const worked = (resolution: Resolution, at: number): Worked => ({
+    const loaded = (resolution: Resolution, at: number): LoadedItem => ({
       resolution,
       key: keys[at]!,
       before: items[at],
       columns: columnsOf(items[at], resolution),
     });
-    return [worked(samples, 0), worked(hours, 1), worked(days, 2)];
+    return [loaded(samples, 0), loaded(hours, 1), loaded(days, 2)];
   }
 
-  #change({ key, before, columns, resolution }: Worked): Change {
+  #change({ key, before, columns, resolution }: LoadedItem): Change {
     const packed = metrics.map((metric) => [metric, packColumn(columns[metric], resolution === samples)]);
     return {
       key,
@@ -121,18 +121,18 @@ export class Samples {
   }
 }
 
-/** An item goes when its youngest point has been kept for its time. */
+/** An item expires when the retention of its youngest point ends. */
 function expiresAt({ kept, span }: Resolution, begin: number): number {
   return begin + span + kept;
 }
 
-/** Where in its item a moment's point stands. */
+/** Returns the index of a moment's point in its item. */
 function placeOf({ step, span }: Resolution, moment: number): number {
   return Math.floor((moment % span) / step);
 }
 
-/** Makes the coarse point of a moment anew, of the fine points of the same time. */
-function sumUp(metric: Metric, fine: Worked, coarse: Worked, moment: number): void {
+/** Recomputes the coarse point of a moment from the fine points of the same interval. */
+function sumUp(metric: Metric, fine: LoadedItem, coarse: LoadedItem, moment: number): void {
   const { step } = coarse.resolution;
   const begin = beginningOf(moment, step);
   const first = placeOf(fine.resolution, begin);

@@ -1,16 +1,16 @@
-/** What is measured of a bucket, and the unit of each measure. */
+/** The metrics of a bucket, with their units. */
 export const metricUnits = { BucketSizeBytes: 'Bytes', NumberOfObjects: 'Count' } as const;
 
 export type Metric = keyof typeof metricUnits;
 
 export const metrics = Object.keys(metricUnits) as readonly Metric[];
 
-/** How the samples of a period become one number. */
+/** The ways to reduce the samples of a period to one number. */
 export const statistics = ['Average', 'Minimum', 'Maximum', 'Sum', 'SampleCount'] as const;
 
 export type Statistic = (typeof statistics)[number];
 
-/** What is known of the samples of a stretch of time: enough for every statistic, however stretches are joined. */
+/** The aggregate of an interval's samples: enough for every statistic, however intervals are joined. */
 export interface Aggregate {
   readonly sum: number;
   readonly minimum: number;
@@ -22,25 +22,25 @@ export interface Aggregate {
 /** One value of each metric. */
 export type Sample = Readonly<Record<Metric, number>>;
 
-/** The samples of a stretch of time that begins at `at` (milliseconds since the epoch). */
+/** The samples of an interval that begins at `at` (milliseconds since the epoch). */
 export interface Point {
   readonly at: number;
   readonly values: Readonly<Record<Metric, Aggregate>>;
 }
 
-/** One number of a metric's history. */
+/** One value in a metric's series. */
 export interface Datapoint {
-  /** When its period begins, in milliseconds since the epoch. */
+  /** The start of its period, in milliseconds since the epoch. */
   readonly at: number;
   readonly value: number;
 }
 
-/** A single sample. */
+/** Returns the aggregate of a single sample. */
 export function aggregateOf(value: number): Aggregate {
   return { sum: value, minimum: value, maximum: value, count: 1 };
 }
 
-/** Two stretches of time as one. */
+/** Returns the aggregate of two intervals together. */
 export function join(one: Aggregate, other: Aggregate): Aggregate {
   return {
     sum: one.sum + other.sum,
@@ -58,22 +58,22 @@ const readings: Readonly<Record<Statistic, (aggregate: Aggregate) => number>> = 
   SampleCount: ({ count }) => count,
 };
 
-/** A statistic of a stretch of time. */
+/** Returns a statistic of an aggregate. */
 export function readStatistic(aggregate: Aggregate, statistic: Statistic): number {
   return readings[statistic](aggregate);
 }
 
-/** A question about a metric's history. */
+/** A query for a metric's history. */
 export interface Series {
   readonly metric: Metric;
   readonly statistic: Statistic;
   /** Milliseconds. */
   readonly period: number;
-  /** Where the first period begins; the others follow without gaps. */
+  /** The start of the first period; the others follow without gaps. */
   readonly origin: number;
 }
 
-/** The datapoints of a series in order of time. Periods without samples have none. */
+/** Returns the datapoints of a series in order of time, none for periods without samples. */
 export function datapoints(points: Iterable<Point>, { metric, statistic, period, origin }: Series): Datapoint[] {
   const periods = new Map<number, Aggregate>();
   for (const { at, values } of points) {

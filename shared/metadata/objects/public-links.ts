@@ -35,6 +35,8 @@ export interface PublicLink {
 const tokenBytes = 32;
 const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
 const sweepPage = 100;
+/** Four items for each, of the hundred that a commit holds; the others are for the versions. */
+const maxMovedLinks = 20;
 
 /**
  * Public links. Each is three items that come and go together: one that its token leads to, one in the list of its key, and one in
@@ -136,6 +138,42 @@ export class PublicLinks {
     const { bucket, key } = authorisation;
     if (link.bucketId !== bucket.id || link.key !== key) throw new S3Error('NoSuchPublicLink');
     await this.#writeAuthorised(authorisation, version, removal(link));
+  }
+
+  /**
+   * Returns the changes that take the links of a renamed version along, for the commit that renames it: one that is revoked meanwhile
+   * makes that commit fail. Links to other versions stay where they are.
+   * @param target where it goes, as it is about to be committed
+   * @throws S3Error InvalidRequest if there are more than a commit holds
+   */
+  async moved(
+    source: { readonly bucketId: string; readonly key: string; readonly version: Version },
+    target: { readonly key: string; readonly version: Version },
+  ): Promise<readonly Change[]> {
+    const links: PublicLink[] = [];
+    for (let after = '', more = true; more;) {
+      const page = await this.list(source.bucketId, source.key, { after, limit: sweepPage });
+      links.push(...page.links.filter(({ instance }) => instance === source.version.instance));
+      after = page.links.at(-1)?.id ?? '';
+      ({ more } = page);
+    }
+    if (links.length > maxMovedLinks) {
+      throw new S3Error('InvalidRequest', {
+        message: `An object with more than ${maxMovedLinks} public links cannot be renamed: revoke some, or wait until they end.`,
+      });
+    }
+    const { key, version } = target;
+    return links.flatMap((link) => {
+      const moved = { ...link, key, versionId: versionIdOf(version), instance: version.instance };
+      const attributes = encode(moved);
+      const expect = { is: 'equal', attribute: 'instance', value: link.instance } as const;
+      return [
+        { key: linkKey.lookup(link.hash), put: attributes, expect },
+        { key: linkKey.due(link), put: attributes },
+        { key: linkKey.listed(link), delete: true },
+        { key: linkKey.listed(moved), put: attributes },
+      ];
+    });
   }
 
   /** Removes the links whose time is over. */

@@ -1,28 +1,29 @@
 import { fits, minus, nothing, plus, type Amount } from '../amount.ts';
 import { quotaExceeded, quotaOf, type LimitedBucket, type Quotas, type Reservation } from './quotas.ts';
 
-/** What is known of a bucket. `begun` and `ended` sum up all writes of this process. */
+/** The state of a bucket. `begun` and `ended` are sums over all writes of this process. */
 interface Ledger {
-  /** It holds no more than this, even once everything that has begun is done; undefined: it was never measured. */
+  /** An upper bound of its contents once every write begun is done; undefined if it was never measured. */
   most: Amount | undefined;
   begun: Amount;
   ended: Amount;
 }
 
-/** A bucket is measured so often while other writes end meanwhile. */
+/** The maximum number of measurements for one reservation, while other writes end in between. */
 const maxAttempts = 8;
 const maxLedgers = 10_000;
 
 /**
- * Quotas without overshoot, where one process makes all writes. It adds up what may come at most, which costs nothing; only a
- * write that this sum has no room for waits until the bucket has been measured, since what was deleted or refused is in the sum.
+ * Quotas without overshoot, for a single writing process. It keeps an upper bound of what each bucket holds, which
+ * costs nothing. Deleted and refused data stay in the bound, so a write that it leaves no room for waits until
+ * the bucket has been measured.
  */
 export class ExactQuotas implements Quotas {
   readonly #measure: (bucketId: string) => Promise<Amount>;
   readonly #defaults: Amount;
   readonly #ledgers = new Map<string, Ledger>();
 
-  /** @param measure what a bucket holds: at least everything that was committed when it was asked for */
+  /** @param measure returns what a bucket holds, including at least everything committed when it was called */
   constructor(measure: (bucketId: string) => Promise<Amount>, defaults: Amount) {
     this.#measure = measure;
     this.#defaults = defaults;
@@ -54,7 +55,7 @@ export class ExactQuotas implements Quotas {
       }
       const { ended } = ledger;
       const measured = await this.#measure(bucket.id);
-      // What had not ended before may be in the measure or not: it counts once more.
+      // A write that had not ended before may be in the measurement or not, so it counts again.
       ledger.most = plus(measured, minus(ledger.begun, ended));
       const isFull = !fits(plus(ledger.most, growth), quota);
       if (isFull && ledger.ended === ended) break;
@@ -71,7 +72,7 @@ export class ExactQuotas implements Quotas {
     return ledger;
   }
 
-  /** Forgets buckets that nothing is being written to. */
+  /** Drops the ledgers of buckets without writes in progress. */
   #forgetIdle(): void {
     for (const [id, { begun, ended }] of this.#ledgers) {
       if (begun.bytes === ended.bytes && begun.objects === ended.objects) this.#ledgers.delete(id);

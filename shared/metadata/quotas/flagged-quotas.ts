@@ -7,8 +7,8 @@ import { quotaExceeded, quotaOf, type LimitedBucket, type Quotas, type Reservati
 import type { Usage } from './usage.ts';
 
 /**
- * Quotas where many processes write: a follower of the change feed flags a bucket that is full, and whoever writes has read the
- * bucket anyway. What is written until the flag is set goes beyond the quota.
+ * Quotas for several writing processes: a follower of the change feed flags full buckets, and writers check the flag,
+ * as they read the bucket anyway. Writes made before the flag is set can exceed the quota.
  */
 export class FlaggedQuotas implements Quotas {
   async reserve(bucket: LimitedBucket): Promise<Reservation> {
@@ -19,7 +19,7 @@ export class FlaggedQuotas implements Quotas {
 
 const unlimited: Reservation = { add: async () => undefined, release: () => undefined };
 
-/** Sets and clears the flag. It follows the feed behind the counters, for the same records. */
+/** Sets and clears the flag. Follows the feed after the usage counters have counted the same records. */
 export class FullBuckets {
   readonly #table: KeyValueTable;
   readonly #buckets: Buckets;
@@ -37,10 +37,10 @@ export class FullBuckets {
     const ids = records.map(
       ({ key, old, new: present }) => keyParts.version(key)?.bucketId ?? (present ?? old)?.['bucketId'],
     );
-    for (const id of new Set(ids)) if (typeof id === 'string') await this.#judge(id);
+    for (const id of new Set(ids)) if (typeof id === 'string') await this.#updateFlag(id);
   }
 
-  async #judge(bucketId: string): Promise<void> {
+  async #updateFlag(bucketId: string): Promise<void> {
     const named = await this.#table.get(itemKey.bucketName(bucketId));
     const bucket = named && (await this.#buckets.find(named['name'] as string));
     if (bucket?.id !== bucketId) return;

@@ -3,29 +3,29 @@ import type { Amount } from '../amount.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 
 /**
- * What a write in progress may add to its bucket, until it is released. Not a `Disposable`: of a `using` within a loop esbuild makes
- * code that throws the error of one iteration again in the next.
+ * The growth reserved for a write in progress, until released. Not a `Disposable`: esbuild compiles a `using` within
+ * a loop to code that rethrows the error of one iteration in the next.
  */
 export interface Reservation {
-  /** Reserves more, once more is known than when the write began. @throws S3Error QuotaExceeded */
+  /** Reserves more, when the write turns out to be larger. @throws S3Error QuotaExceeded */
   add(more: Amount): Promise<void>;
-  /** To be called when the write has ended, however it did. */
+  /** Releases the reservation. Must be called when the write has ended, successful or not. */
   release(): void;
 }
 
-/** What is known of a bucket by whoever limits it. */
+/** The properties of a bucket that quotas depend on. */
 export type LimitedBucket = Pick<Bucket, 'id' | 'name' | 'quota' | 'full'>;
 
-/** Holds buckets to what may be in them. */
+/** Enforces the quotas of buckets. */
 export interface Quotas {
   /**
-   * Reserves what a write adds to a bucket at most. What it replaces counts until it is gone.
+   * Reserves the most that a write can add to a bucket. The data it replaces counts until it is removed.
    * @throws S3Error QuotaExceeded
    */
   reserve(bucket: LimitedBucket, growth: Amount): Promise<Reservation>;
 }
 
-/** What a bucket may hold: its own quota, or else the deployment's limit. */
+/** Returns the quota of a bucket, or the deployment's limit where the bucket has none. */
 export function quotaOf({ quota }: Pick<Bucket, 'quota'>, defaults: Amount): Amount {
   return { bytes: quota?.bytes ?? defaults.bytes, objects: quota?.objects ?? defaults.objects };
 }

@@ -6,15 +6,21 @@ import { writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
 import { baseShard, sumOfRows, usageRows } from './usage-rows.ts';
 
-/** Rows that are looked at for one transaction, and items that it has at most: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html */
+/**
+ * The maximum number of rows considered for one transaction, and of items in it:
+ * https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+ */
 const maxRows = 40;
 const maxItems = 100;
-/** Transactions of one call. What is left waits for the next one: after an upgrade there may be rows of a year. */
+/**
+ * The maximum number of transactions per call. The rest waits for the next call: after an upgrade a year of rows may be
+ * left.
+ */
 const maxFolds = 25;
 
 /**
- * Adds the rows of shards that can tell of nothing any more to the base row of their bucket, with their days of the bill. The shards of
- * DynamoDB Streams are closed after some hours, and their names never return: without this each would leave a row for good.
+ * Merges the rows of closed shards, and their days of the bill, into the base row of their bucket. DynamoDB Streams
+ * closes shards after some hours and never reuses their ids: without folding, each would leave a row for good.
  */
 export class UsageFold {
   readonly #table: KeyValueTable;
@@ -22,8 +28,8 @@ export class UsageFold {
   readonly #shardLifetime: number;
 
   /**
-   * @param deps.shardLifetime how long after its last record a shard cannot deliver that record again, in milliseconds. What comes later
-   *   than that is new, and counted in a new row
+   * @param deps.shardLifetime the time after a shard's last record, in milliseconds, after which the shard cannot
+   * deliver that record again. Any later record is new and is counted in a new row
    */
   constructor(deps: { table: KeyValueTable; randomness: Randomness; shardLifetime: number }) {
     this.#table = deps.table;
@@ -31,7 +37,10 @@ export class UsageFold {
     this.#shardLifetime = deps.shardLifetime;
   }
 
-  /** Folds what can be folded of a bucket. Whoever changes a row meanwhile comes first, and it is left for the next time. */
+  /**
+   * Folds the rows of a bucket that can be folded. A concurrent change of a row wins: the rows are then folded next
+   * time.
+   */
   async fold(bucketId: string, now: number): Promise<void> {
     for (let folds = 0; folds < maxFolds; folds += 1) {
       const changes = await this.#changes(bucketId, now);
@@ -46,14 +55,14 @@ export class UsageFold {
       .filter((row) => row !== base && numberOf(row.attributes['at']) + this.#shardLifetime < now)
       .sort((one, other) => numberOf(one.attributes['at']) - numberOf(other.attributes['at']));
     const project = base?.attributes['project'] ?? old[0]?.attributes['project'];
-    // Without a project nobody was billed: the bucket is gone, and its counters are about to be removed.
+    // Without a project nobody was billed: the bucket has been deleted, and its counters are about to be removed.
     const candidates = old.filter(({ attributes }) => attributes['project'] === project).slice(0, maxRows);
     if (candidates.length === 0 || typeof project !== 'string') return [];
     const shards = candidates.map(({ key }) => key.sk);
     const days = await FoldedDays.read(this.#table, { project, bucketId }, baseShard, shards);
     const folded: Item[] = [];
     for (const row of candidates) {
-      // Beside the days of the bill, each row and the base.
+      // Besides the days of the bill there are the rows and the base.
       if (days.sizeWith(row.key.sk) + folded.length + 2 > maxItems) break;
       days.fold(row.key.sk);
       folded.push(row);
@@ -63,7 +72,7 @@ export class UsageFold {
     days.settle(now, { objects, bytes: bytes + parts });
     const put = {
       ...{ objects, bytes, parts, at: numberOf(folded.at(-1)!.attributes['at']), project },
-      // Whoever sees one of these rows beside this base has seen half of this write.
+      // A reader that sees one of these rows next to this base has seen half of this write.
       folded: new Set(folded.map(({ attributes }) => attributes['r'] as string)),
       r: writeToken(this.#randomness),
     };

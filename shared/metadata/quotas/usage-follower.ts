@@ -12,13 +12,13 @@ import { decodeCurrentVersion } from '../objects/versions.ts';
 import type { UsageFold } from './usage-fold.ts';
 import { Usage, type BucketUsage } from './usage.ts';
 
-/** How a record changes its bucket's usage. */
+/** The change that a record makes to its bucket's usage. */
 interface Delta extends BucketUsage {
   /** Bytes of parts. */
   readonly parts: number;
 }
 
-/** A record that has not been counted, and when it counts. */
+/** A record not counted yet, and the time it counts from. */
 interface Fresh {
   readonly record: FeedRecord;
   readonly delta: Delta;
@@ -26,9 +26,10 @@ interface Fresh {
 }
 
 /**
- * The usage counters, kept by a follower of the change feed. One record of a current version is the whole change of its key, since a
- * current version knows the count and bytes of the noncurrent ones. A high-water mark per bucket and shard makes the counts exact however often
- * and in whatever batches records are delivered again. So does it the days of the bill, which are written along with them.
+ * Maintains the usage counters from the change feed. A record of a current version describes the whole change of its
+ * key, because a current version stores the count and bytes of the noncurrent ones. A high-water mark per bucket and
+ * shard keeps the counters exact, however often and in whatever batches records are delivered again. The same mark
+ * protects the storage days of the bill, which are written together with the counters.
  */
 export class UsageFollower extends Usage {
   readonly #table: KeyValueTable;
@@ -36,7 +37,7 @@ export class UsageFollower extends Usage {
   readonly #storage: StorageMeter;
   readonly #fold: UsageFold | undefined;
 
-  /** @param deps.fold where shards are closed and replaced. Undefined: there is one for good */
+  /** @param deps.fold where shards are closed and replaced; undefined if there is only one shard */
   constructor(deps: { table: KeyValueTable; randomness: Randomness; fold?: UsageFold }) {
     super(deps);
     this.#table = deps.table;
@@ -45,7 +46,7 @@ export class UsageFollower extends Usage {
     this.#fold = deps.fold;
   }
 
-  /** Counts a batch of records, oldest first. Records it has counted before are skipped. */
+  /** Counts a batch of records, oldest first. Skips records counted before. */
   async follow(records: readonly FeedRecord[]): Promise<void> {
     const groups = new Map<string, { bucketId: string; shardId: string; records: FeedRecord[] }>();
     for (const record of records) {
@@ -95,12 +96,14 @@ export class UsageFollower extends Usage {
       ]);
       if (outcome !== 'written') continue;
       left = left.slice(left.indexOf(last.record) + 1);
-      // So often there is one row more.
+      // A new row was added: the time to fold old ones.
       if (row === undefined) await this.#fold?.fold(bucketId, last.at);
     }
   }
 
-  /** The project that pays for what a bucket holds: its own, also when it is gone. */
+  /**
+   * Returns the project that pays for a bucket's storage: the bucket's own project, even after the bucket is deleted.
+   */
   async #payer(bucketId: string, row: Attributes | undefined, fresh: readonly Fresh[]): Promise<string | undefined> {
     if (typeof row?.['project'] === 'string') return row['project'];
     const named = await this.#table.get(itemKey.bucketName(bucketId));
@@ -116,7 +119,7 @@ export class UsageFollower extends Usage {
   }
 }
 
-/** What has not been counted of the first day of these records. Time never goes back for the counters of a bucket. */
+/** Returns the uncounted records of the first day. Time never goes backwards for the counters of a bucket. */
 function firstDay(records: readonly FeedRecord[], row: Attributes | undefined): readonly Fresh[] {
   const upTo = BigInt((row?.['upTo'] as string | undefined) ?? '-1');
   const fresh: Fresh[] = [];
@@ -143,19 +146,19 @@ function stepOf({ at, delta }: Fresh): Step {
   return { at, objects: delta.objects, bytes: delta.bytes + delta.parts };
 }
 
-/** The bucket whose counters a record changes, if it does. */
+/** Returns the bucket whose counters a record changes, if any. */
 function countedFor(record: FeedRecord): string | undefined {
   const object = keyParts.version(record.key);
   return object ? (object.isCurrent ? object.bucketId : undefined) : partBucket(record);
 }
 
-/** The bucket of a part that came or went. */
+/** Returns the bucket of a part that was added or removed. */
 function partBucket({ key, old, new: present }: FeedRecord): string | undefined {
   if (uploadKeyParts.part(key) === undefined) return undefined;
   return (present ?? old)?.['bucketId'] as string | undefined;
 }
 
-/** What a key held at the time of one image of its current version. */
+/** Returns what a key holds according to an image of its current version. */
 export function held(image: Attributes | undefined): BucketUsage {
   if (image === undefined) return { objects: 0, bytes: 0 };
   const currentVersion = decodeCurrentVersion(image);

@@ -3,13 +3,13 @@ import { numberOf } from '../table/attribute-number.ts';
 import { itemKey, partition } from '../table/keys.ts';
 import { partitionItems } from '../table/partition-items.ts';
 
-/** Takes the place of the shard id in the row into which those of closed shards are folded. It sorts before shard ids. */
+/** The shard id of the row into which those of closed shards are folded. It sorts before real shard ids. */
 export const baseShard = 'base';
 
-/** Whose counters changed while they were read is read again, at most so often. */
+/** The maximum number of reads of counters that keep changing. */
 const maxReads = 4;
 
-/** What a bucket holds: versions other than delete markers, the bytes of all versions, and those of parts of uploads. */
+/** The contents of a bucket: versions other than delete markers, the bytes of all versions, and the bytes of parts. */
 export interface Counters {
   readonly objects: number;
   readonly bytes: number;
@@ -17,9 +17,9 @@ export interface Counters {
 }
 
 /**
- * Reads the rows of a bucket's counters, one for each shard. A fold moves the counts of some rows into the base by one transaction,
- * of which a query may see one half: a row whose counts are in the base already is left out, and if the base has changed
- * meanwhile, everything is read again.
+ * Reads the rows of a bucket's counters, one per shard. A fold moves the counts of some rows into the base in one
+ * transaction, which a query may see half of: rows whose counts are in the base already are left out, and if the base
+ * has changed in the meantime, everything is read again.
  */
 export async function usageRows(table: KeyValueTable, bucketId: string): Promise<readonly Item[]> {
   for (let reads = 1; ; reads += 1) {
@@ -33,7 +33,7 @@ export async function usageRows(table: KeyValueTable, bucketId: string): Promise
   }
 }
 
-/** Adds up the rows of counters. */
+/** Returns the sum of the rows of counters. */
 export function sumOfRows(rows: readonly Item[]): Counters {
   return rows.reduce(
     (sum, { attributes }) => ({

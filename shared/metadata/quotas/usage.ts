@@ -1,18 +1,18 @@
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import { sumOfRows, usageRows } from './usage-rows.ts';
 
-/** What a bucket holds: versions that are not markers, and the bytes of all versions. */
+/** The usage of a bucket: versions other than delete markers, and the bytes of all versions. */
 export interface BucketUsage {
   readonly objects: number;
   readonly bytes: number;
 }
 
-/** Where the usage of a bucket can be read. */
+/** Reads the usage of buckets. */
 export interface UsageCounters {
   of(bucketId: string): Promise<BucketUsage>;
 }
 
-/** Reads the usage counters, which `UsageFollower` keeps. */
+/** Reads the usage counters that `UsageFollower` maintains. */
 export class Usage implements UsageCounters {
   readonly #table: KeyValueTable;
 
@@ -20,13 +20,13 @@ export class Usage implements UsageCounters {
     this.#table = deps.table;
   }
 
-  /** The sum over all shards. */
+  /** Returns the sum over all shards. */
   async of(bucketId: string): Promise<BucketUsage> {
     const { objects, bytes } = sumOfRows(await usageRows(this.#table, bucketId));
     return { objects, bytes };
   }
 
-  /** As {@link of}, with the parts of uploads that are open or not tidied up yet. */
+  /** Returns the same as {@link of}, plus the parts of uploads that are open or not cleaned up yet. */
   async held(bucketId: string): Promise<BucketUsage> {
     const { objects, bytes, parts } = sumOfRows(await usageRows(this.#table, bucketId));
     return { objects, bytes: bytes + parts };

@@ -10,11 +10,11 @@ import { currentVersionPartitions } from '../table/shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { maxReads, VersionChain } from '../objects/version-chain.ts';
 
-/** A writer that committed into a bucket while it was removed, and crashed before it took that back, is over by then. */
+/** By then, a writer that committed to a bucket during its removal and crashed before undoing that is over. */
 const firstSweep = 10 * minute;
 const lastSweep = day;
 
-/** Removed buckets: what is left of their uploads, documents, counters and of half-undone writes is swept away later. */
+/** Removes what is left of deleted buckets: uploads, documents, counters, and writes not fully undone. */
 export class BucketPurge {
   readonly #table: KeyValueTable;
   readonly #uploads: Uploads;
@@ -29,8 +29,8 @@ export class BucketPurge {
   }
 
   /**
-   * Sweeps the tombstones that are due; those swept for the last time are dropped.
-   * @param stopping whether to begin with no other one
+   * Purges the buckets whose tombstones are due, and drops tombstones after their last sweep.
+   * @param stopping returns whether to start no further bucket
    */
   async sweep(stopping: () => boolean = () => false): Promise<void> {
     const now = this.#clock.now();
@@ -59,7 +59,7 @@ export class BucketPurge {
     await this.#sweepAlarms(bucketId, project);
   }
 
-  /** The names of alarms belong to the project, and may have been taken by another bucket since. */
+  /** The names of alarms belong to the project, and another bucket may have taken them since. */
   async #sweepAlarms(bucketId: string, project: string): Promise<void> {
     await this.#clear(monitoringPartition.alarms(bucketId), ({ sk }) => {
       const key = monitoringKey.alarmName(project, sk);
@@ -69,7 +69,10 @@ export class BucketPurge {
     await this.#table.write([{ key: monitoringKey.monitored(bucketId), delete: true }]);
   }
 
-  /** Removes a partition, item by item. @param before what goes before an item does */
+  /**
+   * Removes a partition, item by item.
+   * @param before returns the change to make before an item is removed
+   */
   async #clear(pk: string, before?: (key: ItemKey) => Change): Promise<void> {
     for (let more = true; more;) {
       const page = await this.#table.query(pk, { limit: 100 });
@@ -81,11 +84,15 @@ export class BucketPurge {
     }
   }
 
-  /** Version by version, as a client would: so the change feed tells of each, and its bytes are released. */
+  /**
+   * Removes a key version by version, as a client would, so that the change feed reports each and its bytes are
+   * released.
+   */
   async #removeAll(bucketId: string, key: string): Promise<void> {
     const deps = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
     const chain = new VersionChain(deps, bucketId, key);
-    // Of a damaged version chain no commit can be stated: it stays, for a scrub to find, and keeps nothing else from being removed.
+    // A damaged version chain allows no commit: it is left for a scrub to find, and does not stop the rest of the
+    // purge.
     let futile = 0;
     for (
       let currentVersion = await chain.currentVersion();

@@ -8,13 +8,13 @@ import { uploadKeyParts } from '../table/upload-keys.ts';
 import { inParallel } from '../in-parallel.ts';
 import { finishedUploadTime, type Uploads } from '../uploads/uploads.ts';
 
-/** What an entry must say so that the version it speaks of can be looked for again. */
+/** The key of a version, by which a queue entry allows the version to be looked up again. */
 export interface Place {
   readonly bucketId: string;
   readonly key: string;
 }
 
-/** A thing a version referred to when it was last seen: its content, or its details. */
+/** Something that a version referred to when last seen: its content or its details. */
 interface Candidate {
   readonly place: Place;
   readonly instance: string;
@@ -22,16 +22,19 @@ interface Candidate {
   readonly thing: string;
 }
 
-/** Entries that are written at a time. */
+/** The number of entries written concurrently. */
 const defaultWidth = 16;
-/** Numbers of parts that are looked at at once. */
+/** The number of part numbers processed concurrently. */
 const partsTogether = 16;
-/** An entry of this kind speaks of an upload that ended. */
+/** The code of entries for ended uploads. */
 export const uploadCode = 'u';
-/** How long a part may still arrive that began before its upload ended. */
+/** The time for which a part upload that began before its multipart upload ended may still complete. */
 const uploadGrace = hour;
 
-/** Follows the change feed, and queues what may be freed once the grace is over: {@link Release} decides. Any repetition is harmless. */
+/**
+ * Follows the change feed and queues what may be freed after the grace period; {@link Release} decides. Repeated
+ * records do no harm.
+ */
 export class ReleaseQueue {
   readonly #table: KeyValueTable;
   readonly #clock: Clock;
@@ -39,7 +42,10 @@ export class ReleaseQueue {
   readonly #grace: number;
   readonly #width: number;
 
-  /** @param deps.grace milliseconds for which readers that found a version may still read it, and a table that is put back may need it */
+  /**
+   * @param deps.grace the milliseconds during which readers that found a version may still read it, and a restored
+   * table may need it
+   */
   constructor(deps: { table: KeyValueTable; clock: Clock; uploads: Uploads; grace: number; width?: number }) {
     this.#table = deps.table;
     this.#clock = deps.clock;
@@ -48,7 +54,7 @@ export class ReleaseQueue {
     this.#width = deps.width ?? defaultWidth;
   }
 
-  /** Queues what the records let go of, and lets go of parts that were uploaded again too often. */
+  /** Queues what the records released, and releases parts that were uploaded again too often. */
   async follow(records: readonly FeedRecord[]): Promise<void> {
     const now = this.#clock.now();
     const entries = new Map<string, Change>();
@@ -64,27 +70,27 @@ export class ReleaseQueue {
       await Promise.all(some.map(({ id, number }) => this.#uploads.releaseOldParts(id, number)));
     }
     for (const id of records.flatMap(endedUpload)) {
-      // At once, once more for parts that were under way, and at last for the state itself.
+      // At once, again for parts that were still arriving, and finally for the state itself.
       const delays = [0, uploadGrace, finishedUploadTime + uploadGrace];
       for (const delay of delays) queue(delay, uploadCode, id, { upload: id });
     }
-    // One by one: together they would be a transaction, at twice the price, and nobody needs them all or none.
+    // One by one: a transaction would cost twice as much, and atomicity is not needed.
     await inParallel(entries.values(), this.#width, async (entry) => {
       const { outcome } = await this.#table.write([entry]);
-      if (outcome !== 'written') throw new Error('the garbage queue could not be written');
+      if (outcome !== 'written') throw new Error('the release queue could not be written');
     });
   }
 }
 
 /**
- * Clears up at once after uploads that ended, where one process follows the feed and nothing limits its time: so their parts do not count
- * towards quotas any longer. Elsewhere the sweep does it, by the entries of the queue.
+ * Cleans up ended uploads at once, where one process follows the feed without a time limit, so that their parts stop
+ * counting towards quotas. Elsewhere the sweep does it, from the queue entries.
  */
 export async function finishEndedUploads(uploads: Uploads, records: readonly FeedRecord[]): Promise<void> {
   for (const id of records.flatMap(endedUpload)) await uploads.finish(id);
 }
 
-/** What one record of a current or noncurrent version may have let go of. */
+/** Returns what a record of a current or noncurrent version may have released. */
 function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[] {
   const object = keyParts.version(key);
   if (object === undefined || old === undefined) return [];
@@ -101,7 +107,7 @@ function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[
   ];
 }
 
-/** The part that a record shows to have come. */
+/** Returns the part that a record shows as added. */
 function addedPart({
   key,
   old,
@@ -112,7 +118,7 @@ function addedPart({
   return [{ id: uploadKeyParts.upload(key)!, number: part.number }];
 }
 
-/** The id of an upload that a record shows to have ended. */
+/** Returns the id of the upload that a record shows as ended. */
 function endedUpload({ key, old, new: present }: FeedRecord): readonly string[] {
   const id = uploadKeyParts.upload(key);
   const hasEnded = old?.['state'] === 'open' && present !== undefined && present['state'] !== 'open';

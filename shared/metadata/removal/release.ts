@@ -12,15 +12,15 @@ import { decodeContent } from '../objects/versions.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { uploadCode, type Place } from './release-queue.ts';
 
-/** What a sweep came to. */
+/** The outcome of a sweep. */
 export interface Sweep {
-  /** Contents and details that were removed. */
+  /** Contents and details removed. */
   readonly freed: number;
-  /** Whether it got through all that was due. */
+  /** False if due entries are left. */
   readonly complete: boolean;
 }
 
-/** A thing that nothing refers to any more, and the entries that named it. */
+/** Something that nothing refers to any more, with its queue entry. */
 interface Unreferenced {
   readonly entry: Item;
   readonly thing: string;
@@ -28,12 +28,12 @@ interface Unreferenced {
   readonly hasReferences: boolean;
 }
 
-/** Entries of a page: their blobs are removed together. */
+/** Entries per page; their blobs are removed together. */
 const pageSize = 200;
 
 /**
- * Gives back the bytes of versions that are gone: looks at each entry of the queue again once its grace is over, because a version
- * may only have moved, or share its content. Any repetition is harmless.
+ * Frees the bytes of removed versions. Checks each queue entry again after its grace period, because a version may only
+ * have moved, or may share its content. Repetition does no harm.
  */
 export class Release {
   readonly #table: KeyValueTable;
@@ -63,10 +63,10 @@ export class Release {
   }
 
   /**
-   * Looks at every entry that is due, in all partitions side by side and the oldest first. One that cannot be dealt with stays for the
-   * next sweep, and keeps no other one waiting.
-   * @param stopping whether to begin with nothing more
-   * @throws the first of what went wrong, once everything else was done
+   * Processes every due entry, oldest first, in all partitions concurrently. An entry that fails stays for the next
+   * sweep and does not hold up others.
+   * @param stopping returns whether to start nothing more
+   * @throws the first failure, after everything else was done
    */
   async sweep(stopping: () => boolean = () => false): Promise<Sweep> {
     const failures: unknown[] = [];
@@ -89,7 +89,7 @@ export class Release {
     return { freed, complete };
   }
 
-  /** The entries of a partition that are due, page by page. */
+  /** Yields the due entries of a partition, page by page. */
   async *#duePages(pk: string): AsyncGenerator<readonly Item[]> {
     const now = this.#clock.now();
     for (let after: string | undefined, more = true; more;) {
@@ -101,7 +101,7 @@ export class Release {
     }
   }
 
-  /** Decides some entries, removes the blobs of those that nothing refers to at once, and drops what was dealt with. */
+  /** Decides on some entries, removes the unreferenced blobs together, and drops the entries that are done. */
   async #settle(entries: readonly Item[], failures: unknown[]): Promise<number> {
     const unreferenced: Unreferenced[] = [];
     const each = (work: (entry: Item) => Promise<void>) => (entry: Item) =>
@@ -129,7 +129,9 @@ export class Release {
     return freed;
   }
 
-  /** Returns the thing of an entry, with what is to be removed of it; undefined if it is still used, or another's to remove. */
+  /**
+   * Returns what an entry names, with the blobs to remove; undefined if it is still used or another entry's to remove.
+   */
   async #decide(entry: Item): Promise<Unreferenced | undefined> {
     const { thing, instance } = keyParts.garbage(entry.key);
     if (thing === uploadCode) {
@@ -170,7 +172,7 @@ export class Release {
     return true;
   }
 
-  /** Returns the blobs that are still there. */
+  /** Returns the blobs that could not be removed. */
   async #removeBlobs(blobs: readonly BlobRef[], failures: unknown[]): Promise<ReadonlySet<BlobRef>> {
     if (blobs.length === 0) return new Set();
     try {
@@ -182,7 +184,7 @@ export class Release {
     }
   }
 
-  /** The items of a thing go after its blobs: they are what a repetition finds these by. */
+  /** The items are removed after the blobs, since a repetition finds the blobs through them. */
   async #removeItems({ thing, hasReferences }: Unreferenced): Promise<void> {
     if (thing.startsWith('d')) {
       await this.#table.write([{ key: itemKey.details(thing.slice(1)), delete: true }]);
@@ -198,9 +200,9 @@ export class Release {
   }
 }
 
-/** How much of a sweep happens side by side. */
+/** The concurrency of a sweep. */
 export interface ReleaseConcurrency {
   readonly partitions: number;
-  /** In each partition. */
+  /** Per partition. */
   readonly entries: number;
 }

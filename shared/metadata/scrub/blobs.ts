@@ -7,7 +7,7 @@ import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
 import { describe } from './versions.ts';
 
-/** Looks for bytes that nothing refers to. */
+/** Finds bytes that nothing refers to. */
 export class BlobScrub {
   readonly #deps: ScrubDeps;
   readonly #findings: Findings;
@@ -19,19 +19,20 @@ export class BlobScrub {
     this.#references = references;
   }
 
-  /** One of the blobs in the store. */
+  /** Checks a blob of the store. */
   async blob({ ref, size, writtenAt }: BlobDescription): Promise<void> {
     if (!this.#findings.sure || this.#findings.isYoung(writtenAt) || this.#isMentioned(ref)) return;
     const blob = await describe(this.#deps, ref);
     if (blob === undefined) return;
     const { owner } = blob;
     if (owner) {
-      // First the place it was written for, then the references: a version that was copied and removed in between has those.
+      // The key it was written for comes first, then the references: a version copied and then removed in between has
+      // references.
       const versions = new KeyVersions(this.#deps.table, owner.bucketId, owner.key);
       if (await versions.some((version) => version['c'] === `b${ref}`)) return;
     }
     if ((await this.#deps.table.get(itemKey.references(`b${ref}`))) !== undefined) return;
-    const whose = owner ? `written for bucket ${owner.bucketId}, key ${owner.key}` : 'its writing was never finished';
+    const whose = owner ? `written for bucket ${owner.bucketId}, key ${owner.key}` : 'it was never completely written';
     await this.#findings.note('orphan-blob', `blob ${ref}`, `${size} bytes, ${whose}`, async () => {
       await this.#deps.blobs.remove([ref]);
       return true;

@@ -6,11 +6,11 @@ import { itemKey } from '../table/keys.ts';
 export interface BucketListing {
   readonly key: ItemKey;
   readonly put: Attributes;
-  /** The attribute that tells which bucket is meant. */
+  /** The attribute that identifies the bucket. */
   readonly mark: string;
 }
 
-/** All such items that a bucket must have. They are written in the commits that create and change it. */
+/** Returns all such items that a bucket must have. The commits that create and change the bucket write them. */
 export function listingsOf(name: string, bucket: Attributes): readonly BucketListing[] {
   const {
     id,

@@ -9,15 +9,15 @@ import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
 
-/** A tombstone is swept for the last time after a day; the sweeper may have been stopped for as long. */
+/** The last sweep of a tombstone is due after a day; the sweeper may have been stopped for another. */
 const tombstoneTime = 2 * day;
 
-/** Looks at buckets, their documents, their projects' lists of them, and what is left of removed ones. */
+/** Checks buckets, their documents, the lists of them, and the remains of deleted buckets. */
 export class BucketScrub {
   readonly #deps: ScrubDeps;
   readonly #findings: Findings;
   readonly #standing: StandingBuckets;
-  /** Lost buckets that were noted, and those of which only things were found that tell no time. */
+  /** Lost buckets already reported, and those for which only items without a time were found. */
   readonly #lost = new Set<string>();
   readonly #uncertain = new Set<string>();
 
@@ -27,7 +27,7 @@ export class BucketScrub {
     this.#standing = standing;
   }
 
-  /** The item of a bucket. */
+  /** Checks the item of a bucket. */
   async bucket({ key, attributes: bucket }: Item): Promise<void> {
     if (this.#findings.isYoung(numberOf(bucket['created']))) return;
     const name = keyParts.bucket(key);
@@ -56,7 +56,7 @@ export class BucketScrub {
     });
   }
 
-  /** The lists that the bucket must be on. */
+  /** Checks the lists that the bucket must be in. */
   async #listings(name: string, bucket: Attributes): Promise<void> {
     for (const { key, put, mark } of listingsOf(name, bucket)) {
       const [listing, present] = await this.#deps.table.getTogether([key, itemKey.bucket(name)]);
@@ -70,7 +70,10 @@ export class BucketScrub {
     }
   }
 
-  /** An entry of one of those lists. @param name of the bucket that it speaks of */
+  /**
+   * Checks an entry of one of those lists.
+   * @param name the bucket that the entry refers to
+   */
   async listing(name: string, { key, attributes }: Item): Promise<void> {
     if (this.#findings.isYoung(numberOf(attributes['created']))) return;
     const [bucket, present] = await this.#deps.table.getTogether([itemKey.bucket(name), key]);
@@ -97,14 +100,14 @@ export class BucketScrub {
     if (mended && owner) await this.count(owner.project);
   }
 
-  /** How many buckets a project has, by its own count and by its list. */
+  /** Compares a project's bucket count with its list of buckets. */
   async count(project: string): Promise<void> {
     const key = itemKey.bucketCount(project);
     const before = await this.#deps.table.get(key);
     const count = await this.#countEntries(project);
     const [after] = await this.#deps.table.getTogether([key]);
     const counted = numberOf(before?.['count']);
-    // Whoever creates or removes a bucket writes the count in the same commit.
+    // Creating or removing a bucket writes the count in the same commit, so a changed token means a change in between.
     if (counted === count || before?.['r'] !== after?.['r']) return;
     await this.#findings.note('bucket-count', `project ${project}`, `${counted} instead of ${count}`, () =>
       this.#write(key, { count, r: this.#token() }, before === undefined ? { is: 'absent' } : tokenIs(before)),
@@ -125,7 +128,7 @@ export class BucketScrub {
     return count;
   }
 
-  /** A document of a bucket. */
+  /** Checks a document of a bucket. */
   async document({ key }: Item): Promise<void> {
     const { bucketId, kind, revision } = keyParts.bucketDocument(key);
     if (await this.remains(bucketId, madeAt(revision))) return;
@@ -134,7 +137,7 @@ export class BucketScrub {
     const bucket = await this.#deps.table.get(itemKey.bucket(name));
     if (bucket?.['id'] !== bucketId) return;
     if ((bucket['docs'] as Record<string, string> | undefined)?.[kind] === revision) return;
-    // It may have been replaced, and removed, since the scan came by.
+    // It may have been replaced and removed since the scan read it.
     if ((await this.#deps.table.get(key)) === undefined) return;
     await this.#findings.note('orphan-document', `bucket ${name}`, `${kind}, revision ${revision}`, async () => {
       const { outcome } = await this.#deps.table.write(
@@ -146,7 +149,7 @@ export class BucketScrub {
   }
 
   /**
-   * Something of a bucket, which began at this time.
+   * Checks an item of a bucket that was written at `time`.
    * @returns whether the bucket is lost
    */
   async remains(bucketId: string, time: number): Promise<boolean> {
@@ -155,17 +158,19 @@ export class BucketScrub {
     return true;
   }
 
-  /** Something of a bucket that tells no time, such as its counters. */
+  /** Checks an item of a bucket that has no time, such as a counter. */
   timeless(bucketId: string): void {
     if (this.#standing.isLost(bucketId)) this.#uncertain.add(bucketId);
   }
 
-  /** At the end: buckets that stand now were only created meanwhile. */
+  /**
+   * Reports the lost buckets of which only items without a time were found, unless they were created during the scrub.
+   */
   async end(standing: StandingBuckets): Promise<void> {
     for (const bucketId of this.#uncertain) if (standing.isLost(bucketId)) await this.#note(bucketId);
   }
 
-  /** A removed bucket that waits to be swept. */
+  /** Checks a deleted bucket that waits for its purge. */
   async tombstone({ key }: Item): Promise<void> {
     const { time, bucketId } = keyParts.tombstone(key);
     if (this.#findings.isYoung(time + tombstoneTime)) return;
@@ -179,7 +184,7 @@ export class BucketScrub {
     if (this.#lost.has(bucketId)) return;
     this.#lost.add(bucketId);
     const key = itemKey.tombstone(sortableTime(this.#deps.clock.now()), bucketId);
-    await this.#findings.note('lost-bucket', `bucket ${bucketId}`, 'something is left of it', () =>
+    await this.#findings.note('lost-bucket', `bucket ${bucketId}`, 'some of its items remain', () =>
       this.#write(key, { name: '', project: '' }, { is: 'absent' }),
     );
   }

@@ -8,7 +8,7 @@ import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
 
-/** Looks at what versions refer to within the table: manifests, references to shared content, details. */
+/** Checks what versions refer to within the table: manifests, references to shared content, details. */
 export class ContentScrub {
   readonly #deps: ScrubDeps;
   readonly #findings: Findings;
@@ -20,7 +20,7 @@ export class ContentScrub {
     this.#references = references;
   }
 
-  /** An item of a content: references, directory or slice of a manifest. */
+  /** Checks an item of a content: references, or the directory or a slice of a manifest. */
   async item(item: Item): Promise<void> {
     const { content, is } = keyParts.content(item.key);
     if (is === 'references') return this.#contentReferences(content, item);
@@ -31,28 +31,33 @@ export class ContentScrub {
     const id = content.slice(1);
     const refs = await this.#deps.table.get(itemKey.references(content));
     if (refs === undefined && this.#isOrphan(madeAt(id), reference.content(content), content)) {
-      const mended = await this.#findings.note('orphan-manifest', `manifest ${id}`, 'no version has it', async () => {
-        await this.#deps.manifests.remove(id);
-        return true;
-      });
-      // Its blobs may be parts of an upload or of another manifest: each is looked at for itself.
+      const mended = await this.#findings.note(
+        'orphan-manifest',
+        `manifest ${id}`,
+        'no version refers to it',
+        async () => {
+          await this.#deps.manifests.remove(id);
+          return true;
+        },
+      );
+      // Its blobs may be parts of an upload or of another manifest: each is checked on its own.
       if (mended) return;
     }
-    // Those of a manifest that nothing refers to any more are freed after it.
+    // The blobs of a manifest without references are freed together with the manifest.
     if (this.#findings.repair && refs !== undefined && this.#isLetGo(content, refs)) return;
     for (const { blob } of await this.#deps.manifests.parts(id)) {
       if (blob !== '') this.#references.add(reference.blob(blob));
     }
   }
 
-  /** A slice is written before its directory; without one, nobody finds it. */
+  /** Checks a slice. Slices are written before their directory; without a directory they cannot be found. */
   async #slice(content: string, { key }: Item): Promise<void> {
     const id = content.slice(1);
     if (!this.#isOrphan(madeAt(id), reference.content(content), content)) return;
     const directory = await this.#deps.table.get(itemKey.manifest(id));
     if (directory !== undefined) return;
     if ((await this.#deps.table.get(key)) === undefined) return;
-    await this.#findings.note('orphan-manifest', `manifest ${id}`, `only ${key.sk} is there`, () => this.#drop(key));
+    await this.#findings.note('orphan-manifest', `manifest ${id}`, `only ${key.sk} exists`, () => this.#drop(key));
   }
 
   async #contentReferences(content: string, { key, attributes: refs }: Item): Promise<void> {
@@ -61,7 +66,7 @@ export class ContentScrub {
     if (!this.#findings.sure || (dead.length === 0 && !nobody)) return;
     const present = await this.#deps.table.get(key);
     if (present?.['r'] !== refs['r']) return;
-    const what = dead.length > 0 ? dead.join(', ') : 'nobody holds it';
+    const what = dead.length > 0 ? dead.join(', ') : 'it has no references';
     await this.#findings.note('dead-holder', `content ${content}`, what, async () => {
       const rest = referencesOf(refs).filter((instance) => !dead.includes(instance));
       const r = writeToken(this.#deps.randomness);
@@ -87,7 +92,7 @@ export class ContentScrub {
     ]);
   }
 
-  /** Whether all references are dead, and none of them is in the queue, where the sweeper will find out. */
+  /** Returns whether all references are dead and none is in the release queue, which the release sweep will handle. */
   #isLetGo(content: string, refs: Attributes): boolean {
     const isQueued = this.#references.has(reference.queued(content));
     return !isQueued && this.#dead(content, refs).length === referencesOf(refs).length;
@@ -102,12 +107,12 @@ export class ContentScrub {
     );
   }
 
-  /** An item of details. */
+  /** Checks an item of details. */
   async details({ key }: Item): Promise<void> {
     const id = keyParts.details(key);
     if (!this.#isOrphan(madeAt(id), reference.details(id), `d${id}`)) return;
     if ((await this.#deps.table.get(key)) === undefined) return;
-    await this.#findings.note('orphan-details', `details ${id}`, 'no version has them', () => this.#drop(key));
+    await this.#findings.note('orphan-details', `details ${id}`, 'no version refers to them', () => this.#drop(key));
   }
 
   #isOrphan(time: number, mention: string, thing: string): boolean {

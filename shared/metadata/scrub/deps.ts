@@ -7,7 +7,10 @@ import type { Manifests } from '../objects/manifests.ts';
 import type { Release } from '../removal/release.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
-/** What a scrub needs. Where there is a worker for a mend, it does it. */
+/**
+ * The dependencies of a scrub. Repairs are made by the workers that do the same in normal operation, where there are
+ * any.
+ */
 export interface ScrubDeps {
   readonly table: KeyValueTable;
   readonly blobs: BlobStore;
@@ -18,8 +21,8 @@ export interface ScrubDeps {
   readonly release: Release;
   readonly bucketPurge: BucketPurge;
   /**
-   * Resolves once everything that was in the change feed has been followed. Undefined where that cannot be waited for: then
-   * counters are not looked at.
+   * Resolves once the followers of the change feed have processed every record written before the call. Undefined where
+   * that cannot be awaited: counters are then not checked.
    */
   readonly drain?: () => Promise<void>;
 }

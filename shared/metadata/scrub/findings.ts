@@ -1,85 +1,95 @@
 /**
- * What a scrub can find. `means` and `mending` are what an operator reads; a finding without `mending` is never touched.
- * `loss`: bytes or texts that somebody stored are not there any more.
+ * The kinds of findings. `means` and `mending` are shown to operators; a finding without `mending` is never changed.
+ * `loss`: data or metadata that somebody stored no longer exists.
  */
 export const findingKinds = {
   'missing-blob': { loss: true, means: 'a version whose bytes are not in the blob store' },
-  'cut-blob': { loss: true, means: 'a version whose blob has another size than it was stored with' },
-  'missing-manifest': { loss: true, means: 'a version of several parts whose list of parts is gone or not whole' },
-  'missing-details': { loss: true, means: 'a version whose headers, metadata and tags are gone' },
-  'missing-document': { loss: true, means: 'a bucket that points to a document which is not there' },
-  unreadable: { loss: true, means: 'an item that is not of the form of its kind' },
+  'cut-blob': { loss: true, means: 'a version whose blob differs in size from what was stored' },
+  'missing-manifest': { loss: true, means: 'a version of several parts whose list of parts is missing or incomplete' },
+  'missing-details': { loss: true, means: 'a version whose headers, metadata and tags are missing' },
+  'missing-document': { loss: true, means: 'a bucket that refers to a missing document' },
+  unreadable: { loss: true, means: 'an item that is malformed for its kind' },
   'broken-history': {
-    means: 'a current version that does not fit the noncurrent ones, or noncurrent ones without a current version',
-    mending: 'current version, counts and links are stated anew from the versions that are there, in order of age',
+    means:
+      'a current version that is inconsistent with the noncurrent ones, or noncurrent versions without a current one',
+    mending: 'current version, counts and links are rebuilt from the existing versions, in order of age',
   },
   'missing-holder': {
-    means: 'a living version that is not among the references to the content it shares',
+    means: 'an existing version that is not among the references to the content it shares',
     mending: 'it is added',
   },
   'dead-holder': {
-    means: 'a reference to shared content by a version that is gone',
+    means: 'a reference to shared content by a version that no longer exists',
     mending: 'it is removed; content without references is freed',
   },
   'orphan-blob': { means: 'bytes that no version, part or manifest refers to', mending: 'they are removed' },
   'orphan-manifest': { means: 'a list of parts that no version refers to', mending: 'it is removed' },
   'orphan-details': { means: 'headers, metadata and tags that no version refers to', mending: 'they are removed' },
-  'orphan-document': { means: 'a document that its bucket does not point to', mending: 'it is removed' },
-  'orphan-part': { means: 'a part of an upload that is not there', mending: 'its item is removed' },
+  'orphan-document': { means: 'a document that its bucket does not refer to', mending: 'it is removed' },
+  'orphan-part': { means: 'a part of an upload that does not exist', mending: 'its item is removed' },
   'unlisted-upload': { means: 'an open upload that is not in the list of its bucket', mending: 'it is listed' },
-  'listed-upload': { means: 'a listed upload that is not open', mending: 'it is taken off the list' },
+  'listed-upload': { means: 'a listed upload that is not open', mending: 'it is removed from the list' },
   'unfinished-upload': {
-    means: 'an upload that ended long ago and was not cleared up',
-    mending: 'parts that were not picked are removed, then the upload itself',
+    means: 'an upload that ended long ago and was not cleaned up',
+    mending: 'unused parts are removed, then the upload itself',
   },
   'stale-transition': {
-    means: 'a bucket that has been closing, or settling its versioning, for longer than that can take',
+    means: 'a bucket that has been closing, or changing its versioning, for longer than either can take',
     mending: 'the mark is removed',
   },
-  'unlisted-bucket': { means: 'a bucket that is not among those of its project', mending: 'it is added' },
-  'listed-bucket': { means: 'an entry of a project for a bucket that is not its', mending: 'it is removed' },
-  'bucket-count': { means: 'a project that counts its buckets wrong', mending: 'they are counted anew' },
+  'unlisted-bucket': {
+    means: 'a bucket that is missing from a list it belongs to, such as that of its project',
+    mending: 'it is added',
+  },
+  'listed-bucket': {
+    means: 'a list entry, such as one of a project, for a bucket that does not belong there',
+    mending: 'it is removed',
+  },
+  'bucket-count': { means: 'a project with a wrong bucket count', mending: 'the buckets are counted again' },
   'lost-bucket': {
-    means: 'remains of a bucket that is gone, and waits for no sweep',
-    mending: 'it is put among the removed buckets, and so swept soon',
+    means: 'remains of a deleted bucket that is not queued for its purge',
+    mending: 'it is queued, and purged soon',
   },
   'overdue-garbage': { means: 'released content that was not freed long after its time', mending: 'it is freed' },
   'overdue-grave': {
-    means: 'a tombstone of a removed bucket that was not purged long after its time',
+    means: 'a deleted bucket that was not purged long after its time',
     mending: 'the bucket is purged',
   },
-  usage: { means: 'counters of a bucket that differ from what it holds', mending: 'they are set to what was counted' },
+  usage: {
+    means: 'counters of a bucket that differ from what it holds',
+    mending: 'they are set to the counted values',
+  },
 } as const satisfies Record<string, { readonly loss?: true; readonly means: string; readonly mending?: string }>;
 
 export type FindingKind = keyof typeof findingKinds;
 
-/** Something that is not as it should be. */
+/** An inconsistency found. */
 export interface Finding {
   readonly kind: FindingKind;
-  /** Which item, blob or bucket: text that may hold any character of a key. */
+  /** The item, blob or bucket: text that may contain any character of a key. */
   readonly where: string;
   readonly what: string;
-  /** `lost`: nothing can be done. `moved`: it changed while it was looked at, so it was left alone. */
+  /** `lost`: it cannot be repaired. `moved`: it changed during the check, so it was left alone. */
   readonly state: 'found' | 'mended' | 'moved' | 'lost';
 }
 
-/** What a scrub has seen and found. */
+/** The outcome of a scrub. */
 export interface ScrubReport {
   readonly items: number;
   readonly blobs: number;
-  /** How often each kind was found, and how many of them were mended; kinds that were not found are left out. */
+  /** The numbers of findings and repairs by kind; kinds without findings are left out. */
   readonly findings: Readonly<Partial<Record<FindingKind, { readonly found: number; readonly mended: number }>>>;
-  /** Why the search for orphans, or the count of a bucket, was left out. */
+  /** The reasons why the search for orphans, or the count of a bucket, was left out. */
   readonly leftOut: readonly string[];
 }
 
-/** Does a mend. False: what it was based on has changed meanwhile, and nothing was written. */
+/** Repairs a finding. Returns false if the data it was based on has changed, in which case nothing was written. */
 export type Mend = () => Promise<boolean>;
 
-/** The book of one scrub: what was seen and found, and whether to mend. */
+/** The record of one scrub: what it has seen and found, and whether to repair. */
 export class Findings {
   readonly repair: boolean;
-  /** What began at this moment or later may be work in progress, and is left alone. */
+  /** Whatever was written at or after this moment may be work in progress and is left alone. */
   readonly cutoff: number;
   readonly seen = { items: 0, blobs: 0 };
   readonly #tell: (finding: Finding) => void;
@@ -93,12 +103,12 @@ export class Findings {
     this.#tell = options.tell;
   }
 
-  /** Whether everything that may refer to something else could be read: only then an orphan is one. */
+  /** Returns whether every possible referrer could be read: otherwise nothing is taken for an orphan. */
   get sure(): boolean {
     return this.#sure;
   }
 
-  /** Notes a finding and, if that is wanted and there is a way, mends it. @returns whether it was mended */
+  /** Records a finding and repairs it if requested and possible. @returns whether it was repaired */
   async note(kind: FindingKind, where: string, what: string, mend?: Mend): Promise<boolean> {
     const mended = this.repair && mend !== undefined && (await mend());
     const counts = (this.#counts[kind] ??= { found: 0, mended: 0 });
@@ -109,7 +119,7 @@ export class Findings {
     return mended;
   }
 
-  /** From now on nothing is taken for an orphan: what was left unread may refer to it. */
+  /** Stops the search for orphans: an item left unread may refer to them. */
   unsure(reason: string): void {
     this.#sure = false;
     this.leaveOut(`orphans were not looked for: ${reason}`);

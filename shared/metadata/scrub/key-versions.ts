@@ -4,23 +4,23 @@ import { madeAt } from '../table/ids.ts';
 import { itemKey, partition } from '../table/keys.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
 
-/** What is wrong with the versions of a key, and the changes that make it right. */
+/** The inconsistencies among the versions of a key, and the changes that repair them. */
 export interface VersionDamage {
   readonly problems: readonly string[];
-  /** The current version as it was read. */
+  /** The current version as read. */
   readonly before: Attributes | undefined;
-  /** The current version as it is to be: it goes into every write, so that all depend on the one that was read. */
+  /** The current version as it should be. It is part of every write, so that each depends on the version chain read. */
   readonly currentVersion: Attributes;
-  /** Of the noncurrent versions. Each has its own condition. */
+  /** The changes of noncurrent versions, each with its own condition. */
   readonly changes: readonly Change[];
-  /** When the key was last changed, as far as its items tell; in milliseconds since the epoch. */
+  /** The time of the key's last change according to its items, in milliseconds since the epoch. */
   readonly changedAt: number;
 }
 
-/** How many noncurrent versions of a key are written at once: the current one goes with them. */
+/** The number of noncurrent versions changed per write, which also contains the current one. */
 const changesPerWrite = 90;
 
-/** The current and the noncurrent versions of one key, read as of one moment. */
+/** The current and noncurrent versions of one key, read as of one moment. */
 export class KeyVersions {
   readonly #table: KeyValueTable;
   readonly #bucketId: string;
@@ -35,10 +35,10 @@ export class KeyVersions {
   }
 
   /**
-   * Looks at all versions. Whoever changes the key writes its current version, so if that is the same before and after, what was read between
-   * is of one moment.
-   * @param visit called with every version there is; one that is there throughout is not missed, wherever it moves
-   * @returns what is wrong, if anything; `busy` if the key never stood still
+   * Reads all versions. Every change of a key writes its current version; so if that is the same before and after,
+   * everything read in between is consistent.
+   * @param visit called with every version; one that exists throughout is not missed, even if it moves
+   * @returns the damage, if any; `busy` if the key kept changing
    */
   async examine(visit: (version: Attributes) => void): Promise<VersionDamage | 'busy' | undefined> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
@@ -55,7 +55,7 @@ export class KeyVersions {
     return 'busy';
   }
 
-  /** Whether any version of the key, as of one moment, is what is asked for. */
+  /** Returns whether any version of the key satisfies a predicate, as of one moment. */
   async some(is: (version: Attributes) => boolean | Promise<boolean>): Promise<boolean> {
     const versions: Attributes[] = [];
     await this.examine((version) => void versions.push(version));
@@ -63,7 +63,7 @@ export class KeyVersions {
     return false;
   }
 
-  /** Writes the changes, if nobody has changed the key since. @returns whether all of them were written */
+  /** Writes the repairs, unless the key has changed since. @returns whether all of them were written */
   async mend({ currentVersion, before, changes }: VersionDamage, token: () => string): Promise<boolean> {
     let expect: Expectation =
       before === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: before['r'] as string };
@@ -97,15 +97,16 @@ export class KeyVersions {
 
 const maxAttempts = 8;
 
-/** A version and where it lies. */
+/** A version, and whether it was read as the current one. */
 interface Placed {
   readonly version: Attributes;
   readonly isCurrent: boolean;
 }
 
 /**
- * States the versions of a key anew, newest first, and keeps only what must change: so it takes little memory,
- * however many there are. A version's content is never touched, and no version is dropped: of several null versions all but the newest get a name.
+ * Restates the versions of a key, newest first, and keeps only the changes needed, so memory does not grow with the
+ * number of versions. It never touches a version's content and never drops a version: of several null versions all but
+ * the newest get a version id.
  */
 class Restated {
   readonly #bucketId: string;
@@ -128,12 +129,12 @@ class Restated {
     this.#waitingCurrent = currentVersion;
   }
 
-  /** The next noncurrent version, newest first. */
+  /** Adds the next noncurrent version, newest first. */
   add(version: Attributes): void {
     const currentVersion = this.#waitingCurrent;
     const instance = version['i'] as string;
     if (this.#currentAsRead?.['i'] === instance) {
-      this.#problems.add('the current version is among the noncurrent ones, too');
+      this.#problems.add('the current version is also among the noncurrent ones');
       if (this.#last !== undefined && currentVersion !== undefined) {
         this.#waitingCurrent = undefined;
         return this.#place({ version, isCurrent: false });
@@ -170,13 +171,13 @@ class Restated {
     this.#last = placed;
   }
 
-  /** Judges the version above, now that the previous one is known. */
+  /** Checks the version added before, now that its previous version is known. */
   #settle(previousVersion: Attributes | undefined): void {
     if (this.#last === undefined) return;
     const { version, isCurrent } = this.#last;
     this.#last = undefined;
     const stated = this.#stated(version, previousVersion?.['i'] as string | undefined);
-    if (this.#newest === undefined) return this.#crown(stated, version, isCurrent);
+    if (this.#newest === undefined) return this.#setNewest(stated, version, isCurrent);
     this.#counts.n += 1;
     this.#counts.nm += version['m'] === 1 ? 1 : 0;
     this.#counts.nb += numberOf(version['s']);
@@ -192,14 +193,14 @@ class Restated {
     }
   }
 
-  #crown(stated: Attributes, version: Attributes, isCurrent: boolean): void {
+  #setNewest(stated: Attributes, version: Attributes, isCurrent: boolean): void {
     this.#newest = stated;
     if (isCurrent) return;
     if (this.#currentAsRead === undefined) this.#problems.add('there is no current version');
     this.#changes.push({ key: this.#noncurrentKey(version), delete: true, expect: tokenIs(version) });
   }
 
-  /** The version with its right link and name, and without what only a current version has. */
+  /** Returns the version with the right link and version id, without the attributes that only a current version has. */
   #stated(version: Attributes, previousVersion: string | undefined): Attributes {
     const { n: _n, nm: _nm, nb: _nb, z: _z, u, ...own } = version;
     if (u !== previousVersion) this.#problems.add('the chain is broken');
@@ -229,7 +230,7 @@ class Restated {
     if (currentVersion === undefined || currentVersion['i'] !== stated['i']) return;
     if (['n', 'nm', 'nb'].some((name) => currentVersion[name] !== stated[name]))
       this.#problems.add('the counts are wrong');
-    if (currentVersion['z'] !== stated['z']) this.#problems.add('it names a wrong null version');
+    if (currentVersion['z'] !== stated['z']) this.#problems.add('the current version names the wrong null version');
   }
 
   #noncurrentKey(version: Attributes): ItemKey {

@@ -5,9 +5,9 @@ const hashes = 7;
 const defaultBytes = 128 * 1024 * 1024;
 
 /**
- * Remembers names in a fixed amount of memory (a Bloom filter). What was added is always found; of what was not, a few are
- * taken for known (1 in 100 once 110 million names were added to 128 MiB). So whatever it does not know was never mentioned, and
- * may be an orphan; and an orphan that it takes for known is found by the next scrub, which salts its names anew.
+ * A set of names in a fixed amount of memory (a Bloom filter). Names that were added are always found; of others, a few
+ * are taken for known (1 in 100 once 110 million names were added to 128 MiB). So a name it does not know was never
+ * added, and may be an orphan's. An orphan that it takes for known is found by a later scrub, which uses another salt.
  */
 export class ReferenceFilter {
   readonly #bits: Uint8Array;
@@ -27,7 +27,7 @@ export class ReferenceFilter {
     return this.#positions(name).every((position) => (this.#bits[position >>> 3]! >>> (position & 7)) & 1);
   }
 
-  /** Two hashes make as many as are wanted. The second one is odd, so that it reaches every position. */
+  /** Derives all positions from two hashes. The second is odd, so that it reaches every position. */
   #positions(name: string): number[] {
     const digest = hash('sha1', this.#salt + name, 'buffer');
     const [first, second] = [digest.readUInt32LE(0), digest.readUInt32LE(4) | 1];

@@ -1,12 +1,15 @@
-/** The names under which a scrub remembers what it saw mentioned. */
+/** The names under which a scrub remembers the references it has seen. */
 export const reference = {
-  /** By a living version: content as the version names it, `b…` or `m…`. */
+  /** Content that an existing version refers to, as the version names it: `b…` or `m…`. */
   content: (content: string): string => `c ${content}`,
   details: (id: string): string => `d ${id}`,
-  /** A living version that has content. */
+  /** An existing version that has content. */
   instance: (instance: string): string => `i ${instance}`,
-  /** By a manifest or a part. */
+  /** A blob that a manifest or a part refers to. */
   blob: (ref: string): string => `b ${ref}`,
-  /** In the queue of what is to be freed: content, `d` and the id of details, or `u`, and what let go of it. */
+  /**
+   * An entry of the release queue: content, `d` and the id of details, or `u`; `instance` is the version or upload that
+   * released it.
+   */
   queued: (thing: string, instance?: string): string => `q ${thing}${instance === undefined ? '' : `/${instance}`}`,
 } as const;

@@ -16,29 +16,29 @@ import { UsageScrub } from './usage.ts';
 import { VersionScrub } from './versions.ts';
 
 export interface ScrubOptions {
-  /** Whether to mend, or only to tell. */
+  /** Repairs findings instead of only reporting them. */
   readonly repair: boolean;
-  /** What began within so many milliseconds before the scrub may be work in progress, and is left alone. */
+  /** Items younger than this many milliseconds at the start may be work in progress and are left alone. */
   readonly minAge: number;
-  /** Hears of each finding at once. */
+  /** Called with each finding at once. */
   readonly onFinding?: (finding: Finding) => void;
-  /** Hears, now and then, what is looked at and how much has been seen. */
+  /** Called from time to time with the stage and the numbers of items and blobs seen. */
   readonly onProgress?: (stage: string, seen: { readonly items: number; readonly blobs: number }) => void;
-  /** For what is remembered, a power of two. */
+  /** The size of the reference filter, a power of two. */
   readonly filterBytes?: number;
 }
 
-/** So many items or blobs are looked at together. */
-const atOnce = 16;
+/** The number of items or blobs checked concurrently. */
+const concurrency = 16;
 const progressEvery = 1000;
 
 /**
- * Walks over the whole table and all blobs, and compares what must fit together. It takes no more memory for more objects, only for
- * more buckets, and may run while the service does.
+ * Reads the whole table and all blobs, and checks that they are consistent. Memory grows with the number of buckets,
+ * not with the number of objects. It can run while the service does.
  *
- * What refers to something is read before that which is referred to, and the queue of what is to be freed between them: so
- * what has lost its last reference before it was looked for is in the queue, and what loses it later was remembered. A version is
- * not missed though it moves, since the keys are read whole.
+ * Referrers are read before the things they refer to, and the release queue in between. So a thing that lost its last
+ * reference before the search for it is in the queue, and one that loses it later has been remembered. A version that
+ * moves is not missed, because the versions of a key are read together.
  */
 export async function scrub(deps: ScrubDeps, options: ScrubOptions): Promise<ScrubReport> {
   const walk = new ScrubWalk(deps, options);
@@ -91,7 +91,7 @@ class ScrubWalk {
       old: (item, isFirst) => this.#older(buckets, versions, item, isFirst),
     });
     await lookAtQueue();
-    // A part goes after the manifest came that picked it: the one or the other is seen.
+    // A part is removed only after the manifest that contains it was written: one of them is seen.
     await this.#walk('uploads', ['upload/', 'uploads/'], {
       upload: (item) => uploads.item(item),
       uploads: (item) => uploads.listed(item),
@@ -101,27 +101,27 @@ class ScrubWalk {
       content: (item) => contents.item(item),
       details: (item) => contents.details(item),
     });
-    await sideBySide(blobs.list(), atOnce, async (blob) => {
+    await sideBySide(blobs.list(), concurrency, async (blob) => {
       this.#progress('blobs', 'blobs');
       await blobScrub.blob(blob);
     });
     const standingNow = await StandingBuckets.read(table);
     await buckets.end(standingNow);
     if (drain) await usage.recount(standingNow, drain, versions.miscounting);
-    else this.#findings.leaveOut('counters of buckets, since the change feed cannot be waited for');
+    else this.#findings.leaveOut('counters of buckets, because the change feed cannot be awaited here');
     return this.#findings.report();
   }
 
-  /** Looks at all items of some kinds. One that is not of its form is told, and keeps everything else from being taken for an orphan. */
-  async #walk(stage: string, prefixes: readonly string[], kinds: Readonly<Record<string, Look>>): Promise<void> {
+  /** Checks all items of some kinds. A malformed item is reported, and from then on nothing is taken for an orphan. */
+  async #walk(stage: string, prefixes: readonly string[], kinds: Readonly<Record<string, Check>>): Promise<void> {
     let partitionBefore: string | undefined;
-    await sideBySide(this.#deps.table.scan({ prefixes }), atOnce, async (item) => {
+    await sideBySide(this.#deps.table.scan({ prefixes }), concurrency, async (item) => {
       const isFirst = item.key.pk !== partitionBefore;
       partitionBefore = item.key.pk;
       this.#progress(stage, 'items');
-      const look = kinds[keyParts.kind(item.key)];
+      const check = kinds[keyParts.kind(item.key)];
       try {
-        await look?.(item, isFirst);
+        await check?.(item, isFirst);
       } catch (error) {
         if (!(error instanceof TypeError)) throw error;
         this.#findings.unsure('an item could not be read');
@@ -147,7 +147,7 @@ class ScrubWalk {
     await buckets.remains(bucketId, madeAt(item.attributes['i'] as string));
   }
 
-  /** An entry of the queue: what it names is being looked after. */
+  /** Remembers an entry of the release queue: what it names is taken care of. */
   async #queued({ key }: Item): Promise<void> {
     const { due, thing, instance } = keyParts.garbage(key);
     this.#references.add(reference.queued(thing));
@@ -167,7 +167,7 @@ class ScrubWalk {
   }
 }
 
-/** Kinds of what a bucket has under its id that begin at no time in particular. */
+/** The kinds of a bucket's items that have no time of creation. */
 const timeless = ['usage', 'metric', 'alarm', 'alarm-history'] as const;
 const ofBuckets = [
   ...['bucket/', 'project/', 'bucket-id/', 'buckets-with/', 'doc/', 'graves', 'head/', 'old/'],
@@ -175,4 +175,4 @@ const ofBuckets = [
 ];
 
 /** @param isFirst whether it is the first item of its partition */
-type Look = (item: Item, isFirst: boolean) => Promise<void>;
+type Check = (item: Item, isFirst: boolean) => Promise<void>;

@@ -1,4 +1,7 @@
-/** Does something for each of a stream, so many at a time. The first failure ends it, after what runs is over. */
+/**
+ * Runs a task for each element of a stream, at most `most` at a time. After the first failure it starts no more, waits
+ * for the running tasks, and rejects.
+ */
 export async function sideBySide<T>(
   stream: AsyncIterable<T>,
   most: number,

@@ -2,7 +2,10 @@ import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { kinds, partition } from '../table/keys.ts';
 
-/** The buckets that stand, by their ids, and those that wait to be swept. Held in memory: there are far fewer than objects. */
+/**
+ * The existing buckets by id, and the deleted ones that wait for their purge. Held in memory: there are far fewer than
+ * objects.
+ */
 export class StandingBuckets {
   readonly #names: ReadonlyMap<string, string>;
   readonly #tombstones: ReadonlySet<string>;
@@ -12,13 +15,13 @@ export class StandingBuckets {
     this.#tombstones = tombstones;
   }
 
-  /** All of them, as they are now. */
+  /** Reads all buckets and tombstones. */
   static async read(table: KeyValueTable): Promise<StandingBuckets> {
     const names = new Map<string, string>();
     for await (const { key, attributes } of table.scan({ prefixes: [kinds.bucket] })) {
       names.set(attributes['id'] as string, keyParts.bucket(key));
     }
-    // Read after the buckets: one that was removed meanwhile has its tombstone by now.
+    // Read after the buckets: a bucket removed in between has its tombstone by now.
     const tombstones = new Set<string>();
     for await (const { key } of table.scan({ prefixes: [partition.tombstones] })) {
       tombstones.add(keyParts.tombstone(key).bucketId);
@@ -34,7 +37,9 @@ export class StandingBuckets {
     return this.#names.get(bucketId);
   }
 
-  /** Neither stands nor waits to be swept: nobody looks after what is left of it. */
+  /**
+   * Returns whether a bucket neither exists nor waits for its purge, so that nothing will remove what is left of it.
+   */
   isLost(bucketId: string): boolean {
     return !this.#names.has(bucketId) && !this.#tombstones.has(bucketId);
   }

@@ -10,10 +10,10 @@ import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
 
-/** How many ended uploads are kept in mind before the queue is looked at again. */
+/** The number of ended uploads remembered before the queue is read again. */
 const maxSuspects = 10_000;
 
-/** Looks at uploads, their parts, and the lists of those that are open. */
+/** Checks uploads, their parts, and the lists of open uploads. */
 export class UploadScrub {
   readonly #deps: ScrubDeps;
   readonly #findings: Findings;
@@ -22,7 +22,10 @@ export class UploadScrub {
   readonly #lookAtQueue: () => Promise<void>;
   #suspects: { readonly id: string; readonly initiated: number }[] = [];
 
-  /** @param lookAtQueue waits for the followers of the change feed, and adds to the references what is queued by then */
+  /**
+   * @param lookAtQueue waits for the followers of the change feed, then adds the entries of the release queue to the
+   * references
+   */
   constructor(
     deps: ScrubDeps,
     findings: Findings,
@@ -37,7 +40,7 @@ export class UploadScrub {
     this.#lookAtQueue = lookAtQueue;
   }
 
-  /** An item of an upload: its state, or a part. */
+  /** Checks an item of an upload: its state, or a part. */
   async item(item: Item): Promise<void> {
     const id = uploadKeyParts.upload(item.key)!;
     const part = uploadKeyParts.part(item.key);
@@ -61,13 +64,13 @@ export class UploadScrub {
         return outcome === 'written';
       });
     }
-    // The sweep of removed buckets finds uploads by their list.
+    // The bucket purge finds uploads by their list.
     await this.#buckets.remains(bucketId, initiated);
   }
 
   /**
-   * One that ended is cleared up at once, and twice later, for which entries wait in the queue. It may have ended since the queue was
-   * looked at.
+   * An ended upload is cleaned up at once and twice more, with entries in the release queue. It may have ended after
+   * the queue was read.
    */
   async #ended(id: string, initiated: number): Promise<void> {
     if (this.#references.has(reference.queued('u', id))) return;
@@ -75,7 +78,7 @@ export class UploadScrub {
     if (this.#suspects.length >= maxSuspects) await this.end();
   }
 
-  /** Judges the uploads that had ended and that nobody seemed to look after. */
+  /** Checks the ended uploads for which no entry was found in the queue. */
   async end(): Promise<void> {
     const suspects = this.#suspects;
     this.#suspects = [];
@@ -89,7 +92,7 @@ export class UploadScrub {
     const { items } = await this.#deps.table.query(uploadPartition(id), { prefix: partsPrefix, limit: 1 });
     const isOld = this.#deps.clock.now() - initiated > finishedUploadTime + day;
     if (items.length === 0 && !isOld) return;
-    const what = items.length > 0 ? 'parts are left' : 'it is kept no longer';
+    const what = items.length > 0 ? 'parts remain' : 'its retention has ended';
     await this.#findings.note('unfinished-upload', `upload ${id}`, what, async () => {
       await this.#deps.uploads.finish(id);
       return true;
@@ -113,7 +116,7 @@ export class UploadScrub {
     if (typeof blob === 'string') this.#references.add(reference.blob(blob));
   }
 
-  /** An entry in a bucket's list of open uploads. */
+  /** Checks an entry in a bucket's list of open uploads. */
   async listed({ key, attributes }: Item): Promise<void> {
     const { id, initiated } = decodeListed(attributes);
     if (this.#findings.isYoung(initiated)) return;

@@ -10,19 +10,19 @@ import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
 
-/** What is counted: versions without delete markers, the bytes of versions, and those of the parts of uploads. */
+/** The counters: versions other than delete markers, the bytes of versions, and the bytes of parts of uploads. */
 const counters = ['objects', 'bytes', 'parts'] as const;
 type Counts = Record<(typeof counters)[number], number>;
 
-/** The tokens of a bucket's counters as they were at the beginning, and what was counted since. */
+/** The tokens of a bucket's counters at the start, and the counts since. */
 interface Tally {
   readonly tokens: string;
   readonly counts: Counts;
 }
 
 /**
- * Counts what buckets hold, and compares that with their counters: for those buckets in which nothing was changed from the
- * beginning to the end.
+ * Counts the contents of buckets and compares them with their counters. Only buckets that did not change from start to
+ * end are compared.
  */
 export class UsageScrub {
   readonly #deps: ScrubDeps;
@@ -35,21 +35,21 @@ export class UsageScrub {
 
   /**
    * Counts all buckets.
-   * @param drain waits until what was changed before has been counted by others
-   * @param exempt the ids of buckets that are not looked at
+   * @param drain waits until the followers have counted every earlier change
+   * @param exempt the ids of buckets to leave out
    */
   async recount(standing: StandingBuckets, drain: () => Promise<void>, exempt: ReadonlySet<string>): Promise<void> {
     await drain();
     const tallies = new Map<string, Tally>();
     for (const bucketId of standing.ids()) {
-      if (exempt.has(bucketId)) this.#findings.leaveOut('counters of buckets with broken histories');
+      if (exempt.has(bucketId)) this.#findings.leaveOut('counters of buckets with broken version chains');
       else tallies.set(bucketId, { tokens: tokensOf(await this.#rows(bucketId)), counts: { ...sumOfRows([]) } });
     }
     for await (const item of this.#deps.table.scan({ prefixes: followedPrefixes.usage })) count(tallies, item);
     await drain();
     for (const [bucketId, { tokens, counts }] of tallies) {
       const rows = await this.#rows(bucketId);
-      if (tokensOf(rows) !== tokens) this.#findings.leaveOut('counters of buckets that were changed meanwhile');
+      if (tokensOf(rows) !== tokens) this.#findings.leaveOut('counters of buckets that changed during the scrub');
       else await this.#compare(bucketId, standing.nameOf(bucketId)!, rows, counts);
     }
   }
@@ -58,12 +58,13 @@ export class UsageScrub {
     const said = sumOfRows(rows);
     const wrong = counters.filter((counter) => said[counter] !== counts[counter]);
     if (wrong.length === 0) return;
-    // The counters of a bucket that was removed meanwhile are swept; what is left of it is still taken off them.
+    // The counters of a bucket removed in the meantime will be purged; until then the removal still changes them.
     const bucket = await this.#deps.table.get(itemKey.bucket(name));
     if (bucket?.['id'] !== bucketId) return;
     const what = wrong.map((counter) => `${said[counter]} ${counter} instead of ${counts[counter]}`).join(', ');
     await this.#findings.note('usage', `bucket ${name}`, what, async () => {
-      // What others count meanwhile is added to what they find: a difference stays right, whatever becomes of the other rows.
+      // The repair adds the difference: it stays right, whatever followers add in the meantime and however the other
+      // rows change.
       const [first] = rows;
       const before = first?.attributes ?? { upTo: '-1' };
       const right = counters.map((counter) => [counter, numberOf(before[counter]) + counts[counter] - said[counter]]);

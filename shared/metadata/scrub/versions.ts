@@ -11,16 +11,19 @@ import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
 
-/** A version, the key it belongs to, and its item. */
+/** A version, its key and its item. */
 interface Place {
   readonly bucketId: string;
   readonly key: string;
   readonly item: Item;
 }
 
-/** Looks at keys: whether the current and the noncurrent versions fit, whether what their versions refer to is there, and what refers to it. */
+/**
+ * Checks keys: the consistency of current and noncurrent versions, whether what the versions refer to exists, and
+ * references.
+ */
 export class VersionScrub {
-  /** The ids of buckets with current versions that count wrong. */
+  /** The ids of buckets with current versions whose counts are wrong. */
   readonly miscounting = new Set<string>();
   readonly #deps: ScrubDeps;
   readonly #findings: Findings;
@@ -32,7 +35,7 @@ export class VersionScrub {
     this.#references = references;
   }
 
-  /** A current version: the noncurrent ones of its key, and itself. */
+  /** Checks a current version: the version chain of its key, and the version itself. */
   async currentVersion(bucketId: string, item: Item): Promise<void> {
     const key = item.key.sk;
     this.#mention(item.attributes);
@@ -40,7 +43,10 @@ export class VersionScrub {
     await this.#version({ bucketId, key, item });
   }
 
-  /** A noncurrent version. @param isFirst of those of its key: for one, it is looked whether there is a current version */
+  /**
+   * Checks a noncurrent version.
+   * @param isFirst whether it is the first of its key: only then the version chain is checked
+   */
   async older(bucketId: string, key: string, item: Item, isFirst: boolean): Promise<void> {
     this.#mention(item.attributes);
     if (isFirst) {
@@ -56,10 +62,10 @@ export class VersionScrub {
     const examine = () => versions.examine((version) => this.#mention(version));
     let damage = await examine();
     if (damage === undefined) return;
-    // A transaction may be half visible to reads for a moment: what is wrong is wrong a second later, too.
+    // A transaction may be half visible to reads for a moment; real damage is still there a second later.
     if (!table.freeChecks) await clock.sleep(1000);
     damage = await examine();
-    if (damage === 'busy') this.#findings.unsure(`the key ${key} of the bucket ${bucketId} never stood still`);
+    if (damage === 'busy') this.#findings.unsure(`the key ${key} of the bucket ${bucketId} kept changing`);
     if (damage === undefined || damage === 'busy' || this.#findings.isYoung(damage.changedAt)) return;
     const found = damage;
     const mended = await this.#findings.note('broken-history', named(bucketId, key), found.problems.join('; '), () =>
@@ -105,19 +111,19 @@ export class VersionScrub {
     return owner;
   }
 
-  /** @returns whose the bytes were when they were written, if they are there */
+  /** @returns the bucket and key that the bytes were written for, if they exist */
   async #blob(place: Place, version: Version, ref: string, size: number): Promise<OwnedBlob['owner']> {
     const stored = version.encryption === undefined || size === 0 ? size : sealedSize(size);
     const blob = await describe(this.#deps, ref);
     if (blob === undefined) await this.#lost('missing-blob', place, `blob ${ref}`);
-    // Where the store itself encrypts, a version is marked as encrypted, and its bytes are as long as they came.
+    // Where the store itself encrypts, the version is marked as encrypted but the blob has the size of the plaintext.
     else if (blob.size !== stored && blob.size !== size) {
       await this.#lost('cut-blob', place, `blob ${ref} has ${blob.size} bytes of ${stored}`);
     }
     return blob?.owner;
   }
 
-  /** Unless it was only removed meanwhile, with what it referred to. */
+  /** Reports a loss, unless the version was removed in the meantime, together with what it referred to. */
   async #lost(kind: FindingKind, { bucketId, key, item }: Place, what: string): Promise<void> {
     const found = await this.#chain(bucketId, key).findInstance(item.attributes['i'] as string);
     if (found === undefined) return;
@@ -127,7 +133,9 @@ export class VersionScrub {
     await this.#findings.note(kind, named(bucketId, key, item.attributes['i'] as string), what);
   }
 
-  /** Content that is shared lists its references; and content that was written for another key is shared. */
+  /**
+   * Checks that shared content lists this version as a reference. Content written for another key is shared content.
+   */
   async #contentReference({ bucketId, key, item }: Place, version: Version, owner: OwnedBlob['owner']): Promise<void> {
     const { table, randomness } = this.#deps;
     const content = encodeContent(version.content!);
@@ -162,12 +170,12 @@ export class VersionScrub {
   }
 }
 
-/** Whether a current version says anything of noncurrent ones. */
+/** Returns whether a current version refers to noncurrent ones. */
 function knowsOthers(currentVersion: Attributes): boolean {
   return ['n', 'nm', 'nb', 'z', 'u'].some((name) => currentVersion[name] !== undefined);
 }
 
-/** The blob without its bytes, or undefined. */
+/** Returns the description of a blob, or undefined if the blob does not exist. */
 export async function describe({ blobs }: Pick<ScrubDeps, 'blobs'>, ref: string): Promise<OwnedBlob | undefined> {
   return blobs.describe(ref).catch((error: unknown) => {
     if (error instanceof BlobMissing) return undefined;

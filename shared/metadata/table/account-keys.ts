@@ -2,25 +2,25 @@ import type { ItemKey } from '../../ports/key-value-table.ts';
 
 const only = '-';
 
-/** What sort keys begin with in a project's partition: all users, or all keys of a user. */
+/** The prefixes of sort keys in a project's partition: of all users, or of the keys of a user. */
 export const accountPrefix = {
   users: 'user/',
   keysOf: (user: string): string => `key/${user}:`,
 } as const;
 
-/** The names of the items of customers, projects, users and keys. */
+/** The keys of the items of customers, projects, users and access keys. */
 export const accountKey = {
   customer: (name: string): ItemKey => ({ pk: `customer/${name}`, sk: only }),
-  /** A customer among all of them. */
+  /** A customer in the list of all customers. */
   listedCustomer: (name: string): ItemKey => ({ pk: 'customers', sk: name }),
-  /** A project among those of its customer. */
+  /** A project in the list of its customer. */
   customersProject: (customer: string, project: string): ItemKey => ({
     pk: `customer/${customer}`,
     sk: `project/${project}`,
   }),
   project: (id: string): ItemKey => ({ pk: `account/${id}`, sk: only }),
   user: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: `${accountPrefix.users}${name}` }),
-  /** A key among those of its user. */
+  /** An access key in the list of its user. */
   usersKey: (project: string, user: string, id: string): ItemKey => ({
     pk: `account/${project}`,
     sk: accountPrefix.keysOf(user) + id,
@@ -29,10 +29,10 @@ export const accountKey = {
   accessKey: (id: string): ItemKey => ({ pk: `key/${id}`, sk: only }),
 } as const;
 
-/** Reads back what keys were built from. */
+/** Parses keys: the inverse of {@link accountKey}. */
 export const accountKeyParts = {
-  /** The name of a user. */
+  /** Returns the name of a user. */
   user: ({ sk }: ItemKey): string => sk.slice(accountPrefix.users.length),
-  /** The id of a user's key: names of users have no colon, ids of keys may have one. */
+  /** Returns the id of a user's access key. User names contain no colon; key ids may. */
   usersKey: ({ sk }: ItemKey): string => sk.slice(sk.indexOf(':') + 1),
 } as const;

@@ -1,4 +1,4 @@
-/** The attribute by which an engine may remove an item by itself: seconds since the epoch, as DynamoDB's TTL wants it. */
+/** Returns the attribute by which an engine may expire an item: seconds since the epoch, as DynamoDB's TTL requires. */
 export function expiry(milliseconds: number): { readonly expires: number } {
   return { expires: Math.ceil(milliseconds / 1000) };
 }

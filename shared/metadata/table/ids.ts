@@ -1,29 +1,33 @@
 import type { Randomness } from '../../ports/randomness.ts';
 
-/**
- * The ids of the data model. Their alphabet is in ASCII order, so that ids which begin with a time sort by it as they stand.
- */
+/** The alphabet of ids, in ASCII order, so that ids which begin with a time sort by it as strings. */
 const alphabet = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-/** The values of the alphabet by the codes of its characters. */
+/** The values of the alphabet, indexed by character code. */
 const values = new Uint8Array(128);
 for (let value = 0; value < alphabet.length; value += 1) values[alphabet.charCodeAt(value)] = value;
 
 const timeCharacters = 8;
 /**
- * Added to a time before it is written: ids begin with a letter then (until the year 2109), where the bare time would give
- * them a hyphen, which a command line takes for an option.
+ * Added to times before encoding, so that ids begin with a letter (until the year 2109). The bare time would begin with
+ * a hyphen, which command lines take for an option.
  */
 const timeOffset = alphabet.indexOf('A') * 64 ** 7;
 const counterCharacters = 3;
 const counterLimit = 64 ** counterCharacters;
 
-/** A moment and a place among the writes of one key in that millisecond: 48 bits of ms and 18 bits of counter. */
+/**
+ * A moment and a position among the writes of one key in that millisecond: 48 bits of milliseconds and 18 bits of
+ * counter.
+ */
 export interface Sequence {
   readonly ms: number;
   readonly counter: number;
 }
 
-/** The sequence that follows the key's previous one: the clock's time, or later than the previous if the clock is behind it. */
+/**
+ * Returns the sequence after a key's previous one: the clock's time, or the next after the previous if the clock is not
+ * ahead.
+ */
 export function nextSequence(now: number, previous: Sequence | undefined): Sequence {
   if (previous === undefined || now > previous.ms) return { ms: now, counter: 0 };
   return previous.counter + 1 < counterLimit
@@ -31,7 +35,7 @@ export function nextSequence(now: number, previous: Sequence | undefined): Seque
     : { ms: previous.ms + 1, counter: 0 };
 }
 
-/** The sequence an instance id begins with. */
+/** Returns the sequence that an instance id begins with. */
 export function sequenceOf(instance: string): Sequence {
   return {
     ms: timeOf(instance.slice(0, timeCharacters)),
@@ -39,29 +43,32 @@ export function sequenceOf(instance: string): Sequence {
   };
 }
 
-/** 32 characters: a sequence and 126 random bits. Also the version id shown to clients, unless the version is a null one. */
+/**
+ * Returns 32 characters: a sequence and 126 random bits. Clients see it as the version id, unless the version is a null
+ * one.
+ */
 export function instanceId(sequence: Sequence, randomness: Randomness): string {
   return sortableTime(sequence.ms) + encode(sequence.counter, counterCharacters) + random(21, randomness);
 }
 
-/** Whether a string has the form of a version id. */
+/** Returns whether a string has the form of a version id. */
 export function isVersionId(text: string): boolean {
   return /^[-0-9A-Z_a-z]{32}$/.test(text);
 }
 
-/** 12 random characters, new on every write of an item: all compare-and-set is on it. */
+/** Returns 12 random characters, new on every write of an item: compare-and-set always compares this token. */
 export function writeToken(randomness: Randomness): string {
   return random(12, randomness);
 }
 
-/** How many partitions a bucket's current versions lie in, by the first character of its id. */
+/** The number of partitions that hold a bucket's current versions, by the first character of its id. */
 const shardCodes = { '0': 1, '1': 4, '2': 16 } as const;
 
 export type ShardCount = (typeof shardCodes)[keyof typeof shardCodes];
 
 /**
- * 22 characters, fresh per creation, so that a name taken again shares nothing with its former life. The first says how many
- * shards the bucket has, which is fixed for its life: whoever has the id can tell where a key lies.
+ * Returns 22 characters, unique per creation, so that a reused name shares nothing with the earlier bucket. The first
+ * encodes the number of shards, fixed for the bucket's life: the id alone tells which partition holds a key.
  */
 export function bucketId(shards: ShardCount, randomness: Randomness): string {
   const code = Object.entries(shardCodes).find(([, count]) => count === shards)![0];
@@ -72,22 +79,22 @@ export function shardCount(bucketId: string): ShardCount {
   return shardCodes[bucketId.charAt(0) as keyof typeof shardCodes];
 }
 
-/** For details, manifests, uploads and parts: the time, by which they sort, and 20 random characters. */
+/** Returns an id for details, manifests, uploads or parts: the time, by which it sorts, and 20 random characters. */
 export function timedId(now: number, randomness: Randomness): string {
   return sortableTime(now) + random(20, randomness);
 }
 
-/** A time as 8 characters that sort by it. */
+/** Encodes a time as 8 characters that sort by it. */
 export function sortableTime(ms: number): string {
   return encode(ms + timeOffset, timeCharacters);
 }
 
-/** When an id was made that begins with a time. */
+/** Returns the creation time of an id that begins with a time. */
 export function madeAt(id: string): number {
   return timeOf(id.slice(0, timeCharacters));
 }
 
-/** The time that {@link sortableTime} wrote. */
+/** Decodes the output of {@link sortableTime}. */
 export function timeOf(text: string): number {
   return decode(text) - timeOffset;
 }

@@ -1,7 +1,7 @@
 import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
 
 /**
- * The bytes DynamoDB counts for an item's attributes: names and values, by its published rules.
+ * Returns the bytes that DynamoDB counts for an item's attributes: names and values, by its published rules.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
 export function itemBytes(attributes: Attributes): number {
@@ -24,14 +24,17 @@ function attributeBytes(value: Attribute): number {
   return 3 + entries.reduce((sum, [name, one]) => sum + 1 + Buffer.byteLength(name) + attributeBytes(one), 0);
 }
 
-/** One byte for each two significant digits, and one more (a further one for a negative number). */
+/** Returns one byte per two significant digits, plus one (and another for a negative number). */
 function numberBytes(value: number): number {
   const magnitude = Math.abs(value);
   const digits = Number.isSafeInteger(magnitude) ? digitsOfInteger(magnitude) : digitsOfFraction(magnitude);
   return Math.ceil(digits / 2) + 1 + (value < 0 ? 1 : 0);
 }
 
-/** Most numbers are integers, and each put counts those of a whole item: text is too slow for that. */
+/**
+ * Counts digits by arithmetic: most numbers are integers, every put counts a whole item, and formatting text is too
+ * slow.
+ */
 function digitsOfInteger(value: number): number {
   if (value === 0) return 0;
   let rest = value;

@@ -3,8 +3,8 @@ import { timeOf } from './ids.ts';
 import { bucketCount, kinds, only, ownedBuckets, references } from './keys.ts';
 
 /*
- * Reads back what keys were built from: for each kind of item the inverse of its function in keys.ts. Functions rather than
- * an object, so that bundles hold those alone that they use.
+ * Parses keys: for each kind of item the inverse of its function in keys.ts. Functions rather than an object, so that
+ * bundles contain only those they use.
  */
 
 interface VersionPlace {
@@ -23,7 +23,7 @@ export const bucketDocument = ({
   return { bucketId: pk.slice(kinds.document.length), kind, revision };
 };
 
-/** A project's bucket, or the number of its buckets (name undefined); undefined for an item of another kind. */
+/** Returns a project's bucket, or `name: undefined` for its bucket count; undefined for any other item. */
 export const ofProject = ({
   pk,
   sk,
@@ -40,7 +40,7 @@ export const tombstone = ({ sk }: ItemKey): { readonly time: number; readonly bu
   return { time: timeOf(time), bucketId };
 };
 
-/** The bucket and the key that a current or a noncurrent version belongs to; undefined for any other item. */
+/** Returns the bucket and the key that a current or noncurrent version belongs to; undefined for any other item. */
 export const version = ({ pk, sk }: ItemKey): VersionPlace | undefined => {
   const bucketId = pk.split('/', 2)[1]!;
   if (pk.startsWith(kinds.currentVersion)) return { bucketId, key: sk, isCurrent: true };
@@ -48,7 +48,7 @@ export const version = ({ pk, sk }: ItemKey): VersionPlace | undefined => {
   return { bucketId, key: pk.slice(kinds.noncurrentVersion.length + bucketId.length + 1), isCurrent: false };
 };
 
-/** `content` is `b<blob>` or `m<manifest>`. */
+/** Parses the key of a content's item. `content` is `b<blob>` or `m<manifest>`. */
 export const content = ({
   pk,
   sk,
@@ -59,7 +59,7 @@ export const content = ({
 
 export const details = ({ pk }: ItemKey): string => pk.slice(kinds.details.length);
 
-/** `thing` is content, `d<details>`, or `u`: the upload that `instance` is. */
+/** Parses an entry of the release queue. `thing` is content, `d<details>`, or `u` for the upload `instance`. */
 export const garbage = ({
   sk,
 }: ItemKey): { readonly due: number; readonly thing: string; readonly instance: string } => {
@@ -67,8 +67,8 @@ export const garbage = ({
   return { due: timeOf(due), thing, instance };
 };
 
-/** The bucket whose id is the second segment of a partition key. */
+/** Returns the bucket whose id is the second segment of a partition key. */
 export const bucketId = ({ pk }: ItemKey): string => pk.split('/')[1]!;
 
-/** The first segment of a partition key. */
+/** Returns the first segment of a partition key. */
 export const kind = ({ pk }: ItemKey): string => pk.split('/', 1)[0]!;

@@ -1,15 +1,15 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
 
 /**
- * The names of all items. The first segment of a partition key says what kind of item it is, and user text only follows it, so
- * an object named `uploads` can never meet a bucket's uploads.
+ * The keys of all items. The first segment of a partition key is the kind of the item, and user text comes only after
+ * it, so an object named `uploads` can never collide with a bucket's uploads.
  */
 export const only = '-';
 export const references = 'refs';
 export const ownedBuckets = 'bucket/';
 export const bucketCount = 'buckets';
 
-/** What the partition keys of some kinds of items begin with. */
+/** The prefixes of partition keys, by kind of item. */
 export const kinds = {
   bucket: 'bucket/',
   bucketName: 'bucket-id/',
@@ -24,7 +24,7 @@ export const kinds = {
   openUploads: 'uploads/',
 } as const;
 
-/** What the sort keys of a project's buckets begin with, in the order of their names. */
+/** Returns the prefix of the sort keys of a project's buckets, which sort by name. */
 export const ownedBucketPrefix = (prefix: string): string => ownedBuckets + prefix;
 
 export const itemKey = {
@@ -33,18 +33,18 @@ export const itemKey = {
     pk: partition.documents(bucketId),
     sk: `${kind}/${revision}`,
   }),
-  /** A bucket among those of its project. */
+  /** A bucket in the list of its project. */
   ownedBucket: (project: string, name: string): ItemKey => ({
     pk: partition.project(project),
     sk: ownedBuckets + name,
   }),
-  /** How many buckets a project has. */
+  /** The number of a project's buckets. */
   bucketCount: (project: string): ItemKey => ({ pk: partition.project(project), sk: bucketCount }),
-  /** A bucket among those that have a document of this kind. */
+  /** A bucket in the list of those with a document of this kind. */
   bucketWith: (kind: string, name: string): ItemKey => ({ pk: partition.bucketsWith(kind), sk: name }),
-  /** What the bucket of an id is called. */
+  /** The name of the bucket with this id. */
   bucketName: (bucketId: string): ItemKey => ({ pk: kinds.bucketName + bucketId, sk: only }),
-  /** A removed bucket whose remains are to be swept. */
+  /** A deleted bucket that waits for its purge. */
   tombstone: (time: string, bucketId: string): ItemKey => ({ pk: partition.tombstones, sk: `${time}/${bucketId}` }),
   noncurrentVersion: (bucketId: string, key: string, instance: string): ItemKey => ({
     pk: partition.noncurrentVersions(bucketId, key),
@@ -55,7 +55,10 @@ export const itemKey = {
   usage: (bucketId: string, shardId: string): ItemKey => ({ pk: partition.usage(bucketId), sk: shardId }),
   /** The list of slices of a manifest. */
   manifest: (id: string): ItemKey => ({ pk: partition.content(`m${id}`), sk: only }),
-  /** Two slices may begin at the same byte only if the parts between them are empty, so the first part's number is there, too. */
+  /**
+   * Two slices begin at the same byte only if the parts between them are empty, so the first part's number is included,
+   * too.
+   */
   manifestSlice: (id: string, firstByte: number, firstPart: number): ItemKey => ({
     pk: partition.content(`m${id}`),
     sk: `s/${firstByte.toString(16).padStart(16, '0')}/${firstPart}`,
@@ -64,12 +67,12 @@ export const itemKey = {
     pk: partition.garbage(spread),
     sk: `${due}/${content}/${instance}`,
   }),
-  /** The present pass of lifecycle rules, or the last one, and what is left to do of it. */
+  /** The current or last lifecycle pass, with the work left to do. */
   lifecyclePass: { pk: 'lifecycle-pass', sk: only } satisfies ItemKey,
   lifecycleSlice: (id: string): ItemKey => ({ pk: partition.lifecycleSlices, sk: id }),
-  /** How far a follower of the embedded change feed has come. */
+  /** The position of a follower of the embedded change feed. */
   follower: (name: string): ItemKey => ({ pk: `follower/${name}`, sk: only }),
-  /** A value that belongs to the whole deployment, such as the key of continuation tokens. */
+  /** A value of the whole deployment, such as the key of continuation tokens. */
   deployment: (name: string): ItemKey => ({ pk: 'deployment', sk: name }),
 } as const;
 
@@ -79,19 +82,22 @@ export const partition = {
   lifecycleSlices: 'lifecycle-slices',
   bucketsWith: (kind: string): string => kinds.bucketsWith + kind,
   documents: (bucketId: string): string => kinds.document + bucketId,
-  /** Where the current versions of a bucket lie: see shards.ts. */
+  /** The partition of a bucket's current versions: see shards.ts. */
   currentVersions: (bucketId: string, shard?: number): string =>
     kinds.currentVersion + bucketId + (shard === undefined ? '' : `/${shard}`),
   noncurrentVersions: (bucketId: string, key: string): string => `${kinds.noncurrentVersion}${bucketId}/${key}`,
-  /** References, or a manifest. @param content `b<blob>` or `m<manifest>` */
+  /**
+   * References, or a manifest.
+   * @param content `b<blob>` or `m<manifest>`
+   */
   content: (content: string): string => kinds.content + content,
   usage: (bucketId: string): string => `usage/${bucketId}`,
   garbage: (spread: number): string => `garbage/${spread}`,
 } as const;
 
-/** What the partition keys of items begin with that a follower of the change feed looks at. */
+/** The prefixes of partition keys that each follower of the change feed reads. */
 export const followedPrefixes = {
-  /** The usage counters: current versions, which know their noncurrent ones, and parts. */
+  /** The usage counters: current versions, which store totals of their noncurrent ones, and parts. */
   usage: [kinds.currentVersion, kinds.upload],
   /** The release of content: versions, uploads and parts. */
   release: [kinds.currentVersion, kinds.noncurrentVersion, kinds.upload],
@@ -99,15 +105,15 @@ export const followedPrefixes = {
 
 const everyFollowedPrefix = [...new Set(Object.values(followedPrefixes).flat())];
 
-/** Whether the change feed must tell of this item: objects, uploads and their parts have followers, nothing else has. */
+/** Returns whether the change feed must include this item: only objects, uploads and their parts have followers. */
 export function isFollowed({ pk }: ItemKey): boolean {
   return everyFollowedPrefix.some((prefix) => pk.startsWith(prefix));
 }
 
-/** Partitions of the garbage queue, so that a busy deployment does not write one of them too fast. */
+/** The number of partitions of the release queue, so that a busy deployment does not exceed the write rate of one. */
 export const garbagePartitions = 16;
 
-/** The partition of the queue for what speaks of this instance. */
+/** Returns the partition of the release queue for an instance. */
 export function garbagePartitionOf(instance: string): number {
   return instance.charCodeAt(instance.length - 1) % garbagePartitions;
 }

@@ -3,23 +3,23 @@ import type { Randomness } from '../../ports/randomness.ts';
 import { writeToken } from './ids.ts';
 import { itemKey } from './keys.ts';
 
-/** Versions of the layout of table and blobs: docs/data-layout.md#versions */
+/** A version of the layout of table and blobs: docs/data-layout.md#versions */
 export interface Layout {
-  /** The newest version that something was written in. */
+  /** The newest version that any of the data was written in. */
   readonly version: number;
-  /** What a program must know at least to read everything correctly. */
+  /** The least version a program must know to read everything correctly. */
   readonly leastReader: number;
-  /** What it must know at least to change anything without damaging the rest. */
+  /** The least version a program must know to write without damaging existing data. */
   readonly leastWriter: number;
 }
 
 /** The layout that this program writes. */
 export const ownLayout: Layout = { version: 1, leastReader: 1, leastWriter: 1 };
 
-/** What was written before there was an item that says it. */
+/** The layout of data that has no layout item, as it was written before the item existed. */
 const firstLayout: Layout = { version: 1, leastReader: 1, leastWriter: 1 };
 
-/** The data was written by a later version of the program, which this one could misread or damage. */
+/** Thrown if the data was written by a later version of the program, which this one could misread or damage. */
 export class LayoutTooNew extends Error {
   constructor(needed: number, known: number) {
     super(
@@ -32,9 +32,9 @@ export class LayoutTooNew extends Error {
 const key = itemKey.deployment('layout');
 
 /**
- * Checks, before anything else is read or written, that this program knows the layout of a table.
+ * Checks that this program knows the layout of a table. Must run before anything else is read or written.
  * @param use whether the program will change anything
- * @param own the layout that the program knows; another than its own for tests
+ * @param own the layout that the program knows; tests pass another
  * @throws LayoutTooNew
  */
 export async function checkLayout(table: KeyValueTable, use: 'read' | 'write', own: Layout = ownLayout): Promise<void> {
@@ -42,7 +42,8 @@ export async function checkLayout(table: KeyValueTable, use: 'read' | 'write', o
 }
 
 /**
- * As {@link checkLayout}, and records that the program may write its own layout from now on, if nobody has yet.
+ * Does the same as {@link checkLayout}, and records that the program may write its own layout from now on, unless
+ * recorded already.
  * @throws LayoutTooNew, with nothing changed
  */
 export async function claimLayout(

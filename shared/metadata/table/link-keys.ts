@@ -1,12 +1,12 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
 import { sortableTime, timeOf } from './ids.ts';
 
-/** What of a public link its keys are built from. */
+/** The properties of a public link that its keys are built from. */
 interface KeyedLink {
   readonly id: string;
   readonly bucketId: string;
   readonly key: string;
-  /** Of its token. */
+  /** The hash of its token. */
   readonly hash: string;
   /** Milliseconds since the epoch. */
   readonly expires: number;
@@ -18,19 +18,19 @@ export const linkPartition = {
 } as const;
 
 export const linkKey = {
-  /** By the hash of its token: requests find it by this. */
+  /** By the hash of its token, as requests look it up. */
   lookup: (hash: string): ItemKey => ({ pk: `link/${hash}`, sk: '-' }),
-  /** Among the links of its key. */
+  /** Among the links of its object key. */
   listed: ({ bucketId, key, id }: KeyedLink): ItemKey => ({ pk: linkPartition.ofKey(bucketId, key), sk: id }),
-  /** Among all links, by the time at which they end. */
+  /** Among all links, by expiry time. */
   due: ({ expires, hash }: KeyedLink): ItemKey => ({
     pk: linkPartition.due,
     sk: `${sortableTime(expires)}/${hash}`,
   }),
 } as const;
 
-/** Reads back what keys were built from. */
+/** Parses keys: the inverse of {@link linkKey}. */
 export const linkKeyParts = {
-  /** When the link ends, in milliseconds since the epoch. */
+  /** Returns the expiry time of the link, in milliseconds since the epoch. */
   due: ({ sk }: ItemKey): number => timeOf(sk.slice(0, sk.indexOf('/'))),
 } as const;

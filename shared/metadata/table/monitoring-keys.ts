@@ -1,22 +1,22 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
 import { madeAt, sortableTime, timeOf } from './ids.ts';
 
-/** Samples of one resolution: its name, and the milliseconds that an item of them covers. */
+/** Samples of one resolution: its name, and the milliseconds that one item covers. */
 interface SampleSeries {
   readonly name: string;
   readonly span: number;
 }
 
-/** The partitions of monitoring. Those of one bucket are named by its id, and swept when it is removed. */
+/** The partitions of monitoring. Those of a bucket contain its id and are purged with it. */
 export const monitoringPartition = {
   /** Every bucket that has, or once had, monitoring. */
   monitored: 'monitored',
   samples: (bucketId: string): string => `metric/${bucketId}`,
   alarms: (bucketId: string): string => `alarm/${bucketId}`,
   history: (bucketId: string): string => `alarm-history/${bucketId}`,
-  /** The names that the alarms of a project have. */
+  /** The names of a project's alarms. */
   alarmNames: (project: string): string => `alarm-name/${project}`,
-  /** What alarms have to tell somebody. */
+  /** The notifications of alarms that are still to be delivered. */
   notifications: 'alarm-notification',
 } as const;
 
@@ -38,16 +38,16 @@ export const monitoringKey = {
   }),
 } as const;
 
-/** Reads back what keys were built from. */
+/** Parses keys: the inverse of {@link monitoringKey}. */
 export const monitoringKeyParts = {
-  /** When the points of an item of samples begin, in milliseconds since the epoch. */
+  /** Returns the start of an item of samples, in milliseconds since the epoch. */
   samplesBegin: ({ sk }: ItemKey): number => timeOf(sk.slice(sk.indexOf('/') + 1)),
-  /** An entry of an alarm's history, and when it was written. */
+  /** Returns an entry of an alarm's history, and when it was written. */
   history: ({ sk }: ItemKey): { readonly entry: string; readonly at: number } => {
     const entry = sk.slice(sk.indexOf('/') + 1);
     return { entry, at: madeAt(entry) };
   },
-  /** When the alarm of a notification changed its state, and its id. */
+  /** Returns when the alarm of a notification changed state, and the alarm's id. */
   notification: ({ sk }: ItemKey): { readonly time: string; readonly alarmId: string } => {
     const [time, alarmId] = sk.split('/') as [string, string];
     return { time, alarmId };

@@ -1,21 +1,21 @@
 import { S3Error } from '../../errors/s3-error.ts';
 
-/** The result of an attempt that was not written, because another writer was faster: to be made again. */
+/** The result of an attempt that lost to another writer and should be retried. */
 export const conflict = Symbol('conflict');
 
-/** How many attempts are usual: more in a row hardly ever fail. */
-const usualAttempts = 8;
+/** The default number of attempts: hardly ever do this many in a row conflict. */
+const defaultAttempts = 8;
 
 /**
- * Repeats an optimistic write, which reads, decides, and writes on condition that nothing it read has changed. The one retry loop
- * over the table.
- * @param attempt makes an attempt, with its number from 0. What must wait before the next one waits before it returns {@link conflict}
- * @param exhausted gives the result, or throws, when every attempt has conflicted
+ * Repeats an optimistic write, which reads, decides, and writes on condition that nothing it read has changed. All
+ * retries over the table go through this loop.
+ * @param attempt makes an attempt, given its number from 0; it does its own waiting before it returns {@link conflict}
+ * @param exhausted returns the result, or throws, when every attempt has conflicted
  */
 export async function optimistically<Result>(
   attempt: (number: number) => Promise<Result | typeof conflict>,
   exhausted: () => Result,
-  attempts = usualAttempts,
+  attempts = defaultAttempts,
 ): Promise<Result> {
   for (let number = 0; number < attempts; number += 1) {
     const result = await attempt(number);
@@ -24,7 +24,7 @@ export async function optimistically<Result>(
   return exhausted();
 }
 
-/** For writers that conflicted with others throughout. @throws S3Error SlowDown */
+/** Throws after every attempt has conflicted. @throws S3Error SlowDown */
 export function slowDown(): never {
   throw new S3Error('SlowDown');
 }

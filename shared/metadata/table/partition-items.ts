@@ -1,6 +1,6 @@
 import type { Item, KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
 
-/** Reads all items of a partition, or those that the options select, page by page. */
+/** Yields all items of a partition, or those that the options select. */
 export async function* partitionItems(
   table: KeyValueTable,
   pk: string,

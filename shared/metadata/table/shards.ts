@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { shardCount } from './ids.ts';
 import { partition } from './keys.ts';
 
-/** The partition of a key's current version. */
+/** Returns the partition of a key's current version. */
 export function currentVersionPartition(bucketId: string, key: string): string {
   const shards = shardCount(bucketId);
   if (shards === 1) return partition.currentVersions(bucketId);
@@ -10,7 +10,7 @@ export function currentVersionPartition(bucketId: string, key: string): string {
   return partition.currentVersions(bucketId, hash.readUInt32BE(0) % shards);
 }
 
-/** All partitions that hold the bucket's current versions. */
+/** Returns all partitions that hold the bucket's current versions. */
 export function currentVersionPartitions(bucketId: string): readonly string[] {
   const shards = shardCount(bucketId);
   if (shards === 1) return [partition.currentVersions(bucketId)];

@@ -1,6 +1,6 @@
 import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
 
-/** An item, or a part of one, that is not what its writers write. Ends a request in a 500; the message goes to the log. */
+/** An item, or a part of one, that is malformed. The request fails with a 500; the message goes to the log. */
 export class DamagedItem extends Error {
   constructor(place: string, expected: string) {
     super(`an item is damaged: ${place} is not a ${expected}`);
@@ -9,14 +9,14 @@ export class DamagedItem extends Error {
 }
 
 /**
- * Reads the attributes of an item, or of a map within one, and checks their types. All methods throw {@link DamagedItem}, which
- * names the attribute.
+ * Reads the attributes of an item, or of a map within one, and checks their types. All methods throw
+ * {@link DamagedItem}, which names the attribute.
  */
 export class StoredReader {
   readonly #attributes: Attributes;
   readonly #place: string;
 
-  /** @param place what is read, for messages: the kind of item, then the path within it */
+  /** @param place the kind of item, then the path within it, for messages */
   constructor(attributes: Attributes, place: string) {
     this.#attributes = attributes;
     this.#place = place;
@@ -46,7 +46,7 @@ export class StoredReader {
     return this.#required(name, 'boolean');
   }
 
-  /** One of some strings. */
+  /** Returns a string that must be one of `choices`. */
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
     const value = this.#attributes[name];
     return choices.find((choice) => choice === value) ?? this.#refuse(name, choices.join(' or '));
@@ -61,7 +61,7 @@ export class StoredReader {
     return value === undefined ? undefined : this.#inner(name, value);
   }
 
-  /** A list of maps. */
+  /** Returns a list of maps. */
   maps(name: string): readonly StoredReader[] {
     return this.optionalMaps(name) ?? this.#refuse(name, 'list');
   }
@@ -74,7 +74,7 @@ export class StoredReader {
   }
 
   #inner(name: string, value: Attribute): StoredReader {
-    // Neither a list, a set nor bytes.
+    // Excludes lists, sets and bytes.
     const isMap = Object.prototype.toString.call(value) === '[object Object]';
     return isMap ? new StoredReader(value as Attributes, `${this.#place} ${name}`) : this.#refuse(name, 'map');
   }

@@ -1,28 +1,31 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
 import { kinds } from './keys.ts';
 
-/** As much of a key as fits into a sort key beside an upload id. */
+/** The bytes of an object key that fit into a sort key beside an upload id. */
 const indexedKeyBytes = 980;
 
-/** The partition of an upload's state and parts. */
+/** Returns the partition of an upload's state and parts. */
 export function uploadPartition(id: string): string {
   return kinds.upload + id;
 }
 
-/** The partition that lists a bucket's open uploads. */
+/** Returns the partition of a bucket's list of open uploads. */
 export function uploadIndexPartition(bucketId: string): string {
   return kinds.openUploads + bucketId;
 }
 
 /**
- * The place of an upload in its bucket's list: the key, cut to what fits, and the upload id behind a NUL, which no key
- * contains. Keys that were cut alike stand together and are sorted again when they are read.
+ * Returns the key of an upload in its bucket's list: the object key, truncated to what fits, and the upload id after a
+ * NUL, which no object key contains. Entries whose keys were truncated alike are adjacent, and readers sort them again.
  */
 export function uploadIndexKey(bucketId: string, key: string, id: string): ItemKey {
   return { pk: uploadIndexPartition(bucketId), sk: `${cutKey(key)}\0${id}` };
 }
 
-/** Where the entries of uploads begin whose keys are `from` or behind it, or behind `after`: no key has a NUL, which ends one there. */
+/**
+ * Returns where the entries of uploads begin whose keys are at or after `from`, or after `after`. Object keys contain
+ * no NUL, so NUL ends the key in an entry.
+ */
 export function indexStart(from: string | undefined, after: string | undefined): { readonly from?: string } {
   const key = from ?? after;
   if (key === undefined) return {};
@@ -30,12 +33,12 @@ export function indexStart(from: string | undefined, after: string | undefined):
   return { from: after === cut ? `${cut}\u0001` : cut };
 }
 
-/** The key of an entry as far as it was kept: entries of keys that were cut alike stand together. */
+/** Returns the object key of an entry, truncated as stored. */
 export function cutOf({ key }: { readonly key: ItemKey }): string {
   return key.sk.slice(0, key.sk.indexOf('\0'));
 }
 
-/** The first characters of a key, at most 980 bytes of UTF-8 and never half a character. */
+/** Truncates a key to at most 980 bytes of UTF-8, never within a character. */
 export function cutKey(key: string): string {
   const bytes = Buffer.from(key);
   if (bytes.byteLength <= indexedKeyBytes) return key;
@@ -55,23 +58,23 @@ export const partKey = (upload: string, part: { readonly number: number; readonl
   sk: partPrefix(part.number) + part.id,
 });
 
-/** What the sort keys of all parts of an upload begin with. */
+/** The prefix of the sort keys of all parts of an upload. */
 export const partsPrefix = 'p/';
 
-/** What the sort keys of all uploads of a part number begin with. */
+/** The prefix of the sort keys of all parts with a part number: a part may be uploaded several times. */
 export const partPrefix = (number: number): string => `${partsPrefix}${String(number).padStart(5, '0')}/`;
 
-/** Reads back what keys were built from. */
+/** Parses keys. */
 export const uploadKeyParts = {
-  /** The id of the upload that a state or a part belongs to; undefined for any other item. */
+  /** Returns the id of the upload that a state or a part belongs to; undefined for any other item. */
   upload: ({ pk }: ItemKey): string | undefined =>
     pk.startsWith(kinds.upload) ? pk.slice(kinds.upload.length) : undefined,
-  /** The number and the id of a part; undefined for any other item. */
+  /** Returns the number and the id of a part; undefined for any other item. */
   part: ({ pk, sk }: ItemKey): { readonly number: number; readonly id: string } | undefined => {
     if (!pk.startsWith(kinds.upload) || !sk.startsWith(partsPrefix)) return undefined;
     const [, number, id] = sk.split('/') as [string, string, string];
     return { number: Number(number), id };
   },
-  /** The bucket whose list of open uploads an item is in. */
+  /** Returns the bucket whose list of open uploads an item is in. */
   openUpload: ({ pk }: ItemKey): string => pk.slice(kinds.openUploads.length),
 } as const;

@@ -5,7 +5,7 @@ import { readAccessControlPolicy, type WrittenAcl } from '../../xml/acl.ts';
 import { parseXml } from '../../xml/reader.ts';
 import type { DocumentBody } from '../operation.ts';
 
-/** The body of PutBucketAcl and PutObjectAcl. There is none where header fields say it all. */
+/** The body of PutBucketAcl and PutObjectAcl, which is absent if header fields contain the ACL. */
 export const aclBody: DocumentBody<WrittenAcl | undefined> = {
   maximum: 'documentBytes',
   optional: true,
@@ -13,12 +13,12 @@ export const aclBody: DocumentBody<WrittenAcl | undefined> = {
     bytes.byteLength === 0 ? undefined : readAccessControlPolicy(await parseXml(bytes, budget)),
 };
 
-/** What the head of such a request says. @throws S3Error as parseAclHeaders does */
+/** Reads the ACL from the head of such a request. @throws S3Error as parseAclHeaders does */
 export const parseAclRequest: (fields: Fields) => AskedAcl | undefined = parseAclHeaders;
 
 /**
- * The ACL that such a request asks for, and the owner that its document says there is.
- * @throws S3Error InvalidRequest (in header fields and in a document), MissingSecurityHeader (in neither)
+ * Returns the requested ACL, and the owner according to the document.
+ * @throws S3Error InvalidRequest (both header fields and a document), MissingSecurityHeader (neither)
  */
 export function readAclRequest(
   headers: AskedAcl | undefined,
@@ -26,7 +26,7 @@ export function readAclRequest(
 ): { readonly owner: string | undefined; readonly acl: AskedAcl } {
   if (headers !== undefined && document !== undefined) {
     throw new S3Error('InvalidRequest', {
-      message: 'An ACL must be given either by header fields or by a document, not by both.',
+      message: 'An ACL must be given either in header fields or in a document, not in both.',
     });
   }
   if (headers !== undefined) return { owner: undefined, acl: headers };

@@ -4,32 +4,36 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { BucketSettings, ObjectOwnership } from '../../metadata/buckets/bucket-settings.ts';
 
 /*
- * What a bucket's settings make of ACLs:
+ * The effect of a bucket's settings on ACLs:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
  */
 
-/** Whether the ACLs of a bucket and its objects are off. */
+/** Tells whether ACLs are disabled for a bucket and its objects. */
 export function aclsAreOff({ objectOwnership }: BucketSettings): boolean {
   return objectOwnership === 'BucketOwnerEnforced';
 }
 
-/** The part of an ACL that grants anything, in a bucket with these settings. What is left out is listed all the same, unless ACLs are off. */
+/**
+ * Returns the grants that have an effect with these bucket settings. The others are still listed, unless ACLs are
+ * disabled.
+ */
 export function countingGrants(acl: Acl, bucket: BucketSettings): Acl {
   if (aclsAreOff(bucket)) return [];
   return bucket.publicAccessBlock?.ignorePublicAcls ? acl.filter((grant) => !isPublicGrant(grant)) : acl;
 }
 
-/** An ACL as it is shown: where ACLs are off, the bucket's owner has full control and nobody else has anything. */
+/** Returns an ACL as shown: where ACLs are disabled, only the bucket's owner has full control. */
 export function aclToShow(acl: Acl, bucket: BucketSettings & { readonly project: string }): Acl {
   return aclsAreOff(bucket) ? cannedAcl('private', bucket.project, bucket.project) : acl;
 }
 
 /**
- * Refuses an ACL that a request gives to a bucket or an object.
- * @param asked as the request says it: where ACLs are off, `private` would not have the bucket's owner own an upload
- * @param acl what that comes to
- * @throws S3Error AccessControlListNotSupported, AccessDenied (it is public, and public ones are blocked)
+ * Checks whether a bucket's settings allow an ACL in a request.
+ * @param asked the ACL as requested: where ACLs are disabled, `private` would not make the bucket's owner the owner of
+ *   an upload
+ * @param acl the resulting grants
+ * @throws S3Error AccessControlListNotSupported, AccessDenied (public ACLs are blocked)
  */
 export function checkAclAllowed(
   asked: AskedAcl,
@@ -48,7 +52,7 @@ export function checkAclAllowed(
 }
 
 /**
- * Refuses to turn ACLs off for a bucket whose own ACL grants something to others than its owner.
+ * Refuses to disable ACLs for a bucket whose own ACL grants permissions to others than its owner.
  * @throws S3Error InvalidBucketAclWithObjectOwnership
  */
 export function checkOwnershipAllows(ownership: ObjectOwnership | undefined, acl: Acl, owner: string): void {

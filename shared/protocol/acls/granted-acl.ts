@@ -6,7 +6,7 @@ import { grantsOf } from './acl-document.ts';
 import { checkAclAllowed } from './acl-restrictions.ts';
 import type { Services } from '../operation.ts';
 
-/** The ACL that a request asks for, its grantees found; private if it asks for none. @throws S3Error as resolveAcl does */
+/** Resolves the ACL in a request, which is private by default. @throws S3Error as resolveAcl does */
 export async function findGrantees(
   asked: AskedAcl | undefined,
   { projects, settings }: Pick<Services, 'projects' | 'settings'>,
@@ -17,9 +17,9 @@ export async function findGrantees(
 }
 
 /**
- * The grants of an object that is about to be written, for its objectAttributes.
- * @param owner whose it will be
- * @throws S3Error as resolveAcl does, and as checkAclAllowed
+ * Returns the grants of a new object, for its attributes.
+ * @param owner of the new object
+ * @throws S3Error as resolveAcl and checkAclAllowed do
  */
 export async function grantsOfUpload(
   asked: AskedAcl | undefined,

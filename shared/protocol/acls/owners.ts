@@ -1,7 +1,7 @@
 import type { Projects } from '../../access/identity.ts';
 import type { Owner } from '../../xml/owner.ts';
 
-/** Looks up the names of owners, each once. One that is no project any more is shown by its id. */
+/** Looks up the names of owners, each once. A project that no longer exists is shown by its id. */
 export async function ownersOf(ids: readonly string[], projects: Projects): Promise<(id: string) => Owner> {
   const found = await Promise.all(
     [...new Set(ids)].map(async (id) => [id, (await projects.project(id))?.displayName ?? id] as const),

@@ -13,7 +13,7 @@ const order: readonly string[] = [
   'FULL_CONTROL',
 ] satisfies readonly Permission[];
 
-/** Groups by their URIs, then projects by their ids, each with its permissions in one order, as Ceph RGW lists them. */
+/** Orders grants as Ceph RGW does: groups by URI, then projects by id, each with its permissions in a fixed order. */
 function compareGrants(a: ShownGrant, b: ShownGrant): number {
   const [uriA, uriB] = [a, b].map(({ grantee }) => ('uri' in grantee ? grantee.uri : undefined));
   if ((uriA === undefined) !== (uriB === undefined)) return uriA === undefined ? 1 : -1;
@@ -21,7 +21,7 @@ function compareGrants(a: ShownGrant, b: ShownGrant): number {
   return compareUtf8(nameA!, nameB!) || order.indexOf(a.permission) - order.indexOf(b.permission);
 }
 
-/** An ACL as answers show it, with the names of its projects. */
+/** Returns an ACL as shown in responses, with the names of its projects. */
 export async function shownAcl(
   acl: Acl,
   owner: string,

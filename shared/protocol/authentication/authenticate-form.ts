@@ -10,15 +10,15 @@ import { checkLengthIsGiven } from '../bodies/announced-body.ts';
 import { VerifiedBody } from '../bodies/verified-body.ts';
 
 /**
- * Authenticates a form. It brings its own credentials: a signature of the policy that all else
- * in the form is held to. What a form says and its policy does not allow is as good as unsigned, so no operation
- * gets to see it; what the policy says of the size of the file the payload is held to while it is read.
+ * Authenticates a form by its own credentials: the signature of the policy that the rest of the form is checked
+ * against. Fields that the policy does not allow would be unsigned, so no operation sees them; the payload enforces the
+ * policy's size range while the file is read.
  *
- * @param head what authentication found in the head of the request
+ * @param head result of authenticating the head of the request
  * @param bytes of its body, verified as they are read
  * @param bucket that the request was sent to
- * @param maximum the most bytes that the form may have beside the content of its file
- * @throws S3Error 400 or 403; whose credentials do not hold is never taken for anonymous
+ * @param maximum size of the form without the content of its file, in bytes
+ * @throws S3Error 400 or 403; invalid credentials never make a request anonymous
  */
 export async function authenticateForm(
   head: AuthenticatedHead,
@@ -32,7 +32,7 @@ export async function authenticateForm(
   checkLengthIsGiven(fields);
   const isSigned = scheme !== 'anonymous';
   if (isSigned && !body.isSigned) {
-    // Everything that a form asks for stands in its body.
+    // Everything that a form asks for is in its body.
     throw new S3Error('AccessDenied', { message: 'The signature of the request must cover the form.' });
   }
   const form = await openForm(fields.get('content-type'), bytes, maximum);
@@ -41,7 +41,7 @@ export async function authenticateForm(
     if (claim === undefined) return { caller: head.caller, scheme, request, form, payload: fileOf(form) };
     if (isSigned) {
       throw new S3Error('InvalidArgument', {
-        message: 'Only one auth mechanism allowed; the form has a policy, and the request has a signature of its own.',
+        message: 'Only one auth mechanism allowed; the form has a policy, and the request has its own signature.',
       });
     }
     if (claim.scheme === 'form-v2') checkVersion2(settings);
@@ -58,7 +58,7 @@ export async function authenticateForm(
   }
 }
 
-/** The file as a body of its own, announced by the fields of the form as that of a PUT is by its header. */
+/** Returns the file as a separate body, described by the fields of the form as a PUT's body is by its headers. */
 function fileOf({ headers, file }: OpenForm, size?: SizeRange): Payload {
   const body = size === undefined ? file : heldToSize(file, size);
   return new VerifiedBody({ fields: headers, body }, { kind: 'unsigned' }, { digestBody: true });

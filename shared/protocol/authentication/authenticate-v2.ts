@@ -13,11 +13,13 @@ import { subresource } from '../routes.ts';
 /**
  * Authenticates requests signed with version 2.
  *
- * The signature covers only the parameters that its authors knew. Any other could have been added by anybody who saw the
- * request. A sub-resource would make another operation of it: a presigned upload would rename an object. So it is refused. And so is
- * whatever else of the query an operation asks for, but for what listings ask for ({@link isReadByV2}). What nothing asks for means nothing.
+ * The signature covers only the parameters known to its authors. Anyone who saw the request could have added others. A
+ * sub-resource would make it another operation, such as a rename instead of a presigned upload, so unsigned ones are
+ * refused. So are other unsigned parameters that an operation reads, except those of listings ({@link isReadByV2}).
+ * Parameters that nothing reads are ignored.
  *
- * @throws S3Error InvalidRequest (version 2 is off, cannot sign what is asked for, or is to sign chunks), and 403
+ * @throws S3Error InvalidRequest (version 2 is disabled, does not cover what the request asks for, or the body is in
+ *   signed chunks), and 403
  */
 export async function authenticateV2(
   request: RequestMessage,
@@ -30,7 +32,7 @@ export async function authenticateV2(
   const timing = timingOf(deps);
   const claim = scheme === 'v2-header' ? readV2Header(fields, timing) : readV2Query(target.query, timing);
   refuseUncovered(target);
-  // A header of the request like any other: the signature covers what it says.
+  // Signed like any other header.
   const hash = parsePayloadHash(fields.get('x-amz-content-sha256') ?? 'UNSIGNED-PAYLOAD', undefined);
   if (hash.kind === 'chunks') {
     throw new S3Error('InvalidRequest', { message: 'A body in chunks needs a request signed by AWS4-HMAC-SHA256.' });

@@ -22,14 +22,14 @@ import { provenUser } from './proven-user.ts';
 import { VerifiedBody } from '../bodies/verified-body.ts';
 
 /*
- * Authentication: every request passes through here, first its head and then, when it is known what is asked for, its body.
+ * Authentication: every request passes through here, first its head and then, once its operation is known, its body.
  */
 
 /**
- * Verifies the signature of a request's head. It tells who sent the request, and what the request says.
+ * Authenticates the head of a request: determines the caller and the reading of the request that was signed.
  *
- * @param ignoresCredentials true: everybody is anonymous, and credentials that come along are not looked at
- * @throws S3Error 400, 403, or 501 (signatures of public keys); whose credentials do not hold is never taken for anonymous
+ * @param ignoresCredentials true: every caller is anonymous, and credentials are ignored
+ * @throws S3Error 400, 403, or 501 (asymmetric signatures); invalid credentials never make a request anonymous
  */
 export async function authenticateHead(
   request: RequestMessage,
@@ -66,8 +66,8 @@ export async function authenticateHead(
 }
 
 /**
- * The body of a request whose head was authenticated: what is read of it is verified. Nothing of it is read yet, but for a form, which
- * is read up to the content of its file.
+ * Authenticates the body of a request whose head is authenticated: it is verified while it is read. Reads nothing yet
+ * except, for a form, the fields before the file.
  *
  * @throws S3Error 400 or 403, for a form
  */
@@ -106,7 +106,7 @@ async function authenticateV4(
   };
 }
 
-/** Keys here are permanent: a token that comes along belongs to a key of somebody else's service. */
+/** Refuses session tokens. Keys are permanent here, so a token belongs to a key of another service. */
 function refuseSessionToken(fields: Fields, { query }: Target): void {
   const name = 'x-amz-security-token';
   if (fields.has(name) || query.parameters.some((parameter) => parameter.name.toLowerCase() === name)) {

@@ -5,19 +5,19 @@ import { withHoisted } from '../../signing/hoisted.ts';
 import type { Scheme } from '../../signing/scheme.ts';
 
 /**
- * A request in the one reading that its signature covers. A query can be read in more than one way, so that before the signature is
- * verified nobody knows what is asked for; what is done (the operation, its input, what policies are told) follows from this alone.
- * Only authentication makes one, and nothing else can stand in for it.
+ * A request in the one reading that its signature covers. A query can be read in several ways, so until the signature
+ * is verified it is not known what is requested; everything that follows (the operation, its input, the facts for
+ * policies) is derived from this object alone. Only authentication can create one.
  */
 export class AuthenticatedRequest {
   readonly method: string;
   readonly address: Address;
   readonly query: Query;
-  /** Whether the bucket was named by the Host header. */
+  /** True if the Host header names the bucket. */
   readonly virtualHost: boolean;
   readonly secure: boolean;
   readonly remoteAddress: string;
-  /** Private, so that an object that merely has the same properties is not taken for one of these. */
+  /** Private, so that another object with the same properties is not assignable. */
   readonly #fields: Fields;
 
   private constructor(request: RequestMessage, { address, virtualHost }: Target, query: Query, fields: Fields) {
@@ -30,15 +30,16 @@ export class AuthenticatedRequest {
     this.remoteAddress = request.remoteAddress;
   }
 
-  /** Header fields, and those that a presigned URL has in its query in their place. */
+  /** The header fields, including those that a presigned URL carries in its query instead. */
   get fields(): Fields {
     return this.#fields;
   }
 
   /**
-   * @param query as it was signed
-   * @param scheme what stands in the query in the place of headers counts if the signature stands there too
-   * @throws S3Error InvalidArgument for what the query has in the place of a header and no header can have
+   * Creates an authenticated request.
+   * @param query the reading that was signed
+   * @param scheme headers in the query count only if the signature is in the query too
+   * @throws S3Error InvalidArgument for a query parameter in place of a header that no header could be
    */
   static of(request: RequestMessage, target: Target, query: Query, scheme: Scheme): AuthenticatedRequest {
     const isPresigned = scheme === 'v4-presigned' || scheme === 'v2-presigned';

@@ -12,11 +12,11 @@ import type { Payload } from '../bodies/payload.ts';
 import type { BodyWants } from '../bodies/verified-body.ts';
 import type { AuthenticatedRequest } from './authenticated-request.ts';
 
-/** How a deployment takes signatures. */
+/** The signatures that a deployment accepts. */
 export interface SigningSettings {
-  /** The only region that is accepted. Unset: whatever region the client believes in. */
+  /** The only region accepted. Undefined: any region. */
   readonly strictRegion?: string;
-  /** False: signatures of version 2 are refused. They do not cover the body, and not all of the query. */
+  /** False: V2 signatures are refused. They cover neither the body nor the whole query. */
   readonly version2?: boolean;
 }
 
@@ -28,24 +28,24 @@ export interface AuthenticationDeps {
   readonly limits: Pick<Limits, 'clockSkew' | 'presignedLifetime'>;
 }
 
-/** What an operation expects of the verified body. */
+/** The operation's expectations of the verified body. */
 export interface BodyExpectations extends BodyWants {
-  /** Set if the body is a form: the most bytes it may have beside the content of its file. */
+  /** Set if the body is a form: the maximum size without the content of its file, in bytes. */
   readonly formBytes?: number;
 }
 
-/** Who sent a request, and its verified body. */
+/** The caller of a request, and its verified body. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly scheme: AuthenticatedHead['scheme'] | FormClaim['scheme'];
   readonly request: AuthenticatedRequest;
-  /** The body; of a form, the file. */
+  /** The body, or the file of a form. */
   readonly payload: Payload;
-  /** Whoever gets a form closes it. */
+  /** To be closed by the operation that reads the form. */
   readonly form?: OpenForm;
 }
 
-/** What the head of a request alone tells. */
+/** The result of authenticating the head of a request. */
 export interface AuthenticatedHead {
   readonly caller: Caller;
   readonly scheme: 'anonymous' | 'v4-header' | 'v4-presigned' | 'v2-header' | 'v2-presigned';
@@ -53,23 +53,23 @@ export interface AuthenticatedHead {
   readonly body: AnnouncedBytes;
 }
 
-/** A body that nobody has read yet, and what its signature says of it. */
+/** A body that has not been read, and the parameters of its signature. */
 export interface AnnouncedBytes {
-  /** As sent: the header fields alone announce a body, whatever a query has in their place. */
+  /** As sent: only header fields describe a body, not query parameters in their place. */
   readonly message: Pick<RequestMessage, 'fields' | 'body'>;
   readonly hash: PayloadHash;
-  /** Where the signatures of chunks start from; undefined if they cannot be signed. */
+  /** The start of the chain of chunk signatures. Undefined: chunks cannot be signed. */
   readonly context?: SigningContext;
-  /** Whether the signature is also one of the body. */
+  /** True if the signature covers the body. */
   readonly isSigned: boolean;
 }
 
-/** What the times of signatures are judged by at this moment. */
+/** Returns the current time and the limits for the times of signatures. */
 export function timingOf({ clock, limits }: AuthenticationDeps): Timing {
   return { now: clock.now(), allowedSkew: limits.clockSkew, longestLifetime: limits.presignedLifetime };
 }
 
-/** @throws S3Error InvalidRequest if the deployment takes no signatures of version 2 */
+/** Checks that the deployment accepts V2 signatures. @throws S3Error InvalidRequest */
 export function checkVersion2({ version2 }: SigningSettings): void {
   if (version2 !== false) return;
   throw new S3Error('InvalidRequest', {

@@ -2,10 +2,10 @@ import type { AccessKeys, User } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 
 /**
- * The user whose key a request names, once the request has proved that it was signed with it.
+ * Returns the user whose key a request names, once its signature is verified.
  *
- * @param prove throws unless the signature is of this secret
- * @throws S3Error InvalidAccessKeyId, UserSuspended, and what `prove` throws
+ * @param prove throws unless the signature was made with this secret
+ * @throws S3Error InvalidAccessKeyId, UserSuspended, and the errors of `prove`
  */
 export async function provenUser<Proof>(
   keys: AccessKeys,
@@ -15,7 +15,7 @@ export async function provenUser<Proof>(
   const key = await keys.find(accessKeyId);
   if (!key) throw new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: accessKeyId } });
   const proof = prove(key.secret);
-  // Only whoever holds the secret is told that the key is suspended.
+  // Only a caller who has the secret may learn that the key is suspended.
   if (key.suspended) throw new S3Error('UserSuspended');
   return { user: key.user, proof };
 }

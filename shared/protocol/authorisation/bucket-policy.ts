@@ -12,25 +12,28 @@ import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Attributes } from '../../ports/key-value-table.ts';
 import type { Services } from '../operation.ts';
 
-/** The policy of a bucket, as it was sent and as it is understood. */
+/** A bucket policy, as sent and as parsed. */
 export interface BucketPolicy {
   readonly text: string;
   readonly named: NamedPolicy;
-  /** Who its names stood for when it was set. */
+  /** The ids of the principals that it named when it was set. */
   readonly principals: PrincipalIds;
   readonly policy: Policy;
-  /** It allows something to everybody. */
+  /** True if the policy is public. */
   readonly isPublic: boolean;
-  /** The owner has confirmed that the policy may shut the owner's own project out, even from the policy itself. */
+  /**
+   * True if the owner has confirmed that the policy may deny the owner's own project everything, even access to the
+   * policy.
+   */
   readonly bindsOwner: boolean;
 }
 
 type Deps = Pick<Services, 'buckets' | 'projects'>;
 
-/** Understood policies by their documents, which are immutable and stay the same object while they are cached. */
+/** Parsed policies by their documents, which are immutable and stay the same object while cached. */
 const understood = new WeakMap<Attributes, Promise<BucketPolicy>>();
 
-/** The policy of a bucket, or undefined if it has none. */
+/** Reads the policy of a bucket, or returns undefined if it has none. */
 export async function bucketPolicy(bucket: Bucket, deps: Deps): Promise<BucketPolicy | undefined> {
   const document = await deps.buckets.documents.of(bucket, 'policy');
   if (document === undefined) return undefined;
@@ -48,7 +51,7 @@ async function read(document: Attributes, bucket: Bucket, deps: Deps): Promise<B
   return { text, named, principals, policy: boundTo(named, principals), isPublic: isPublic(named), bindsOwner };
 }
 
-/** For a policy that was set before ids were kept with it: whoever has its names now, and nobody who gets them later. */
+/** Resolves the names in a policy stored without ids and stores the ids, so that later owners of the names gain nothing. */
 async function principalsFromNow(
   document: Attributes,
   named: NamedPolicy,
@@ -61,12 +64,12 @@ async function principalsFromNow(
   return (stored && decodePrincipals(stored)) ?? found;
 }
 
-/** What {@link bucketPolicy} reads, to be set as the bucket's document `policy`. */
+/** Returns the bucket's document `policy`, as {@link bucketPolicy} reads it. */
 export function policyDocument(text: string, principals: PrincipalIds, bindsOwner: boolean): Attributes {
   return { text, principals: encodePrincipals(principals), bindsOwner };
 }
 
-/** For each name a list: the name, the project's id and, of a user, the user's. */
+/** Encodes principals as lists: the name, the project's id and, for a user, the user's id. */
 function encodePrincipals(principals: PrincipalIds): readonly (readonly string[])[] {
   return Array.from(principals, ([text, { project, user }]) => [text, project, ...(user === undefined ? [] : [user])]);
 }

@@ -3,10 +3,10 @@ import type { Caller } from '../../access/identity.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 
 /**
- * Whose a new object will be: the caller's project's, or the bucket owner's if nobody said who they are. The bucket's owner may have
- * set that all objects are theirs, or all whose writer gives them full control:
+ * Returns the owner of a new object: the caller's project, or the bucket's owner for anonymous callers. The bucket's
+ * settings may make its owner the owner of all objects, or of those whose writer grants the owner full control:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
- * @param asked the ACL that the request gives it
+ * @param asked the ACL in the request
  */
 export function ownerOfNew(caller: Caller, bucket: Bucket, asked?: AskedAcl): string {
   if (caller.kind === 'anonymous') return bucket.project;
@@ -15,7 +15,7 @@ export function ownerOfNew(caller: Caller, bucket: Bucket, asked?: AskedAcl): st
   return ownerIn(bucket, caller.project.id);
 }
 
-/** Whose an object is, or counts as: where ACLs are off, everything in a bucket is its owner's. */
+/** Returns the effective owner of an object: where ACLs are disabled, the bucket's owner owns everything in it. */
 export function ownerIn(
   { objectOwnership, project }: Pick<Bucket, 'objectOwnership' | 'project'>,
   owner: string,
@@ -24,8 +24,8 @@ export function ownerIn(
 }
 
 /**
- * What a DELETE without a version id must leave alone: the owner of a bucket cannot take an object of another project away for
- * good without naming its version. Whoever else may write there can.
+ * Returns which versions a DELETE without a version id must not remove: the owner of a bucket cannot permanently delete
+ * another project's object without naming its version. Other callers with write access can.
  */
 export function sparing(caller: Caller, bucket: Bucket): 'foreign' | undefined {
   if (bucket.objectOwnership === 'BucketOwnerEnforced') return undefined;

@@ -11,35 +11,35 @@ import type { Authenticated } from '../authentication/authenticated.ts';
 
 type Tags = ObjectAttributes['tags'];
 
-/** What the service knows of a request, for the conditions of policies. */
+/** The facts of a request that policy conditions may use. */
 export interface KnownRequest {
   readonly caller: Caller;
   readonly scheme: Authenticated['scheme'];
-  /** When it arrived, in milliseconds since the epoch. */
+  /** The time of arrival, in milliseconds since the epoch. */
   readonly time: number;
-  /** From a trusted hop only. */
+  /** As reported by trusted hops only. */
   readonly remoteAddress: string;
   readonly secure: boolean;
   readonly fields: Fields;
-  /** Where `x-amz-` headers stand: the fields, or what a form says in their stead. Signed, if anything is. */
+  /** The `x-amz-` headers: the request's fields, or the form's fields in their place. Signed, if anything is. */
   readonly asked: Fields;
   readonly query: Query;
-  /** Whether it is a listing, whose parameters are facts. */
+  /** True if the request is a listing, whose parameters are facts. */
   readonly isListing: boolean;
-  /** The tags that the request gives. */
+  /** Returns the tags in the request. */
   tags(): Promise<Tags>;
 }
 
-/** What is known of a question beside the request. */
+/** The facts of a question in addition to those of the request. */
 export interface KnownObject {
   readonly question: Question;
-  /** The tags of the version that the question is about. */
+  /** Returns the tags of the version that the question is about. */
   tags(): Promise<Tags>;
-  /** The open upload that the question is about, if there is one. */
+  /** Returns the open upload that the question is about, if any. */
   upload(): Promise<Upload | undefined>;
 }
 
-/** Keys whose values depend on what is asked, not on the request alone. */
+/** Condition keys whose values depend on the question, not on the request alone. */
 type QuestionKey =
   | 's3:prefix'
   | 's3:versionid'
@@ -72,7 +72,7 @@ const header =
   ({ asked }) =>
     asked.get(name);
 
-/** Fields that say what an object is to be. */
+/** Fields that describe a new object. */
 const describing = [
   'x-amz-acl',
   'x-amz-grant-full-control',
@@ -84,21 +84,25 @@ const describing = [
   'x-amz-server-side-encryption-customer-algorithm',
 ] as const;
 
-/** What an upload in parts was asked to become: of its parts and its completion policies want to know the same. */
+/**
+ * Returns the fields with which a multipart upload described its object. Policies see them again for its parts and its
+ * completion.
+ */
 export function askedOf(fields: Fields): Readonly<Record<string, string>> | undefined {
   const asked = describing.filter((name) => fields.has(name)).map((name) => [name, fields.get(name)!] as const);
   return asked.length === 0 ? undefined : Object.fromEntries(asked);
 }
 
-/** What the object is to be: as the request says or, where it adds to an upload, as that was begun. */
+/** Returns a fact about a new object: from the request or, if it adds to an upload, from the creation of the upload. */
 const description =
   (name: (typeof describing)[number]): QuestionFact =>
   async ({ asked }, object) =>
     object.question.uploadId === undefined ? asked.get(name) : (await object.upload())?.asked?.[name];
 
 /**
- * Where each condition key gets its value. Nothing here looks at a header because a key has its name, but for those that S3
- * defines so: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-policy-keys
+ * The source of each condition key's value. No header is read just because a key has its name, except for those that S3
+ * defines that way:
+ * https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-policy-keys
  */
 const requestFacts: RequestFacts = {
   'aws:currenttime': ({ time }) => new Date(time).toISOString(),
@@ -135,17 +139,17 @@ const questionFacts: QuestionFacts = {
 const existingTag = 's3:existingobjecttag/';
 const requestTag = 's3:requestobjecttag/';
 
-/** Answers what policies ask of a request. Keys come in lower case, the tag behind a slash as it is. */
+/** Looks up the values of condition keys for a request. Keys are lower case, except for the tag after a slash. */
 export class ConditionFacts {
   readonly #request: KnownRequest;
-  /** What depends on the request alone, as far as it was asked: the same values for every key that it is about. */
+  /** The values that depend on the request alone, as looked up so far: the same for every object key. */
   readonly #known = new Map<string, Values>();
 
   constructor(request: KnownRequest) {
     this.#request = request;
   }
 
-  /** What is known beside the request is of this. */
+  /** Returns the facts for a question about this object. */
   about(object: KnownObject): Facts {
     return async (key) => {
       if (Object.hasOwn(requestFacts, key)) return this.#ofRequest(key as keyof RequestFacts);
@@ -183,7 +187,7 @@ function textOf(fields: Fields, name: string): string | undefined {
   return value === undefined ? undefined : utf8Of(value);
 }
 
-/** In one spelling of the many that a header may have: `bucket/key`. */
+/** Returns the copy source in one canonical form: `bucket/key`. */
 function copySource(fields: Fields): string | undefined {
   const value = fields.get('x-amz-copy-source');
   if (value === undefined) return undefined;

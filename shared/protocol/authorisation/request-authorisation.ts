@@ -8,14 +8,17 @@ import type { Version } from '../../metadata/objects/versions.ts';
 import type { Condition } from '../../ports/key-value-table.ts';
 import type { RequestView } from './request-view.ts';
 
-/** How often a request is authorised again because something has changed, before it is told to come back later. */
+/**
+ * The maximum number of times a request is authorised again because something changed, before the client is told to
+ * retry.
+ */
 const maxAnswers = 5;
 
-/** What a question is answered on. */
+/** The state on which a question is answered. */
 export interface Ground {
   readonly caller: Caller;
   readonly bucket: Bucket | undefined;
-  /** The version of a key in the bucket, as the answer shall see it. */
+  /** Returns the version of a key in the bucket that the answer is based on. */
   find(bucket: Bucket, key: string, versionId: string | undefined): Promise<Version | undefined>;
 }
 
@@ -25,24 +28,24 @@ interface Asked {
   readonly view: RequestView;
   readonly questions: readonly Question[];
   readonly caller: Caller;
-  /** The bucket that the request is about; undefined for one about the service. */
+  /** The bucket of the request. Undefined: the request is about the service. */
   readonly bucket: Bucket | undefined;
   readonly key?: string | undefined;
 }
 
 /**
- * What a request was authorised to do: the questions, and what the answers depended on. Asked to confirm it, it asks the questions
- * again only if something of that is different by now.
+ * The authorisation of a request: its questions, and the facts that the answers depended on. Confirming it repeats the
+ * questions only if one of those facts has changed.
  */
 export class RequestAuthorisation extends ObjectAuthorisation {
   readonly key: string;
   readonly versionId: string | undefined;
   readonly #asked: Asked;
   #bucket: Bucket | undefined;
-  /** The bucket that the answers were given on. */
+  /** The bucket that the answers are based on. */
   #answeredOn: Bucket | undefined;
   #caller: Caller;
-  /** The versions that decided, by the key and version id under which they were looked for. */
+  /** The versions that decided, by the key and version id that were looked up. */
   #versions = new Map<string, Version | undefined>();
   #answers = 0;
   #confirmations = 0;
@@ -59,11 +62,11 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   }
 
   get bucket(): Bucket {
-    if (this.#bucket === undefined) throw new Error('the request is about no bucket that is there');
+    if (this.#bucket === undefined) throw new Error('the request does not address an existing bucket');
     return this.#bucket;
   }
 
-  /** Goes on with the bucket as it was read again, whatever its rights are by then: that is asked at the commit. */
+  /** Continues with the bucket as read again. Its current rights are checked at the commit. */
   renew(bucket: Bucket): void {
     this.#bucket = bucket;
   }
@@ -72,7 +75,7 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     return this.#versions.has(nameOf(this.key, this.versionId));
   }
 
-  /** Asks for the first time. @throws S3Error AccessDenied, NoSuchBucket */
+  /** Asks the questions for the first time. @throws S3Error AccessDenied, NoSuchBucket */
   async ask(): Promise<void> {
     await this.#ask({ caller: this.#caller, bucket: this.#bucket });
   }
@@ -129,7 +132,7 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     this.#versions = versions;
   }
 
-  /** The caller as their access key says now who they are. */
+  /** Returns the caller with the current state of their access key. */
   async #presentCaller(): Promise<{ readonly caller: Caller; readonly unchanged: readonly Condition[] }> {
     const caller = this.#caller;
     if (caller.kind === 'anonymous') return { caller, unchanged: [] };
@@ -143,7 +146,10 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   }
 }
 
-/** Rights depend on a bucket's owner, its ACL, its policy and what it makes of these, but not on its quota or its other settings. */
+/**
+ * Compares what rights depend on: a bucket's owner, its ACL, its policy and the settings about these, but not its quota
+ * or other settings.
+ */
 function hasSameRights(bucket: Bucket, other: Bucket | undefined): boolean {
   const { project, documents } = bucket;
   return (
@@ -154,7 +160,10 @@ function hasSameRights(bucket: Bucket, other: Bucket | undefined): boolean {
   );
 }
 
-/** Rights depend on a version's owner and ACL, and may on its tags: on nothing that a new write token would not tell of. */
+/**
+ * Compares what rights depend on: a version's owner, ACL and possibly tags. Any change of these gives the version a new
+ * write token.
+ */
 function isSame(a: Version | undefined, b: Version | undefined): boolean {
   return a?.instance === b?.instance && a?.token === b?.token;
 }

@@ -15,27 +15,27 @@ import { ConditionFacts, type KnownRequest } from './policy-facts.ts';
 import { RequestAuthorisation, type Ground } from './request-authorisation.ts';
 import type { RequestView } from './request-view.ts';
 
-/** What authorisation reads from. */
+/** The repositories that authorisation reads. */
 interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly view: RequestView;
   readonly keys: AccessKeys;
 }
 
-/** What of an answer depends on the caller and the request alone. A policy is the same object for as long as it is the same. */
+/** The facts that depend on the caller and the request alone. An unchanged policy is the same object. */
 interface KnownCaller {
   readonly facts: ConditionFacts;
   readonly prepared: Map<Policy, PreparedPolicy>;
 }
 
 /**
- * Answers the questions of one request, with the evidence that authorisation may need. Of a bucket without a
- * policy, whoever owns it is let in without a read.
+ * Answers the questions of one request, with the evidence that authorisation needs. Requires no read if the bucket has
+ * no policy and the caller owns it.
  */
 export class RequestAuthoriser {
   readonly #deps: Deps;
   readonly #request: KnownRequest;
   readonly #pace = new StepCounter();
-  /** The same for all questions, and for as long as the caller is the same. */
+  /** The facts per caller, shared by all questions. */
   readonly #known = new Map<Caller, KnownCaller>();
 
   constructor(deps: Deps, request: KnownRequest) {
@@ -44,10 +44,10 @@ export class RequestAuthoriser {
   }
 
   /**
-   * Authorises what a request asks for, by all of its questions.
-   * @param addressed the bucket that the request is sent to, if its operation wants one, and the object in it
-   * @throws S3Error AccessDenied, which says nothing of what there is; NoSuchBucket for a question about another bucket than
-   *   the addressed one
+   * Authorises a request by all of its questions.
+   * @param addressed the bucket that the request is sent to, if its operation needs one, and the object in it
+   * @throws S3Error AccessDenied, which does not reveal what exists; NoSuchBucket for a question about a bucket other
+   *   than the addressed one
    */
   async authorise(
     questions: readonly Question[],
@@ -64,7 +64,7 @@ export class RequestAuthoriser {
   }
 
   /**
-   * Authorises a look that nothing is changed after.
+   * Authorises a read that no change follows.
    * @throws S3Error AccessDenied, NoSuchBucket
    */
   async authoriseLook(question: Question, bucket: Bucket | undefined): Promise<void> {
@@ -74,7 +74,7 @@ export class RequestAuthoriser {
       throw new S3Error('AccessDenied');
   }
 
-  /** Whether a question is answered with yes, on this ground. @throws S3Error NoSuchBucket, as {@link authorise} */
+  /** Answers a question on this ground. @throws S3Error NoSuchBucket, as {@link authorise} */
   async #answer(question: Question, ground: Ground): Promise<boolean> {
     const elsewhere = question.bucket !== undefined && question.bucket !== ground.bucket?.name;
     const bucket = elsewhere ? await this.#deps.view.bucket(question.bucket) : ground.bucket;
@@ -157,7 +157,10 @@ export class RequestAuthoriser {
   }
 }
 
-/** Whether a policy lets nobody in but the bucket owner's project, since it is public and the bucket does not want to be. */
+/**
+ * Tells whether a policy applies only to the bucket owner's project, because it is public and the bucket restricts
+ * public policies.
+ */
 function isRestricted({ isPublic }: BucketPolicy, { publicAccessBlock }: Bucket): boolean {
   return publicAccessBlock?.restrictPublicBuckets === true && isPublic;
 }

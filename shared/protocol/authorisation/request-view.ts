@@ -4,8 +4,8 @@ import type { Objects } from '../../metadata/objects/objects.ts';
 import type { ObjectAttributes, Version } from '../../metadata/objects/versions.ts';
 
 /**
- * What one request sees: each bucket and each version is read once, by whoever asks first. So the version whose ACL was judged is
- * the one that is served, whatever takes its place meanwhile; and where authorisation does not need to look, nothing is read twice.
+ * The buckets and versions that one request sees: each is read once, on first use. The version whose ACL was evaluated
+ * is therefore the one served, even if it is replaced meanwhile, and nothing is read twice.
  */
 export class RequestView {
   readonly #buckets: Buckets;
@@ -14,29 +14,29 @@ export class RequestView {
   readonly #versions = new Map<string, Promise<Version | undefined>>();
   readonly #objectAttributes = new Map<Version, Promise<ObjectAttributes>>();
 
-  /** @param addressed the bucket that the request was sent to, if it was read already */
+  /** @param addressed the bucket that the request was sent to, if already read */
   constructor(deps: { readonly buckets: Buckets; readonly objects: Objects }, addressed: Bucket | undefined) {
     this.#buckets = deps.buckets;
     this.#objects = deps.objects;
     this.#seenBuckets = new Map(addressed && [[addressed.name, Promise.resolve(addressed)]]);
   }
 
-  /** The bucket of this name. @throws S3Error NoSuchBucket */
+  /** Returns the bucket with this name. @throws S3Error NoSuchBucket */
   bucket(name: string): Promise<Bucket> {
     return seen(this.#seenBuckets, name, () => this.#buckets.load(name));
   }
 
-  /** As Objects.find. */
+  /** See Objects.find. */
   find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
     return seen(this.#versions, nameOf(bucket, key, versionId), () => this.#objects.find(bucket, key, versionId));
   }
 
-  /** As Objects.objectAttributes. */
+  /** See Objects.objectAttributes. */
   objectAttributes(version: Version): Promise<ObjectAttributes> {
     return seen(this.#objectAttributes, version, () => this.#objects.objectAttributes(version));
   }
 
-  /** Forgets the objects, for a request that begins again. Whatever it goes on to read must be judged anew. */
+  /** Forgets the objects, for a request that starts over. Whatever it reads then must be authorised again. */
   forget(): void {
     this.#versions.clear();
     this.#objectAttributes.clear();

@@ -4,15 +4,15 @@ import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import type { Fields } from '../../http/message.ts';
 import type { PayloadHash } from '../../signing/payload-hash.ts';
 
-/** What the head of a request says its body will be. The body is held to all of it. */
+/** The properties of a body according to the head of its request. The body is checked against all of them. */
 export interface AnnouncedBody {
-  /** Content-Length: bytes on the wire. */
+  /** Content-Length: the number of bytes as sent. */
   readonly wireLength: number | undefined;
-  /** How the bytes are framed, if they are. */
+  /** The framing of the bytes, if any. */
   readonly chunks: AnnouncedChunks | undefined;
-  /** Content-MD5, of the decoded bytes. */
+  /** Content-MD5 of the decoded bytes. */
   readonly md5: Uint8Array | undefined;
-  /** x-amz-checksum-*, of the decoded bytes. */
+  /** x-amz-checksum-* of the decoded bytes. */
   readonly checksum: AnnouncedChecksum | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface AnnouncedBody {
 export interface AnnouncedChunks {
   /** x-amz-decoded-content-length */
   readonly decodedLength: number;
-  /** The trailer that x-amz-trailer promises. */
+  /** The trailer named in x-amz-trailer. */
   readonly trailer: AnnouncedTrailer | undefined;
 }
 
@@ -30,17 +30,17 @@ export interface AnnouncedChecksum {
 }
 
 export interface AnnouncedTrailer {
-  /** Lower case. */
+  /** In lower case. */
   readonly name: string;
   readonly algorithm: ChecksumAlgorithm;
 }
 
 /**
- * Reads the announcements. Checksums that stand in the query are none: presigners put that of an empty body there.
+ * Reads the headers that describe a body. Ignores checksums in the query: presigners put that of an empty body there.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html
  *
  * @throws S3Error InvalidDigest, InvalidRequest (checksums), MissingContentLength, InvalidArgument (lengths),
- *   MalformedTrailerError (a trailer where none can be)
+ *   MalformedTrailerError (a trailer in a body that cannot have one)
  */
 export function readAnnouncedBody(
   fields: Fields,
@@ -58,15 +58,16 @@ export function readAnnouncedBody(
   };
 }
 
-/**
- * The length of the decoded body, if it was announced. An announcement that makes no sense counts as none here.
- */
+/** Returns the announced length of the decoded body in bytes, or undefined if it is absent or invalid. */
 export function announcedLength(fields: Fields, hash: PayloadHash): number | undefined {
   const text = fields.get(isFramed(fields, hash) ? 'x-amz-decoded-content-length' : 'content-length');
   return text === undefined ? undefined : parseLength(text);
 }
 
-/** Clients give framing away in three ways, and not all of them in every one. A body of no bytes has no frames. */
+/**
+ * Tells whether a body is framed. Clients indicate framing in three ways, but not always in all of them. An empty body
+ * has no frames.
+ */
 function isFramed(fields: Fields, hash: PayloadHash): boolean {
   if (hash.kind === 'chunks' || fields.has('x-amz-decoded-content-length')) return true;
   const encodings = list(fields.get('content-encoding'));
@@ -82,7 +83,7 @@ function decodedLength(fields: Fields): number {
   });
 }
 
-/** @throws S3Error InvalidArgument */
+/** Reads a length. @throws S3Error InvalidArgument */
 function length(fields: Fields, name: string): number | undefined {
   const text = fields.get(name);
   if (text === undefined) return undefined;
@@ -103,7 +104,7 @@ function announcedMd5(fields: Fields): Uint8Array | undefined {
   return md5;
 }
 
-/** Headers that begin like a checksum and say how checksums are to be handled. */
+/** Headers that look like a checksum but are settings for checksums. */
 const checksumSettings = new Set(['x-amz-checksum-algorithm', 'x-amz-checksum-mode', 'x-amz-checksum-type']);
 const checksumPrefix = 'x-amz-checksum-';
 
@@ -115,7 +116,7 @@ function announcedChecksum(fields: Fields, trailer: AnnouncedTrailer | undefined
   }
   const [header] = found;
   if (header === undefined) {
-    // With a value at hand S3 does not look at the name of the algorithm.
+    // If there is a value, S3 ignores the name of the algorithm.
     if (fields.has('x-amz-sdk-checksum-algorithm') && trailer === undefined) {
       throw invalidRequest(
         'x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.',
@@ -128,7 +129,7 @@ function announcedChecksum(fields: Fields, trailer: AnnouncedTrailer | undefined
   return { algorithm: header.algorithm, value };
 }
 
-/** @param possible whether the framing has room for trailers */
+/** @param possible whether the framing allows trailers */
 function announcedTrailer(fields: Fields, possible: boolean): AnnouncedTrailer | undefined {
   const names = list(fields.get('x-amz-trailer'));
   const [name] = names;
@@ -145,14 +146,17 @@ function announcedTrailer(fields: Fields, possible: boolean): AnnouncedTrailer |
   return { name, algorithm: algorithmOf(name) };
 }
 
-/** @throws S3Error InvalidRequest, so that a checksum we cannot verify is not taken for one that holds */
+/**
+ * Returns the checksum algorithm of a header. @throws S3Error InvalidRequest, so that an unknown checksum does not
+ * count as verified
+ */
 function algorithmOf(name: string): ChecksumAlgorithm {
   const algorithm = checksumAlgorithms.find((known) => checksumPrefix + known.toLowerCase() === name);
-  if (algorithm === undefined) throw invalidRequest(`The checksum of ${name} is unsupported.`);
+  if (algorithm === undefined) throw invalidRequest(`The checksum algorithm of ${name} is not supported.`);
   return algorithm;
 }
 
-/** The lower-case tokens of a comma-separated list. */
+/** Returns the tokens of a comma-separated list in lower case. */
 function list(value = ''): string[] {
   return value
     .split(',')
@@ -165,7 +169,7 @@ function invalidRequest(message: string): S3Error {
 }
 
 /**
- * An upload must say how it ends: by its length or by chunks.
+ * Checks that the end of an upload is defined, by its length or by chunked coding.
  * @throws S3Error MissingContentLength
  */
 export function checkLengthIsGiven(fields: Fields): void {

@@ -2,14 +2,14 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
-/** What limits a blob store. */
+/** The memory limit of a blob store. */
 export interface BudgetOfBlobs {
   readonly budget: ByteBudget;
-  /** How many bytes of memory a write of so many bytes takes at most; undefined: of any number. */
+  /** Returns the maximum memory, in bytes, for writing a blob of this length; undefined: of any length. */
   readonly weigh: (length: number | undefined) => number;
 }
 
-/** A blob store that begins no more writes than there is memory for. Reads pass through. */
+/** A blob store that starts writes only while there is memory for them. Reads are not limited. */
 export class BudgetedBlobs implements BlobStore {
   readonly #blobs: BlobStore;
   readonly #limit: BudgetOfBlobs;
@@ -19,7 +19,7 @@ export class BudgetedBlobs implements BlobStore {
     this.#limit = limit;
   }
 
-  /** @throws S3Error SlowDown, before any of the bytes is read */
+  /** Writes a blob. @throws S3Error SlowDown before reading any of the bytes */
   async write(
     bytes: AsyncIterable<Uint8Array>,
     owner: BlobOwner,
@@ -54,7 +54,7 @@ export class BudgetedBlobs implements BlobStore {
     return this.#blobs.describe(ref);
   }
 
-  check(): Promise<void> {
+  check(): Promise<{ readonly writable: boolean }> {
     return this.#blobs.check();
   }
 }

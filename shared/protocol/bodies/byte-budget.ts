@@ -1,6 +1,6 @@
 /**
- * Bytes that may be held in memory at once. Whoever is about to hold some takes them, and gives them back afterwards; what is more than
- * is left is refused at once, as a queue would hold its callers' connections.
+ * A budget of bytes in memory. Callers take bytes before they hold them and give them back afterwards. Requests beyond
+ * the budget are refused at once, since a queue would hold their callers' connections.
  */
 export class ByteBudget {
   readonly #total: number;
@@ -13,8 +13,8 @@ export class ByteBudget {
   }
 
   /**
-   * Takes bytes from the budget. What is larger than the whole of it is let through alone.
-   * @returns what gives them back, once; undefined if so many are not left
+   * Takes bytes from the budget. A request larger than the whole budget is granted only while nothing else is taken.
+   * @returns a function that gives them back, once; undefined if not enough bytes are left
    */
   take(bytes: number): (() => void) | undefined {
     if (this.#taken > 0 && this.#taken + bytes > this.#total) {
@@ -31,7 +31,7 @@ export class ByteBudget {
     };
   }
 
-  /** The largest share of the budget that was taken at once since the last call, in per cent; a refusal counts as all of it. */
+  /** Returns the highest share of the budget in use since the last call, in per cent. A refusal counts as 100. */
   peakPercent(): number {
     const peak = Math.min(this.#peak, this.#total);
     this.#peak = this.#taken;

@@ -2,8 +2,8 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Payload } from './payload.ts';
 
 /**
- * Reads a bounded body whole, to its verified end.
- * @throws S3Error MaxMessageLengthExceeded, and what the payload throws
+ * Reads a body up to a maximum size, and verifies it.
+ * @throws S3Error MaxMessageLengthExceeded, and the errors of the payload
  */
 export async function readWhole(payload: Payload, maximum: number): Promise<Uint8Array> {
   if (payload.length !== undefined && payload.length > maximum) throw tooLong(maximum);

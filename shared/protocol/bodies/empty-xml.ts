@@ -1,6 +1,6 @@
 import type { Answer } from '../operation.ts';
 
-/** 200 without a body that says it is XML, as S3 answers a PUT of a document. */
+/** Returns a 200 response with an XML content type and no body, as S3 sends after a PUT of a document. */
 export function emptyXml(): Answer {
   return { fields: [['content-type', 'application/xml']] };
 }

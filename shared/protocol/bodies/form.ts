@@ -4,29 +4,29 @@ import { baseName } from '../../http/content-disposition.ts';
 import { Fields } from '../../http/message.ts';
 import { readMultipartForm, type MultipartForm } from '../../http/multipart-form.ts';
 
-/** What a form says beside the content of its file. Names in lower case; values are bytes as latin1 characters. */
+/** The fields of a form before its file. Names in lower case; values are bytes as latin1 characters. */
 export interface Form {
-  /** Every field before the file, `${filename}` replaced by the name of the file. */
+  /** Every field before the file, with `${filename}` replaced by the name of the file. */
   readonly fields: Fields;
   /** The field `key`, never empty; bytes as latin1 characters. */
   readonly key: string;
-  /** Those of them that say what an upload says in the header fields of its request, under the names they have there. */
+  /** The fields that correspond to header fields of an upload, under the names of those headers. */
   readonly headers: Fields;
 }
 
 const fileNameVariable = '${filename}';
 
-/** A form whose file is still to be read. */
+/** A form whose file has not been read. */
 export interface OpenForm extends Form, Pick<MultipartForm, 'file' | 'close'> {}
 
 /**
  * Reads a form up to the content of its file.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTForms.html
  *
- * @param maximum the most bytes that may stand beside the content of the file, and that names and values of the fields may have once
- *   `${filename}` is replaced
- * @throws S3Error as {@link readMultipartForm}, MaxPostPreDataLengthExceeded, and InvalidArgument for a form without a key, and for
- *   a field that comes twice or can't be a header field
+ * @param maximum size of the form without the content of its file, and of the names and values of its fields after
+ *   `${filename}` is replaced, in bytes
+ * @throws S3Error as {@link readMultipartForm}, MaxPostPreDataLengthExceeded, and InvalidArgument for a form without a
+ *   key, and for a field that is repeated or cannot be a header field
  */
 export async function openForm(
   contentType: string | undefined,
@@ -39,11 +39,11 @@ export async function openForm(
     const fileName = baseName(form.fileName ?? '') ?? '';
     let size = 0;
     for (const [name, value] of form.fields) {
-      // Which of two values counts must not be a matter of who looks.
+      // With two values, different readers could use different ones.
       if (fields.has(name.toLowerCase()) && !/^x-ignore-/i.test(name))
         throw invalidArgument(name, value, `The form has two fields named '${name}'.`);
       const pieces = value.split(fileNameVariable);
-      // Counted before it is made: a few kilobytes can ask for megabytes.
+      // Counted before the text is built: a few kilobytes can expand to megabytes.
       size += name.length + value.length + (pieces.length - 1) * (fileName.length - fileNameVariable.length);
       if (size > maximum) throw new S3Error('MaxPostPreDataLengthExceeded');
       fields.add(name, pieces.join(fileName));
@@ -56,7 +56,10 @@ export async function openForm(
   }
 }
 
-/** A form without a key is refused before its policy is looked at, as by Ceph RGW: what is wrong is then said, whatever the policy wants. */
+/**
+ * Returns the key. A form without one is refused before its policy is evaluated, as in Ceph RGW, so that the error
+ * names the actual fault.
+ */
 function keyOf(fields: Fields): string {
   const key = fields.get('key');
   if (key) return key;
@@ -79,7 +82,7 @@ const headerNames: ReadonlySet<string> = new Set([
   'if-none-match',
 ]);
 
-/** The credentials of the form, and what would say of the file that it is framed. */
+/** The credentials of the form, and fields that would declare the file to be framed. */
 const noHeaders: ReadonlySet<string> = new Set([
   'x-amz-algorithm',
   'x-amz-content-sha256',
@@ -91,16 +94,19 @@ const noHeaders: ReadonlySet<string> = new Set([
 ]);
 
 const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+// eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const controls = /[\x00-\x08\x0a-\x1f\x7f]/;
 
-/** A header field has been through a parser that lets no line break pass; what a form says will be one in an answer. */
+/**
+ * Returns the fields as headers. Real headers have passed a parser that lets no line break through; form fields have
+ * not, but end up in response headers.
+ */
 function headersOf(fields: Fields): Fields {
   const headers = new Fields();
   for (const [name, value] of fields) {
     if (!headerNames.has(name) && (!name.startsWith('x-amz-') || noHeaders.has(name)) && name !== 'acl') continue;
     if (!token.test(name) || controls.test(value)) {
-      throw invalidArgument(name, value, 'The form has a field that must not hold control characters.');
+      throw invalidArgument(name, value, 'The form has a field with control characters.');
     }
     headers.add(name === 'acl' ? 'x-amz-acl' : name, trimBlanks(value));
   }

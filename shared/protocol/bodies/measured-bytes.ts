@@ -2,7 +2,7 @@ import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
 import { loadDigest, startDigest, type RunningDigest } from '../../checksums/running-digest.ts';
 import type { Payload } from './payload.ts';
 
-/** Bytes of our own store as a payload: measured like an upload, but with nothing to verify. */
+/** Returns stored bytes as a payload: measured like an upload, but with nothing to verify. */
 export function measuredBytes(bytes: AsyncIterable<Uint8Array>, length: number, algorithm: ChecksumAlgorithm): Payload {
   const md5 = startDigest('MD5');
   let checksum: RunningDigest | undefined;
@@ -26,7 +26,7 @@ export function measuredBytes(bytes: AsyncIterable<Uint8Array>, length: number, 
   };
 }
 
-/** The bytes of a content that has none. */
+/** Returns the bytes of an empty content. */
 export async function* noBytes(): AsyncGenerator<Uint8Array> {
   // nothing
 }

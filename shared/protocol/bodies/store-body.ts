@@ -7,25 +7,29 @@ import type { BlobOwner } from '../../ports/blob-store.ts';
 import type { Limits } from '../limits.ts';
 import type { Payload } from './payload.ts';
 
-/** A body that was verified to its end and is durable. */
+/** A body that is verified and durable. */
 export interface StoredBody {
   readonly size: number;
   readonly md5: Buffer;
   readonly checksum: Checksum | undefined;
-  /** Undefined for an empty body: no bytes, no blob. */
+  /** Undefined for an empty body, which has no blob. */
   readonly blob: string | undefined;
   readonly content: Content | undefined;
-  /** Removes the bytes again: nothing came to refer to them. */
+  /** Removes the bytes, because nothing refers to them. */
   discard(): Promise<void>;
-  /** Says that it is not known whether something came to refer to them, and that nothing else will. */
+  /** Marks that it is unknown whether something refers to the bytes, and that nothing else will. */
   abandon(): void;
-  /** Abandons them after an error of which nobody knows what it left behind ({@link OutcomeUnknown}), and discards them after any other. */
+  /**
+   * Abandons the bytes after an error with an unknown outcome ({@link OutcomeUnknown}), and discards them after any
+   * other.
+   */
   giveUp(error: unknown): Promise<void>;
 }
 
 /**
  * Streams a body into the blob store.
- * @throws S3Error EntityTooLarge, and what the payload throws if the body is not what was signed; nothing is left then
+ * @throws S3Error EntityTooLarge, and the errors of the payload if the body is not what was signed; leaves no bytes
+ *   then
  */
 export async function storeBody(
   payload: Payload,
@@ -58,12 +62,12 @@ async function writeBlob(payload: Payload, owner: BlobOwner, blobs: BlobWriter, 
   return ref;
 }
 
-/** Even an empty body is read to its end: its digests are signed. */
+/** Reads an empty body to its end, since its digests are signed. */
 async function exhaust(payload: Payload): Promise<undefined> {
   for await (const _ of payload.bytes);
 }
 
-/** A body of unknown length is measured as it comes. */
+/** Limits a body of unknown length while it arrives. */
 async function* bounded(bytes: AsyncIterable<Uint8Array>, maximum: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of bytes) {

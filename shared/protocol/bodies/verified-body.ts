@@ -10,33 +10,33 @@ import { ChunkSignatures } from '../../signing/sigv4-streaming.ts';
 import { announcedLength, readAnnouncedBody, type AnnouncedBody, type AnnouncedTrailer } from './announced-body.ts';
 import type { Payload, PayloadDigests } from './payload.ts';
 
-/** What an operation wants of the body it is sent. */
+/** An operation's requirements for its body. */
 export interface BodyWants {
-  /** Whether to compute MD5 and, if the client sent no checksum, CRC64NVME. For operations that stream. */
+  /** True to compute MD5 and, if the client sent no checksum, CRC64NVME. For operations that stream. */
   readonly digestBody: boolean;
   /**
-   * What x-amz-checksum-* headers are of. Completing a multipart upload sends the checksum of the object that comes of it,
-   * which says nothing of the document in the body. `body` unless said.
+   * The subject of x-amz-checksum-* headers, the body or the resulting object: completing a multipart upload sends
+   * the object's checksum, which does not apply to the document in the body. Default: `body`.
    */
   readonly checksumsDescribe?: 'body' | 'object';
 }
 
-/** A body and the fields that announce it: those of a request, or of a form with its file. */
+/** A body with the fields that describe it: a request, or a form with its file. */
 export type SentBody = Pick<RequestMessage, 'fields' | 'body'>;
 
-/** The checksum an object gets whose client sent none. */
+/** The algorithm for objects without a checksum from the client. */
 const ownChecksum: ChecksumAlgorithm = 'CRC64NVME';
 
 /**
- * The body of a request, held to everything the request says of it. Nothing is looked at before the first `next()`: whether
- * the announcements make sense is said then, before the first byte is read, because authorisation comes first.
+ * The body of a request, verified against everything the request says about it. Checks nothing before the first
+ * `next()`, because authorisation comes first; invalid headers are reported then, before the first byte is read.
  */
 export class VerifiedBody implements Payload {
   readonly length: number | undefined;
   readonly bytes: AsyncIterable<Uint8Array>;
   #digests: PayloadDigests | undefined;
 
-  /** @param context where chunk signatures start from; undefined if the request is not signed */
+  /** @param context the start of the chain of chunk signatures; undefined if the request is not signed */
   constructor(request: SentBody, hash: PayloadHash, wants: BodyWants, context?: SigningContext) {
     this.length = announcedLength(request.fields, hash);
     let begun = false;
@@ -83,19 +83,19 @@ export class VerifiedBody implements Payload {
   }
 }
 
-/** Some clients send nothing at all, not even the last chunk, for an object of no bytes. */
+/** Tells whether an empty body lacks even the last chunk, as sent by some clients for an empty object. */
 function isBareNothing({ chunks }: AnnouncedBody, wireSize: number): boolean {
   return wireSize === 0 && chunks?.decodedLength === 0 && chunks.trailer === undefined;
 }
 
 const sha256OfNothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Counts and hashes what is on the wire. */
+/** Counts and hashes the bytes as sent. */
 class WireMeter {
   size = 0;
   readonly #length: number | undefined;
   readonly #expected: string | undefined;
-  /** Begun with the first bytes: most requests have none, and the digest of nothing is known. */
+  /** Started with the first bytes: most requests have none, and the digest of an empty body is a constant. */
   #sha256: RunningDigest | undefined;
 
   constructor(length: number | undefined, hash: PayloadHash) {
@@ -109,7 +109,7 @@ class WireMeter {
     if (this.#expected !== undefined) (this.#sha256 ??= startDigest('SHA256')).update(bytes);
   }
 
-  /** @throws S3Error IncompleteBody, XAmzContentSHA256Mismatch */
+  /** Checks the digests at the end. @throws S3Error IncompleteBody, XAmzContentSHA256Mismatch */
   end(): void {
     if (this.#length !== undefined && this.size !== this.#length) throw new S3Error('IncompleteBody');
     if (this.#expected === undefined) return;
@@ -122,7 +122,7 @@ class WireMeter {
   }
 }
 
-/** Counts and digests what the body means, the framing being gone. */
+/** Counts and digests the decoded bytes. */
 class ContentMeter {
   readonly #announced: AnnouncedBody;
   readonly #md5: RunningDigest | undefined;
@@ -153,7 +153,8 @@ class ContentMeter {
   }
 
   /**
-   * @param trailer the checksum that came after the body
+   * Checks the digests at the end.
+   * @param trailer the checksum in the trailer
    * @throws S3Error IncompleteBody, BadDigest
    */
   end(trailer: Uint8Array | undefined): PayloadDigests {
@@ -177,7 +178,7 @@ class ContentMeter {
 
 function lengthDiffers(announced: number): S3Error {
   return new S3Error('IncompleteBody', {
-    message: `The decoded body is not of the ${announced} bytes that x-amz-decoded-content-length announced.`,
+    message: `The decoded body does not have the ${announced} bytes announced by x-amz-decoded-content-length.`,
   });
 }
 
@@ -189,9 +190,12 @@ function checkMd5(expected: Uint8Array, computed: Uint8Array): void {
   });
 }
 
-/** Takes the frames off and verifies their signatures. A chunk's data goes on at once; its signature is looked at at its end. */
+/**
+ * Removes the framing and verifies its signatures. Passes a chunk's data on at once and verifies its signature at the
+ * end of the chunk.
+ */
 class ChunkVerifier {
-  /** The checksum in the announced trailer, once it came. */
+  /** The checksum in the announced trailer, once received. */
   trailer: Uint8Array | undefined;
   readonly #decoder = new AwsChunkedDecoder();
   readonly #announced: AnnouncedTrailer | undefined;
@@ -206,7 +210,7 @@ class ChunkVerifier {
     this.#chunk = startDigest('SHA256');
   }
 
-  /** The data in a piece of the wire. */
+  /** Yields the data in a piece of the body as sent. */
   *decode(piece: Uint8Array): Generator<Uint8Array> {
     for (const frame of this.#decoder.decode(piece)) {
       if (frame.kind === 'data') {
@@ -241,7 +245,7 @@ class ChunkVerifier {
       const colon = line.indexOf(':');
       const name = line.slice(0, colon).toLowerCase();
       if (announced === undefined || name !== announced.name) throw malformedTrailer('A trailer was not announced.');
-      if (this.trailer) throw malformedTrailer(`The trailer ${name} came twice.`);
+      if (this.trailer) throw malformedTrailer(`The trailer ${name} was sent twice.`);
       this.trailer = parseDigest(announced.algorithm, line.slice(colon + 1).trim());
       if (!this.trailer) throw malformedTrailer(`The value of the trailer ${name} is not valid.`);
     }

@@ -2,30 +2,33 @@ import type { Fields } from '../../http/message.ts';
 import { varyByOrigin } from '../cors.ts';
 
 /*
- * CORS for the console, which calls the API from an origin of its own. Every response says what it may do, whatever the rules of
- * the bucket: errors, preflights and buckets that do not exist included. Credentials mode is never allowed, so that a page can
- * use no more than the keys its user gave it. https://fetch.spec.whatwg.org/#http-cors-protocol
+ * CORS for the console, which calls the API from another origin. Every response has the headers, regardless of the
+ * bucket's rules, including errors, preflights and responses about buckets that do not exist. Credentials mode is never
+ * allowed, so a page can use no more than the keys its user gave it. https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 
 type Field = readonly [name: string, value: string];
 
-/** What one may know of a request before its target and signature are looked at. */
+/** The parts of a request that are known before its target and signature are checked. */
 interface Head {
   readonly method: string;
   readonly fields: Fields;
 }
 
-/** How long browsers may keep the answer to a preflight, in seconds: Chromium keeps none for longer. */
+/** The time in seconds for which browsers may cache the response to a preflight; Chromium caches none for longer. */
 const maxAge = 7200;
 
-/** Returns whether a request is a preflight of the console's. It is answered before anything else: no bucket need exist. */
+/**
+ * Tells whether a request is a preflight of the console, which is answered before anything else: the bucket need not
+ * exist.
+ */
 export function isConsolePreflight({ method, fields }: Head, origins: ReadonlySet<string>): boolean {
   return method === 'OPTIONS' && fields.has('access-control-request-method') && isOfConsole(fields, origins);
 }
 
 /**
- * Returns the CORS headers of a response: to the console, whatever it asked for; to pages of any other origin, what the rules of
- * the bucket say.
+ * Returns the CORS headers of a response: for the console, regardless of the request; for other origins, according to
+ * the bucket's rules.
  */
 export async function responseCorsFields(
   head: Head,
@@ -36,14 +39,14 @@ export async function responseCorsFields(
   const forConsole = consoleCorsFields(head, origins);
   if (forConsole) return forConsole;
   const fields = await byRules();
-  // The console would get another response, also where a bucket has no rules. Responses to OPTIONS are never cached.
+  // The console would get a different response, even if the bucket has no rules. Responses to OPTIONS are never cached.
   return fields.length === 0 && origins.size > 0 && head.method !== 'OPTIONS' ? [varyByOrigin] : fields;
 }
 
 /**
- * Returns the CORS headers of any response to the console; undefined if the request is not the console's.
+ * Returns the CORS headers for a response to the console; undefined if the request is not from the console.
  *
- * Without credentials mode `*` stands for all headers, metadata of objects among them. It does not stand for Authorization:
+ * Without credentials mode, `*` covers all headers, including object metadata, but not Authorization:
  * https://fetch.spec.whatwg.org/#cors-non-wildcard-request-header-name
  */
 export function consoleCorsFields(head: Head, origins: ReadonlySet<string>): readonly Field[] | undefined {

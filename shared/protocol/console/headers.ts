@@ -1,26 +1,26 @@
 /*
- * The headers of the console's files, the same in both deployments. The page that holds the keys runs its own scripts alone, sends
- * requests to the endpoint alone, and is never framed. What objects contain is drawn in frames below /preview/, which have an
- * origin of their own because they are sandboxed, and can reach nothing.
+ * The headers of the console's files, the same in both deployments. The page that holds the keys runs only its own
+ * scripts, sends requests only to the endpoint, and cannot be framed. The contents of objects are rendered in frames
+ * under /preview/, which are sandboxed: their origin is opaque, and they can reach nothing.
  */
 
-/** Where the files lie that are loaded into sandboxed frames. */
+/** The folder of files that are loaded into sandboxed frames. */
 export const previewFolder = '/preview/';
-/** Where files have names that change with their content. */
+/** The folder of files whose names change with their content. */
 const hashedFolder = '/assets/';
 
-/** What the console is told of its deployment: the content of `/config.json`. */
+/** The console's configuration: the content of `/config.json`. */
 export interface ConsoleConfig {
-  /** The URL of the S3 API, without a slash at the end. */
+  /** The URL of the S3 API, without a trailing slash. */
   readonly endpoint: string;
   readonly region: string;
-  /** Of Stillage. */
+  /** The version of Stillage. */
   readonly version: string;
 }
 
-/** Sources as content security policies name them: https://www.w3.org/TR/CSP3/#framework-directive-source-list */
+/** Sources for content security policies: https://www.w3.org/TR/CSP3/#framework-directive-source-list */
 export interface ConsoleSources {
-  /** The console: its origin or, where that is not known, `'self'`, which older browsers do not apply to sandboxed frames. */
+  /** The console's origin or, if unknown, `'self'`, which older browsers do not apply to sandboxed frames. */
   readonly console: string;
   /** The origin of the S3 API. */
   readonly endpoint: string;
@@ -34,7 +34,7 @@ const pagePolicy = ({ endpoint }: ConsoleSources): Directives => ({
   'style-src': `'self'`,
   'img-src': `'self'`,
   'connect-src': `'self' ${endpoint}`,
-  // Downloads begin in hidden frames: the page itself would have to be left.
+  // Downloads start in hidden frames, since the page itself would otherwise be left.
   'frame-src': `'self' ${endpoint}`,
   'worker-src': `'self'`,
   'base-uri': `'none'`,
@@ -62,7 +62,7 @@ const previewPolicy = ({ console }: ConsoleSources): Directives => {
   };
 };
 
-/** The headers of everything that is answered where the console is, errors included. */
+/** The headers of all responses from the console's origin, including errors. */
 export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -83,12 +83,12 @@ export function securityHeaders(path: string, sources: ConsoleSources): Security
     'Content-Security-Policy': Object.entries(directives)
       .map(([name, value]) => `${name} ${value}`)
       .join('; '),
-    // To a sandboxed frame, whose origin is opaque, everything here is of another one.
+    // For a sandboxed frame, whose origin is opaque, everything here is cross-origin.
     'Cross-Origin-Resource-Policy': isPreview ? 'cross-origin' : 'same-origin',
   };
 }
 
-/** Returns for how long browsers may use a file without asking again: for good if its name says what is in it. */
+/** Returns how long browsers may cache a file without revalidation: forever if its name depends on its content. */
 export function cacheControl(path: string): string {
   return path.startsWith(hashedFolder) ? 'public, max-age=31536000, immutable' : 'no-cache';
 }

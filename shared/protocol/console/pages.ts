@@ -1,12 +1,12 @@
-/** The file that the browser opens for every page of the console. */
+/** The file for every page of the console. */
 export const consoleIndex = '/index.html';
 
-/** Folders of files that are not pages: one that is missing there is missing. */
+/** Folders that contain files only: a missing file there is not a page. */
 const foldersOfFiles = ['/assets/', '/preview/'];
 
 /**
- * Returns the file of the console that a path stands for. The console is one page, which shows what its address says: any other
- * path but those of files leads to it. Written in what CloudFront Functions know, since the cloud does the same there.
+ * Returns the console's file for a path. The console is a single-page application: any path that is not a file leads to
+ * its page. Uses only what CloudFront Functions support, since the same code runs there.
  * @param path raw, without the query
  */
 export function consoleFile(path: string): string {

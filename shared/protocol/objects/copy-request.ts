@@ -8,15 +8,15 @@ import { etagOf, versionIdOf, type Version } from '../../metadata/objects/versio
 import type { Question } from '../../access/authorise.ts';
 import type { RequestView } from '../authorisation/request-view.ts';
 
-/** The source of CopyObject or UploadPartCopy with the conditions on it. */
+/** The source of CopyObject or UploadPartCopy with its conditions. */
 export interface CopyRequest {
   readonly source: CopySource;
   readonly sourceConditions: Preconditions;
-  /** The project that the client expects the source's bucket to be of. */
+  /** The project that should own the source's bucket according to the client. */
   readonly expectedOwner: string | undefined;
 }
 
-/** @throws S3Error as parseCopySource does */
+/** Reads the source of a copy. @throws S3Error as parseCopySource does */
 export function parseCopyRequest(fields: Fields): CopyRequest {
   const source = parseCopySource(fields.get('x-amz-copy-source') ?? '');
   if (source.versionId !== undefined) checkVersionId(source.versionId);
@@ -27,21 +27,21 @@ export function parseCopyRequest(fields: Fields): CopyRequest {
   };
 }
 
-/** Whoever copies must be allowed to read the source. */
+/** Returns the question whether the caller may read the source. */
 export function sourceQuestion({ bucket, key, versionId }: CopySource): Question {
   if (versionId === undefined) return { action: 'GetObject', bucket, key };
   return { action: 'GetObjectVersion', bucket, key, versionId };
 }
 
-/** Whoever takes the tags along must be allowed to read them. Asked once it is known that there are any, as S3 does. */
+/** Returns the question whether the caller may read the source's tags. Asked only if it has any, as in S3. */
 export function sourceTagsQuestion({ bucket, key, versionId }: CopySource): Question {
   if (versionId === undefined) return { action: 'GetObjectTagging', bucket, key };
   return { action: 'GetObjectVersionTagging', bucket, key, versionId };
 }
 
 /**
- * The version to copy.
- * @throws S3Error AccessDenied (another owner than expected), NoSuchKey, InvalidRequest (a delete marker by its id),
+ * Returns the version to copy.
+ * @throws S3Error AccessDenied (unexpected owner), NoSuchKey, InvalidRequest (a delete marker by its id),
  *   PreconditionFailed
  */
 export async function findSource(
@@ -65,12 +65,12 @@ export async function findSource(
   return version;
 }
 
-/** `x-amz-copy-source-version-id`, where the source's bucket has versions. */
+/** Returns `x-amz-copy-source-version-id` if the source's bucket has versions. */
 export function sourceVersionFields(bucket: Bucket, version: Version): readonly (readonly [string, string])[] {
   return bucket.versioning === 'off' ? [] : [['x-amz-copy-source-version-id', versionIdOf(version)]];
 }
 
-/** Reads x-amz-metadata-directive and its like. @throws S3Error InvalidArgument */
+/** Reads x-amz-metadata-directive and similar headers. @throws S3Error InvalidArgument */
 export function parseDirective(fields: Fields, name: string): 'COPY' | 'REPLACE' {
   const value = fields.get(name);
   if (value === undefined || value === 'COPY') return 'COPY';

@@ -8,11 +8,11 @@ import type { Settings } from '../operation.ts';
 import { unsupportedHeader } from '../unsupported.ts';
 
 /*
- * Server-side encryption with a customer's key (SSE-C) and with the service's (SSE-S3, `AES256`).
+ * Server-side encryption with a customer's key (SSE-C) or the service's key (SSE-S3, `AES256`).
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/ServerSideEncryptionCustomerKeys.html
  */
 
-/** A key that came with a request. It is never stored or logged. */
+/** A customer's key in a request. Never stored or logged. */
 export interface CustomerKey {
   /** 32 bytes. */
   readonly key: Uint8Array;
@@ -20,7 +20,7 @@ export interface CustomerKey {
   readonly md5: string;
 }
 
-/** What an upload asks for. */
+/** The encryption that an upload asks for. */
 export type WantedEncryption =
   | { readonly kind: 'none' }
   | { readonly kind: 'managed' }
@@ -29,7 +29,7 @@ export type WantedEncryption =
 const managedField = 'x-amz-server-side-encryption';
 const customerFields = `${managedField}-customer-`;
 
-/** The part of a request that says how it came: keys travel over TLS only, but for tests on one machine. */
+/** The connection of a request: keys must be sent over TLS, except in tests on one machine. */
 interface Channel {
   readonly fields: Fields;
   readonly secure: boolean;
@@ -38,21 +38,21 @@ interface Channel {
 }
 
 /**
- * What a request says in headers, whose values are judged at the first call: by `act`, when policies, which know the headers as they
- * were sent, have had their say. So a Deny of a wrong value is 403.
+ * Header values that are validated on the first call: by `act`, after policies, which see the headers as sent. A Deny
+ * of an invalid value is therefore a 403.
  */
 export type Unvalidated<Value> = () => Value;
 
 /**
  * Reads the encryption that an upload asks for.
- * @returns a function that throws S3Error as the table of SSE faults says, NotImplemented for KMS
+ * @returns a function that throws the S3Error for the fault, NotImplemented for KMS
  */
 export function readWantedEncryption(channel: Channel): Unvalidated<WantedEncryption> {
   return remembered(() => parseWantedEncryption(channel));
 }
 
 /**
- * Reads a customer's key: all three of its headers, or none.
+ * Reads a customer's key, whose three headers must all be present, or none.
  * @param prefix `x-amz-copy-source-` for the key of a copy's source
  * @returns a function that throws S3Error InvalidRequest, InvalidEncryptionAlgorithmError, InvalidArgument
  */
@@ -135,7 +135,7 @@ function isLoopback(address: string): boolean {
 }
 
 /**
- * The encryption of a new object: what its request asks for, else the bucket's default.
+ * Returns the encryption of a new object: from its request, or otherwise the bucket's default.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-encryption.html
  * @throws S3Error AccessDenied, as {@link checkNotBlocked}
  */
@@ -145,7 +145,7 @@ export function encryptionIn({ encryption }: BucketSettings, wanted: WantedEncry
 }
 
 /**
- * Refuses to write with a customer's key where the bucket blocks that.
+ * Refuses writes with a customer's key if the bucket blocks them.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/blocking-unblocking-s3-c-encryption-gpb.html
  * @throws S3Error AccessDenied
  */
@@ -153,18 +153,18 @@ export function checkNotBlocked({ encryption }: BucketSettings, kind: WantedEncr
   if (kind === 'customer' && encryption?.blockedTypes?.includes('SSE-C')) throw new S3Error('AccessDenied');
 }
 
-/** The key that an upload is to be encrypted with. */
+/** Returns the key to encrypt an upload with. */
 export function wantedKey(wanted: WantedEncryption): WantedKey {
   return wanted.kind === 'customer' ? wanted.customer.key : wanted.kind === 'managed' ? 'managed' : undefined;
 }
 
-/** The customer's key that came with an upload, to be named in its answer. */
+/** Returns the customer's key in an upload, for the headers of its response. */
 export function customerOf(wanted: WantedEncryption): CustomerKey | undefined {
   return wanted.kind === 'customer' ? wanted.customer : undefined;
 }
 
 /**
- * Whether a request brings what a version's bytes need.
+ * Checks that a request has the key that a version needs.
  * @throws S3Error InvalidRequest: a key that is missing, wrong, or not applicable
  */
 export function checkCustomerKey(record: EncryptionRecord | undefined, customer: CustomerKey | undefined): void {
@@ -187,7 +187,7 @@ export function checkCustomerKey(record: EncryptionRecord | undefined, customer:
 
 type Field = readonly [name: string, value: string];
 
-/** What an answer says of a version's encryption. */
+/** Returns the response headers about a version's encryption. */
 export function encryptionFields(
   record: EncryptionRecord | undefined,
   customer: CustomerKey | undefined,

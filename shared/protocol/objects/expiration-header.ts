@@ -7,17 +7,20 @@ import type { Services, Settings } from '../operation.ts';
 
 type Field = readonly [name: string, value: string];
 
-/** The field that tells of a current version when it will expire; none if it will not, or so late that no date can say it. */
+/**
+ * Returns the expiration header of a current version; none if it does not expire, or not within the range of HTTP
+ * dates.
+ */
 export type ExpirationFields = (key: string, version: Version, tags: Tags) => readonly Field[];
 
-/** How rules count days here: what the fields promise is what happens. */
+/** Returns the calendar of the lifecycle rules, so that the headers match the actual expiration. */
 function calendarOf({ lifecycleDaySeconds }: Settings): Calendar {
   return lifecycleDaySeconds === undefined ? realDays : shortDays(lifecycleDaySeconds);
 }
 
 /**
- * Reads what {@link ExpirationFields} go by: nothing, if the bucket has no rules. To be called before a commit, so that nothing can fail
- * after it.
+ * Reads what {@link ExpirationFields} needs: nothing if the bucket has no rules. To be called before a commit, so that
+ * nothing can fail after it.
  *
  * `x-amz-expiration: expiry-date="Fri, 23 Dec 2026 00:00:00 GMT", rule-id="the id, percent-encoded"`, as in
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
@@ -39,8 +42,8 @@ export async function readExpirations(
 }
 
 /**
- * The fields that tell of an open upload when a rule will abort it, and which: `x-amz-abort-date: Fri, 23 Dec 2026 00:00:00 GMT` and
- * `x-amz-abort-rule-id`, percent-encoded. None if nothing will, or so late that no date can say it.
+ * Returns the headers about the rule that will abort an open upload: `x-amz-abort-date: Fri, 23 Dec 2026 00:00:00 GMT`
+ * and `x-amz-abort-rule-id`, percent-encoded. Returns none if no rule applies, or not within the range of HTTP dates.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html
  */
 export async function readAbortion(

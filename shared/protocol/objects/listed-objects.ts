@@ -13,7 +13,7 @@ interface Deps {
   readonly bucket: Bucket;
 }
 
-/** The rows of a listing of objects as its document shows them. */
+/** Returns the entries of a listing of objects. */
 export async function listedObjects(
   rows: readonly ListedCurrentVersion[],
   deps: Deps,
@@ -24,7 +24,7 @@ export async function listedObjects(
   return rows.map(({ key, currentVersion }) => listed(key, currentVersion, owner));
 }
 
-/** The rows of a listing of versions as its document shows them. */
+/** Returns the entries of a listing of versions. */
 export async function listedVersions(rows: readonly ListedRow[], deps: Deps): Promise<readonly ListedVersion[]> {
   const owners = rows.map(({ version }) => version.owner);
   const owner = await shownOwners(owners, deps);
@@ -34,7 +34,7 @@ export async function listedVersions(rows: readonly ListedRow[], deps: Deps): Pr
   });
 }
 
-/** The owners as they count in the bucket, by those that are stored. */
+/** Returns the effective owners by the stored ones. */
 async function shownOwners(ids: readonly string[], { projects, bucket }: Deps): Promise<(id: string) => Owner> {
   const shown = (id: string): string => ownerIn(bucket, id);
   const ownerOf = await ownersOf(ids.map(shown), projects);

@@ -5,16 +5,16 @@ import type { Fields } from '../../http/message.ts';
 
 const prefix = 'x-amz-checksum-';
 
-/** What CompleteMultipartUpload says that the checksum of the whole object is. */
+/** The checksum of the whole object according to CompleteMultipartUpload. */
 export interface ExpectedChecksum extends Pick<Checksum, 'algorithm' | 'value'> {
   /** The name of the header. */
   readonly name: string;
-  /** x-amz-checksum-type, upper case. */
+  /** x-amz-checksum-type in upper case. */
   readonly type: string | undefined;
 }
 
 /**
- * Reads x-amz-checksum-* and x-amz-checksum-type where they are of the object, not of the body.
+ * Reads x-amz-checksum-* and x-amz-checksum-type where they are for the object, not for the body.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html
  *
  * @throws S3Error InvalidRequest
@@ -28,18 +28,18 @@ export function parseExpectedChecksum(fields: Fields): ExpectedChecksum | undefi
   }
   const [one] = found;
   if (one === undefined) return undefined;
-  // A composite one may show how many parts it is of.
+  // A composite checksum may end with the number of its parts.
   const value = parseDigest(one.algorithm, fields.get(one.name)!.replace(/-\d{1,5}$/, ''));
   if (value === undefined) throw invalidRequest(`Value for ${one.name} header is invalid.`);
   return { ...one, value, type: fields.get(`${prefix}type`)?.toUpperCase() };
 }
 
-/** @throws S3Error InvalidRequest (a checksum of another kind than the object has), BadDigest */
+/** Compares checksums. @throws S3Error InvalidRequest (another algorithm or type than the object's), BadDigest */
 export function checkExpectedChecksum(expected: ExpectedChecksum | undefined, actual: Checksum | undefined): void {
   if (expected === undefined) return;
   const { algorithm, name, type, value } = expected;
   if (actual?.algorithm !== algorithm || (type !== undefined && type !== actual.type)) {
-    throw invalidRequest(`The ${name} header is of another kind than the checksum of the upload.`);
+    throw invalidRequest(`The ${name} header does not match the type of the upload's checksum.`);
   }
   if (Buffer.compare(value, actual.value) === 0) return;
   throw new S3Error('BadDigest', {

@@ -8,7 +8,7 @@ import { etagOf, versionIdOf, type ObjectAttributes, type Version } from '../../
 
 type Field = readonly [name: string, value: string];
 
-/** What GET and HEAD answer about a version, whatever part of it is asked for. */
+/** Returns the response headers of GET and HEAD for a version, whichever part of it is requested. */
 export function objectFields(version: Version, { headers, metadata, tags }: ObjectAttributes): Field[] {
   const fields: Field[] = [
     ['last-modified', formatHttpDate(version.lastModified)],
@@ -32,7 +32,7 @@ export function objectFields(version: Version, { headers, metadata, tags }: Obje
   return [...fields, ...metadataFields(metadata)];
 }
 
-/** User metadata that no header can hold, as some was once stored, is counted instead: `x-amz-missing-meta`, as in S3. */
+/** Returns the user metadata. Stored metadata that cannot be a header is counted in `x-amz-missing-meta`, as in S3. */
 function metadataFields(metadata: ObjectAttributes['metadata']): Field[] {
   const entries = Object.entries(metadata);
   const fields = entries
@@ -42,7 +42,7 @@ function metadataFields(metadata: ObjectAttributes['metadata']): Field[] {
   return missing === 0 ? fields : [...fields, ['x-amz-missing-meta', String(missing)]];
 }
 
-/** `x-amz-checksum-<algorithm>` and its type. A composite one shows how many parts it is of. */
+/** Returns `x-amz-checksum-<algorithm>` and its type. A composite checksum ends with the number of its parts. */
 export function checksumFields(checksum: Checksum | undefined, partCount?: number): Field[] {
   if (checksum === undefined) return [];
   const { algorithm, value, type } = checksum;
@@ -63,10 +63,11 @@ const overridable = [
 ] as const;
 
 /**
- * The `response-*` parameters of a GET or HEAD: each replaces a header of a successful answer.
+ * Reads the `response-*` parameters of a GET or HEAD, each of which replaces a header of a successful response.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
  *
- * @throws S3Error InvalidRequest for an unsigned request, or for control characters, which would let a link inject headers
+ * @throws S3Error InvalidRequest for an unsigned request, or for control characters, which would let a link inject
+ *   headers
  */
 export function responseOverrides(query: Query, signed: boolean): ReadonlyMap<string, string> {
   const overrides = new Map<string, string>();
@@ -78,7 +79,7 @@ export function responseOverrides(query: Query, signed: boolean): ReadonlyMap<st
         message: 'Request specific response headers cannot be used for anonymous GET requests.',
       });
     }
-    // eslint-disable-next-line no-control-regex -- control characters are what is refused
+    // eslint-disable-next-line no-control-regex -- matches control characters on purpose
     if (/[\u0000-\u001f\u007f]/.test(value)) {
       throw new S3Error('InvalidRequest', { message: `response-${name} must not contain control characters.` });
     }
@@ -87,7 +88,7 @@ export function responseOverrides(query: Query, signed: boolean): ReadonlyMap<st
   return overrides;
 }
 
-/** The fields with some of them replaced or added. */
+/** Returns the fields with some of them replaced or added. */
 export function overridden(fields: readonly Field[], overrides: ReadonlyMap<string, string>): Field[] {
   if (overrides.size === 0) return [...fields];
   return [...fields.filter(([name]) => !overrides.has(name)), ...overrides];

@@ -12,7 +12,7 @@ import { readExpirations } from './expiration-header.ts';
 import { checksumFields, objectFields, overridden } from './object-headers.ts';
 import type { Answer, Context, Services } from '../operation.ts';
 
-/** What a GET or HEAD asks for, of an object or of a page of a website. */
+/** The input of a GET or HEAD, of an object or of a website's page. */
 export interface ReadInput {
   readonly bucket: string;
   readonly key: string;
@@ -26,25 +26,25 @@ export interface ReadInput {
   readonly overrides: ReadonlyMap<string, string>;
 }
 
-/** What is answered, before the bytes. */
+/** The result of a read, before the bytes. */
 export interface ReadOutput {
   readonly version: Version;
   readonly objectAttributes: ObjectAttributes;
   readonly notModified: boolean;
   readonly stretch: Stretch;
-  /** The field that says when it will expire, if it will. */
+  /** The header about its expiration, if it expires. */
   readonly expiration: readonly (readonly [name: string, value: string])[];
 }
 
-/** What of the bytes is answered, and their checksum if they have one of their own. */
+/** The requested part of the bytes, with its own checksum if it has one. */
 interface Stretch {
-  /** Undefined: the whole. */
+  /** Undefined: all bytes. */
   readonly range: ByteRange | undefined;
   readonly checksum: Checksum | undefined;
 }
 
 /**
- * Judges the customer's key, conditions and range against a version that was found, and that the caller may read.
+ * Evaluates the customer's key, conditions and range for a version that exists and that the caller may read.
  * @throws S3Error InvalidRequest (its key), PreconditionFailed, InvalidPart, InvalidRange
  */
 export async function judgeFound(
@@ -77,7 +77,7 @@ function whole({ checksum }: Version): Stretch {
   return { range: undefined, checksum };
 }
 
-/** One part of a multipart object; an object that was uploaded at once is its own first part. */
+/** Returns one part of a multipart object. Any other object consists of one part. */
 async function partOf(version: Version, number: number, contents: Contents): Promise<Stretch> {
   const part = await contents.part(version, number);
   if (part === undefined) {
@@ -87,7 +87,7 @@ async function partOf(version: Version, number: number, contents: Contents): Pro
   return { range: size === 0 ? undefined : { first: firstByte, last: firstByte + size - 1 }, checksum };
 }
 
-/** The bytes that are answered, if any are. */
+/** Opens the requested bytes, if there are any to return. */
 export async function openFound(
   { version, notModified, stretch }: ReadOutput,
   { customer }: Pick<ReadInput, 'customer'>,
@@ -96,7 +96,7 @@ export async function openFound(
   return notModified ? undefined : contents.read(version, stretch.range, customer()?.key);
 }
 
-/** Status and fields of the answer, as GET and HEAD have them alike. */
+/** Renders the status and headers that GET and HEAD share. */
 export function renderRead(output: ReadOutput, input: ReadInput): Answer {
   const { version, objectAttributes, expiration, notModified, stretch } = output;
   if (notModified) {

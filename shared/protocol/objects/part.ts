@@ -7,7 +7,7 @@ import { noSuchUpload, type Part, type Upload } from '../../metadata/uploads/upl
 import type { Uploads } from '../../metadata/uploads/uploads.ts';
 import type { StoredBody } from '../bodies/store-body.ts';
 
-/** @throws S3Error InvalidArgument if it is missing or empty */
+/** Reads the upload id. @throws S3Error InvalidArgument if it is missing or empty */
 export function requireUploadId(query: Query): string {
   const uploadId = query.get('uploadId');
   if (!uploadId)
@@ -16,14 +16,14 @@ export function requireUploadId(query: Query): string {
 }
 
 /**
- * An upload is added to and completed by the project that began it. For others it does not exist, whatever they may write.
+ * Checks that the caller's project initiated an upload. For others it does not exist, whatever they may write.
  * @throws S3Error NoSuchUpload
  */
 export function checkInitiator(upload: Upload, caller: Caller): void {
   if (caller.kind !== 'user' || caller.project.id !== upload.initiator) throw noSuchUpload(upload.id);
 }
 
-/** @throws S3Error InvalidArgument for what is not from 1 to the maximum */
+/** Reads a part number. @throws S3Error InvalidArgument unless it is from 1 to the maximum */
 export function parsePartNumber(query: Query, maximum: number): number {
   const value = query.get('partNumber') ?? '';
   const number = /^\d{1,9}$/.test(value) ? Number(value) : 0;
@@ -34,7 +34,7 @@ export function parsePartNumber(query: Query, maximum: number): number {
 }
 
 /**
- * An upload with a checksum algorithm takes parts that bring a checksum of it.
+ * Checks that a part has a checksum of the upload's algorithm.
  * @throws S3Error InvalidRequest
  */
 export function checkPartChecksum(expected: ChecksumAlgorithm | undefined, actual: Checksum | undefined): void {
@@ -49,20 +49,20 @@ interface PartDeps {
   readonly uploads: Uploads;
   readonly authorisation: ObjectAuthorisation;
   readonly upload: Upload;
-  /** Of the part. */
+  /** The number of the part. */
   readonly number: number;
 }
 
 /**
  * Records a body as a part of an upload.
- * @throws S3Error as {@link Uploads.addPart}; the bytes stay then, for the finisher of the upload
+ * @throws S3Error as {@link Uploads.addPart}; the bytes then stay, and completing or aborting the upload removes them
  */
 export async function addPart(stored: StoredBody, { uploads, authorisation, upload, number }: PartDeps): Promise<Part> {
   const { size, md5, checksum, blob } = stored;
   try {
     return await uploads.addPart(authorisation, upload, { number, size, md5, checksum, blob });
   } catch (error) {
-    // Into a bucket that is gone nothing was written.
+    // Nothing was written to a bucket that no longer exists.
     if (error instanceof S3Error && error.code === 'NoSuchBucket') await stored.discard();
     else stored.abandon();
     throw error;

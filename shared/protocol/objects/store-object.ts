@@ -23,19 +23,19 @@ import { storeBody, type StoredBody } from '../bodies/store-body.ts';
 import type { UploadHeaders } from './upload-headers.ts';
 import { writeGuard } from './write-guard.ts';
 
-/** An object that comes in one request: by PutObject, or with the form of PostObject. */
+/** An object uploaded in one request: PutObject, or PostObject with its form. */
 export interface Upload {
   readonly headers: UploadHeaders;
   readonly encryption: Unvalidated<WantedEncryption>;
   readonly conditions: Preconditions;
-  /** What the client says that the MD5 of the bytes is, in hex. */
+  /** The MD5 of the bytes in hex, according to the client. */
   readonly expectedEtag?: string | undefined;
 }
 
 /** An upload that is durable and visible. */
 export interface StoredObject extends Pick<StoredBody, 'md5' | 'checksum'> {
   readonly version: Version;
-  /** The field that says when it will expire, if it will. */
+  /** The header about its expiration, if it expires. */
   readonly expiration: readonly (readonly [name: string, value: string])[];
 }
 
@@ -47,8 +47,9 @@ interface Deps extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'proj
 }
 
 /**
- * Stores the bytes of an upload, and then the object that has them.
- * @throws S3Error as {@link readWantedEncryption} and {@link encryptionIn} say, QuotaExceeded, as {@link storeBody} and {@link grantsOfUpload}, UnprocessableEntity, PreconditionFailed and NoSuchKey (conditions); nothing is left then
+ * Stores the bytes of an upload, and then the object.
+ * @throws S3Error as {@link readWantedEncryption}, {@link encryptionIn}, {@link storeBody} and {@link grantsOfUpload},
+ *   QuotaExceeded, UnprocessableEntity, PreconditionFailed and NoSuchKey (conditions); leaves nothing then
  */
 export async function storeObject(upload: Upload, deps: Deps): Promise<StoredObject> {
   const { bucket, payload, quotas } = deps;
@@ -104,7 +105,7 @@ async function storeReserved(
   }
 }
 
-/** What the answer to an upload says of the object in its header fields. */
+/** Returns the response headers of an upload. */
 export function storedFields(
   { version, md5, checksum, expiration }: StoredObject,
   { encryption }: Upload,

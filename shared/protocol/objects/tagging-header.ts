@@ -4,7 +4,7 @@ import { Query } from '../../http/query.ts';
 import { checkTags, type TagLimits } from '../../xml/tagging.ts';
 
 /**
- * Reads x-amz-tagging, `k1=v1&k2=v2` in form encoding.
+ * Reads x-amz-tagging: `k1=v1&k2=v2` in form encoding.
  * @throws S3Error InvalidTag, InvalidArgument
  */
 export function parseTaggingHeader(

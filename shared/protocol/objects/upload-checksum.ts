@@ -2,15 +2,15 @@ import { checksumAlgorithms, type ChecksumAlgorithm, type ChecksumType } from '.
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Fields } from '../../http/message.ts';
 
-/** The checksum that an upload in parts will have. */
+/** The checksum of a multipart upload. */
 export interface UploadChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly type: ChecksumType;
 }
 
 /**
- * Reads x-amz-checksum-algorithm and x-amz-checksum-type. CRC64NVME exists of whole objects only, SHA only of parts; the
- * other CRCs of either, and of parts unless asked for otherwise.
+ * Reads x-amz-checksum-algorithm and x-amz-checksum-type. CRC64NVME supports whole objects only, SHA only composite
+ * checksums; the other CRCs support both, composite by default.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
  *
  * @throws S3Error InvalidRequest
@@ -47,7 +47,7 @@ export function parseAskedChecksum(fields: Fields): ChecksumAlgorithm | undefine
   return algorithm;
 }
 
-/** The types an algorithm can have for an object in parts, the default first. */
+/** Returns the types that an algorithm supports for multipart objects, the default first. */
 export function possibleTypes(algorithm: ChecksumAlgorithm): readonly ChecksumType[] {
   if (algorithm === 'CRC64NVME') return ['FULL_OBJECT'];
   return algorithm.startsWith('SHA') ? ['COMPOSITE'] : ['COMPOSITE', 'FULL_OBJECT'];

@@ -8,25 +8,26 @@ import type { ContentHeaders, ObjectAttributes } from '../../metadata/objects/ve
 import { tagLimits, type Limits } from '../limits.ts';
 import { parseTaggingHeader } from './tagging-header.ts';
 
-/** What an upload says about the object beside its bytes. */
+/** The headers of an upload that describe the object. */
 export interface UploadHeaders {
   readonly contentType: string | undefined;
   readonly storageClass: StorageClass;
   readonly headers: ObjectAttributes['headers'];
   readonly metadata: ObjectAttributes['metadata'];
   readonly tags: ObjectAttributes['tags'];
-  /** The ACL it is to have; undefined: private. */
+  /** The requested ACL. Undefined: private. */
   readonly acl: AskedAcl | undefined;
 }
 
 const metadataPrefix = 'x-amz-meta-';
 
 /**
- * Reads what is kept with an object and echoed by GET and HEAD: content headers as they were sent, and user metadata.
+ * Reads the headers that are stored with an object and returned by GET and HEAD: content headers as sent, and user
+ * metadata.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
  *
- * @throws S3Error MetadataTooLarge, InvalidArgument (metadata that no header can hold), InvalidStorageClass, InvalidRedirectLocation,
- *   and as parseAclHeaders does
+ * @throws S3Error MetadataTooLarge, InvalidArgument (metadata that no header can hold), InvalidStorageClass,
+ *   InvalidRedirectLocation, and as parseAclHeaders does
  */
 export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders {
   return {
@@ -59,7 +60,10 @@ function present(
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 }
 
-/** `aws-chunked` frames the request, it does not encode the content. The rest is kept as it was written. */
+/**
+ * Removes `aws-chunked`, which is the framing of the request, not an encoding of the content. Keeps the rest as
+ * written.
+ */
 function storedEncoding(value: string | undefined): string | undefined {
   const kept = value
     ?.split(',')
@@ -71,14 +75,14 @@ function storedEncoding(value: string | undefined): string | undefined {
 
 function redirectLocation(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  // Control characters are what is refused: the value becomes a header.
+  // Rejects control characters on purpose: the value becomes a header.
   // eslint-disable-next-line no-control-regex
   const isFine = /^(?:\/|https?:\/\/)[^\u0000-\u001f\u007f]*$/.test(value) && value.length <= 2048;
   if (!isFine) throw new S3Error('InvalidRedirectLocation');
   return value;
 }
 
-/** The limit counts the bytes of names and values, without the prefix. */
+/** Reads user metadata. The limit counts the bytes of names and values, without the prefix. */
 function readMetadata(fields: Fields, maximum: number): Record<string, string> {
   const metadata: Record<string, string> = {};
   let size = 0;
@@ -86,7 +90,7 @@ function readMetadata(fields: Fields, maximum: number): Record<string, string> {
     if (!name.startsWith(metadataPrefix) || name === metadataPrefix) continue;
     const short = name.slice(metadataPrefix.length);
     const value = fields.all(name).map(trimBlanks).join(',');
-    // It is to be sent back, whatever way it came in.
+    // Metadata must be valid in response headers, whatever way it came in.
     if (!isFieldName(name) || !isFieldValue(value)) throw invalidArgument(name, value);
     size += short.length + value.length;
     Object.defineProperty(metadata, short, { value, enumerable: true });

@@ -2,13 +2,14 @@ import type { Question } from '../../access/authorise.ts';
 import type { Fields } from '../../http/message.ts';
 
 /**
- * What whoever makes an object must be allowed: to put it, and to give it the tags and the ACL that the request gives it.
- * An ACL of `private` is what an object has anyway.
+ * Returns the questions about creating an object: whether the caller may put it, and set the requested tags and ACL. An
+ * ACL of `private` is the default and needs no permission.
  *
- * Whoever uploads needs to be allowed the first, as in Ceph RGW, and not to be denied the others; a copy needs all of them.
+ * An upload needs to be allowed the first and not to be denied the others, as in Ceph RGW; a copy needs to be allowed
+ * all of them.
  *
- * @param fields the header fields, or what a form says in their place
- * @param tags those that the object will have because the request says so
+ * @param fields the header fields, or the form's fields in their place
+ * @param tags that the request gives to the object
  */
 export function uploadQuestions(
   { bucket, key }: { readonly bucket: string; readonly key: string },

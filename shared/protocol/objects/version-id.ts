@@ -1,7 +1,7 @@
 import type { Query } from '../../http/query.ts';
 import { checkVersionId } from '../../metadata/objects/version-id.ts';
 
-/** The `versionId` parameter, if it is there. @throws S3Error InvalidArgument */
+/** Reads the `versionId` parameter, if present. @throws S3Error InvalidArgument */
 export function parseVersionId(query: Query): string | undefined {
   const versionId = query.get('versionId');
   if (versionId !== undefined) checkVersionId(versionId);

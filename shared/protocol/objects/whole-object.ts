@@ -3,8 +3,8 @@ import type { Query } from '../../http/query.ts';
 import { requireUploadId } from './part.ts';
 
 /**
- * Writing an object writes all of it, as a version of its own: it takes neither a part number nor a version id. Who names a part and no
- * upload has lost the id of it, and would have the object replaced by its part.
+ * Refuses a part number or a version id in a write of a whole object, which always creates a version. A request with a
+ * part number but no upload id has lost the id, and would replace the object by one part.
  * @throws S3Error InvalidArgument
  */
 export function refuseSelection(query: Query): void {

@@ -9,7 +9,10 @@ import {
 import type { Guard } from '../../metadata/objects/new-version.ts';
 import { etagOf, type Version } from '../../metadata/objects/versions.ts';
 
-/** The If-* conditions of a write as the guard of its commit; undefined if there are none, and nothing need be read. */
+/**
+ * Returns the If-* conditions of a write as the guard of its commit; undefined if there are none, so that nothing need
+ * be read.
+ */
 export function writeGuard(conditions: Preconditions): Guard | undefined {
   if (!isConditionalWrite(conditions)) return undefined;
   return (current) => {
@@ -18,7 +21,7 @@ export function writeGuard(conditions: Preconditions): Guard | undefined {
   };
 }
 
-/** As {@link writeGuard}, for a DELETE. */
+/** Returns the conditions of a DELETE as {@link writeGuard} does. */
 export function deleteGuard(conditions: DeleteConditions): Guard | undefined {
   if (Object.values(conditions).every((condition) => condition === undefined)) return undefined;
   return (current) => {

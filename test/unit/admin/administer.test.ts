@@ -93,21 +93,21 @@ describe('administration', () => {
   });
 
   it.each([
-    ['key make', {}, 'there is no command "key make"'],
-    ['toString', {}, 'there is no command "toString"'],
-    ['customer create', {}, 'customer create: customer must be a text'],
-    ['customer create', { customer: '' }, '"" is no name'],
-    ['link list', { bucket: 'b', key: '' }, 'link list: key must be a text, and not an empty one'],
-    ['user create', { user: 'a:b@c', without: 'monitoring' }, 'user create: without must be a list of texts'],
-    ['quota set project', { project: 'a@b', buckets: 'many' }, 'buckets must be a whole number, not below 0, or "def'],
-    ['alarm put', { bucket: 'b', alarm: 'a', fields: { Metric: 1 } }, 'fields must be names with texts'],
-    ['metrics show', { bucket: 'b', metric: 'Size', statistic: 'Sum', last: 1 }, 'there is no metric "Size"'],
+    ['key make', {}, 'unknown command "key make"'],
+    ['toString', {}, 'unknown command "toString"'],
+    ['customer create', {}, 'customer create: customer must be a string'],
+    ['customer create', { customer: '' }, '"" is not a valid customer name'],
+    ['link list', { bucket: 'b', key: '' }, 'link list: key must be a string that is not empty'],
+    ['user create', { user: 'a:b@c', without: 'monitoring' }, 'user create: without must be a list of strings'],
+    ['quota set project', { project: 'a@b', buckets: 'many' }, 'buckets must be a whole number of at least 0, or "def'],
+    ['alarm put', { bucket: 'b', alarm: 'a', fields: { Metric: 1 } }, 'fields must be an object of strings'],
+    ['metrics show', { bucket: 'b', metric: 'Size', statistic: 'Sum', last: 1 }, 'unknown metric "Size"'],
     ['usage', { project: 'a@b', month: 'may' }, 'there is no project'],
     ['customer create', { customer: 'acme', id: 1 }, 'customer create does not take id'],
     ['key create', { user: 'a:b@c', random: 'yes' }, 'key create: random must be true or false'],
-    ['quota set bucket', { bucket: 'b', bytes: -1 }, 'quota set bucket: bytes must be a whole number, not below 0'],
+    ['quota set bucket', { bucket: 'b', bytes: -1 }, 'quota set bucket: bytes must be a whole number of at least 0'],
     ['quota show bucket', { bucket: 'nowhere' }, 'NoSuchBucket'],
-    ['link create', { bucket: 'b', key: 'k', expiresSeconds: 86_401 }, 'a link lasts 1 to 86400 seconds'],
+    ['link create', { bucket: 'b', key: 'k', expiresSeconds: 86_401 }, 'a link may be valid for 1 to 86400 seconds'],
     ['user show', { user: 'a:b@c' }, 'there is no project'],
   ])('refuses %s %j in words', async (command, given, words) => {
     const answer = await ask(command, given);

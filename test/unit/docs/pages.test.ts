@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
 const pages = [
+  'console/README.md',
   ...readdirSync(root).filter((name) => name.endsWith('.md')),
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -81,6 +82,12 @@ describe('README.md', () => {
     const firstScreen = readme.split('\n').slice(0, 40).join('\n');
     expect(firstScreen).toContain('npm ci && npm start');
     expect(firstScreen).toContain('npm ci && npm test');
+  });
+
+  it('links to every page of docs', () => {
+    const guides = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page));
+    expect(guides.length).toBeGreaterThan(20);
+    expect(guides.filter((page) => !readme.includes(`](${page})`))).toEqual([]);
   });
 
   it('is at most 150 lines', () => {

@@ -46,7 +46,7 @@ describe('the address of a link', () => {
     'https://links.test#a',
     '',
   ])('may not be set to %s', (given) => {
-    expect(() => readPublicUrl(given)).toThrow('An address as clients write it');
+    expect(() => readPublicUrl(given)).toThrow('Must be an http or https URL');
   });
 });
 

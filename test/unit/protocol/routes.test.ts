@@ -64,6 +64,7 @@ describe('the route table', () => {
     ['GET /b?metrics&id=1', 'GetBucketMetricsConfiguration'],
     ['GET /b?metric-data', 'GetMetricData'],
     ['GET /_stillage/health', 'GetHealth'],
+    ['HEAD /_stillage/live', 'GetLiveness'],
     ['GET /_public/abc', 'GetPublicLink'],
   ])('%s is %s', (line, operation) => {
     expect(route(line)).toBe(operation);

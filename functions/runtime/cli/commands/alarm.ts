@@ -7,7 +7,7 @@ import {
 import { metrics, statistics } from '../../../../shared/metadata/monitoring/statistics.ts';
 import type { ShownAlarm } from '../../../admin/alarms.ts';
 import type { Ask } from '../../../admin/commands.ts';
-import { limitOption } from '../limit-option.ts';
+import { limitOfServiceOption } from '../limit-option.ts';
 import { family, verb } from '../command.ts';
 import { recordReport, tableReport, time, type Report } from '../report.ts';
 
@@ -30,12 +30,12 @@ interface PutOptions {
   readonly onInsufficientData: readonly string[];
 }
 
-/** `stillage alarm` */
+/** Returns `stillage alarm`. */
 export function alarmFamily(): Command {
-  return family('alarm', 'alarms of buckets that have monitoring', [
+  return family('alarm', 'Manage alarms of monitored buckets', [
     verb({
       name: 'list',
-      does: 'list the alarms of a bucket',
+      does: 'List the alarms of a bucket',
       operands: [bucketOperand],
       examples: ['alarm list photos', 'alarm list photos --json'],
       act: async (ask, [bucket]) => {
@@ -55,26 +55,26 @@ export function alarmFamily(): Command {
     }),
     verb({
       name: 'show',
-      does: 'show an alarm',
+      does: 'Show an alarm',
       operands: which,
       examples: ['alarm show photos full'],
       act: async (ask, [bucket, alarm]) => report(await ask('alarm show', { bucket: bucket!, alarm: alarm! })),
     }),
     verb<PutOptions>({
       name: 'put',
-      does: 'make an alarm, or change what it watches for',
+      does: 'Create an alarm, or replace its definition',
       operands: which,
       options: putOptions(),
-      service: [limitOption('the limits that the service was started with')],
+      service: [limitOfServiceOption()],
       examples: [
-        'alarm put photos full --threshold 1e12 --on-alarm https://hooks.example.com/full --on-ok log:',
-        'alarm put photos growing --metric NumberOfObjects --threshold 1000000 --period 3600 --evaluation-periods 3',
+        'alarm put photos full --threshold 1e12 --on-alarm https://hooks.example.com/full',
+        'alarm put photos many --metric NumberOfObjects --threshold 1e6 --on-alarm log:',
       ],
       act: (ask, [bucket, alarm], options) => put(ask, bucket!, alarm!, options),
     }),
     verb({
       name: 'history',
-      does: 'tell what happened to an alarm in the last 30 days, the newest first',
+      does: 'Show the history of an alarm in the last 30 days, newest first',
       operands: which,
       examples: ['alarm history photos full'],
       act: async (ask, [bucket, alarm]) => {
@@ -86,19 +86,19 @@ export function alarmFamily(): Command {
             ['TYPE', ({ type }) => type],
             ['SUMMARY', ({ summary }) => summary],
           ],
-          'nothing happened',
+          'no history',
         );
         return { data: entries.map((entry) => ({ ...entry, at: new Date(entry.at).toISOString() })), text };
       },
     }),
     verb({
       name: 'remove',
-      does: 'remove an alarm and its history',
+      does: 'Remove an alarm and its history',
       operands: which,
       examples: ['alarm remove photos full'],
       act: async (ask, [bucket, alarm]) => {
         await ask('alarm remove', { bucket: bucket!, alarm: alarm! });
-        return `${alarm} is removed`;
+        return `removed ${alarm}`;
       },
     }),
   ]);
@@ -107,24 +107,26 @@ export function alarmFamily(): Command {
 function putOptions(): readonly Option[] {
   const list = (value: string, previous: readonly string[]): readonly string[] => [...previous, value];
   const action = (flag: string, state: string): Option =>
-    new Option(`${flag} <action>`, `what is done when it comes into the state ${state}: log: or https://… (repeatable)`)
-      .default([], 'nothing')
+    new Option(`${flag} <action>`, `action on entering ${state}: log: or an https:// URL (repeatable)`)
+      .default([])
       .argParser(list);
   return [
-    new Option('--metric <name>', 'what it watches').choices([...metrics]).default('BucketSizeBytes'),
-    new Option('--statistic <name>', 'how samples become one number').choices([...statistics]).default('Average'),
-    new Option('--comparison <name>', 'when a number breaches the threshold')
+    new Option('--metric <name>', 'metric to watch').choices([...metrics]).default('BucketSizeBytes'),
+    new Option('--statistic <name>', 'statistic of the samples of a period')
+      .choices([...statistics])
+      .default('Average'),
+    new Option('--comparison <name>', 'comparison that breaches the threshold')
       .choices([...comparisonOperators])
       .default('GreaterThanThreshold'),
-    new Option('--threshold <number>', 'bytes, or objects').makeOptionMandatory(),
-    new Option('--period <seconds>', 'the time that one number stands for: a multiple of 300').default('300'),
-    new Option('--evaluation-periods <n>', 'how many of the last periods it looks at').default('1'),
-    new Option('--datapoints-to-alarm <n>', 'how many of them must breach (default: all)'),
-    new Option('--missing-data <word>', 'what periods without samples count as')
+    new Option('--threshold <number>', 'threshold, in bytes or objects (required)').makeOptionMandatory(),
+    new Option('--period <seconds>', 'length of a period in seconds, a multiple of 300').default('300'),
+    new Option('--evaluation-periods <n>', 'number of recent periods to evaluate').default('1'),
+    new Option('--datapoints-to-alarm <n>', 'number of those that must breach').default(undefined, 'all'),
+    new Option('--missing-data <treatment>', 'treatment of periods without samples')
       .choices([...missingDataTreatments])
       .default('missing'),
-    new Option('--description <text>', 'what it is for'),
-    new Option('--no-actions', 'change its state, and tell nobody'),
+    new Option('--description <text>', 'purpose of the alarm'),
+    new Option('--no-actions', 'change its state without actions'),
     action('--on-ok', 'OK'),
     action('--on-alarm', 'ALARM'),
     action('--on-insufficient-data', 'INSUFFICIENT_DATA'),
@@ -150,7 +152,7 @@ async function put(ask: Ask, bucket: string, alarm: string, options: PutOptions)
   const { webhookSecret, ...made } = await ask('alarm put', { bucket, alarm, fields });
   const { data, text } = report(made);
   if (webhookSecret === undefined) return { data, text };
-  const note = `\n\nIts webhooks are signed with this secret, which is shown this once:\n${webhookSecret}`;
+  const note = `\n\nWebhooks are signed with this secret, which is shown only now:\n${webhookSecret}`;
   return { data: { ...(data as object), webhookSecret }, text: text + note };
 }
 
@@ -186,7 +188,7 @@ function conditionOf(definition: AlarmDefinition): string {
   return `${statistic} ${metric} ${symbols[comparison]} ${threshold} in ${datapointsToAlarm} of ${evaluationPeriods} periods of ${period} s`;
 }
 
-/** An alarm for programs. */
+/** Returns an alarm as `--json` prints it. */
 function shown({ name, definition, state, reason, since, created }: ShownAlarm): object {
   const moment = (at: number): string => new Date(at).toISOString();
   return { name, ...definition, state, reason, since: moment(since), created: moment(created) };

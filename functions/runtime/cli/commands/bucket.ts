@@ -6,13 +6,13 @@ import { sizeText } from '../sizes.ts';
 
 type ListedBucket = ResultOf<'bucket list'>['buckets'][number];
 
-/** `stillage bucket` */
+/** Returns `stillage bucket`. */
 export function bucketFamily(): Command {
-  return family('bucket', 'what buckets there are, and what their owners cannot mend', [
+  return family('bucket', 'List buckets, and remove policies that lock out their owners', [
     verb({
       name: 'list',
-      does: 'list the buckets of a project, or of all, with what they hold',
-      operands: [['[project]', 'project@customer, or its canonical id']],
+      does: 'List the buckets of a project, or of all projects, with their size',
+      operands: [['[project]', 'project@customer, or its canonical user id']],
       examples: ['bucket list', 'bucket list shop@acme --json'],
       act: async (ask, [project]) => {
         const projects = project === undefined ? (await ask('project list', {})).map(({ id }) => id) : [project];
@@ -33,7 +33,7 @@ export function bucketFamily(): Command {
     }),
     verb({
       name: 'remove-policy',
-      does: 'take the policy from a bucket, also one that lets nobody change it, and print it',
+      does: 'Remove the policy of a bucket, even if it denies everybody, and print it',
       operands: [['<bucket>', 'name of the bucket']],
       examples: ['bucket remove-policy photos', 'bucket remove-policy photos > policy.json'],
       act: async (ask, [bucket]) => {

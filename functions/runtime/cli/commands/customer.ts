@@ -5,25 +5,25 @@ import { statusColumns, statusOf, suspensions } from '../status.ts';
 
 const which = [['<customer>', 'name of the customer']] as const;
 
-/** `stillage customer` */
+/** Returns `stillage customer`. */
 export function customerFamily(): Command {
-  return family('customer', 'customers: companies, which have projects', [
+  return family('customer', 'Manage customers, which have projects', [
     verb({
       name: 'create',
-      does: 'create a customer',
+      does: 'Create a customer',
       operands: which,
       examples: ['customer create acme'],
       act: async (ask, [name]) => {
         const customer = await ask('customer create', { customer: name! });
         return {
           data: customer,
-          text: `created ${customer.customer}; now: stillage project create <project>@${customer.customer}`,
+          text: `created ${customer.customer}; next: stillage project create <project>@${customer.customer}`,
         };
       },
     }),
     verb({
       name: 'list',
-      does: 'list the customers',
+      does: 'List the customers',
       examples: ['customer list', 'customer list --json'],
       act: async (ask) =>
         tableReport(
@@ -34,7 +34,7 @@ export function customerFamily(): Command {
     }),
     verb({
       name: 'show',
-      does: 'show a customer and its projects',
+      does: 'Show a customer and its projects',
       operands: which,
       examples: ['customer show acme'],
       act: async (ask, [name]) => {
@@ -51,7 +51,7 @@ export function customerFamily(): Command {
     ...suspensions('customer', '<customer>', 'acme', (ask, customer, verb) => ask(`customer ${verb}`, { customer })),
     verb({
       name: 'remove',
-      does: 'remove a customer without projects',
+      does: 'Remove a customer without projects',
       operands: which,
       examples: ['customer remove acme'],
       act: async (ask, [name]) => {

@@ -3,18 +3,18 @@ import { setting } from '../setting.ts';
 import { defaultOptions } from '../../local/settings.ts';
 import { verb } from '../command.ts';
 
-/** `stillage env` */
+/** Returns `stillage env`. */
 export function envCommand(): Command {
   return verb<{ url?: string }>({
     name: 'env',
-    does: 'print a shell rc file for a key, with its secret: service address, account, project, and all that the AWS CLI needs',
-    operands: [['<key id>', 'id of the access key']],
-    options: [setting('--url <url>', 'address of the service (default: as it was set up)', 'URL')],
+    does: 'Print the environment variables of a key for the AWS CLI, with its secret',
+    operands: [['<key id>', 'access key id']],
+    options: [setting('--url <url>', 'endpoint to print', 'URL', undefined, 'that of the service')],
     service: [
-      setting('--host <h>', 'host that the service listens on', 'HOST', defaultOptions.host),
-      setting('--port <n>', 'port that it listens on', 'PORT', String(defaultOptions.port)),
-      setting('--tls-cert <file>', 'set if it serves HTTPS', 'TLS_CERT'),
-      setting('--region <r>', 'region that the service says it is', 'REGION', defaultOptions.region),
+      setting('--host <address>', 'address that the service listens on', 'HOST', defaultOptions.host),
+      setting('--port <n>', 'port that the service listens on', 'PORT', String(defaultOptions.port)),
+      setting('--tls-cert <file>', 'set if the service serves HTTPS', 'TLS_CERT'),
+      setting('--region <name>', 'region of the service', 'REGION', defaultOptions.region),
     ],
     examples: [
       'env STILYOUS4EQOCTROTQOJ > shop.rc && . ./shop.rc && aws s3 ls',
@@ -34,12 +34,17 @@ export function envCommand(): Command {
         AWS_ENDPOINT_URL: endpoint,
       };
       const lines = Object.entries(data).map(([name, value]) => `export ${name}=${quoted(value)}`);
-      return { data, text: [`# ${key.user}, key ${key.accessKeyId}: keep this file to yourself`, ...lines].join('\n') };
+      return {
+        data,
+        text: [`# ${key.user}, key ${key.accessKeyId}. This file contains a secret: keep it private.`, ...lines].join(
+          '\n',
+        ),
+      };
     },
   });
 }
 
-/** A word of the shell that means nothing but itself. */
+/** Quotes a word for the shell, unless it needs no quotes. */
 function quoted(value: string): string {
   return /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -15,21 +15,14 @@ import { startCommand } from './start.ts';
 import { usageCommand } from './usage.ts';
 import { userFamily } from './user.ts';
 
-/** The commands of the program, a file for each family, in the order in which its help shows them. */
-export const families: readonly (() => Command)[] = [
-  startCommand,
-  customerFamily,
-  projectFamily,
-  userFamily,
-  keyFamily,
-  envCommand,
-  quotaFamily,
-  bucketFamily,
-  usageCommand,
-  linkFamily,
-  monitoringFamily,
-  metricsFamily,
-  alarmFamily,
-  runFamily,
-  scrubCommand,
+/** The headings of the program's help, and the commands below each: a file for each family. */
+const groups: readonly (readonly [heading: string, families: readonly (() => Command)[]])[] = [
+  ['Service:', [startCommand, runFamily, scrubCommand]],
+  ['Tenants:', [customerFamily, projectFamily, userFamily, keyFamily, envCommand, quotaFamily, usageCommand]],
+  ['Buckets and objects:', [bucketFamily, linkFamily, monitoringFamily, metricsFamily, alarmFamily]],
 ];
+
+/** The commands of the program, in the order of its help. */
+export const families: readonly (() => Command)[] = groups.flatMap(([heading, members]) =>
+  members.map((make) => () => make().helpGroup(heading)),
+);

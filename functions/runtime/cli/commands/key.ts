@@ -1,29 +1,31 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import type { KeyRecord } from '../../../../shared/metadata/accounts/account-items.ts';
 import type { NewKey } from '../../../../shared/metadata/accounts/key-administration.ts';
+import { second } from '../../../../shared/ports/durations.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { family, verb } from '../command.ts';
+import { duration } from '../durations.ts';
 import { recordReport, tableReport, time, type Report } from '../report.ts';
 import { statusColumns, suspensions } from '../status.ts';
 
-const which = ['<key id>', 'id of the access key'] as const;
+const which = ['<key id>', 'access key id'] as const;
 
-/** `stillage key` */
+/** Returns `stillage key`. */
 export function keyFamily(): Command {
-  return family('key', 'access keys of users: a user may have several', [
+  return family('key', 'Manage access keys of users', [
     verb<{ id?: string; secretFile?: string }>({
       name: 'create',
-      does: 'create an access key; its id is 20 random letters and digits, unless --id says another',
+      does: 'Create an access key and print its secret',
       operands: [['<user>', 'project:user@customer']],
       options: [
-        // The rule now; accepted from scripts that still say it.
+        // The default now; accepted from scripts that still use it.
         new Option('--random').conflicts('id').hideHelp(),
-        new Option(
-          '--id <id>',
-          'this id, such as the name of the user; some clients cannot use ids with other characters than letters and digits',
+        new Option('--id <id>', 'access key id; some clients accept letters and digits only'),
+        new Option('--secret-file <file>', 'read the secret from a file; -: standard input').default(
+          undefined,
+          'a random one',
         ),
-        new Option('--secret-file <file>', 'take the secret from a file, - is standard input (default: a random one)'),
       ],
       examples: ['key create shop:ci@acme', 'key create shop:ci@acme --id shop:ci@acme --json'],
       act: async (ask, [user], { id, secretFile }) => {
@@ -33,7 +35,7 @@ export function keyFamily(): Command {
     }),
     verb({
       name: 'list',
-      does: 'list the keys of a user, or of all users of a project',
+      does: 'List the keys of a user, or of all users of a project',
       operands: [['<user or project>', 'project:user@customer or project@customer']],
       examples: ['key list shop:ci@acme', 'key list shop@acme --json'],
       act: async (ask, [of]) =>
@@ -51,7 +53,7 @@ export function keyFamily(): Command {
     }),
     verb({
       name: 'show',
-      does: 'show a key, but for its secret (see: stillage env)',
+      does: 'Show a key without its secret, which stillage env prints',
       operands: [which],
       examples: ['key show STILYOUS4EQOCTROTQOJ'],
       act: async (ask, [id]) => {
@@ -61,19 +63,18 @@ export function keyFamily(): Command {
           ['user', key.user],
           ['status', keyStatus(key, Date.now())],
           ['created', time(key.created)],
-          ['ends', key.until === undefined ? 'when it is removed' : time(key.until)],
+          ['ends', key.until === undefined ? 'never' : time(key.until)],
         ]);
       },
     }),
     verb<{ overlap?: number }>({
       name: 'rotate',
-      does: 'give the user of a key another one; the former stays good until it is removed, unless --overlap says for how long',
+      does: 'Create another key for the user of a key; the old one stays valid until it is removed, or for --overlap',
       operands: [which],
       options: [
-        new Option(
-          '--overlap <time>',
-          'how long the former stays good: 0, 90s, 30m, 24h, 7d (default: until it is removed)',
-        ).argParser(duration),
+        new Option('--overlap <time>', 'how long the old key stays valid: 0, 90s, 30m, 24h, 7d')
+          .default(undefined, 'until it is removed')
+          .argParser(seconds),
       ],
       examples: ['key rotate STILYOUS4EQOCTROTQOJ', 'key rotate STILYOUS4EQOCTROTQOJ --overlap 24h'],
       act: async (ask, [id], { overlap }) => {
@@ -81,15 +82,15 @@ export function keyFamily(): Command {
         const { formerUntil } = made;
         const former =
           formerUntil === undefined
-            ? `stays good until it is removed: stillage key remove ${id}`
-            : `is good until ${time(formerUntil)}`;
-        return newKeyReport(made, `The former key, ${id}, ${former}`);
+            ? `stays valid until it is removed: stillage key remove ${id}`
+            : `is valid until ${time(formerUntil)}`;
+        return newKeyReport(made, `The old key, ${id}, ${former}`);
       },
     }),
     ...suspensions('key', '<key id>', 'STILYOUS4EQOCTROTQOJ', (ask, key, verb) => ask(`key ${verb}`, { key })),
     verb({
       name: 'remove',
-      does: 'remove a key',
+      does: 'Remove a key',
       operands: [which],
       examples: ['key remove STILYOUS4EQOCTROTQOJ'],
       act: async (ask, [id]) => {
@@ -114,7 +115,7 @@ function keyStatus({ suspended, until }: KeyRecord, now: number): string {
   return suspended ? 'suspended' : 'active';
 }
 
-/** One line break at the end is the editor's. Never from the command line, where others on the machine can read it. */
+/** Reads a secret, without the line break that editors append. Command lines can be read by others on the machine. */
 function readSecret(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/\r?\n$/, '');
@@ -123,12 +124,7 @@ function readSecret(file: string): string {
   }
 }
 
-const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-/** Seconds of `90s`, `30m`, `24h`, `7d`, and `0`. */
-function duration(text: string): number {
-  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (text === '0') return 0;
-  if (number === undefined) throw new InvalidArgumentError('A time is a number with s, m, h or d: 24h.');
-  return Number(number) * units[unit!]!;
+/** Reads a duration such as `24h`. @throws InvalidArgumentError */
+function seconds(text: string): number {
+  return duration(text) / second;
 }

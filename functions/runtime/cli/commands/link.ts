@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { limitOption } from '../limit-option.ts';
+import { limitOfServiceOption } from '../limit-option.ts';
 import { publicUrlOption } from '../public-url-option.ts';
 import { defaultOptions } from '../../local/settings.ts';
 import { family, verb } from '../command.ts';
@@ -15,22 +15,22 @@ interface Asked {
   readonly expires?: number;
 }
 
-/** `stillage link` */
+/** Returns `stillage link`. */
 export function linkFamily(): Command {
-  return family('link', 'public links: they let anybody read a version of an object for some time', [
+  return family('link', 'Manage public links, which let anybody read an object until they expire', [
     verb<Asked>({
       name: 'create',
-      does: 'make a link; its URL is shown this once',
+      does: 'Create a link and print its URL, which is shown only now',
       operands: object,
       options: [
-        new Option('--version-id <id>', 'the version that it leads to (default: the current one)'),
-        new Option('--expires <seconds>', 'how long it lasts (default: as long as it may, a day)').argParser(
-          parseSeconds,
-        ),
+        new Option('--version-id <id>', 'version to link to').default(undefined, 'the current version'),
+        new Option('--expires <seconds>', 'lifetime of the link, in seconds')
+          .default(undefined, 'the limit publicLinkLifetime, a day')
+          .argParser(parseSeconds),
       ],
       service: [
         publicUrlOption().default(`http://${defaultOptions.host}:${defaultOptions.port}`),
-        limitOption('the limits that the service was started with'),
+        limitOfServiceOption(),
       ],
       examples: ['link create first-bucket hello.txt', 'link create first-bucket hello.txt --expires 3600 --json'],
       act: async (ask, [bucket, key], { versionId, expires }) => {
@@ -45,7 +45,7 @@ export function linkFamily(): Command {
     }),
     verb({
       name: 'list',
-      does: 'list the links of an object that lead somewhere',
+      does: 'List the valid links of an object',
       operands: object,
       examples: ['link list first-bucket hello.txt'],
       act: async (ask, [bucket, key]) =>
@@ -62,7 +62,7 @@ export function linkFamily(): Command {
     }),
     verb({
       name: 'revoke',
-      does: 'end a link at once',
+      does: 'Revoke a link at once',
       operands: [...object, ['<id>', 'id of the link']],
       examples: ['link revoke first-bucket hello.txt AP6w61-P5FSALQ75-H-fIgggzpaO'],
       act: async (ask, [bucket, key, id]) => {
@@ -76,5 +76,5 @@ export function linkFamily(): Command {
 /** @throws InvalidArgumentError */
 function parseSeconds(value: string): number {
   if (/^[1-9]\d{0,9}$/.test(value)) return Number(value);
-  throw new InvalidArgumentError('A link lasts a whole number of seconds.');
+  throw new InvalidArgumentError('Must be a whole number of seconds, at least 1.');
 }

@@ -4,12 +4,12 @@ import { recordReport } from '../report.ts';
 
 const which = [['<bucket>', 'name of the bucket']] as const;
 
-/** `stillage monitoring` */
+/** Returns `stillage monitoring`. */
 export function monitoringFamily(): Command {
-  return family('monitoring', 'whether the history of a bucket is kept, and its alarms are watched', [
+  return family('monitoring', 'Turn the metrics and alarms of a bucket on or off', [
     verb({
       name: 'show',
-      does: 'show whether a bucket has monitoring',
+      does: 'Show whether monitoring of a bucket is on',
       operands: which,
       examples: ['monitoring show photos'],
       act: async (ask, [bucket]) => {
@@ -29,7 +29,7 @@ export function monitoringFamily(): Command {
 function turning(name: 'enable' | 'disable', status: 'on' | 'off'): Command {
   return verb({
     name,
-    does: `turn the monitoring of a bucket ${status}`,
+    does: `Turn monitoring of a bucket ${status}`,
     operands: which,
     examples: [`monitoring ${name} photos`],
     act: async (ask, [bucket]) => {

@@ -3,30 +3,33 @@ import { family, verb } from '../command.ts';
 import { count, recordReport, tableReport, time } from '../report.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
 
-const which = [['<project>', 'project@customer, or its canonical id']] as const;
+const which = [['<project>', 'project@customer, or its canonical user id']] as const;
 
-/** `stillage project` */
+/** Returns `stillage project`. */
 export function projectFamily(): Command {
-  return family('project', 'projects: they own buckets and objects', [
+  return family('project', 'Manage projects, which own buckets and objects', [
     verb<{ id?: string; displayName?: string }>({
       name: 'create',
-      does: 'create a project of a customer',
+      does: 'Create a project of a customer',
       operands: [['<project>', 'project@customer']],
       options: [
-        new Option('--id <id>', 'its canonical id, shown as the owner of what it has (default: a new UUID)'),
-        new Option('--display-name <name>', 'its name in answers (default: the name of the project)'),
+        new Option('--id <id>', 'canonical user id, shown as the owner of buckets and objects').default(
+          undefined,
+          'a UUID',
+        ),
+        new Option('--display-name <name>', 'display name of the owner').default(undefined, 'the name of the project'),
       ],
       examples: ['project create shop@acme', 'project create shop@acme --display-name "The shop"'],
       act: async (ask, [name], { id, displayName }) => {
         const project = await ask('project create', { project: name!, id, displayName });
         const [short, customer] = project.email.split('@');
         const next = `stillage user create ${short}:<user>@${customer}`;
-        return { data: project, text: `created ${project.email} with the id ${project.id}; now: ${next}` };
+        return { data: project, text: `created ${project.email} with the id ${project.id}; next: ${next}` };
       },
     }),
     verb({
       name: 'list',
-      does: 'list the projects, of a customer or all',
+      does: 'List the projects of a customer, or all projects',
       operands: [['[customer]', 'name of the customer']],
       examples: ['project list', 'project list acme --json'],
       act: async (ask, [customer]) =>
@@ -38,7 +41,7 @@ export function projectFamily(): Command {
     }),
     verb({
       name: 'show',
-      does: 'show a project and its users',
+      does: 'Show a project and its users',
       operands: which,
       examples: ['project show shop@acme'],
       act: async (ask, [name]) => {
@@ -58,7 +61,7 @@ export function projectFamily(): Command {
     ...suspensions('project', '<project>', 'shop@acme', (ask, project, verb) => ask(`project ${verb}`, { project })),
     verb({
       name: 'remove',
-      does: 'remove a project without users and buckets',
+      does: 'Remove a project without users and buckets',
       operands: which,
       examples: ['project remove shop@acme'],
       act: async (ask, [name]) => {

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import type { Ask } from '../../../admin/commands.ts';
 import { maxBuckets } from '../../../admin/quotas.ts';
 import { OperatorError } from '../../operator-error.ts';
-import { limitOption } from '../limit-option.ts';
+import { limitOfServiceOption } from '../limit-option.ts';
 import { family, verb } from '../command.ts';
 import { recordReport, type Report } from '../report.ts';
 import { parseNumber, parseSize, sizeText, type Chosen } from '../sizes.ts';
@@ -15,32 +15,31 @@ interface Asked {
   readonly objects?: Chosen;
 }
 
-/** `stillage quota` */
+/** Returns `stillage quota`. */
 export function quotaFamily(): Command {
-  return family('quota', 'how many buckets a project may have, and what a bucket may hold', [
+  return family('quota', 'Limit the buckets of a project, or the size of a bucket', [
     verb({
       name: 'show',
-      does: 'show the quota of a project or of a bucket, and how much of it is used',
+      does: 'Show the quota of a project or bucket, and its use',
       operands: [operand],
-      service: [limitOption('the limits that the service was started with')],
+      service: [limitOfServiceOption()],
       examples: ['quota show shop@acme', 'quota show first-bucket --json'],
       act: (ask, [name]) => (name!.includes('@') ? showProject(ask, name!) : showBucket(ask, name!)),
     }),
     verb<Asked>({
       name: 'set',
-      does: 'set the quota of a project (--buckets) or of a bucket (--bytes, --objects)',
+      does: 'Set the quota of a project (--buckets) or of a bucket (--bytes, --objects)',
       operands: [operand],
       options: [
-        new Option('--buckets <n>', `how many buckets the project may have: 0 to ${maxBuckets}, or default`).argParser(
-          parseNumber,
-        ),
+        new Option('--buckets <n>', `maximum number of buckets: 0 to ${maxBuckets}, or default`).argParser(parseNumber),
         new Option(
           '--bytes <size>',
-          'what the bucket may hold: 500GiB, 10TiB, a number of bytes, or default',
+          'maximum size of all versions and parts: 500GiB, 10TiB, a number of bytes, or default',
         ).argParser(parseSize),
-        new Option('--objects <n>', 'how many objects, each version counted: a number, or default').argParser(
-          parseNumber,
-        ),
+        new Option(
+          '--objects <n>',
+          'maximum number of objects, counting every version: a number, or default',
+        ).argParser(parseNumber),
       ],
       examples: [
         'quota set shop@acme --buckets 200',
@@ -69,7 +68,7 @@ async function showBucket(ask: Ask, bucket: string): Promise<Report> {
 
 async function setProject(ask: Ask, project: string, { buckets, bytes, objects }: Asked): Promise<string> {
   if (buckets === undefined || bytes !== undefined || objects !== undefined) {
-    throw new OperatorError('a project has a quota of buckets: --buckets; bytes and objects are those of a bucket');
+    throw new OperatorError('a project takes --buckets only; --bytes and --objects are quotas of a bucket');
   }
   await ask('quota set project', { project, buckets });
   return `${project} may have ${buckets === 'default' ? 'the default number of' : buckets} buckets`;
@@ -77,9 +76,7 @@ async function setProject(ask: Ask, project: string, { buckets, bytes, objects }
 
 async function setBucket(ask: Ask, bucket: string, { buckets, bytes, objects }: Asked): Promise<string> {
   if (buckets !== undefined || (bytes === undefined && objects === undefined)) {
-    throw new OperatorError(
-      'a bucket has a quota of --bytes, --objects or both; buckets are those of a project@customer',
-    );
+    throw new OperatorError('a bucket takes --bytes, --objects or both; --buckets is a quota of a project@customer');
   }
   await ask('quota set bucket', { bucket, bytes, objects });
   return `the quota of ${bucket} is set`;

@@ -15,14 +15,14 @@ import type { Deps } from '../data-deps.ts';
 import { monitoringDeps } from '../monitoring-deps.ts';
 import { count, recordReport, type Report } from '../report.ts';
 
-/** Milliseconds between two lines of progress on standard error. */
+/** The interval between two lines of progress on standard error, in milliseconds. */
 const tellEvery = 1000;
 
-/** `stillage run collect-metrics` */
+/** Returns `stillage run collect-metrics`. */
 export function collectMetricsCommand(): Command {
   return localVerb({
     name: 'collect-metrics',
-    does: 'Sample the size of every bucket that has monitoring, in place of the sample of the same five minutes.',
+    does: 'Sample the size of monitored buckets, replacing their latest sample',
     examples: ['run collect-metrics'],
     act: collect,
   });
@@ -33,7 +33,7 @@ async function collect(deps: Deps): Promise<Report> {
   const telemetry = new Log(process.stderr);
   const uploads = new Uploads({ ...deps, buckets, manifests: new Manifests(deps) });
   const feed = new FeedRunner(deps.table, feedFollowers({ ...deps, uploads }), telemetry);
-  const tell = sparingly(({ sampled }: { readonly sampled: number }) => `${count(sampled, 'bucket')} so far`);
+  const tell = sparingly(({ sampled }: { readonly sampled: number }) => `${count(sampled, 'bucket')} sampled`);
   try {
     const exact = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
     const done = await collectMetrics({ monitoring, buckets, usage: exact, clock: deps.clock, telemetry }, tell);
@@ -47,14 +47,14 @@ async function collect(deps: Deps): Promise<Report> {
   }
 }
 
-/** `stillage run evaluate-alarms` */
+/** Returns `stillage run evaluate-alarms`. */
 export function evaluateAlarmsCommand(): Command {
   return localVerb<{ region: string; alarmWebhookAllow: readonly string[] }>({
     name: 'evaluate-alarms',
-    does: 'Evaluate the alarms of every bucket that has monitoring, and deliver what they have to tell.',
+    does: 'Evaluate the alarms of monitored buckets and run their actions',
     options: [
       webhookAllowOption(),
-      setting('--region <r>', 'region that notifications name', 'REGION', defaultOptions.region),
+      setting('--region <name>', 'region named in notifications', 'REGION', defaultOptions.region),
     ],
     examples: ['run evaluate-alarms'],
     act: (deps, _, options) => evaluate(deps, options),
@@ -68,7 +68,7 @@ async function evaluate(
   const { monitoring, notifications, buckets } = monitoringDeps(deps);
   const telemetry = new Log(process.stderr);
   const notifier = localNotifier(telemetry, alarmWebhookAllow);
-  const tell = sparingly(({ alarms }: { readonly alarms: number }) => `${count(alarms, 'alarm')} so far`);
+  const tell = sparingly(({ alarms }: { readonly alarms: number }) => `${count(alarms, 'alarm')} evaluated`);
   try {
     const done = await evaluateAlarms(
       { monitoring, notifications, buckets, notifier, clock: deps.clock, telemetry, region },
@@ -85,7 +85,7 @@ async function evaluate(
   }
 }
 
-/** Writes what there is to say on standard error, once a second at most. */
+/** Returns a function that writes progress to standard error, at most once a second. */
 function sparingly<Progress>(line: (progress: Progress) => string): (progress: Progress) => void {
   let toldAt = Date.now();
   return (progress) => {

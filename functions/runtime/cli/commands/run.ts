@@ -9,9 +9,9 @@ import type { Deps } from '../data-deps.ts';
 import { count, recordReport, time, type Report } from '../report.ts';
 import { collectMetricsCommand, evaluateAlarmsCommand } from './run-monitoring.ts';
 
-/** `stillage run`: what a service does on a schedule, done now. */
+/** Returns `stillage run`, which runs scheduled work now. */
 export function runFamily(): Command {
-  return family('run', 'Do now what the service does on a schedule.', [
+  return family('run', 'Run scheduled work now', [
     applyLifecycleCommand(),
     collectMetricsCommand(),
     evaluateAlarmsCommand(),
@@ -26,10 +26,10 @@ interface ApplyLifecycleOptions {
 function applyLifecycleCommand(): Command {
   return localVerb<ApplyLifecycleOptions>({
     name: 'apply-lifecycle',
-    does: 'Apply the lifecycle rules of all buckets; a pass that was interrupted is gone on with first.',
+    does: 'Apply lifecycle rules, finishing an interrupted pass first',
     options: [
       lifecycleDayOption(),
-      new Option('--workers <n>', 'stretches of keys that are worked on at the same time').default(4).argParser(Number),
+      new Option('--workers <n>', 'key ranges to process concurrently').default(4).argParser(Number),
     ],
     examples: ['run apply-lifecycle', 'run apply-lifecycle --json --data /var/lib/stillage'],
     act: (deps, _, options) => runApplyLifecycle(deps, options),
@@ -37,8 +37,8 @@ function applyLifecycleCommand(): Command {
 }
 
 /**
- * Goes on with the pass that is not over, if there is one; then, or else, makes a pass that has begun after the call. Tells on standard
- * error how far it is.
+ * Finishes an interrupted pass, if there is one, and then runs a pass that starts after the call. Writes progress to standard
+ * error.
  */
 export async function runApplyLifecycle(
   deps: Deps,
@@ -69,18 +69,18 @@ function reportOf(reports: readonly LifecycleReport[], calledAt: number): Report
   }));
   const { keys, expired, removed, markers, aborted, changed } = reports.at(-1)?.pass.tally ?? nothingDone;
   const { text } = recordReport(undefined, [
-    ['looked at', count(keys, 'key')],
+    ['checked', count(keys, 'key')],
     ['expired', count(expired, 'object')],
-    ['removed', `${count(removed, 'non-current version')}, ${count(markers, 'delete marker')}`],
+    ['removed', `${count(removed, 'noncurrent version')}, ${count(markers, 'delete marker')}`],
     ['aborted', count(aborted, 'upload')],
-    ['left alone', changed === 0 ? undefined : `${count(changed, 'key')} that changed meanwhile`],
+    ['skipped', changed === 0 ? undefined : `${count(changed, 'key')} that changed during the pass`],
   ]);
   return { data: { passes }, text };
 }
 
 const tellEvery = 1000;
 
-/** One line a second on standard error; on a terminal, always the same line. */
+/** Writes a line of progress to standard error once a second; on a terminal, always to the same line. */
 class Progress {
   #began = Date.now();
   #told = Date.now();
@@ -90,7 +90,7 @@ class Progress {
     const now = Date.now();
     const rate = Math.round((keys * 1000) / Math.max(1, now - this.#began));
     const gone = expired + removed + markers + aborted;
-    this.#line = `${bucket}: ${count(keys, 'key')} looked at, ${gone.toLocaleString('en')} gone, ${rate} keys/s`;
+    this.#line = `${bucket}: ${count(keys, 'key')} checked, ${gone.toLocaleString('en')} removed, ${rate} keys/s`;
     if (now - this.#told < tellEvery) return;
     this.#told = now;
     this.#write(process.stderr.isTTY ? `\r\u001b[K${this.#line}` : `${this.#line}\n`);

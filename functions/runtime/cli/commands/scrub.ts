@@ -5,23 +5,23 @@ import { Log } from '../../telemetry/log.ts';
 import { feedFollowers } from '../../compose/feed-followers.ts';
 import { scrubDeps } from '../../compose/scrub.ts';
 import { FeedRunner } from '../../local/feed-runner.ts';
-import { setting } from '../setting.ts';
-import { defaultOptions } from '../../local/settings.ts';
+import { dataOption } from '../command.ts';
+import { examplesHelp } from '../help.ts';
 import { withDeps, type Deps } from '../data-deps.ts';
 import { refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../scrub-run.ts';
 
-/** `stillage scrub`. Ends with 1 if something was found, mended or not. */
+/** Returns `stillage scrub`. It exits with 1 if there are findings, repaired or not. */
 export function scrubCommand(): Command {
-  const command = new Command('scrub')
-    .description('Compare table and blobs, and tell what does not fit together. Works while the service runs, too.')
-    .addOption(setting('--data <dir>', 'data directory of the service, running or not', 'DATA', defaultOptions.data));
-  return withScrubOptions(command)
-    .addHelpText('after', '\nExamples:\n  stillage scrub\n  stillage scrub --repair --json')
+  const command = new Command('scrub').description(
+    'Check that table and blobs are consistent, also while the service runs',
+  );
+  return withScrubOptions(command.addOption(dataOption()))
+    .addHelpText('after', examplesHelp(['scrub', 'scrub --repair --json']))
     .action((options: ScrubCommandOptions & { readonly data: string }) =>
       runScrub(options, (work) =>
         withDeps(options.data, async (opened) => {
           const [other] = opened.otherProcesses();
-          if (other !== undefined) refuseHastyRepair(options, `process ${other} works on ${options.data}, and`);
+          if (other !== undefined) refuseHastyRepair(options, `process ${other} uses ${options.data}, and`);
           return followingTheFeed(opened, work);
         }),
       ),

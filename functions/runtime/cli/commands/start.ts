@@ -4,23 +4,35 @@ import { keyOfEnvironment } from '../../local/initial-key.ts';
 import { startLocalServer } from '../../local/server.ts';
 import type { StartOptions } from '../../local/settings.ts';
 import { runWorker } from '../../local/workers/worker.ts';
+import { examplesHelp } from '../help.ts';
 import { limitsHelp } from '../limit-option.ts';
+import { outliveReader } from '../standard-output.ts';
 import { startOptions } from '../start-options.ts';
 
-const environmentHelp = `
-Every option is also an environment variable, STILLAGE_<OPTION>. Two are variables only, since everybody on a machine can read a command line:
-  STILLAGE_ACCESS_KEY, STILLAGE_SECRET_KEY    create this access key at the start if it is missing`;
+const examples = [
+  'start',
+  'start --port 9100 --data /var/lib/stillage',
+  'start --host 0.0.0.0 --domain s3.example.com --tls-cert tls.crt --tls-key tls.key',
+  'start --ephemeral --port 0 --ready-file endpoint.txt --buckets photos,logs',
+];
 
-/** `stillage start`. */
+const environmentHelp = `
+Repeatable options also take several values separated by commas.
+
+Only in the environment, as other users of a machine can read command lines:
+  STILLAGE_ACCESS_KEY, STILLAGE_SECRET_KEY    access key to create if missing`;
+
+/** Returns `stillage start`. */
 export function startCommand(): Command {
-  const command = new Command('start').description(
-    'Run the whole service on this machine, until it is told to stop (SIGTERM or Ctrl-C).',
-  );
+  const command = new Command('start').description('Run the service on this machine until SIGTERM or Ctrl-C');
   for (const option of startOptions()) command.addOption(option);
   return command
+    .optionsGroup('Help:')
+    .addHelpText('after', examplesHelp(examples))
     .addHelpText('after', environmentHelp)
     .addHelpText('after', limitsHelp)
     .action(async (options: StartOptions) => {
+      outliveReader();
       if (cluster.isWorker) return runWorker(options);
       const key = keyOfEnvironment(process.env, options);
       const server = await startLocalServer({ ...options, ...(key && { key }) });

@@ -13,17 +13,17 @@ interface Asked {
   readonly json?: true;
 }
 
-/** A line of the bill: a day, or all of them. */
+/** A line of the report: a day, or the total. */
 type Line = Omit<DayUsage, 'day'> & { readonly day: string };
 
-/** `stillage usage` */
+/** Returns `stillage usage`. */
 export function usageCommand(): Command {
   return verb<Asked>({
     name: 'usage',
-    does: 'show what a project used in a month, day by day (UTC): requests, bytes in and out, byte-hours, objects',
-    operands: [['<project>', 'project@customer, or its canonical id']],
+    does: 'Show the requests, traffic and storage of a project by day (UTC)',
+    operands: [['<project>', 'project@customer, or its canonical user id']],
     options: [
-      new Option('--month <YYYY-MM>', 'the month (default: the present one)').argParser(parseMonth),
+      new Option('--month <YYYY-MM>', 'month to show').default(undefined, 'the current month').argParser(parseMonth),
       new Option('--csv', 'print CSV'),
     ],
     examples: ['usage shop@acme', 'usage shop@acme --month 2026-11 --csv > 2026-11.csv'],
@@ -44,13 +44,13 @@ function reportOf(
   const data = { ...about, days, total };
   if (asCsv) return { data, text: csvOf(days) };
   const first = days.findIndex((day) => csvColumns.some((name) => name !== 'day' && day[name] > 0));
-  // Of the days before the first with any use there is nothing to show; of a month without any the last one is enough.
+  // Days before the first with usage are omitted; a month without usage shows its last day.
   const shown = days.slice(first < 0 ? -1 : first);
   const lines: readonly Line[] = days.length === 0 ? [] : [...shown, total];
   return { data, text: tableReport(lines, columns, `${about.month} has not begun`).text };
 }
 
-/** Objects are those at the end, all else is added up. */
+/** Sums all columns but `objects`, which is the number at the end. */
 function totalOf(days: readonly DayUsage[]): Line {
   const none = { a: 0, b: 0, free: 0, bytesIn: 0, bytesOut: 0 };
   return {
@@ -74,13 +74,13 @@ const columns: readonly Column<Line>[] = [
 
 const csvColumns = ['day', 'a', 'b', 'free', 'bytesIn', 'bytesOut', 'byteHours', 'objects'] as const;
 
-/** RFC 4180, but for the line breaks. */
+/** Returns CSV as in RFC 4180, but with LF line breaks. */
 function csvOf(days: readonly DayUsage[]): string {
   return [csvColumns.join(','), ...days.map((day) => csvColumns.map((name) => day[name]).join(','))].join('\n');
 }
 
 /** @throws InvalidArgumentError */
 function parseMonth(value: string): string {
-  if (daysOf(value) === undefined) throw new InvalidArgumentError('A month is a year and a number: 2026-11.');
+  if (daysOf(value) === undefined) throw new InvalidArgumentError('Must be a year and a month, such as 2026-11.');
   return value;
 }

@@ -5,24 +5,29 @@ import { statusColumns, statusOf, suspensions } from '../status.ts';
 
 const which = ['<user>', 'project:user@customer'] as const;
 
-/** `stillage user` */
+/** Returns `stillage user`. */
 export function userFamily(): Command {
-  return family('user', 'users: each may do everything with what their project owns', [
+  return family('user', 'Manage users of projects', [
     verb<{ without?: readonly string[] }>({
       name: 'create',
-      does: 'create a user of a project',
+      does: 'Create a user of a project',
       operands: [which],
-      options: [new Option('--without <privilege...>', 'privileges that the user lacks: monitoring')],
+      options: [
+        new Option('--without <privilege...>', 'privileges not to grant: monitoring').default(
+          undefined,
+          'all are granted',
+        ),
+      ],
       examples: ['user create shop:ci@acme', 'user create shop:ci@acme --without monitoring'],
       act: async (ask, [name], { without }) => {
         const user = await ask('user create', { user: name!, without });
-        return { data: user, text: `created ${user.user}; now: stillage key create ${user.user}` };
+        return { data: user, text: `created ${user.user}; next: stillage key create ${user.user}` };
       },
     }),
     verb({
       name: 'list',
-      does: 'list the users of a project',
-      operands: [['<project>', 'project@customer, or its canonical id']],
+      does: 'List the users of a project',
+      operands: [['<project>', 'project@customer, or its canonical user id']],
       examples: ['user list shop@acme'],
       act: async (ask, [project]) =>
         tableReport(
@@ -37,7 +42,7 @@ export function userFamily(): Command {
     }),
     verb({
       name: 'show',
-      does: 'show a user and their keys',
+      does: 'Show a user and their keys',
       operands: [which],
       examples: ['user show shop:ci@acme'],
       act: async (ask, [name]) => {
@@ -56,7 +61,7 @@ export function userFamily(): Command {
     ...suspensions('user', '<user>', 'shop:ci@acme', (ask, user, verb) => ask(`user ${verb}`, { user })),
     verb({
       name: 'remove',
-      does: 'remove a user and their keys; what they wrote belongs to the project and stays',
+      does: 'Remove a user and their keys; objects stay with the project',
       operands: [which],
       examples: ['user remove shop:ci@acme'],
       act: async (ask, [name]) => {
@@ -76,11 +81,10 @@ function privilegeVerbs(): readonly Command[] {
       examples: [`user ${name} shop:ci@acme monitoring`],
       act: async (ask, [user, privilege]) => {
         await ask(`user ${name}`, { user: user!, privilege: privilege! });
-        return `${user} has ${name === 'grant' ? '' : 'not '}the privilege ${privilege}`;
+        return name === 'grant'
+          ? `${user} has the privilege ${privilege}`
+          : `${user} no longer has the privilege ${privilege}`;
       },
     });
-  return [
-    change('grant', 'give a user a privilege; every user has all, unless they were revoked'),
-    change('revoke', 'take a privilege from a user'),
-  ];
+  return [change('grant', 'Grant a privilege that was revoked'), change('revoke', 'Revoke a privilege of a user')];
 }

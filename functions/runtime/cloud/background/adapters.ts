@@ -8,20 +8,20 @@ import type { Randomness } from '../../../../shared/ports/randomness.ts';
 import { NoBlobs, type CloudBlobsClass } from '../blobs.ts';
 import { Log } from '../../telemetry/log.ts';
 
-/** What every function in the background is made of. */
+/** The adapters of every background function. */
 export interface CloudDeps {
   readonly table: KeyValueTable;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** @throws Error that names a setting which is missing in the environment of the function */
+  /** Returns a setting from the environment of the function. @throws Error that names a missing one */
   readonly setting: (name: string) => string;
 }
 
 /**
- * The adapters of a function, as its environment tells. Nothing is called before it is used.
- * @param Blobs undefined: the function needs none
+ * Returns the adapters for the environment of a function. No service is called before first use.
+ * @param Blobs undefined: the function needs no blobs
  */
 export function cloudDeps(
   environment: Readonly<Record<string, string | undefined>>,

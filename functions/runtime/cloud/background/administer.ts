@@ -7,7 +7,7 @@ import { administrationDeps } from '../../compose/administration.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
 import { backgroundHandler } from './background-handler.ts';
 
-/** Does what operators ask of the deployment, for whoever IAM lets invoke it. Its answer may hold the secret of a new key. */
+/** Carries out administrative commands. IAM decides who may invoke it. The response may contain the secret of a key. */
 export const handler = backgroundHandler(
   'administer',
   async (cloud) => {

@@ -6,14 +6,14 @@ import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { backgroundHandler } from './background-handler.ts';
 
 /**
- * A worker of a lifecycle pass: takes slices until none are left or its time is up, and calls another worker if some are. A
- * message only says that there is work: which, the table knows, so that messages may come twice or late.
+ * A worker of a lifecycle pass. Processes slices until none is left or its time is up; then it calls another worker if some are
+ * left. A message only says that there is work; the slices are in the table, so messages may arrive twice or late.
  */
 export const handler = backgroundHandler('apply-lifecycle', (deps) => {
   const lifecycle = lifecycleDeps(deps);
   const queue = new SqsQueue(deps.setting('STILLAGE_LIFECYCLE_QUEUE'));
   return async (_messages: unknown, stopping) => {
-    // A late message must not begin another pass on the same day.
+    // A late message must not start another pass on the same day.
     if (!isPassDue(await lifecycle.passes.latest(), deps.clock.now())) return { over: true };
     const { pass, done } = await applyLifecycle(lifecycle, { calendar: realDays, stopping });
     const over = pass.finishedAt !== undefined;

@@ -3,20 +3,20 @@ import { checkLayout } from '../../../../shared/metadata/table/layout.ts';
 import type { CloudBlobsClass } from '../blobs.ts';
 import { cloudDeps, type CloudDeps } from './adapters.ts';
 
-/** What is used of the context that Lambda gives to an invocation. */
+/** The used fields of Lambda's invocation context. */
 export interface Invocation {
   getRemainingTimeInMillis(): number;
 }
 
-/** Work of a function in the background. `stopping` says whether its time is nearly up. */
+/** The work of a background function. `stopping` returns whether its time is nearly up. */
 export type Work<Event, Answer> = (event: Event, stopping: () => boolean) => Promise<Answer>;
 
-/** So long before its end a function begins nothing new: a page of a lifecycle pass takes less. */
+/** The time before its end in which a function starts nothing new. A page of a lifecycle pass takes less. */
 const reserve = 2 * minute;
 
 /**
- * The handler of a function that works in the background. It is composed with its first event; should that fail, the next one
- * tries again. What it answers is logged, but for answers that hold secrets. Without `blobs` it has none.
+ * Returns the handler of a background function. It is composed with the first event; after a failure, the next event tries again.
+ * Its answer is logged unless it contains secrets.
  */
 export function backgroundHandler<Event, Answer extends object | undefined>(
   name: string,
@@ -38,7 +38,7 @@ export function backgroundHandler<Event, Answer extends object | undefined>(
       deps.log.problem(`${name} failed`, error);
       throw error;
     } finally {
-      // Lambda stops the process as soon as it has the answer.
+      // Lambda freezes the process once it has the response.
       deps.log.flush();
     }
   };

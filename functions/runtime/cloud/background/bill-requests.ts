@@ -3,14 +3,14 @@ import { RequestHours } from '../../../../shared/metadata/billing/request-hours.
 import { billRequests } from '../../../../shared/metadata/billing/bill-requests.ts';
 import { backgroundHandler } from './background-handler.ts';
 
-/** Counts the requests of the log for the bill. */
+/** Counts the requests in the log for billing. */
 export const handler = backgroundHandler('bill-requests', (deps) => {
   const requestLog = new LogInsights({ groups: deps.setting('STILLAGE_REQUEST_LOGS').split(',') });
   const requestHours = new RequestHours(deps);
   return async (_event: unknown, stopping) => {
     const billed = await billRequests({ ...deps, requestLog, requestHours }, stopping);
-    // A metric is made of it: infra/background-functions.ts.
-    deps.log.note('so far behind is the bill', { behindSeconds: billed.behindSeconds });
+    // infra/background-functions.ts makes a metric of this field.
+    deps.log.note('requests billed', { behindSeconds: billed.behindSeconds });
     return billed;
   };
 });

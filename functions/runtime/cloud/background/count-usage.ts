@@ -8,12 +8,12 @@ import { backgroundHandler } from './background-handler.ts';
 import { followBatches } from './stream-batches.ts';
 
 /**
- * A stream keeps a record for a day, and so long it is retried: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html.
- * Twice that, for a batch which is under way when its records are removed.
+ * A stream keeps a record, and Lambda retries it, for a day: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html.
+ * Twice that, for a batch in progress when its records expire.
  */
 const shardLifetime = 2 * day;
 
-/** Follows the change feed: counts what buckets hold, and behind that flags those that are full. */
+/** Follows the change feed: counts the contents of buckets, and then flags full buckets. */
 export const handler = backgroundHandler('count-usage', ({ log, ...deps }) => {
   const usage = new UsageFollower({ ...deps, fold: new UsageFold({ ...deps, shardLifetime }) });
   const limits = { ...defaultLimits, ...(JSON.parse(deps.setting('STILLAGE_LIMITS')) as Partial<Limits>) };

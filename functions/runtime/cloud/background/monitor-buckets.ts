@@ -6,7 +6,7 @@ import { LogNotifier, NotifierByScheme } from '../../telemetry/notifiers.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { monitoringDeps } from './monitoring.ts';
 
-/** Samples every monitored bucket, and then evaluates the alarms, which look at the samples. */
+/** Samples every monitored bucket and then evaluates the alarms on the samples. */
 export const handler = backgroundHandler('monitor-buckets', async (cloud) => {
   const deps = await monitoringDeps(cloud);
   const notifier = new NotifierByScheme({

@@ -9,7 +9,7 @@ import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
 import type { CloudDeps } from './adapters.ts';
 
-/** What monitoring works with, and what it looks at. */
+/** The dependencies of monitoring. */
 export interface MonitoringDeps extends CloudDeps {
   readonly monitoring: Monitoring;
   readonly notifications: Notifications;
@@ -18,7 +18,7 @@ export interface MonitoringDeps extends CloudDeps {
   readonly telemetry: Telemetry;
 }
 
-/** Monitoring over the adapters of the cloud. The secrets of webhooks are sealed under the deployment's own. */
+/** Returns monitoring with cloud adapters. A key derived from the deployment's secret encrypts the secrets of webhooks. */
 export async function monitoringDeps(deps: CloudDeps): Promise<MonitoringDeps> {
   const keys = deploymentKeys(await readManagedSecret(deps.setting('STILLAGE_SECRET')));
   const buckets = new Buckets(deps);

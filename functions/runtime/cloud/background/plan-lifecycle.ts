@@ -3,14 +3,14 @@ import { maxLifecycleWorkers, planLifecycle } from '../../../../shared/metadata/
 import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { backgroundHandler } from './background-handler.ts';
 
-/** Plans a lifecycle pass when one is due, and calls workers: a message each. */
+/** Plans a lifecycle pass if one is due, and calls each worker with a message. */
 export const handler = backgroundHandler('plan-lifecycle', (deps) => {
   const lifecycle = lifecycleDeps(deps);
   const queue = new SqsQueue(deps.setting('STILLAGE_LIFECYCLE_QUEUE'));
   return async (_event: unknown, stopping) => {
     const plan = await planLifecycle(lifecycle, stopping);
     const { pass, slices } = plan;
-    // One at least, for whoever works last also notes that the pass is over.
+    // At least one, as the last worker records the end of the pass.
     const workers = pass === undefined ? 0 : Math.max(1, Math.min(slices, maxLifecycleWorkers));
     await queue.send(Array.from({ length: workers }, () => ({ pass })));
     return { ...plan, workers };

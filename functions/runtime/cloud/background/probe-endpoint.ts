@@ -2,10 +2,10 @@ import { EdgeErrors } from '../../../../shared/adapters/cloud/edge-errors.ts';
 import { probeEndpoint, type ProbeAnswer } from '../endpoint-probe.ts';
 import { backgroundHandler } from './background-handler.ts';
 
-/** Milliseconds that an answer may take. */
+/** Milliseconds to wait for a response. */
 const patience = 20_000;
 
-/** Asks the endpoint as clients do. */
+/** Probes the endpoint as clients use it. */
 export const handler = backgroundHandler('probe-endpoint', ({ setting, clock, log }) => {
   const endpoint = setting('STILLAGE_ENDPOINT');
   const hasByteLane = setting('STILLAGE_BYTE_LANE') === 'true';
@@ -17,8 +17,8 @@ export const handler = backgroundHandler('probe-endpoint', ({ setting, clock, lo
   };
   return async () => {
     const probed = await probeEndpoint({ hasByteLane, ask, edgeErrorPercent: () => errors.percent(clock.now()) });
-    // Metrics are made of it: infra/background-functions.ts.
-    log.note('the endpoint was asked', {
+    // infra/background-functions.ts makes metrics of these fields.
+    log.note('endpoint probed', {
       failedProbes: probed.failedProbes,
       edgeErrorPercent: probed.edgeErrorPercent,
     });

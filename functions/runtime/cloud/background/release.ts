@@ -12,7 +12,7 @@ interface ReleaseDeps {
   readonly uploads: Uploads;
 }
 
-/** The release of content, and the uploads it tidies up, over the adapters of the cloud. */
+/** Returns the release of content and the uploads that it cleans up, with cloud adapters. */
 export function releaseDeps(deps: CloudDeps): ReleaseDeps {
   const manifests = new Manifests(deps);
   const uploads = new Uploads({ ...deps, buckets: new Buckets(deps), manifests });

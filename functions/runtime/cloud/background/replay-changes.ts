@@ -3,7 +3,7 @@ import { backgroundHandler } from './background-handler.ts';
 import { releaseDeps } from './release.ts';
 import { mustBeOf } from './stream-batches.ts';
 
-/** What is used of a dead letter of the feed. https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html */
+/** The used fields of a dead letter of the feed. https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html */
 interface DeadLetter {
   readonly DDBStreamBatchInfo: {
     readonly streamArn: string;
@@ -14,8 +14,8 @@ interface DeadLetter {
 }
 
 /**
- * Gives the records that a dead letter of the release speaks of to it once more. To be invoked by hand, while the stream
- * still has them. Twice does no harm. (The counters give nothing up while the stream has it, so they need no replay.)
+ * Replays the records of a dead letter of `release-content`. Invoke it by hand while the stream still has them. Repeating it does no
+ * harm. `count-usage` retries records as long as the stream has them, so it needs no replay.
  */
 export const handler = backgroundHandler('replay-changes', (deps) => {
   const { queue } = releaseDeps(deps);

@@ -3,11 +3,11 @@ import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
 import { followChanges, type Follower } from '../../../feed/follow-changes.ts';
 
 /**
- * A batch of a DynamoDB stream as a function with a tumbling window receives it. Only such a function is told the shard, and
- * positions rise within a shard alone. https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-windows.html
+ * A batch of a DynamoDB stream as received by a function with a tumbling window. Only such a function learns the shard, and
+ * positions are ordered within a shard only. https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-windows.html
  */
 export interface StreamBatch {
-  /** None, when a window ends in which nothing came. */
+  /** Empty at the end of a window without records. */
   readonly Records?: readonly StreamRecord[];
   readonly shardId?: string;
   /** The ARN of the stream. */
@@ -16,22 +16,23 @@ export interface StreamBatch {
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html */
 export interface StreamAnswer {
-  /** At most one: everything from this sequence number on comes again. */
+  /** At most one: everything from this sequence number on is sent again. */
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
-  /** What a window carries along: nothing. */
+  /** The state of the window, unused. */
   readonly state: object;
 }
 
 /**
- * Follows one batch after the other.
- * @param table the name of the one that the followers work on
+ * Passes batches to the followers, one after the other.
+ * @param table the name of the followers' table
  */
 export function followBatches(
   followers: readonly Follower[],
   { table, telemetry }: { readonly table: string; readonly telemetry: Telemetry },
 ): (batch: StreamBatch) => Promise<StreamAnswer> {
   return async ({ Records = [], shardId, eventSourceARN = '' }) => {
-    if (shardId === undefined) throw new Error('the shard of a batch is not known: the event source has no window');
+    if (shardId === undefined)
+      throw new Error('the batch has no shard id: the event source mapping has no tumbling window');
     mustBeOf(table, eventSourceARN);
     const records = Records.map((record) => feedRecord(shardId, record));
     const failed = await followChanges(followers, records);
@@ -43,8 +44,8 @@ export function followBatches(
 }
 
 /**
- * What happened in one table did not happen in another: while a restored table takes the place of the former one, or gives it back,
- * mappings of both streams are there for some time, and dead letters for longer.
+ * Refuses records of another table. While a restored table replaces the original one, or the reverse, there are event source mappings
+ * for both streams for some time, and dead letters for longer.
  * @throws Error if the stream is that of another table
  */
 export function mustBeOf(table: string, streamArn: string): void {

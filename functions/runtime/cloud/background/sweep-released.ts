@@ -2,7 +2,7 @@ import { S3BlobStore } from '../../../../shared/adapters/cloud/s3-blob-store.ts'
 import { backgroundHandler } from './background-handler.ts';
 import { releaseDeps } from './release.ts';
 
-/** Frees content whose grace is over. */
+/** Frees released content after its grace period. */
 export const handler = backgroundHandler(
   'sweep-released',
   (deps) => {

@@ -2,7 +2,7 @@ import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts
 import { backgroundHandler } from './background-handler.ts';
 import { releaseDeps } from './release.ts';
 
-/** Sweeps what is left of removed buckets. */
+/** Purges removed buckets. */
 export const handler = backgroundHandler('sweep-removed-buckets', (deps) => {
   const bucketPurge = new BucketPurge({ ...deps, uploads: releaseDeps(deps).uploads });
   return (_event: unknown, stopping) => bucketPurge.sweep(stopping).then(() => undefined);

@@ -4,9 +4,9 @@ import { extname, join, relative, sep } from 'node:path';
 import { OperatorError } from '../../operator-error.ts';
 import { consoleIndex } from '../../../../shared/protocol/console/pages.ts';
 
-/** A file as it is sent in one coding. */
+/** A file in one content coding. */
 interface Representation {
-  /** The value of `Content-Encoding`; undefined: as it is. */
+  /** The value of `Content-Encoding`; undefined: identity. */
   readonly coding: string | undefined;
   readonly bytes: Uint8Array;
   readonly etag: string;
@@ -15,11 +15,11 @@ interface Representation {
 /** A file of the console. */
 export interface ConsoleFile {
   readonly type: string;
-  /** The best coding first, the plain one last. */
+  /** The best coding first, identity last. */
   readonly representations: readonly Representation[];
 }
 
-/** The codings that files are compressed in beforehand, the best first, and what their names end in. */
+/** The codings of precompressed files, the best first, with their file extensions. */
 const codings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -41,8 +41,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * The files of the console. Those that are there at the start are served and no others: a path is looked up in their list and never
- * given to the file system, so that there is no path that leads out of the folder.
+ * The files of the console, listed at the start. A requested path is looked up in the list and never passed to the file system, so
+ * that no path leads out of the folder.
  */
 export class ConsoleFiles {
   readonly #folder: string;
@@ -54,23 +54,23 @@ export class ConsoleFiles {
     this.#paths = paths;
   }
 
-  /** Lists the files of a folder. @throws OperatorError if it is not a built console */
+  /** Lists the files of a folder. @throws OperatorError if the folder is not a built console */
   static async list(folder: string): Promise<ConsoleFiles> {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
     const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     const paths = new Set(files.map((file) => `/${relative(folder, file).split(sep).join('/')}`));
     if (!paths.has(consoleIndex)) {
-      throw new OperatorError(`it is not in ${folder}; build it with "node bin/build.mjs", or give --console-port 0`);
+      throw new OperatorError(`it is not in ${folder}: build it with "node bin/build.mjs", or use --console-port 0`);
     }
     return new ConsoleFiles(folder, paths);
   }
 
-  /** Returns a file, read when it is first asked for; undefined if there is none. @param path as {@link ConsoleFiles.list} found it */
+  /** Returns a file, read on first use, or undefined. @param path as listed by {@link ConsoleFiles.list} */
   find(path: string): Promise<ConsoleFile> | undefined {
     if (!this.#paths.has(path) || codings.some(([, suffix]) => path.endsWith(suffix))) return undefined;
     const loading = this.#loaded.get(path) ?? this.#load(path);
     this.#loaded.set(path, loading);
-    // What could not be read is tried again.
+    // A failed read is repeated with the next request.
     loading.catch(() => this.#loaded.delete(path));
     return loading;
   }

@@ -9,12 +9,12 @@ import {
 import { consoleFile } from '../../../../shared/protocol/console/pages.ts';
 import type { ConsoleFile, ConsoleFiles } from './console-files.ts';
 
-/** What the console's listener works with. */
+/** The dependencies of the console's listener. */
 export interface ConsoleSite {
   readonly files: ConsoleFiles;
-  /** The origins of the console: under other host names it answers nothing. */
+  /** The origins of the console; requests for other host names are refused. */
   readonly origins: ReadonlySet<string>;
-  /** Returns what the page is told, by the origin that it was opened at. */
+  /** Returns the configuration of the page for the origin that it was opened at. */
   readonly configAt: (origin: string) => ConsoleConfig;
   readonly telemetry: Pick<Telemetry, 'problem'>;
 }
@@ -27,12 +27,12 @@ interface Reply {
   readonly body: string | Uint8Array;
 }
 
-/** Serves the files of the console, and what it is told of its deployment as `/config.json`. Knows no secrets and sets no cookies. */
+/** Serves the files of the console, and its configuration as `/config.json`. Has no secrets and sets no cookies. */
 export function consoleListener(site: ConsoleSite): RequestListener {
   return (request, response) => {
     reply(request, site)
       .catch((error: unknown) => {
-        site.telemetry.problem('a file of the console could not be read', error);
+        site.telemetry.problem('reading a file of the console failed', error);
         return refusal(500, 'The file could not be read.');
       })
       .then((answer) => send(request, response, answer))
@@ -46,7 +46,7 @@ async function reply(request: IncomingMessage, site: ConsoleSite): Promise<Reply
   }
   const sent = originOf(request);
   const origin = sent && originAt(sent.host, sent.protocol, site.origins);
-  // A stranger who lets a name of theirs lead here (DNS rebinding) finds nothing.
+  // Against DNS rebinding, where an attacker's host name resolves to this address.
   if (origin === undefined) {
     return refusal(
       421,
@@ -65,12 +65,12 @@ async function reply(request: IncomingMessage, site: ConsoleSite): Promise<Reply
   return file ? fileReply(file, request, headers) : refusal(404, 'There is no such file.');
 }
 
-/** The origin that a request was sent to, as its Host header has it; undefined if that is no host. */
+/** Returns the origin of a request by its Host header, or undefined if the header is not a host. */
 function originOf({ headers, socket }: IncomingMessage): URL | undefined {
   return URL.parse(`${'encrypted' in socket ? 'https' : 'http'}://${headers.host ?? ''}`) ?? undefined;
 }
 
-/** The origin of the console with this host. A proxy may have taken the request by another protocol than it is sent on by. */
+/** Returns the origin of the console with this host, whatever its protocol: a proxy may terminate TLS. */
 function originAt(host: string, protocol: string, origins: ReadonlySet<string>): string | undefined {
   const urls = [...origins].map((origin) => new URL(origin)).filter((url) => url.host === host);
   return (urls.find((url) => url.protocol === protocol) ?? urls[0])?.origin;
@@ -89,7 +89,7 @@ function fileReply(
   return { status: 200, headers: { ...headers, ...ofBody }, body: bytes };
 }
 
-/** The codings that a client takes: https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3 */
+/** Returns the codings that a client accepts: https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3 */
 function acceptedCodings(field: string | string[] | undefined): ReadonlySet<string> {
   const codings = String(field ?? '')
     .toLowerCase()
@@ -98,13 +98,13 @@ function acceptedCodings(field: string | string[] | undefined): ReadonlySet<stri
   return new Set(codings.filter(([, weight]) => !/^q=0(?:\.0*)?$/.test(weight ?? '')).map(([name]) => name!));
 }
 
-/** Whether an `If-None-Match` names an entity tag: https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2 */
+/** Returns whether an `If-None-Match` matches an entity tag: https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2 */
 function isKnown(field: string | undefined, etag: string): boolean {
   const tags = (field ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes('*') || tags.includes(etag);
 }
 
-/** An error in words, for people and programs; there is nothing in it to load. */
+/** Returns an error as plain text. */
 function refusal(status: number, text: string, more: Headers = {}): Reply {
   const headers = {
     ...commonHeaders,
@@ -122,7 +122,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, head
   response.writeHead(status, {
     ...headers,
     ...(status !== 304 && { 'Content-Length': Buffer.byteLength(body) }),
-    // What a request has for a body is not read.
+    // Request bodies are not read.
     ...(hasBody && { Connection: 'close' }),
   });
   response.end(request.method === 'HEAD' || status === 304 ? undefined : body);

@@ -12,30 +12,30 @@ import type { Tls } from '../tls.ts';
 import { ConsoleFiles } from './console-files.ts';
 import { consoleListener } from './console-listener.ts';
 
-/** A console that is being served. */
+/** A running console. */
 export interface RunningConsole {
-  /** Where to open it: `http://127.0.0.1:9001`. */
+  /** The address to open: `http://127.0.0.1:9001`. */
   readonly url: string;
   readonly origins: ReadonlySet<string>;
-  /** Lets requests end, for at most so many milliseconds. */
+  /** Stops the console. @param patience milliseconds after which running requests are cut off */
   close(patience: number): Promise<void>;
 }
 
-/** What the console must know of the service. */
+/** The service of the console. */
 interface ServiceBehind {
-  /** Where it listens: `http://127.0.0.1:9000`. */
+  /** The address of its listener: `http://127.0.0.1:9000`. */
   readonly url: string;
   readonly tls: Tls | undefined;
   readonly telemetry: Pick<Telemetry, 'problem'>;
 }
 
-/** Where `bin/build.mjs` puts the console: beside the program's bundle. */
+/** The directory that `bin/build.mjs` writes the console to, beside the program's bundle. */
 const builtConsole = fileURLToPath(new URL('console', import.meta.url));
 
-/** Hosts that are no address to open: they stand for all of them. */
+/** Hosts to listen on that stand for all addresses, and cannot be opened. */
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
 
-/** Starts the console, if there is to be one. Where it cannot be served, one line says why, and the service runs without it. */
+/** Starts the console unless it is turned off. If it cannot be served, prints why; the service runs without it. */
 export async function consoleOrNone(
   options: StartOptions,
   service: ServiceBehind,
@@ -51,8 +51,8 @@ export async function consoleOrNone(
 }
 
 /**
- * Serves the console on a port of its own, by HTTPS if the service does.
- * @throws OperatorError if it cannot: the service needs no console
+ * Serves the console on a separate port, over HTTPS if the service does.
+ * @throws OperatorError if it cannot be served; the service works without a console
  */
 async function startConsole(options: StartOptions, service: ServiceBehind): Promise<RunningConsole> {
   const { consolePort: port, host, consoleFiles = builtConsole } = options;
@@ -73,8 +73,8 @@ async function startConsole(options: StartOptions, service: ServiceBehind): Prom
 }
 
 /**
- * What the page is told: where clients reach the service if that was said, or else the host name that the page was opened under, with
- * the port of the service.
+ * Returns the configuration of the page. The endpoint is the public URL if one is set, or else the host name that the page was opened
+ * at, with the port of the service.
  */
 function configuration(
   { publicUrl, region }: StartOptions,
@@ -91,7 +91,7 @@ function configuration(
   };
 }
 
-/** @throws OperatorError if the objects of some bucket could be served where the console is said to be */
+/** Checks that objects are not served at an origin of the console. @throws OperatorError otherwise */
 export function checkConsoleOrigins(options: StartOptions): void {
   const { consoleOrigin, domain, websiteDomain, publicUrl, port, host } = options;
   const at = publicUrl === undefined ? undefined : new URL(publicUrl);
@@ -104,6 +104,6 @@ export function checkConsoleOrigins(options: StartOptions): void {
   const shared = consoleOrigin.find((origin) => servesObjects(origin, names));
   if (shared === undefined) return;
   throw new OperatorError(
-    `--console-origin ${shared}: objects are served there, whose scripts could use the keys of whoever is signed in; give the console another name`,
+    `--console-origin ${shared}: the service serves objects there, whose scripts could use the keys of signed-in users; use another host name`,
   );
 }

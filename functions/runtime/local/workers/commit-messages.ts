@@ -3,10 +3,10 @@ import type { Step } from '../../../../shared/adapters/embedded/write-steps.ts';
 import type { Attributes, Expectation, WriteOutcome } from '../../../../shared/ports/key-value-table.ts';
 
 /*
- * Writes and their outcomes as attributes, for the way between a worker and the process that commits.
+ * Encodes writes and their outcomes as attributes, for messages between a worker and the process that commits.
  */
 
-/** The steps of a write, of which the first so many change something. */
+/** Encodes the steps of a write. @param changes how many of them, from the first on, change an item; the others only check */
 export function stepsMessage(steps: readonly Step[], changes: number): Attributes {
   return {
     changes,
@@ -33,7 +33,7 @@ export function stepsOfMessage(body: Attributes): { readonly steps: readonly Ste
   return { steps, changes: body['changes'] as number };
 }
 
-/** What the write replaced is told only where the port says so: of a write of one item. */
+/** Encodes an outcome. The replaced item is included only for a write of one item, as the port requires. */
 export function outcomeMessage(outcome: WriteOutcome, { isSingle }: { readonly isSingle: boolean }): Attributes {
   switch (outcome.outcome) {
     case 'written':

@@ -10,22 +10,22 @@ import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import { outcomeMessage, stepsOfMessage } from './commit-messages.ts';
 import type { Message } from './link.ts';
 
-/** What the primary does for its workers. */
+/** The dependencies with which the primary serves its workers. */
 export interface DeskDeps {
   readonly table: LmdbTable;
   readonly smallBlobs: SmallBlobWrites;
   readonly mutex: KeyedMutex;
   readonly quotas: Quotas;
   readonly rates: RateLimit;
-  /** Follows the feed to its end. */
+  /** Follows the change feed to its end. */
   readonly drain: () => Promise<void>;
-  /** Resolves once everything was heard that any worker had said when it was called. */
+  /** Resolves once all notices that workers had sent before the call are handled. */
   readonly settle: () => Promise<void>;
-  /** Where the log goes. */
+  /** Receives the lines of the log. */
   readonly output: Writable;
 }
 
-/** Serves one worker. What the worker holds when it dies is let go. */
+/** Serves one worker. Releases what the worker holds when it dies. */
 export class Desk {
   readonly #deps: DeskDeps;
   readonly #locks = new Map<number, () => void>();
@@ -60,14 +60,14 @@ export class Desk {
         await drain();
         return {};
       default:
-        throw new Error(`a worker asks for ${kind}`);
+        throw new Error(`unknown request of a worker: ${kind}`);
     }
   }
 
   hear({ kind, body, bytes }: Message): void {
     switch (kind) {
       case 'blob':
-        // Fails no earlier than the commit that refers to it, which says so.
+        // A failure shows in the commit that refers to the blob.
         this.#deps.smallBlobs.accept(body['ref'] as string, bytes).catch(() => undefined);
         return;
       case 'abandon blobs':
@@ -86,18 +86,18 @@ export class Desk {
         this.#deps.output.write(bytes);
         return;
       default:
-        throw new Error(`a worker says ${kind}`);
+        throw new Error(`unknown notice of a worker: ${kind}`);
     }
   }
 
-  /** The worker has gone: nothing of it stands in the way of others. What it had sent is still carried out. */
+  /** Releases everything that a dead worker holds. Requests that it has sent are still carried out. */
   close(): void {
     this.#isClosed = true;
     for (const lock of [...this.#locks.keys()]) this.#unlock(lock);
     for (const number of [...this.#reservations.keys()]) this.#release(number);
   }
 
-  /** Resolves when it is the worker's turn, which lasts until it unlocks. */
+  /** Resolves when the worker holds the mutex, until it unlocks. */
   #lock(name: string, lock: number): Promise<void> {
     return new Promise((resolve) => {
       void this.#deps.mutex.run(name, () => {
@@ -113,7 +113,7 @@ export class Desk {
     this.#locks.delete(lock);
   }
 
-  /** The first request of a number begins a reservation, further ones add to it. */
+  /** Begins a reservation with the first request of a number; further ones add to it. */
   async #reserve(body: Attributes): Promise<boolean> {
     const number = body['reservation'] as number;
     const growth = amountOf(body['growth'] as Attributes);
@@ -127,8 +127,8 @@ export class Desk {
   }
 
   /**
-   * Tries again what was refused, once every worker has told of what was over before: nothing that a client was answered is in the way of
-   * its next request.
+   * Repeats a refused reservation once every worker has reported its finished requests, so that no answered request counts against
+   * the next one.
    */
   async #settled<Result>(reserve: () => Promise<Result>): Promise<Result> {
     try {
@@ -140,13 +140,13 @@ export class Desk {
     }
   }
 
-  /** Also of one that is still being measured: it ends as soon as it has begun. */
+  /** Ends a reservation, also one that has not begun yet: it then ends as soon as it has. */
   #release(number: number): void {
     const reservation = this.#reservations.get(number);
     this.#reservations.delete(number);
     reservation?.then(
       (held) => held.release(),
-      // What was refused is not held.
+      // A refused reservation is not held.
       () => undefined,
     );
   }

@@ -2,37 +2,37 @@ import type { Duplex } from 'node:stream';
 import { decodeItem, encodeItem } from '../../../../shared/adapters/embedded/item-encoding.ts';
 import { TableBusy, type Attributes } from '../../../../shared/ports/key-value-table.ts';
 
-/** What is said to the other process: some attributes, and bytes that are passed on as they are. */
+/** A message to the other process: attributes, and bytes that are passed on unchanged. */
 export interface Message {
   readonly kind: string;
   readonly body: Attributes;
   readonly bytes: Buffer;
 }
 
-/** Whatever answers the other process. */
+/** Handles the messages of the other process. */
 export interface Listener {
-  /** Answers a request; what it throws is thrown to whoever has asked. */
+  /** Answers a request. Errors are thrown in the requesting process. */
   answer(message: Message): Promise<Attributes>;
-  /** Hears what needs no answer. */
+  /** Handles a notice, which has no answer. */
   hear(message: Message): void;
-  /** The other process has gone. */
+  /** Called when the other process has ended. */
   closed(): void;
 }
 
-/** Whoever waits for an answer. */
+/** A pending request. */
 interface Asked {
   readonly resolve: (body: Attributes) => void;
   readonly reject: (error: Error) => void;
 }
 
 const frame = { request: 0, notice: 1, reply: 2, failure: 3 } as const;
-/** Size of the frame without this field, its kind, the id of the request, the size of the attributes. */
+/** The header of a frame: its size without this field, its kind, the id of the request, the size of the attributes. */
 const headSize = 4 + 1 + 4 + 4;
 const noBytes = Buffer.alloc(0);
 
 /**
- * Requests and notices between two processes of the service, over a stream, in order in each direction. What is said within one turn of the
- * event loop goes out in one write: a system call costs more than all else here.
+ * Requests and notices between two processes of the service over a stream, in order in each direction. Messages of one turn of the
+ * event loop go out in one write, as system calls dominate the cost.
  */
 export class Link {
   readonly #stream: Duplex;
@@ -48,11 +48,11 @@ export class Link {
     this.#listener = listener;
     stream.on('data', (chunk: Buffer) => this.#take(chunk));
     stream.on('close', () => this.#close());
-    // What has gone wrong with the stream also closes it.
+    // An error of the stream also closes it.
     stream.on('error', () => undefined);
   }
 
-  /** Asks the other process, and resolves with its answer. Rejects with what was thrown there, or if it goes before it answers. */
+  /** Sends a request and resolves with the answer. Rejects with the error thrown there, or if the other process ends first. */
   request(kind: string, body: Attributes = {}, bytes: Buffer = noBytes): Promise<Attributes> {
     if (this.#isClosed) return Promise.reject(new Gone());
     const id = (this.#lastId = (this.#lastId + 1) % 2 ** 32);
@@ -62,12 +62,12 @@ export class Link {
     });
   }
 
-  /** Tells the other process. Requests that are sent later are heard later. */
+  /** Sends a notice. Requests sent later are handled later. */
   notify(kind: string, body: Attributes = {}, bytes: Buffer = noBytes): void {
     if (!this.#isClosed) this.#say(frame.notice, 0, { ...body, kind }, bytes);
   }
 
-  /** Resolves once everything that was said has been handed to the operating system. */
+  /** Resolves once all messages have been handed to the operating system. */
   flush(): Promise<void> {
     this.#send();
     return new Promise((resolve) => {
@@ -145,7 +145,7 @@ export class Link {
   }
 }
 
-/** The other process has gone without an answer. */
+/** The other process ended without an answer. */
 class Gone extends Error {
   constructor() {
     super('a process of the service has ended');

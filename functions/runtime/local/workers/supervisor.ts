@@ -11,12 +11,12 @@ import { Desk } from './desk.ts';
 import { Link } from './link.ts';
 import type { WorkerReports } from './worker-reports.ts';
 
-/** A worker that has not ended so long after its requests should have is killed. */
+/** The time after the end of its requests in which a worker must exit, or it is killed. */
 const extraPatience = 5000;
-/** Milliseconds until a worker is replaced that could not serve; one that could is replaced at once. */
+/** Milliseconds until a worker that failed to start is replaced. Others are replaced at once. */
 const restartDelay = 1000;
 
-/** The descriptor by which a worker is linked, after standard streams and the channel of node:cluster. */
+/** The file descriptor of a worker's link, after the standard streams and the channel of node:cluster. */
 export const linkDescriptor = 4;
 
 interface SupervisorDeps extends DataDirectory, Pick<EmbeddedService, 'services' | 'limits' | 'kept'> {
@@ -28,13 +28,13 @@ interface SupervisorDeps extends DataDirectory, Pick<EmbeddedService, 'services'
   readonly scrape?: (() => Promise<string>) | undefined;
 }
 
-/** Workers that listen. */
+/** Listening workers. */
 export interface Workers {
   /** `http://127.0.0.1:9000` */
   readonly url: string;
-  /** Lets the workers finish what is running, for so many milliseconds at most. */
+  /** Stops the workers. @param patience milliseconds after which running requests are cut off */
   close(patience: number): Promise<void>;
-  /** Tells the workers, also later ones, where consoles are served. */
+  /** Sends the origins of consoles to the workers, also to later ones. */
   tellOrigins(origins: Iterable<string>): void;
 }
 
@@ -45,9 +45,9 @@ interface RunningWorker {
 }
 
 /**
- * Starts workers, and replaces those that die. All of them share the port; what they write is committed here, so that there is one writer of
- * the table, one feed, one set of quotas and rates, and one log.
- * @throws OperatorError what a worker says that cannot serve
+ * Starts workers and replaces those that die. They share the port. This process commits their writes, so that the table has one
+ * writer, and there is one feed, one set of quotas and rates, and one log.
+ * @throws OperatorError if a worker cannot serve, with its message
  */
 export async function startWorkers(
   options: StartOptions,
@@ -62,12 +62,12 @@ export async function startWorkers(
   };
   const deps = { table, smallBlobs: blobs.smallWrites, ...kept, quotas, rates, settle, output: process.stdout };
   let origins: readonly string[] = [];
-  /** The workers that serve. */
+  /** The serving workers. */
   const listening = new Set<Worker>();
-  /** The ports that workers were told to ask for: those that ask for the same one share it for as long as one of them is there. */
+  /** The ports requested by workers. Workers that request the same one share it while at least one of them runs. */
   const told = new Map<Worker, number>();
   let isStopping = false;
-  /** Where the workers listen: the first one takes a free port if any will do. */
+  /** The address of the workers. For port 0, the first worker picks a free port. */
   let port: number | undefined;
 
   const start = (): Promise<string> =>
@@ -78,7 +78,7 @@ export async function startWorkers(
         answer: async (message) => {
           switch (message.kind) {
             case 'start':
-              // With no worker left nobody holds the port: it is asked for by its number.
+              // Without a running worker nobody holds the port, so it is requested by its number.
               told.set(worker, [...told.values()][0] ?? port ?? options.port);
               return { port: told.get(worker)!, origins };
             case 'listening': {
@@ -109,10 +109,10 @@ export async function startWorkers(
           running.delete(one);
           if (name !== undefined) reports?.remove(name);
           desk.close();
-          // What it was reading is no longer kept for it.
+          // Releases the pages of the table that the dead worker was reading.
           otherProcesses();
           ended();
-          reject(new OperatorError(`a worker ended before it could serve (${signal || `exit code ${code}`})`));
+          reject(new OperatorError(`a worker exited before it could serve (${signal || `exit code ${code}`})`));
           if (isStopping) return;
           reports?.died();
           log.problem('a worker died', undefined, { pid: worker.process.pid, ...(signal ? { signal } : { code }) });
@@ -128,7 +128,7 @@ export async function startWorkers(
       if (isStopping) return;
       start().then(
         () => log.note('a worker was started'),
-        // It is replaced in turn.
+        // Its exit starts a replacement.
         (error: unknown) => log.problem('a worker cannot serve', error),
       );
     }, delay);
@@ -158,7 +158,7 @@ function linkOf({ process: { stdio } }: Worker): Socket {
   throw new Error('a worker has no link');
 }
 
-/** Lets a worker finish what it is doing, and end. */
+/** Lets a worker finish its requests and exit. */
 async function stopWorker({ worker, link, exited }: RunningWorker, patience: number): Promise<void> {
   const killer = setTimeout(() => worker.process.kill('SIGKILL'), patience + extraPatience);
   link.notify('stop', { patience });

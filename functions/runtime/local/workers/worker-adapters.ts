@@ -18,10 +18,10 @@ import { outcomeOfMessage, stepsMessage } from './commit-messages.ts';
 import type { Link } from './link.ts';
 
 /*
- * What a worker leaves to the primary, each as the port that one process has it by.
+ * The adapters by which a worker uses services of the primary, behind the same ports as in one process.
  */
 
-/** Commits of the primary. */
+/** Commits through the primary. */
 export class LinkedCommits implements Commits {
   readonly #link: Link;
 
@@ -34,10 +34,10 @@ export class LinkedCommits implements Commits {
   }
 }
 
-/** So many bytes of small blobs are sent ahead before the primary is asked whether it keeps up. */
+/** Bytes of small blobs sent before the worker waits for the primary to catch up. */
 const maxAhead = 4 * 1024 * 1024;
 
-/** Small blobs wait for a transaction in the primary. A commit that refers to one is sent after it, so the primary has it by then. */
+/** Sends small blobs to the primary, which adds them to a transaction. A commit that refers to one is sent after it. */
 export class LinkedSmallBlobs implements SmallBlobWrites {
   readonly #link: Link;
   #ahead = 0;
@@ -65,7 +65,7 @@ export class LinkedSmallBlobs implements SmallBlobWrites {
   }
 }
 
-/** The keyed mutex of the primary: whoever changes the same thing in any process does it in turn. */
+/** The keyed mutex of the primary, shared by all processes. */
 export class LinkedMutex implements Pick<KeyedMutex, 'run'> {
   readonly #link: Link;
   #lastLock = 0;
@@ -91,7 +91,7 @@ export class LinkedQuotas implements Quotas {
   readonly #defaults: Amount;
   #lastReservation = 0;
 
-  /** @param defaults of buckets without a quota */
+  /** @param defaults the quota of buckets without one */
   constructor(link: Link, defaults: Amount) {
     this.#link = link;
     this.#defaults = defaults;
@@ -106,7 +106,7 @@ export class LinkedQuotas implements Quotas {
     const add = async (amount: Amount): Promise<void> => {
       const body = { ...facts, growth: { ...amount } };
       if (!isLimited) {
-        // It counts for whoever comes once there is a quota, and cannot be refused itself.
+        // It counts once there is a quota, but cannot be refused.
         this.#link.notify('reserve', body);
         return;
       }
@@ -130,7 +130,7 @@ export class LinkedRates implements Rates {
   }
 }
 
-/** The standard output of the primary: lines of all processes, each whole. */
+/** The standard output of the primary, which keeps the lines of all processes whole. */
 export function linkedOutput(link: Link): Writable & { readonly isTTY: boolean } {
   const output = new Writable({
     decodeStrings: true,
@@ -142,7 +142,7 @@ export function linkedOutput(link: Link): Writable & { readonly isTTY: boolean }
   return Object.assign(output, { isTTY: process.stdout.isTTY });
 }
 
-/** What is set of a quota. */
+/** Returns the set fields of a quota. */
 function numbersOf({ bytes, objects }: Partial<Amount>): Attributes {
   return { ...(bytes !== undefined && { bytes }), ...(objects !== undefined && { objects }) };
 }

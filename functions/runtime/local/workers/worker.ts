@@ -26,8 +26,8 @@ import {
 import { measurementsOf } from './worker-reports.ts';
 
 /**
- * Serves requests as one of several workers, until the primary says stop: reads table and blobs itself, writes the files of blobs, and leaves
- * commits and all that is the service's rather than a process's to the primary. Without it there is nothing it could do: then it ends.
+ * Serves requests as one of several workers until the primary stops it. Reads table and blobs and writes the files of blobs itself;
+ * leaves commits and everything that the processes share to the primary. Exits if the primary does.
  */
 export async function runWorker(options: StartOptions): Promise<void> {
   let stop = (_patience: number): void => process.exit();
@@ -35,7 +35,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
   const know = (origins: unknown): void => (origins as readonly string[]).forEach((one) => consoleOrigins.add(one));
   const measurements = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const link = new Link(new Socket({ fd: linkDescriptor, readable: true, writable: true }), {
-    // It is asked to settle: what it has said before has been heard when this is.
+    // The answer is sent after all earlier messages, which settles them.
     answer: ({ kind }) => Promise.resolve(kind === 'measurements' && measurements ? measurementsOf(measurements) : {}),
     hear: ({ kind, body }) => {
       if (kind === 'origins') know(body['origins']);
@@ -43,7 +43,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
     },
     closed: () => process.exit(1),
   });
-  // Both go to all processes of a terminal, and the primary decides when a worker stops.
+  // A terminal sends both signals to all processes; the primary decides when a worker stops.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
   try {
     const tls = await Tls.read(options);
@@ -66,7 +66,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
     const { port, origins } = await link.request('start');
     ({ consoleOrigins } = service);
     know(origins);
-    // The primary reads the files as well, and logs what comes of it.
+    // The primary reads the files as well and logs the outcome.
     tls?.follow({ request: () => undefined, problem: () => undefined, note: () => undefined });
     const scrape = async (): Promise<string> => (await link.request('scrape'))['text'] as string;
     const handler = await withMetrics(service.pipeline, options, { ...service, telemetry, scrape });

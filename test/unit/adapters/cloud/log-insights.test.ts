@@ -101,9 +101,9 @@ describe('LogInsights', () => {
     log(0, charged);
     await expect(insights({ maxLines: 1 }).between(noon, noon + 1)).rejects.toThrow('more than 1 projects');
     instead = { status: 200, body: { status: 'Failed' } };
-    await expect(insights().between(noon, noon + 1)).rejects.toThrow('a query of the logs ended as Failed');
+    await expect(insights().between(noon, noon + 1)).rejects.toThrow('a query of the logs ended with status Failed');
     instead = { status: 200, body: { status: 'Complete', results: [[{ field: 'requests', value: '1.2' }]] } };
-    await expect(insights().between(noon, noon + 1)).rejects.toThrow('the logs answer 1.2 for a number');
+    await expect(insights().between(noon, noon + 1)).rejects.toThrow('the logs returned 1.2 instead of a number');
     await expect(insights({ groups: ['others'] }).between(noon, noon + 1)).rejects.toThrow('others');
   });
 

@@ -68,6 +68,6 @@ describe('a topic of SNS', () => {
     status = 403;
     const { outcome } = await send('arn:aws:sns:eu-central-1:123456789012:topic');
     expect(outcome).toBe('failed');
-    expect(await send('topic')).toEqual({ outcome: 'refused', reason: 'this is no topic' });
+    expect(await send('topic')).toEqual({ outcome: 'refused', reason: 'this is not an SNS topic' });
   });
 });

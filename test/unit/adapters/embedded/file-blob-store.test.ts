@@ -128,7 +128,7 @@ describe('FileBlobStore', () => {
     const rest = async (): Promise<void> => {
       while (!(await reader.next()).done);
     };
-    await expect(rest()).rejects.toThrow(/ends before/);
+    await expect(rest()).rejects.toThrow(/shorter than recorded/);
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 

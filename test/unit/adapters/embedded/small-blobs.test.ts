@@ -217,7 +217,7 @@ describe('FileBlobStore', () => {
     const ended = once(other, 'exit');
     try {
       await once(other.stdout, 'data');
-      const refusal = `process ${other.pid} works on it, .*; stop it first`;
+      const refusal = `process ${other.pid}, perhaps of an earlier version, is using it, .*; stop it first`;
       await expect(FileBlobStore.open(join(directory, 'blobs'), environment)).rejects.toThrow(new RegExp(refusal));
       expect(await readdir(join(directory, 'blobs'))).toContain('small');
     } finally {

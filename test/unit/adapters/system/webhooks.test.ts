@@ -9,7 +9,7 @@ import { issueCertificate, type Certificates } from '../../../support/certificat
 import { WebhookReceiver } from '../../../support/webhook-receiver.ts';
 
 const name = 'hooks.example.test';
-const refused = { outcome: 'refused', reason: 'the address of the host is not a public one' };
+const refused = { outcome: 'refused', reason: 'the address of the host is not public' };
 let folder: string;
 let certificates: Certificates;
 let receiver: WebhookReceiver;
@@ -223,7 +223,7 @@ describe('a webhook that was not allowed by name', () => {
 
   it('is given up if nobody knows its name', async () => {
     const resolve = (): Promise<never> => Promise.reject(new Error('ENOTFOUND'));
-    const failed = { outcome: 'failed', reason: 'the name of the host could not be resolved' };
+    const failed = { outcome: 'failed', reason: 'the host name could not be resolved' };
     expect(await send(target(), { resolve })).toEqual(failed);
     expect(await send(target(), { resolve: async () => [] })).toEqual(failed);
     expect(await send(target(), { resolve: () => new Promise(() => undefined), timeout: 20 })).toEqual(failed);

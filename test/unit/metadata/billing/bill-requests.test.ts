@@ -122,12 +122,14 @@ describe('the bill of requests', () => {
     await requestHours.settle(noon);
     expect(await requestHours.settledUntil()).toBe(noon + hour);
     table.write = async () => ({ outcome: 'unknown' });
-    await expect(requestHours.put(noon, noon + 30, requests(3))).rejects.toThrow('cannot be told');
+    await expect(requestHours.put(noon, noon + 30, requests(3))).rejects.toThrow(
+      'the outcome of storing an hour of requests is unknown',
+    );
   });
 
   it('knows the classes of the price list alone', async () => {
     const { requestLog, run } = world();
     requestLog.lines.push({ at: noon, class: 'gold' });
-    await expect(run()).rejects.toThrow('a class of requests "gold"');
+    await expect(run()).rejects.toThrow('unknown request class "gold"');
   });
 });

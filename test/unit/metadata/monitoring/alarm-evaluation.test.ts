@@ -138,7 +138,7 @@ describe('an evaluation', () => {
       'Threshold crossed: 2 of the last 3 datapoints [11 (1970-01-01T00:00:00.000Z), 11 (1970-01-01T00:10:00.000Z)]' +
         ' were greater than the threshold (10).',
     );
-    expect(reasonOf(2, 'X--', 'breaching')).toMatch(/; 2 missing ones count as breaching\.$/);
+    expect(reasonOf(2, 'X--', 'breaching')).toMatch(/; 2 missing ones are treated as breaching\.$/);
     expect(reasonOf(2, '00-', 'missing')).toMatch(
       /^Threshold not crossed: 2 of the last 3 .*; 1 is missing; 2 breaching/,
     );

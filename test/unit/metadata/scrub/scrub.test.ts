@@ -595,7 +595,7 @@ describe('counters', () => {
     };
     const { findings, report } = await world.scrub({ repair: true });
     expect(findings).toEqual([]);
-    expect(report.leftOut).toEqual(['counters of buckets that were changed meanwhile']);
+    expect(report.leftOut).toEqual(['counters of buckets that changed during the scrub']);
   });
 
   it('are left alone where nobody knows whether the feed was followed', async () => {

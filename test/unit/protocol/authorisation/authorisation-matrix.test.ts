@@ -557,7 +557,13 @@ describe.each(settings)('where a bucket is %s', (setting) => {
  * Operations with no rights to ask for: whether the service is well; what a browser may ask, which a bucket's CORS rules say; what a
  * link leads to, for whoever has it. To a website everybody is nobody: who sees what of it, its wire tests show.
  */
-const withoutRights: readonly OperationName[] = ['GetHealth', 'Preflight', 'GetPublicLink', 'GetWebsitePage'];
+const withoutRights: readonly OperationName[] = [
+  'GetHealth',
+  'GetLiveness',
+  'Preflight',
+  'GetPublicLink',
+  'GetWebsitePage',
+];
 
 it('leaves out no operation that there is', () => {
   const covered = new Set<OperationName>([...rows.map(({ operation }) => operation), ...withoutRights]);

@@ -76,7 +76,7 @@ describe('an answer that is not as long as it announced', () => {
     if (sent === undefined) expect(received).toBe('');
     else expect(sent).toContain(body);
     expect(head === '' || head!.startsWith('HTTP/1.1 200 OK')).toBe(true);
-    expect(problems).toEqual([expect.stringMatching(/^a connection was cut off tx1: an answer has .* announced /)]);
+    expect(problems).toEqual([expect.stringMatching(/^a connection was cut off tx1: a response has .* announced /)]);
   });
 
   it('ends it as well where the body of the request was left unread', async () => {
