@@ -26,16 +26,17 @@ export interface DataDirectory {
 const keyFile = 'master.key';
 
 /**
- * Opens a data directory; a missing one is created, with a new key file. The process exits if the table can no longer be used.
+ * Opens a data directory; a missing one is created, with a new key file.
+ * @param onFailure called once the table can no longer be used in this process: ends it, unless given
  * @throws OperatorError, also if the key file is missing or does not belong to the table: before anything is written
  */
-export async function openData(data: string): Promise<DataDirectory> {
+export async function openData(data: string, onFailure = () => endProcess(data)): Promise<DataDirectory> {
   try {
     await ensureDirectory(data);
     await makePrivate(data);
     await checkKeyIsThere(data);
     const secrets = await KeyFileSecrets.open(join(data, keyFile));
-    const environment = await LmdbEnvironment.open(join(data, 'table'), () => endProcess(data));
+    const environment = await LmdbEnvironment.open(join(data, 'table'), onFailure);
     const table = new LmdbTable(environment, { isFollowed });
     try {
       await claimLayout({ table, randomness: new CryptoRandomness() });

@@ -47,7 +47,11 @@ export interface Stillage extends AsyncDisposable {
    * @throws Error unless the service is ephemeral
    */
   setClockOffset(milliseconds: number): void;
-  /** Stops the service; running requests have two seconds to finish. The data of an ephemeral service is lost. */
+  /**
+   * Stops the service; running requests have two seconds to finish. The data of an ephemeral service is lost.
+   * @throws Error if the disk has failed a write to the table: the service has stopped by itself, and this process must end before the directory
+   *   can be used again
+   */
   stop(): Promise<void>;
 }
 
@@ -88,6 +92,13 @@ export async function startObserved(
   const compose = (stores: Stores): Promise<EmbeddedService> =>
     composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared }, options);
   const directory = options.ephemeral ? undefined : await openDirectory(options.data, randomness);
+  let hasFailed = false;
+  directory?.failed.catch((error: unknown) => {
+    hasFailed = true;
+    telemetry.problem('the service has stopped', error);
+    service.halt();
+    void listener.close(0);
+  });
   let service = await compose(directory?.stores ?? ephemeralStores(randomness)).catch(async (error: unknown) => {
     await directory?.close();
     throw error;
@@ -127,14 +138,19 @@ export async function startObserved(
   /** Services replaced by a reset that still answer requests. */
   let retired: Promise<unknown> = Promise.resolve();
   let resetting: Promise<void> = Promise.resolve();
+  const certificates = tls?.follow(telemetry);
   let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> =>
-    (stopping ??= listener
-      .close(stopTime)
-      .then(() => resetting)
-      .then(() => retired)
-      .then(() => (options.ephemeral ? service.abandon() : service.close()))
-      .then(() => directory?.release()));
+  const close = async (): Promise<void> => {
+    await certificates?.stop();
+    await listener.close(stopTime);
+    // Closing a table that has failed could wait for ever, and its lock must not pass to another process.
+    if (hasFailed) return;
+    await resetting;
+    await retired;
+    await (options.ephemeral ? service.abandon() : service.close());
+    await directory?.release();
+  };
+  const stop = (): Promise<void> => (stopping ??= directory ? Promise.race([close(), directory.failed]) : close());
 
   const { url: endpoint } = listener;
   const { region } = options;
@@ -165,20 +181,30 @@ export async function startObserved(
   };
 }
 
+interface OpenDirectory {
+  readonly stores: Stores;
+  /** Rejects once the disk has failed a write to the table, which LMDB gives up then; never resolves. */
+  readonly failed: Promise<never>;
+  release(): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Loads the table engine, which has native code, only if it is needed. @throws OperatorError */
-async function openDirectory(
-  data: string,
-  randomness: CryptoRandomness,
-): Promise<{ readonly stores: Stores; release(): Promise<void>; close(): Promise<void> }> {
+async function openDirectory(data: string, randomness: CryptoRandomness): Promise<OpenDirectory> {
   const { openData } = await import('../local/data-directory.ts');
   const { lockDirectory } = await import('../local/service-lock.ts');
-  const stores = await openData(data);
+  let fail = (): void => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = () =>
+      reject(new Error(`a write to the table in ${data} failed on the disk: end this process, and start another one`));
+  });
+  const stores = await openData(data, () => fail());
   const lock = await lockDirectory(data, stores.table, randomness);
   const close = async (): Promise<void> => {
     await Promise.all([stores.table.close(), stores.blobs.close()]);
     await lock.release();
   };
-  return { stores, release: () => lock.release(), close };
+  return { stores, failed, release: () => lock.release(), close };
 }
 
 /** Returns the first key of declared accounts. */
