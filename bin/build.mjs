@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from '../console/build.mjs';
+import { writeLicences } from './licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -77,6 +78,7 @@ export async function buildPackage() {
     bundle({ ...common, entryPoints, format: 'cjs', outExtension: { '.js': '.cjs' }, plugins: [onlyOneService] }),
   ]);
   await declareTypes();
+  await writeLicences([programs.stillage.source, ...modules.map(moduleSource)], common.external);
 }
 
 /** Makes the kits require the service instead of bundling it again, as esbuild cannot split CommonJS. */

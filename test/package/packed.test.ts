@@ -36,6 +36,7 @@ describe('the package', () => {
       'LICENSE',
       'README.md',
       'bin/stillage.cjs',
+      'dist/THIRD-PARTY-LICENSES.txt',
       'dist/console/*',
       'dist/package/*.cjs',
       'dist/package/*.d.ts',
@@ -44,6 +45,26 @@ describe('the package', () => {
       'dist/stillage.mjs',
       'package.json',
     ]);
+  });
+
+  it('has the licences of all that is bundled', async () => {
+    const text = await readFile(join(project.folder, 'node_modules/stillage/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    const names = [...text.matchAll(/^(\S+) [\d.]+ \((?:MIT|ISC|BSD-3-Clause|Apache-2\.0)\)$/gm)].map(
+      (match) => match[1],
+    );
+    for (const name of ['commander', 'saxes', 'zod', 'ipaddr.js', 'preact', 'client-zip'])
+      expect(names).toContain(name);
+    expect(text.split('-'.repeat(80))).toHaveLength(names.length + 1);
+    // Of what is loaded from node_modules, the licences are there.
+    expect(names).not.toContain('lmdb');
+  });
+
+  it('is published without a complaint', async () => {
+    const { stderr } = await run('npm', ['publish', '--dry-run', '--ignore-scripts'], { cwd: root });
+    const complaints = stderr.split('\n').filter((line) => /^npm (?:warn|error)/i.test(line));
+    expect(complaints.filter((line) => !/Unknown (?:user|env) config|requires you to be logged in/.test(line))).toEqual(
+      [],
+    );
   });
 
   it('is imported by ES modules', async () => {
