@@ -54,7 +54,7 @@ function Page({ route }: { readonly route: Route }) {
     case 'buckets':
       return <BucketsPage />;
     case 'objects':
-      return <ObjectsPage key={route.bucket} bucket={route.bucket} prefix={route.prefix} selected={route.selected} />;
+      return <ObjectsPage key={route.bucket} {...route} />;
     case 'settings':
       return <Suspended load={loadSettings} props={{ bucket: route.bucket, section: route.section }} />;
     case 'transfers':

@@ -8,6 +8,7 @@ import { favourites, grantedFavourites, sortedBuckets } from '../session/buckets
 import { addressOf, go, route } from '../session/router.ts';
 import { activeJobs } from '../transfers/queue.ts';
 import { Icon } from '../ui/icons.tsx';
+import { Mark } from '../ui/mark.tsx';
 import { visibleName } from '../format/names.ts';
 
 const isMenuOpen = signal(false);
@@ -51,16 +52,6 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         {children}
       </main>
     </div>
-  );
-}
-
-/** The mark: a rack, seen from the front. */
-export function Mark() {
-  return (
-    <svg viewBox="0 0 32 32" aria-hidden="true">
-      <rect width="32" height="32" rx="7" />
-      <path d="M7 9h18M7 16h18M7 23h18M9 7v18M23 7v18" />
-    </svg>
   );
 }
 

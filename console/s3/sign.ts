@@ -2,7 +2,7 @@ import { deriveSigningKey, sha256Hex, signText, type SecretKey } from './secret-
 import { encodePath, encodeQuery, type Query } from './address.ts';
 
 /** Who signs: an access key, and the key that its secret became. */
-export interface Credentials {
+interface Credentials {
   readonly accessKeyId: string;
   readonly secret: SecretKey;
 }

@@ -1,7 +1,18 @@
 import { computed, signal, type Signal } from '@preact/signals';
 import { isFailure } from '../s3/failure.ts';
 
-export type JobKind = 'upload' | 'download' | 'archive' | 'copy' | 'move' | 'rename' | 'delete' | 'undelete' | 'access';
+export type JobKind =
+  | 'upload'
+  | 'download'
+  | 'archive'
+  | 'copy'
+  | 'move'
+  | 'rename'
+  | 'delete'
+  | 'undelete'
+  | 'access'
+  | 'links'
+  | 'revoke';
 export type JobState = 'running' | 'paused' | 'offline' | 'done' | 'failed' | 'stopped';
 
 /** What failed of a job, which goes on with the rest. */

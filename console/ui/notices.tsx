@@ -72,7 +72,7 @@ export function NoticeHost() {
 }
 
 /** An error in words: what happened and what helps, then the service's own words, its code and the id of the request. */
-export function ErrorText({ error }: { readonly error: unknown }) {
+function ErrorText({ error }: { readonly error: unknown }) {
   const { words, detail } = explain(error);
   return (
     <>
@@ -117,9 +117,17 @@ export function ErrorBox({ error, retry }: { readonly error: unknown; readonly r
 }
 
 /** What to do where there is nothing yet. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({
+  title,
+  isDropTarget,
+  children,
+}: {
+  readonly title: string;
+  readonly isDropTarget?: boolean;
+  readonly children?: ComponentChildren;
+}) {
   return (
-    <div class="empty">
+    <div class={isDropTarget ? 'empty drop-target' : 'empty'}>
       <p class="empty-title">{title}</p>
       {children}
     </div>

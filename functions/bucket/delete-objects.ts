@@ -52,18 +52,16 @@ export const deleteObjects = defineOperation({
         if (versionId !== undefined) checkVersionId(versionId);
         const action = versionId === undefined ? 'DeleteObject' : 'DeleteObjectVersion';
         const authorisation = await authorise({ action, bucket: bucket.name, ...identity });
-        const guard = deleteGuard(conditionsOf(deletion));
-        if (versionId === undefined) {
-          const marker = await objects.delete(
-            authorisation,
-            ownerOfNew(caller, bucket),
-            guard,
-            sparing(caller, bucket),
-          );
-          return { ...identity, deleteMarkerVersionId: marker && versionIdOf(marker) };
-        }
-        const gone = await objects.deleteVersion(authorisation, guard);
-        return { ...identity, deleteMarkerVersionId: gone?.marker ? versionId : undefined };
+        const { version, currentVersion: marker } = await objects.remove({
+          by: 'request',
+          authorisation,
+          owner: ownerOfNew(caller, bucket),
+          guard: deleteGuard(conditionsOf(deletion)),
+          sparing: sparing(caller, bucket),
+        });
+        if (versionId !== undefined)
+          return { ...identity, deleteMarkerVersionId: version?.marker ? versionId : undefined };
+        return { ...identity, deleteMarkerVersionId: marker && versionIdOf(marker) };
       } catch (error) {
         if (!(error instanceof S3Error)) throw error;
         return { ...identity, code: error.code, message: error.message };

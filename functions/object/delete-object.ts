@@ -26,13 +26,15 @@ export const deleteObject = defineOperation({
   ],
 
   act: async ({ versionId, conditions }, { authorisation, bucket, caller, objects }) => {
-    const guard = deleteGuard(conditions);
-    if (versionId === undefined) {
-      const marker = await objects.delete(authorisation, ownerOfNew(caller, bucket), guard, sparing(caller, bucket));
-      return { versionId: marker && versionIdOf(marker), isMarker: marker !== undefined };
-    }
-    const gone = await objects.deleteVersion(authorisation, guard);
-    return { versionId, isMarker: gone?.marker === true };
+    const { version, currentVersion: marker } = await objects.remove({
+      by: 'request',
+      authorisation,
+      owner: ownerOfNew(caller, bucket),
+      guard: deleteGuard(conditions),
+      sparing: sparing(caller, bucket),
+    });
+    if (versionId !== undefined) return { versionId, isMarker: version?.marker === true };
+    return { versionId: marker && versionIdOf(marker), isMarker: marker !== undefined };
   },
 
   render: ({ versionId, isMarker }) => ({

@@ -19,7 +19,7 @@ export async function createBucketDialog(): Promise<void> {
 }
 
 /** Whether a name may be that of a bucket; the service has the last word. */
-export function isBucketName(name: string): boolean {
+function isBucketName(name: string): boolean {
   return (
     /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) && !/\.\.|\.-|-\./.test(name) && !/^\d+\.\d+\.\d+\.\d+$/.test(name)
   );

@@ -36,7 +36,9 @@ export class Selection {
   }
 
   all(entries: readonly Entry[]): void {
-    this.entries.value = new Map(entries.map((entry) => [entry.key, entry]));
+    const next = new Map<string, Entry>();
+    for (const entry of entries) next.set(entry.key, entry);
+    this.entries.value = next;
   }
 
   clear(): void {

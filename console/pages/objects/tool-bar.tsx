@@ -1,3 +1,4 @@
+import { askFolderLinks } from './folder-links.tsx';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   askDelete,
@@ -106,7 +107,7 @@ function FilterField({ filter, onFilter }: Pick<Props, 'filter' | 'onFilter'>) {
   useEffect(() => setText(filter), [filter]);
   return (
     <div class="filter">
-      <Icon name="menu" />
+      <Icon name="filter" />
       <input
         id="filter"
         type="search"
@@ -157,6 +158,7 @@ function ForSelected({ bucket, prefix, chosen, onClear }: Props) {
           openMenuBelow(
             [
               [
+                { label: texts.shareAll, icon: 'link', act: () => void askFolderLinks(bucket, chosen) },
                 { label: texts.openAccess, icon: 'globe', act: () => void askPublicAccess(bucket, chosen, true) },
                 { label: texts.closeAccess, icon: 'lock', act: () => void askPublicAccess(bucket, chosen, false) },
               ],

@@ -86,21 +86,23 @@ export function ProfilePage() {
         <p class="muted">{texts.rcMeaning}</p>
         <CommandLine command={file.trim()} label="stillage.rc" />
       </section>
-      <Field label={texts.language}>
-        {(ids) => (
-          <select
-            {...ids}
-            value={language.value}
-            onChange={(event) => void setLanguage(event.currentTarget.value as Language)}
-          >
-            {Object.entries(languages).map(([tag, name]) => (
-              <option key={tag} value={tag} lang={tag}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <div class="short-field">
+        <Field label={texts.language}>
+          {(ids) => (
+            <select
+              {...ids}
+              value={language.value}
+              onChange={(event) => void setLanguage(event.currentTarget.value as Language)}
+            >
+              {Object.entries(languages).map(([tag, name]) => (
+                <option key={tag} value={tag} lang={tag}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
     </div>
   );
 }
