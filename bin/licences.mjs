@@ -9,7 +9,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const permitted = new Set(['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD']);
 
 /** What is bundled for a browser: see console/build.mjs. */
-const consoleSources = ['console/main.tsx', 'console/preview/preview.ts', 'console/worker/download.ts'];
+const consoleSources = [
+  'console/main.tsx',
+  'console/preview/preview.ts',
+  'console/preview/pdf-worker.ts',
+  'console/worker/download.ts',
+];
 
 /** The terms of the ISC licence, for a package that names it and has no file of it: https://spdx.org/licenses/ISC.html */
 const isc = `Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that the
