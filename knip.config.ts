@@ -26,19 +26,10 @@ const config: KnipConfig = {
     'test/support/{durable-writes.ts,embedded-session.ts,full-disk.ts,program-host.mjs}',
   ],
   project: ['{bin,console,functions,infra,shared}/**/*.{ts,tsx,mjs,cjs}!', 'test/**/*.{ts,mjs}', '*.{ts,js}'],
-  // Programs of others that tests run where they are installed.
   // Declared as far as it is used, and installed by its test: functions/runtime/package/testcontainers-api.d.ts.
   ignoreDependencies: ['testcontainers'],
-  ignoreBinaries: [
-    'caddy',
-    'docker-registry',
-    'moto_server',
-    'nginx',
-    'prometheus',
-    'promtool',
-    's3fs',
-    'systemd-analyze',
-  ],
+  // Programs of others that tests run where they are installed.
+  ignoreBinaries: ['docker-registry', 'moto_server', 'prometheus', 's3fs'],
 };
 
 export default config;

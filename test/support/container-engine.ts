@@ -13,7 +13,7 @@ import { freePort } from './reverse-proxies.ts';
  */
 
 /** What `POST /containers/create` is told, as far as it matters here. */
-export interface CreatedContainer {
+interface CreatedContainer {
   readonly Image: string;
   readonly Env?: readonly string[];
   readonly ExposedPorts?: Readonly<Record<string, object>>;

@@ -5,7 +5,7 @@
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** What tells the samples of a metric apart. Values that a client chooses are among them only where their number has a limit. */
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {
   readonly labels?: Labels;

@@ -7,7 +7,7 @@ import { expositionType } from './exposition.ts';
 import type { StartOptions } from '../settings.ts';
 import { MetricsToken } from './metrics-token.ts';
 
-export const metricsPath = '/_stillage/metrics';
+const metricsPath = '/_stillage/metrics';
 
 export interface MetricsHandlerDeps {
   readonly handler: Handler;
@@ -33,7 +33,7 @@ export async function withMetrics(
 }
 
 /** Answers `GET /_stillage/metrics` to whoever has the token, and all else as its handler does. */
-export class MetricsHandler implements Handler {
+class MetricsHandler implements Handler {
   readonly #deps: MetricsHandlerDeps;
 
   constructor(deps: MetricsHandlerDeps) {
