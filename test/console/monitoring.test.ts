@@ -51,7 +51,7 @@ describe('monitoring', () => {
     expect(await asked(choose('7 days'))).toEqual([7, 3_600]);
     expect(await asked(choose('30 days'))).toEqual([30, 3_600 * 6]);
     expect(await asked(choose('1 year'))).toEqual([365, 86_400]);
-    await choose('From … to …')();
+    await asked(choose('From … to …'));
     await asked(() => page.getByLabel('From', { exact: true }).fill('2024-01-01T00:00'));
     expect(await asked(() => page.getByLabel('To', { exact: true }).fill('2024-03-01T00:00'))).toEqual([60, 86_400]);
     await page.getByLabel('To', { exact: true }).fill('2023-03-01T00:00');
