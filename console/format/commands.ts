@@ -8,7 +8,7 @@ export interface Target {
 }
 
 /** Quotes a word for a POSIX shell, where it needs it. */
-export function quote(word: string): string {
+function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -219,7 +219,7 @@ function pathOf({ bucket, key }: Pick<S3Request, 'bucket' | 'key'>): string {
 }
 
 /** `/bucket/key?list-type=2`: what a person reads. */
-export function targetOf({ bucket, key, query }: Pick<S3Request, 'bucket' | 'key' | 'query'>): string {
+function targetOf({ bucket, key, query }: Pick<S3Request, 'bucket' | 'key' | 'query'>): string {
   const parameters = Object.entries(query ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const text = parameters.map(([name, value]) => (value === '' ? name : `${name}=${value}`)).join('&');
   const path = bucket === undefined ? '/' : key === undefined ? `/${bucket}` : `/${bucket}/${key}`;

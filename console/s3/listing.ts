@@ -9,7 +9,7 @@ export interface ObjectEntry {
   readonly etag: string;
 }
 
-export interface FolderEntry {
+interface FolderEntry {
   readonly kind: 'folder';
   /** The prefix, ending in `/`. */
   readonly key: string;

@@ -17,10 +17,10 @@ export const comparisons = [
   'LessThanThreshold',
   'LessThanOrEqualToThreshold',
 ] as const;
-export type Comparison = (typeof comparisons)[number];
+type Comparison = (typeof comparisons)[number];
 
 export const missingData = ['missing', 'ignore', 'breaching', 'notBreaching'] as const;
-export type MissingData = (typeof missingData)[number];
+type MissingData = (typeof missingData)[number];
 
 export const alarmStates = ['OK', 'ALARM', 'INSUFFICIENT_DATA'] as const;
 export type AlarmState = (typeof alarmStates)[number];

@@ -160,7 +160,7 @@ export interface Place {
 }
 
 /** The most that one CopyObject copies. */
-export const maxCopied = 5 * 1024 ** 3;
+const maxCopied = 5 * 1024 ** 3;
 
 const sourceOf = ({ bucket, key, versionId }: Place): string =>
   `/${uriEncode(bucket)}/${key.split('/').map(uriEncode).join('/')}${versionId === undefined ? '' : `?versionId=${uriEncode(versionId)}`}`;
@@ -286,7 +286,7 @@ export async function replaceHeaders(
 }
 
 /** User metadata as headers: the prefix is added here, and where it was typed, not twice. */
-export function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
+function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => {
       const bare = name.toLowerCase().startsWith(metaPrefix) ? name.slice(metaPrefix.length) : name;

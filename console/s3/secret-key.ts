@@ -60,6 +60,6 @@ export async function sha256Hex(data: string | Bytes | ArrayBuffer): Promise<str
   return pureSha256Hex(new Uint8Array(bytes));
 }
 
-export function toHex(bytes: Uint8Array): string {
+function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

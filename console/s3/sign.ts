@@ -2,7 +2,7 @@ import { deriveSigningKey, sha256Hex, signText, type SecretKey } from './secret-
 import { encodePath, encodeQuery, type Query } from './address.ts';
 
 /** An access key, and the key derived from its secret. */
-export interface Credentials {
+interface Credentials {
   readonly accessKeyId: string;
   readonly secret: SecretKey;
 }

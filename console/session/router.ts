@@ -16,7 +16,7 @@ export type Route =
   | { readonly page: 'transfers' | 'activity' | 'profile' | 'unknown' };
 
 /** Turns an address into a route. */
-export function parseAddress(pathname: string, search: string): Route {
+function parseAddress(pathname: string, search: string): Route {
   const query = new URLSearchParams(search);
   const [, first = '', second = '', ...rest] = pathname.split('/');
   if (first === '') return { page: 'buckets' };

@@ -26,7 +26,7 @@ interface Kept {
 
 const minutes = 60_000;
 /** Without a request or a movement for so long, one is signed out: a shared screen stays one's own. */
-export const idleLimits = { tab: 30 * minutes, kept: 12 * 60 * minutes } as const;
+const idleLimits = { tab: 30 * minutes, kept: 12 * 60 * minutes } as const;
 
 const maxRecords = 1_000;
 

@@ -86,7 +86,7 @@ export function startArchive(
 }
 
 /** A path that an unpacker writes nowhere but below its folder. */
-export function safePath(key: string): string {
+function safePath(key: string): string {
   return key
     .replaceAll('\\', '/')
     .split('/')

@@ -72,7 +72,7 @@ export function NoticeHost() {
 }
 
 /** An error in words: what happened and what helps, then the service's own words, its code and the id of the request. */
-export function ErrorText({ error }: { readonly error: unknown }) {
+function ErrorText({ error }: { readonly error: unknown }) {
   const { words, detail } = explain(error);
   return (
     <>

@@ -19,7 +19,7 @@ export async function createBucketDialog(): Promise<void> {
 }
 
 /** Returns whether a name follows the rules for buckets; the service decides. */
-export function isBucketName(name: string): boolean {
+function isBucketName(name: string): boolean {
   return (
     /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) && !/\.\.|\.-|-\./.test(name) && !/^\d+\.\d+\.\d+\.\d+$/.test(name)
   );

@@ -8,7 +8,8 @@ export interface Finding {
   readonly elements: readonly string[];
 }
 
-const source = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const require = createRequire(import.meta.url);
+const source = readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const run = `axe.run(document, {
   iframes: false,

@@ -79,7 +79,7 @@ function principalsOf(principal: unknown): string[] {
 }
 
 /** Matches `*` and `?`, without going back further than the last `*`. */
-export function matchesPattern(pattern: string, text: string): boolean {
+function matchesPattern(pattern: string, text: string): boolean {
   let [at, from, star, mark] = [0, 0, -1, 0];
   while (at < text.length) {
     const wanted = pattern[from];
