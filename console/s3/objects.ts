@@ -160,7 +160,7 @@ export interface Place {
 }
 
 /** The most that one CopyObject copies. */
-const maxCopied = 5 * 1024 ** 3;
+export const maxCopied = 5 * 1024 ** 3;
 
 const sourceOf = ({ bucket, key, versionId }: Place): string =>
   `/${uriEncode(bucket)}/${key.split('/').map(uriEncode).join('/')}${versionId === undefined ? '' : `?versionId=${uriEncode(versionId)}`}`;
