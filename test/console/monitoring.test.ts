@@ -131,10 +131,15 @@ describe('alarms', () => {
     const bucket = await makeBucket(under, []);
     const turn = (verb: string) =>
       runProgram(['user', verb, 'main:alice@example.test', 'monitoring', '--data', under.service.data]);
-    await turn('revoke');
+    expect(await turn('revoke')).toMatchObject({ code: 0 });
     test.onTestFinished(async () => void (await turn('grant')));
     const page = await under.signedIn(test, `/settings/${bucket}/alarms`);
-    await page.getByText('The operator of the service can grant it').waitFor();
+    const told = page.getByText('The operator of the service can grant it');
+    await eventually(async () => {
+      await page.getByRole('tab', { name: 'CORS' }).click();
+      await page.getByRole('tab', { name: 'Alarms' }).click();
+      return told.count();
+    }).toBe(1);
     await page.getByRole('tab', { name: 'Monitoring' }).click();
     await page.getByText('The operator of the service can grant it').waitFor();
     await expectAccessible(page);
