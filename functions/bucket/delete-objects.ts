@@ -2,7 +2,6 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { parseTimestamp } from '../../shared/http/dates.ts';
 import { parseEntityTags, type DeleteConditions } from '../../shared/http/preconditions.ts';
-import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
@@ -49,7 +48,6 @@ export const deleteObjects = defineOperation({
       const identity = { key, ...(versionId !== undefined && { versionId }) };
       try {
         checkKey(key);
-        if (versionId !== undefined) checkVersionId(versionId);
         const action = versionId === undefined ? 'DeleteObject' : 'DeleteObjectVersion';
         const authorisation = await authorise({ action, bucket: bucket.name, ...identity });
         const { version, currentVersion: marker } = await objects.remove({

@@ -53,7 +53,7 @@ export interface EmbeddedDeps extends Stores {
 }
 
 /** The services that a primary process offers to its workers. */
-export interface Primary {
+interface Primary {
   readonly mutex: Pick<KeyedMutex, 'run'>;
   readonly counters: (usage: Usage, limits: Limits) => Counters;
   /** Returns undefined if request rates are not limited. */

@@ -22,8 +22,7 @@ export interface DefaultEncryption {
   readonly blockedTypes?: readonly BlockedEncryptionType[] | undefined;
 }
 
-export type BlockedEncryptionType = (typeof blockedEncryptionTypes)[number];
-export const blockedEncryptionTypes = ['SSE-C', 'NONE'] as const;
+type BlockedEncryptionType = 'SSE-C' | 'NONE';
 
 /**
  * The settings in the bucket's own item. They are small and most requests need them, so no request needs another read, and a commit

@@ -1,5 +1,6 @@
 import type { Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import { itemKey, partition } from '../table/keys.ts';
+import { isVersionId } from '../table/ids.ts';
 import { currentVersionPartition } from '../table/shards.ts';
 import {
   decodeCurrentVersion,
@@ -80,6 +81,7 @@ export class VersionChain {
   /** Returns the version with this id (`null`: the null version) together with the current version, or undefined. */
   async find(versionId: string): Promise<Found | undefined> {
     if (versionId !== 'null') {
+      if (!isVersionId(versionId)) return undefined;
       const found = await this.findInstance(versionId);
       return found?.version.named ? found : undefined;
     }

@@ -121,7 +121,7 @@ function picked<Kind extends BelongsTo>(version: Version, kinds: readonly Kind[]
 }
 
 /** The maximum size of a current version's item with inline object attributes, in bytes, key included: one write unit. */
-export const maxInlineItemBytes = 1024;
+const maxInlineItemBytes = 1024;
 
 /** The longest values of the attributes that are known only once a version has its position. */
 const longest = Object.fromEntries(
