@@ -4,7 +4,6 @@ import type { RequestHead } from './operation.ts';
 
 type Field = readonly [name: string, value: string];
 
-
 /** Returns the URL of a link, whose last segment is the secret. @param base without a trailing slash */
 export function publicLinkUrl(base: string, token: string): string {
   return `${base}${publicLinkPath}${token}`;

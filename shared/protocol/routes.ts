@@ -295,7 +295,6 @@ function resourceOf(address: Address, method: string, query: Query): string | un
   return address.kind === 'website' || method === 'OPTIONS' ? undefined : subresource(query);
 }
 
-
 function place(on: Level, method: string, resource: string | undefined): string {
   return `${on} ${method} ${resource ?? ''}`;
 }

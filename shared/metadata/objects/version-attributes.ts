@@ -81,7 +81,7 @@ export const versionAttributes = {
     longest: true,
   },
   contentType: { ...optional<string>('y'), belongsTo: 'metadata' },
-  /** Undefined: STANDARD. */
+  /** Undefined: STANDARD, which is not stored. */
   storageClass: {
     ...encoded<StorageClass>('sc', encodeStorageClass, decodeStorageClass),
     belongsTo: 'object',
