@@ -5,7 +5,8 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
 // Imports the checker that runs in this thread: the package's entry would start a native program if there is one.
-const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js');
+const require = createRequire(import.meta.url);
+const { checkSync } = require('recheck/lib/browser.js');
 
 const cacheFile = new URL('../node_modules/.cache/linear-patterns.json', import.meta.url).pathname;
 /** Milliseconds per pattern. An undecided one is left to eslint-plugin-regexp, and checked again the next time: the machine may be busy. */

@@ -13,7 +13,11 @@ import { visibleName } from '../format/names.ts';
 
 const isMenuOpen = signal(false);
 
-/** What surrounds every page: the line on top, and the buckets at the side. */
+const isOffline = signal(!navigator.onLine);
+addEventListener('offline', () => (isOffline.value = true));
+addEventListener('online', () => (isOffline.value = false));
+
+/** The shell around every page: the top bar, and the list of buckets at the side. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const present = route.value;
   useEffect(() => {
@@ -49,6 +53,11 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       </header>
       <Side />
       <main class={present.page === 'objects' ? 'main columns' : 'main'} id="main">
+        {isOffline.value && (
+          <p class="offline-bar" role="status">
+            {t.value.shell.offline}
+          </p>
+        )}
         {children}
       </main>
     </div>

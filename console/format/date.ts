@@ -32,7 +32,7 @@ export function formatDate(date: Date | number, language: string, now = Date.now
   const { relative, short } = formatsOf(language);
   const seconds = (time - now) / 1000;
   const distance = Math.abs(seconds);
-  // What ends in 23:59 hours ends in 24; what happened so long ago is 23 hours old.
+  // A time 23:59 hours ahead is in 24 hours; one 23:59 hours ago is 23 hours ago.
   const whole = seconds > 0 ? Math.round : Math.trunc;
   if (distance < minute) return relative.format(0, 'minute');
   if (distance < hour) return relative.format(whole(seconds / minute), 'minute');

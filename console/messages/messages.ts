@@ -3,7 +3,7 @@ import { formatDate, formatExactDate, formatMinute } from '../format/date.ts';
 import { formatNumber, formatSize } from '../format/size.ts';
 import { en } from './en/en.ts';
 
-/** What a dictionary has: the keys of the English one, with texts and functions to texts. */
+/** A dictionary: the keys of the English one, with texts, and functions that return texts. */
 export type Dictionary = Widened<typeof en>;
 type Widened<T> = T extends string
   ? string

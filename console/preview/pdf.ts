@@ -2,7 +2,7 @@
 import { getDocument, GlobalWorkerOptions, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
 const maxPages = 500;
-/** Of an image in a document, in pixels: larger ones are left out. */
+/** The largest image in a document that is drawn, in pixels. */
 const maxImageSize = 64 * 1024 ** 2;
 
 declare global {

@@ -7,7 +7,7 @@ interface Order {
   readonly bytes: ArrayBuffer;
   readonly isCut: boolean;
   readonly isDark: boolean;
-  /** What to say where nothing can be shown. */
+  /** The text for content that cannot be shown. */
   readonly none: string;
 }
 

@@ -91,7 +91,7 @@ function granteeTree(grantee: Grantee): Tree {
   }
 }
 
-/** Whether everybody may read: list, of a bucket; get, of an object. */
+/** Returns whether everybody may list a bucket, or get an object. */
 export const isOpen = (acl: Acl): boolean =>
   acl.grants.some(
     ({ grantee, permission }) =>

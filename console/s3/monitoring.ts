@@ -17,10 +17,10 @@ export const comparisons = [
   'LessThanThreshold',
   'LessThanOrEqualToThreshold',
 ] as const;
-export type Comparison = (typeof comparisons)[number];
+type Comparison = (typeof comparisons)[number];
 
 export const missingData = ['missing', 'ignore', 'breaching', 'notBreaching'] as const;
-export type MissingData = (typeof missingData)[number];
+type MissingData = (typeof missingData)[number];
 
 export const alarmStates = ['OK', 'ALARM', 'INSUFFICIENT_DATA'] as const;
 export type AlarmState = (typeof alarmStates)[number];
@@ -93,7 +93,7 @@ export interface AlarmSettings {
   readonly datapointsToAlarm: number;
   readonly missingData: MissingData;
   readonly actionsEnabled: boolean;
-  /** What is executed on a transition into a state: `log:`, `https://…`, `arn:aws:sns:…`. */
+  /** The actions executed on a transition into a state: `log:`, `https://…`, `arn:aws:sns:…`. */
   readonly actions: Readonly<Record<AlarmState, readonly string[]>>;
 }
 

@@ -13,7 +13,7 @@ export const standardHeaders = [
   'expires',
 ] as const;
 
-/** What HEAD tells of an object. */
+/** The attributes of an object that HeadObject returns. */
 export interface ObjectHead {
   readonly size: number;
   readonly modified: Date;
@@ -122,7 +122,7 @@ export class DeletionFailed extends Error {
 }
 
 export interface Deletion {
-  /** What was not deleted, and why. */
+  /** The keys that were not deleted, with the reasons. */
   readonly undeleted: readonly Undeleted[];
   /** The delete markers that were made: removing them takes the deletion back. */
   readonly markers: readonly Required<Doomed>[];
@@ -286,7 +286,7 @@ export async function replaceHeaders(
 }
 
 /** User metadata as headers: the prefix is added here, and where it was typed, not twice. */
-export function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
+function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => {
       const bare = name.toLowerCase().startsWith(metaPrefix) ? name.slice(metaPrefix.length) : name;

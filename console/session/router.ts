@@ -1,6 +1,6 @@
 import { signal, computed } from '@preact/signals';
 
-/** Where one is. Every view has an address, so that back, forward, reload and a pasted link work. */
+/** The view that is shown. Every view has an address, so that back, forward, reload and pasted links work. */
 export type Route =
   | { readonly page: 'buckets' }
   | {
@@ -16,7 +16,7 @@ export type Route =
   | { readonly page: 'transfers' | 'activity' | 'profile' | 'unknown' };
 
 /** Turns an address into a route. */
-export function parseAddress(pathname: string, search: string): Route {
+function parseAddress(pathname: string, search: string): Route {
   const query = new URLSearchParams(search);
   const [, first = '', second = '', ...rest] = pathname.split('/');
   if (first === '') return { page: 'buckets' };

@@ -25,7 +25,7 @@ export function Chart({
   readonly end: number;
   /** Points further apart than this, in milliseconds, are not joined. */
   readonly maxGap: number;
-  /** Of which powers the steps of the scale are round numbers: 1,000, or 1,024 for bytes. */
+  /** The base of the units on the scale: 1,000, or 1,024 for bytes. */
   readonly base: 1000 | 1024;
   readonly label: string;
   readonly value: (value: number) => string;

@@ -22,7 +22,7 @@ export function ask<T>(render: (answer: (value: T) => void) => ComponentChildren
 /** Closes what is open: nobody is signed in any more. */
 export const closeDialog = (): void => open.peek()?.cancel();
 
-/** Where dialogs appear. */
+/** Shows the dialog that is open. */
 export function DialogHost() {
   const element = useRef<HTMLDialogElement>(null);
   const present = open.value;

@@ -50,7 +50,7 @@ export interface Settings {
 }
 
 /** The resource that a request addresses, by the level of its operation. */
-export type Place<On extends Level> = On extends 'object'
+type Place<On extends Level> = On extends 'object'
   ? { readonly bucket: string; readonly key: string }
   : On extends 'website'
     ? { readonly bucket: string; readonly path: string; readonly host: string }

@@ -31,7 +31,7 @@ const hostile = [
   'con\u0001trol\ttab\nline',
 ] as const;
 
-/** Whether a script of a stranger's ran, or an element of theirs came to be. */
+/** Returns traces of foreign content: a script that ran, elements that were created. */
 async function marks(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found = [

@@ -86,10 +86,10 @@ describe('alarms', () => {
     await dialog.getByText('javascript:alert(1) is not log:').waitFor();
     expect(await save.isDisabled()).toBe(true);
     await dialog.getByLabel('When it goes to alarm').fill('log:\nhttps://hooks.example.test/full');
-    await dialog.getByLabel('of which must cross it').fill('2');
+    await dialog.getByLabel('Crossed in at least').fill('2');
     await dialog.getByText('At most as many as there are periods').waitFor();
     expect(await save.isDisabled()).toBe(true);
-    await dialog.getByLabel('of which must cross it').fill('1');
+    await dialog.getByLabel('Crossed in at least').fill('1');
     await expectAccessible(page);
     await save.click();
     await page.getByRole('heading', { name: 'The secret of the webhook' }).waitFor();

@@ -127,6 +127,9 @@ describe('the list of objects', () => {
     await eventually(names).toEqual(['deep/er/needle-1', 'z/needle-2']);
     await page.getByText('5 objects looked at').waitFor();
     await expectAccessible(page);
+    await page.getByLabel('Search in bucket').fill('haystack');
+    await page.keyboard.press('Enter');
+    await page.getByText('No name in this bucket contains that').waitFor();
     await page.getByRole('button', { name: 'End search' }).click();
     await page.getByText('1 item').waitFor();
   });

@@ -119,6 +119,15 @@ describe('the connection', () => {
     await page.getByText('done').waitFor();
   });
 
+  it('that the browser has lost is said on every page', async (test) => {
+    const page = await under.signedIn(test);
+    await page.context().setOffline(true);
+    await page.getByText('No connection to the service').waitFor();
+    await expectAccessible(page);
+    await page.context().setOffline(false);
+    await page.getByText('No connection to the service').waitFor({ state: 'detached' });
+  });
+
   it('with a key that was taken away ends in the sign-in form, with the reason', async (test) => {
     const page = await under.signedIn(test);
     await page.route(`${under.service.url}/**`, (route) =>
@@ -202,7 +211,7 @@ describe('languages and screens', () => {
     for (const name of ['Overview', 'Monitoring', 'Alarms', 'Access', 'Lifecycle', 'Website', 'CORS']) {
       await page.getByRole('tab', { name }).click();
       await eventually(() => page.getByRole('tabpanel').locator('.skeleton').count()).toBe(0);
-      // What is wider than the page and cannot be scrolled to is lost.
+      // Elements beyond the edge of the page cannot be scrolled to.
       const lost = await page.evaluate(() =>
         [...document.querySelectorAll('#main *')]
           .filter((element) => !element.closest('.tabs, code, .visually-hidden'))
@@ -226,6 +235,7 @@ describe('languages and screens', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
+    await eventually(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
     await page.keyboard.type('https://app.example.com');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');

@@ -31,7 +31,7 @@ import type { World } from './scheduler.ts';
  * owner: it is alt's. granted: main's, with ACLs that grant alt everything. allowed: main's, and its policy allows alt everything.
  * object: main's, alt may list it, and the object's ACL grants alt everything. lister: main's, and alt may list it.
  */
-export type Setting = 'owner' | 'granted' | 'allowed' | 'object' | 'lister';
+type Setting = 'owner' | 'granted' | 'allowed' | 'object' | 'lister';
 
 /** What somebody else does meanwhile, and what alt must not do any more from then on. */
 export interface Meddling {
@@ -68,7 +68,7 @@ const heldFor = { briefly: 500, long: 3000 } as const;
 const host = 'stillage.test';
 const keyOfAlt = { accessKeyId: 'KEYOFALT', secretAccessKey: 'secret of alt' };
 const partBytes = 'part of alt';
-export const secret = 'secret of main';
+const secret = 'secret of main';
 
 const fullControl = (project: string): Acl[number] => ({ grantee: { project }, permission: 'FULL_CONTROL' });
 const read = (project: string): Acl[number] => ({ grantee: { project }, permission: 'READ' });

@@ -59,7 +59,7 @@ export const alarms: Dictionary['alarms'] = {
   hours: (count) => (count === 1 ? '1 Stunde' : `${count} Stunden`),
   day: '1 Tag',
   periods: 'Betrachtete Zeitabschnitte',
-  datapoints: 'davon müssen sie überschreiten',
+  datapoints: 'Überschritten in',
   datapointsBad: 'Höchstens so viele, wie es Zeitabschnitte gibt.',
   missing: 'Ein Zeitabschnitt ohne Daten',
   missings: {

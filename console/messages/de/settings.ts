@@ -47,9 +47,6 @@ export const settings: Dictionary['settings'] = {
   deletePolicy: 'Richtlinie löschen',
   policyOk: 'Wohlgeformt.',
   policyPublic: 'So, wie sie dasteht, lässt sie alle zu.',
-  uploads: 'Unvollendete Uploads',
-  noUploads: 'Keine.',
-  abortUpload: 'Verwerfen',
 };
 
 export const lifecycle: Dictionary['lifecycle'] = {

@@ -57,7 +57,7 @@ export const alarms = {
   hours: (count: number) => (count === 1 ? '1 hour' : `${count} hours`),
   day: '1 day',
   periods: 'Periods looked at',
-  datapoints: 'of which must cross it',
+  datapoints: 'Crossed in at least',
   datapointsBad: 'At most as many as there are periods.',
   missing: 'A period without data',
   missings: {

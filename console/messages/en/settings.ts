@@ -45,9 +45,6 @@ export const settings = {
   deletePolicy: 'Delete policy',
   policyOk: 'Well-formed.',
   policyPublic: 'As written, it lets everybody in.',
-  uploads: 'Unfinished uploads',
-  noUploads: 'None.',
-  abortUpload: 'Discard',
 };
 
 export const lifecycle = {

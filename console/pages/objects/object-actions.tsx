@@ -66,7 +66,7 @@ export async function askFolder(bucket: string, prefix: string): Promise<void> {
 }
 
 /** Asks for a new name. A folder is renamed object by object. */
-export async function askRename(bucket: string, entry: Entry): Promise<void> {
+async function askRename(bucket: string, entry: Entry): Promise<void> {
   const before = baseName(entry.key);
   const name = await ask<string>((answer) => <RenameDialog bucket={bucket} entry={entry} onDone={answer} />);
   if (name === undefined || name === before) return;

@@ -26,7 +26,7 @@ interface Props {
   readonly tab?: string;
 }
 
-/** What is in a bucket: a folder of it, or what a search finds. */
+/** The objects page: a folder of a bucket, or the results of a search. */
 export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
   const { client } = session.value!;
   const [filter, setFilter] = useState('');
@@ -48,7 +48,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
     setFilter('');
     setSearch(undefined);
   }, [bucket, prefix]);
-  // What a transfer changed here is read again.
+  // The list is read again after a transfer changed the bucket.
   useEffect(() => {
     let seen = changes.peek().count;
     return changes.subscribe(({ bucket: changed, count }) => {
@@ -124,6 +124,8 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
           </div>
         ) : isEmpty && search === undefined ? (
           <EmptyFolder bucket={bucket} prefix={prefix} filter={filter} />
+        ) : search?.isComplete.value === true && search.hits.value.length === 0 ? (
+          <Empty title={t.value.objects.noHit} />
         ) : (
           <ObjectGrid
             key={search?.text ?? ''}

@@ -26,7 +26,7 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** What can be done here, or, while several things are selected, to them. */
+/** The tool bar of a folder, or of the selected entries. */
 export function ToolBar(props: Props) {
   const { bucket, prefix, chosen } = props;
   const texts = t.value.objects;

@@ -10,7 +10,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { ErrorBox } from '../../ui/notices.tsx';
 import { saveText } from '../../ui/save-text.ts';
 
-/** Who one is, what one has and uses, and the settings of other clients. */
+/** The profile: user, project, quotas and usage, and settings for other clients. */
 export function ProfilePage() {
   const { client, accessKeyId, kept } = session.value!;
   const { endpoint, region, version } = config.value!;

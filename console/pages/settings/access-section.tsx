@@ -11,7 +11,7 @@ import { ErrorBox, notify } from '../../ui/notices.tsx';
 import { PublicAccessBlockSection } from './public-access-block.tsx';
 import { addStatement, checkPolicy, isPublicPolicy, statements, type StatementName } from './policy.ts';
 
-/** Who may do what with a bucket: its ACL and its policy. */
+/** The access to a bucket: public access block, ACL and policy. */
 export function AccessSection({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = t.value.settings;

@@ -42,7 +42,7 @@ export function askAlarm(alarm: Alarm | undefined, taken: readonly string[]): Pr
 }
 
 /** Returns whether a text is an action that the service takes: the log, a webhook, a topic. */
-export const isAction = (text: string): boolean => /^(?:log:|https:\/\/\S+|arn:aws[\w-]*:sns:\S+)$/.test(text);
+const isAction = (text: string): boolean => /^(?:log:|https:\/\/\S+|arn:aws[\w-]*:sns:\S+)$/.test(text);
 
 /** The largest unit in which a number of bytes is whole. */
 const unitOf = (bytes: number): Unit =>

@@ -4,7 +4,7 @@ import { getAlarmHistory, type AlarmEvent } from '../../s3/monitoring.ts';
 import { session } from '../../session/session.ts';
 import { ErrorBox } from '../../ui/notices.tsx';
 
-/** What an alarm did in the last 30 days, read when it is opened. */
+/** The history of an alarm over the last 30 days, read when it is opened. */
 export function AlarmHistory({ bucket, name }: { readonly bucket: string; readonly name: string }) {
   const { client } = session.value!;
   const texts = t.value.alarms;

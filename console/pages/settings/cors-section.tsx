@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { isOriginPattern } from './origin-pattern.ts';
 import { awsCommand } from '../../format/commands.ts';
 import { number, t } from '../../messages/messages.ts';
 import { RuleRow } from '../../panels/rule-row.tsx';
@@ -74,12 +75,6 @@ function describe({ methods, headers, expose, maxAge }: CorsRule): string {
   ]
     .filter((part) => part !== '')
     .join(' · ');
-}
-
-/** Returns whether a text is an origin as the specification wants it: from the protocol to the host or port, with at most one `*`. */
-export function isOriginPattern(text: string): boolean {
-  if (text === '*') return true;
-  return /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/i.test(text) && text.split('*').length <= 2;
 }
 
 function RuleDialog({

@@ -9,7 +9,7 @@ import { CommandLine } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
-/** What a bucket holds and may hold, and whether it keeps versions and encrypts. */
+/** The usage and quota of a bucket, its versioning, default encryption and tags. */
 export function OverviewSection({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = t.value.settings;

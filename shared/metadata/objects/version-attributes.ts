@@ -131,7 +131,7 @@ type AttributeName = keyof Rows;
 /** The names of the attributes whose row has a property of this type. */
 type NamesWhere<Column> = { [Name in AttributeName]: Rows[Name] extends Column ? Name : never }[AttributeName];
 
-export type OptionalName = NamesWhere<{ readonly optional: true }>;
+type OptionalName = NamesWhere<{ readonly optional: true }>;
 export type ListedName = NamesWhere<{ readonly listed: true }>;
 export type NamesOf<Kind extends BelongsTo> = { [Each in Kind]: NamesWhere<{ readonly belongsTo: Each }> }[Kind];
 

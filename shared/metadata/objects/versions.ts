@@ -121,7 +121,7 @@ function picked<Kind extends BelongsTo>(version: Version, kinds: readonly Kind[]
 }
 
 /** The most bytes that the item of a current version may have, key included, with object attributes inline: one write unit. */
-export const maxInlineItemBytes = 1024;
+const maxInlineItemBytes = 1024;
 
 /** The longest values of the attributes that are known only once a version is placed. */
 const longest = Object.fromEntries(

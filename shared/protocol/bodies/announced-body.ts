@@ -17,14 +17,14 @@ export interface AnnouncedBody {
 }
 
 /** aws-chunked framing. */
-export interface AnnouncedChunks {
+interface AnnouncedChunks {
   /** x-amz-decoded-content-length */
   readonly decodedLength: number;
   /** The trailer named in x-amz-trailer. */
   readonly trailer: AnnouncedTrailer | undefined;
 }
 
-export interface AnnouncedChecksum {
+interface AnnouncedChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly value: Uint8Array;
 }

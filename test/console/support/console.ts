@@ -103,7 +103,7 @@ export class ConsoleUnderTest {
     return page;
   }
 
-  /** What pages complained of: scripts that threw, and rules of the content security policy that were broken. */
+  /** Returns the errors of a page: exceptions of scripts, and violations of the content security policy. */
   faultsOf(page: Page): readonly string[] {
     return this.pages.find((each) => each.page === page)?.faults ?? [];
   }

@@ -12,7 +12,7 @@ import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
 import { useLoaded } from '../../../ui/loaded.ts';
 import { ErrorBox, notify } from '../../../ui/notices.tsx';
 
-/** What an object has: size, headers, metadata, tags, checksums. */
+/** The properties of an object: size, headers, metadata, tags, checksums. */
 export function PropertiesTab({ place }: { readonly place: Place }) {
   const { client } = session.value!;
   const { bucket, key } = place;
