@@ -127,7 +127,7 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   // What programs import: the service within them, and kits for their tests.
   'functions/runtime/package': [...belowRuntime, ...shared, 'functions/runtime/local', 'functions/runtime/cli'],
   // It is all that the router may hold: what it does not need would not fit.
-  'functions/edge': ['shared/protocol'],
+  'functions/edge': ['shared/http', 'shared/protocol'],
   infra: ['shared/protocol', 'functions/edge'],
 };
 
@@ -299,6 +299,17 @@ describe('optimistic writes', () => {
       'shared/metadata/scrub/key-versions.ts',
       'shared/metadata/table/optimistic-write.ts',
     ]);
+  });
+});
+
+describe('versions', () => {
+  it('are removed in one place', () => {
+    // A commit of the version chain that removes one, or a change that deletes the item of a current version.
+    const removes = /\bchain(?:\([^)]*\))?\.remove\(|key: currentVersionKey\([^)]*\), delete: true/;
+    const files = ['shared', 'functions']
+      .flatMap(sourceFiles)
+      .filter((file) => removes.test(readFileSync(join(root, file), 'utf8')));
+    expect(files).toEqual(['shared/metadata/objects/remove-version.ts']);
   });
 });
 

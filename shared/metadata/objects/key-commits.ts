@@ -1,0 +1,131 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Change, Condition, ItemKey, KeyValueTable, WriteOutcome } from '../../ports/key-value-table.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { Bucket } from '../buckets/bucket.ts';
+import type { Buckets } from '../buckets/buckets.ts';
+import type { KeyedMutex } from '../keyed-mutex.ts';
+import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../table/ids.ts';
+import { itemKey } from '../table/keys.ts';
+import { jitter } from '../table/optimistic-write.ts';
+import type { Guard } from './new-version.ts';
+import { encodeObjectAttributes, type ObjectAttributes } from './object-attributes.ts';
+import { VersionChain } from './version-chain.ts';
+import { fitsInline, type CurrentVersion, type Unplaced, type Version } from './versions.ts';
+
+/** The dependencies of {@link KeyCommits} and of the repository of objects. */
+export interface ObjectsDeps {
+  readonly table: KeyValueTable;
+  readonly buckets: Buckets;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** Set if the process handles requests concurrently. */
+  readonly mutex?: Pick<KeyedMutex, 'run'> | undefined;
+}
+
+/** The maximum time between reading the bucket and starting a commit, in milliseconds. */
+const commitTime = 2000;
+
+/** Commits changes to keys: the common part of puts, removals and revisions. */
+export class KeyCommits {
+  readonly buckets: Buckets;
+  readonly #deps: ObjectsDeps;
+
+  constructor(deps: ObjectsDeps) {
+    this.buckets = deps.buckets;
+    this.#deps = deps;
+  }
+
+  /** Returns the version chain of a key. */
+  chain(bucketId: string, key: string): VersionChain {
+    const { table, clock, randomness } = this.#deps;
+    return new VersionChain({ table, token: () => writeToken(randomness), now: () => clock.now() }, bucketId, key);
+  }
+
+  /** Runs a change of a key after the earlier ones of the same process. */
+  inTurn<Result>(bucket: Bucket, key: string, change: () => Promise<Result>): Promise<Result> {
+    const { mutex } = this.#deps;
+    return mutex === undefined ? change() : mutex.run(`${bucket.id}/${key}`, change);
+  }
+
+  /**
+   * Commits changes in a bucket, on condition that the bucket has not changed since it was read.
+   * @param of.caller the conditions on the caller, if rights count at the commit
+   */
+  async write(
+    bucket: Bucket,
+    changes: readonly Change[],
+    { conditions = [], caller }: { conditions?: readonly Condition[]; caller?: readonly Condition[] | undefined } = {},
+  ): Promise<WriteOutcome['outcome']> {
+    if (this.#deps.clock.now() - bucket.readAt > commitTime) return 'conflict';
+    // The change of an item has its own condition, and a commit may have only one per item.
+    const others = conditions.filter(({ key }) => !changes.some((change) => sameKey(change.key, key)));
+    const { outcome } = await this.#deps.table.write(changes, [
+      ...others,
+      ...this.buckets.commitConditions(bucket, caller),
+    ]);
+    return outcome;
+  }
+
+  /** Commits changes without a condition on the bucket: the service's own, which no request asked for. */
+  async writeAnyway(changes: readonly Change[]): Promise<WriteOutcome['outcome']> {
+    return (await this.#deps.table.write(changes)).outcome;
+  }
+
+  /** Waits before the next attempt. @returns the bucket, marked to be read again */
+  async again(bucket: Bucket, attempt: number): Promise<Bucket> {
+    const { clock, randomness } = this.#deps;
+    await clock.sleep(jitter(attempt, randomness));
+    return this.buckets.stale(bucket);
+  }
+
+  /** Returns the version that will replace `before` as the current one, with a later instance. */
+  version(bucket: Bucket, fresh: Unplaced, before: CurrentVersion | undefined): Version {
+    const { clock, randomness } = this.#deps;
+    const now = clock.now();
+    const sequence = nextSequence(now, before && sequenceOf(before.instance));
+    return {
+      ...fresh,
+      instance: instanceId(sequence, randomness),
+      token: writeToken(randomness),
+      named: bucket.versioning === 'on',
+      foreign: fresh.owner === bucket.project ? undefined : true,
+      previousVersion: undefined,
+      lastModified: fresh.lastModified ?? now,
+      replacedAt: undefined,
+    };
+  }
+
+  /**
+   * Writes the object attributes of a version to a details item before the commit, if the version's own item would be too large.
+   * @throws S3Error ServiceUnavailable
+   */
+  async place(key: string, fresh: Placeable): Promise<Unplaced> {
+    const placed = { ...fresh, tagCount: fresh.objectAttributes.tags.length };
+    if (fitsInline(key, placed)) return placed;
+    const { table, clock, randomness } = this.#deps;
+    const id = timedId(clock.now(), randomness);
+    const { outcome } = await table.write([
+      { key: itemKey.details(id), put: encodeObjectAttributes(fresh.objectAttributes) },
+    ]);
+    if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
+    return { ...placed, objectAttributes: { details: id } };
+  }
+}
+
+/** A new version, or one whose object attributes were read. */
+type Placeable = Omit<Unplaced, 'objectAttributes' | 'tagCount'> & { readonly objectAttributes: ObjectAttributes };
+
+/** Returns the version to which a request's conditions apply: a delete marker counts as absent. */
+export function live<Of extends Version>(version: Of | undefined): Of | undefined {
+  return version?.marker ? undefined : version;
+}
+
+/** Reports that other writers won every attempt. @throws S3Error ConditionalRequestConflict if there is a guard, else SlowDown */
+export function conflicted(guard: Guard | undefined): never {
+  throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+}
+
+function sameKey(a: ItemKey, b: ItemKey): boolean {
+  return a.pk === b.pk && a.sk === b.sk;
+}
