@@ -233,6 +233,20 @@ export class Buckets {
   }
 
   /**
+   * Records that objects of a bucket may be older than their keys, before the first is renamed.
+   * @returns the bucket as it is now
+   * @throws S3Error NoSuchBucket, SlowDown
+   */
+  async markHoldsRenamed(bucket: Bucket): Promise<Bucket> {
+    if (bucket.holdsRenamed) return bucket;
+    const load = (): Promise<Bucket> => this.#present(bucket);
+    const mark = async (present: Bucket): Promise<Revision | undefined> =>
+      present.holdsRenamed ? undefined : { bucket: { ...present, holdsRenamed: true } };
+    await this.#revise(load, mark, none);
+    return load();
+  }
+
+  /**
    * Changes a bucket's item, over and over until nobody else has changed it meanwhile.
    * @param revision what is to be written for the bucket as it is now, or undefined if nothing is. It may be asked again after
    *   a write of its own whose answer was lost.

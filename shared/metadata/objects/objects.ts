@@ -101,7 +101,13 @@ export class Objects {
   /** A page of current versions, delete markers included, in the order of the keys' UTF-8 bytes. */
   async scan(
     bucket: Bucket,
-    range: { readonly from?: string; readonly after?: string; readonly prefix: string; readonly limit: number },
+    range: {
+      readonly from?: string;
+      readonly after?: string;
+      readonly prefix: string;
+      readonly limit: number;
+      readonly mayBeStale?: boolean;
+    },
   ): Promise<{
     readonly entries: readonly { readonly key: string; readonly currentVersion: CurrentVersion }[];
     readonly more: boolean;
@@ -157,6 +163,8 @@ export class Objects {
    */
   async put(authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions = {}): Promise<CurrentVersion> {
     const { bucket, key } = authorisation;
+    // Before the commit, so that no lifecycle pass takes the object for a new one: see next-due.ts.
+    if (fresh.lastModified !== undefined) await this.#buckets.markHoldsRenamed(bucket);
     const placed = await this.#place(key, fresh);
     const currentVersion = await this.#inTurn(bucket, key, () => this.#replace(authorisation, placed, options));
     if (await this.#stands(bucket, key, currentVersion)) return currentVersion;

@@ -4,6 +4,7 @@ import type { LifecycleDeps } from '../../../../shared/metadata/lifecycle/apply-
 import type { Versioning } from '../../../../shared/metadata/buckets/bucket.ts';
 import { realDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
 import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts';
 import { MemoryBlobs } from '../../../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
@@ -99,6 +100,12 @@ export class LifecycleWorld {
       ...objectAttributes,
       tags,
     }));
+  }
+
+  /** Purges deleted buckets. */
+  async purge(): Promise<void> {
+    const { uploads } = this.deps;
+    await new BucketPurge({ table: this.table, uploads, clock: this.clock, randomness: new CountedBytes() }).sweep();
   }
 
   /** The versions of each key, newest first. */
