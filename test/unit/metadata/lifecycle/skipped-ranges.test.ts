@@ -84,9 +84,10 @@ describe('a pass', () => {
     expect((await pass(world)).pass.tally).toMatchObject({ keys: 20, expired: 20 });
   });
 
-  it('expires an object that is renamed into a range in which nothing was due', async () => {
+  it('expires every object that is renamed into a range in which nothing was due', async () => {
     const world = await LifecycleWorld.create();
     await world.put('old');
+    await world.put('other');
     world.clock.time += 20 * day;
     await world.setRules({ scope: { form: 'filter', prefix: 'logs/' }, expiration: { days: 10 } });
     await world.put('logs/new');
@@ -94,7 +95,41 @@ describe('a pass', () => {
     await rename(world, 'old', 'logs/old');
     world.clock.time += day;
     expect((await pass(world)).pass.tally).toMatchObject({ expired: 1 });
-    expect(await world.keys()).toEqual(['logs/new']);
+    expect(await world.keys()).toEqual(['logs/new', 'other']);
+    await rename(world, 'other', 'logs/other');
+    world.clock.time += day;
+    expect((await pass(world)).pass.tally).toMatchObject({ expired: 1 });
+  });
+
+  it('removes a delete marker that became the only version after the last pass', async () => {
+    const world = await LifecycleWorld.create({ versioning: 'on' });
+    await world.setRules({ expiration: { expiredObjectDeleteMarker: true } });
+    await pass(world);
+    await world.delete('key');
+    world.clock.time += day;
+    expect((await pass(world)).pass.tally).toMatchObject({ markers: 1 });
+  });
+
+  it('removes a noncurrent version once enough newer ones follow', async () => {
+    const world = await LifecycleWorld.create({ versioning: 'on' });
+    await world.setRules({ noncurrent: { days: 1, newerVersions: 1 } });
+    for (const _ of [1, 2]) await world.put('key');
+    world.clock.time += 3 * day;
+    await pass(world);
+    await world.put('key');
+    world.clock.time += day;
+    expect((await pass(world)).pass.tally).toMatchObject({ removed: 1 });
+  });
+
+  it('reads everything again once versioning is enabled', async () => {
+    const world = await LifecycleWorld.create();
+    await world.setRules({ noncurrent: { days: 1 } });
+    for (let at = 0; at < 5; at += 1) await world.put(`key-${at}`);
+    await pass(world);
+    await world.setVersioning('on');
+    for (let at = 0; at < 5; at += 1) await world.put(`key-${at}`);
+    world.clock.time += 2 * day;
+    expect((await pass(world)).pass.tally).toMatchObject({ removed: 5 });
   });
 
   it('expires an old object once its tags match', async () => {
