@@ -15,7 +15,7 @@ const searches = ['test/model/**/*.test.ts', 'test/stalls/**/*.test.ts'];
 export default defineConfig({
   test: {
     maxWorkers: workers,
-    coverage: { provider: 'v8', include: ['shared/**', 'functions/**', 'infra/**'] },
+    coverage: { provider: 'v8', include: ['shared/**/*.ts', 'functions/**/*.ts'] },
     projects: [
       {
         test: {

@@ -1,3 +1,9 @@
+/** The programs by their names, and what each is bundled from. */
+export const programs: Readonly<Record<string, { readonly source: string; readonly external: readonly string[] }>>;
+
+/** What programs import, by the name after `stillage/`. */
+export const modules: readonly string[];
+
 /** Bundles programs of bin/ into dist/. */
 export function build(...names: readonly string[]): Promise<void>;
 

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * The programs: their sources, and the packages that are loaded from node_modules rather than bundled. lmdb has a native library, and
  * few who start the service on one machine need the SDKs of the cloud. The byte lane and its scrub are single files with everything.
  */
-const programs = {
+export const programs = {
   stillage: { source: 'functions/runtime/cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
   'byte-lane': { source: 'functions/runtime/cloud/byte-lane.ts', external: [] },
   'cloud-scrub': { source: 'functions/runtime/cloud/scrub-task.ts', external: [] },

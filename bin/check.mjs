@@ -1,4 +1,4 @@
-// `npm run check`: types, lint, format and the fast tests, partly in parallel.
+// `npm run check`: types, lint, format, dead code and the fast tests, partly in parallel.
 import { spawn } from 'node:child_process';
 
 /** Slow tests, which run in `npm test` only. */
@@ -10,9 +10,25 @@ const steps = [
     'tsc',
     ['--noEmit', '-p', '.', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/check.tsbuildinfo'],
   ],
-  ['types of the console', 'tsc', ['--noEmit', '-p', 'test/console']],
+  [
+    'types of the console',
+    'tsc',
+    [
+      '--noEmit',
+      '-p',
+      'test/console',
+      '--incremental',
+      '--tsBuildInfoFile',
+      'node_modules/.cache/check-console.tsbuildinfo',
+    ],
+  ],
   ['lint', 'eslint', ['.', '--cache', '--cache-location', 'node_modules/.cache/eslint', '--max-warnings', '0']],
   ['format', 'prettier', ['--check', '--log-level', 'warn', '--cache', '.']],
+  [
+    'dead code',
+    'knip',
+    ['--no-progress', '--treat-config-hints-as-errors', '--cache', '--cache-location', 'node_modules/.cache/knip'],
+  ],
   [
     'fast tests',
     'vitest',

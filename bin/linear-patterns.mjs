@@ -5,11 +5,12 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
 // Imports the checker that runs in this thread: the package's entry would start a native program if there is one.
-const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js');
+const require = createRequire(import.meta.url);
+const { checkSync } = require('recheck/lib/browser.js');
 
 const cacheFile = new URL('../node_modules/.cache/linear-patterns.json', import.meta.url).pathname;
-/** Milliseconds per pattern; undecided ones are left to eslint-plugin-regexp. */
-const timeout = 2000;
+/** Milliseconds per pattern. An undecided one is left to eslint-plugin-regexp, and checked again the next time: the machine may be busy. */
+const timeout = 10_000;
 /** Quantifiers without an upper bound. Without one of these, the time is bounded for any text. */
 const unbounded = /[*+]|\{\d+,\}/;
 
@@ -29,6 +30,7 @@ function superLinear(source, flags) {
   const name = `/${source}/${flags}`;
   if (!verdicts.has(name)) {
     const { status, complexity } = checkSync(source, flags, { checker: 'automaton', timeout });
+    if (status === 'unknown') return undefined;
     verdicts.set(name, status === 'vulnerable' ? complexity.summary : '');
     mkdirSync(dirname(cacheFile), { recursive: true });
     writeFileSync(cacheFile, JSON.stringify(Object.fromEntries(verdicts)));

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const root = join(here, '..');
@@ -26,7 +26,7 @@ export async function buildConsole() {
   const { build } = await import('esbuild');
   await rm(out, { recursive: true, force: true });
   await mkdir(join(out, 'preview'), { recursive: true });
-  const [page] = await Promise.all([
+  const [page, ...others] = await Promise.all([
     build({
       ...common,
       entryPoints: { console: 'console/main.tsx' },
@@ -40,11 +40,22 @@ export async function buildConsole() {
     // A script of another origin, which the frame's is, is only loaded as a classic one.
     build({
       ...common,
-      entryPoints: { preview: 'console/preview/preview.ts' },
+      entryPoints: {
+        preview: 'console/preview/preview.ts',
+        pdf: 'console/preview/pdf.ts',
+        'pdf-worker': 'console/preview/pdf-worker.ts',
+      },
       outdir: join(out, 'preview'),
       format: 'iife',
+      metafile: true,
     }),
-    build({ ...common, entryPoints: { download: 'console/worker/download.ts' }, outdir: out, format: 'iife' }),
+    build({
+      ...common,
+      entryPoints: { download: 'console/worker/download.ts' },
+      outdir: out,
+      format: 'iife',
+      metafile: true,
+    }),
   ]);
   const { script, style, preloads } = entryOf(page.metafile);
   const template = await readFile(join(here, 'index.html'), 'utf8');
@@ -56,7 +67,22 @@ export async function buildConsole() {
   await writeFile(join(out, 'index.html'), html);
   await cp(join(here, 'favicon.svg'), join(out, 'favicon.svg'));
   await cp(join(here, 'preview/index.html'), join(out, 'preview/index.html'));
+  await writeFile(join(out, 'licenses.txt'), await licensesOf([page, ...others]));
   await compress();
+}
+
+/** The licences of the packages that were bundled, which ask to be passed on. */
+async function licensesOf(results) {
+  const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const folders = inputs.map((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+  const texts = [...new Set(folders)].filter(Boolean).sort().map(licenseOf);
+  return (await Promise.all(texts)).join('\n\n');
+}
+
+async function licenseOf(folder) {
+  const { name, version } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8'));
+  const file = (await readdir(join(root, folder))).find((each) => /^licen[cs]e/i.test(each));
+  return `${name} ${version}\n\n${(await readFile(join(root, folder, file), 'utf8')).trim()}\n`;
 }
 
 /** Compresses every file beside itself: what is built once is not compressed at every request. */
@@ -65,7 +91,10 @@ async function compress() {
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const write = async (path) => {
     const content = await readFile(path);
-    await writeFile(`${path}.br`, await promisify(brotliCompress)(content));
+    // The last percent of what is large would take as long as all the rest of the build.
+    const quality = content.length > 256 * 1024 ? 9 : constants.BROTLI_MAX_QUALITY;
+    const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
+    await writeFile(`${path}.br`, await promisify(brotliCompress)(content, { params }));
     await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }));
   };
   await Promise.all(files.map(write));

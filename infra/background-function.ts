@@ -114,7 +114,7 @@ export class BackgroundFunctionConstruct extends Construct {
 const topicsOfUsers = 'arn:aws:sns:*:*:*';
 
 /** Returns a statement that allows these actions on a queue. */
-export function allow(sid: string, actions: readonly string[], queue: IQueue): PolicyStatement {
+function allow(sid: string, actions: readonly string[], queue: IQueue): PolicyStatement {
   return new PolicyStatement({ sid, actions: [...actions], resources: [queue.queueArn] });
 }
 

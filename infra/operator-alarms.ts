@@ -66,7 +66,7 @@ export function billLag(stage: string): Metric {
 }
 
 /** Returns a metric of the endpoint probe, which runs every five minutes. */
-export function probeMetric(stage: string, metricName: string): Metric {
+function probeMetric(stage: string, metricName: string): Metric {
   const namespace = measureNamespace(stage, 'ProbeEndpoint');
   return new Metric({ namespace, metricName, statistic: Stats.MAXIMUM, period: five });
 }

@@ -9,7 +9,7 @@ import { acknowledgeWildcard } from './grants.ts';
  * The managed prefix list of the servers by which CloudFront reaches origins. Its id depends on the region.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/LocationsOfEdgeServers.html#managed-prefix-list
  */
-export const originFacingList = 'com.amazonaws.global.cloudfront.origin-facing';
+const originFacingList = 'com.amazonaws.global.cloudfront.origin-facing';
 
 /**
  * Looks up the id of the list during deployment. A look-up during synthesis would need an account.

@@ -17,7 +17,7 @@ export interface RouterProps {
 }
 
 /** Returns the routes for the router, without those that lead to the default function anyway. */
-export function compileRoutes({
+function compileRoutes({
   domain,
   websiteDomain,
   functions,

@@ -22,7 +22,7 @@ export function App() {
       void loadBuckets();
       return;
     }
-    // What one saw, and what was under way, is not another's.
+    // The next user must not see the data or the transfers of this one.
     stopAll();
     forgetBuckets();
     closeDialog();
@@ -44,7 +44,7 @@ export function App() {
   );
 }
 
-// What is not seen first is loaded when it is wanted.
+// Pages that are not shown first are loaded when they are opened.
 const loadSettings = async () => (await import('../pages/settings/settings-page.tsx')).SettingsPage;
 const loadProfile = async () => (await import('../pages/profile/profile-page.tsx')).ProfilePage;
 const loadActivity = async () => (await import('../pages/activity/activity-page.tsx')).ActivityPage;
@@ -54,7 +54,7 @@ function Page({ route }: { readonly route: Route }) {
     case 'buckets':
       return <BucketsPage />;
     case 'objects':
-      return <ObjectsPage key={route.bucket} bucket={route.bucket} prefix={route.prefix} selected={route.selected} />;
+      return <ObjectsPage key={route.bucket} {...route} />;
     case 'settings':
       return <Suspended load={loadSettings} props={{ bucket: route.bucket, section: route.section }} />;
     case 'transfers':

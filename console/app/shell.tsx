@@ -8,11 +8,16 @@ import { favourites, grantedFavourites, sortedBuckets } from '../session/buckets
 import { addressOf, go, route } from '../session/router.ts';
 import { activeJobs } from '../transfers/queue.ts';
 import { Icon } from '../ui/icons.tsx';
+import { Mark } from '../ui/mark.tsx';
 import { visibleName } from '../format/names.ts';
 
 const isMenuOpen = signal(false);
 
-/** What surrounds every page: the line on top, and the buckets at the side. */
+const isOffline = signal(!navigator.onLine);
+addEventListener('offline', () => (isOffline.value = true));
+addEventListener('online', () => (isOffline.value = false));
+
+/** The shell around every page: the top bar, and the list of buckets at the side. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const present = route.value;
   useEffect(() => {
@@ -48,19 +53,14 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       </header>
       <Side />
       <main class={present.page === 'objects' ? 'main columns' : 'main'} id="main">
+        {isOffline.value && (
+          <p class="offline-bar" role="status">
+            {t.value.shell.offline}
+          </p>
+        )}
         {children}
       </main>
     </div>
-  );
-}
-
-/** The mark: a rack, seen from the front. */
-export function Mark() {
-  return (
-    <svg viewBox="0 0 32 32" aria-hidden="true">
-      <rect width="32" height="32" rx="7" />
-      <path d="M7 9h18M7 16h18M7 23h18M9 7v18M23 7v18" />
-    </svg>
   );
 }
 

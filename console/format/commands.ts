@@ -1,14 +1,14 @@
 import { encodePath, encodeQuery } from '../s3/address.ts';
 import type { S3Request } from '../s3/client.ts';
 
-/** Where commands go: what `--endpoint-url` names. */
+/** The service that commands address, as in `--endpoint-url`. */
 export interface Target {
   readonly endpoint: string;
   readonly region: string;
 }
 
 /** Quotes a word for a POSIX shell, where it needs it. */
-export function quote(word: string): string {
+function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 

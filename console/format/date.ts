@@ -8,6 +8,7 @@ const formats = new Map<
     readonly relative: Intl.RelativeTimeFormat;
     readonly short: Intl.DateTimeFormat;
     readonly long: Intl.DateTimeFormat;
+    readonly minute: Intl.DateTimeFormat;
   }
 >();
 
@@ -18,6 +19,7 @@ function formatsOf(language: string) {
     relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto' }),
     short: new Intl.DateTimeFormat(language, { year: 'numeric', month: 'short', day: 'numeric' }),
     long: new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long' }),
+    minute: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
   };
   formats.set(language, made);
   return made;
@@ -30,14 +32,21 @@ export function formatDate(date: Date | number, language: string, now = Date.now
   const { relative, short } = formatsOf(language);
   const seconds = (time - now) / 1000;
   const distance = Math.abs(seconds);
+  // A time 23:59 hours ahead is in 24 hours; one 23:59 hours ago is 23 hours ago.
+  const whole = seconds > 0 ? Math.round : Math.trunc;
   if (distance < minute) return relative.format(0, 'minute');
-  if (distance < hour) return relative.format(Math.trunc(seconds / minute), 'minute');
-  if (distance < day) return relative.format(Math.trunc(seconds / hour), 'hour');
-  if (distance < 7 * day) return relative.format(Math.trunc(seconds / day), 'day');
+  if (distance < hour) return relative.format(whole(seconds / minute), 'minute');
+  if (distance < day) return relative.format(whole(seconds / hour), 'hour');
+  if (distance < 7 * day) return relative.format(whole(seconds / day), 'day');
   return short.format(time);
 }
 
 /** The date with everything, for a title. */
 export function formatExactDate(date: Date | number, language: string): string {
   return Number.isNaN(Number(date)) ? '' : formatsOf(language).long.format(date);
+}
+
+/** `22 Nov 2026, 14:05`: where there are many of them. */
+export function formatMinute(date: Date | number, language: string): string {
+  return Number.isNaN(Number(date)) ? '' : formatsOf(language).minute.format(date);
 }

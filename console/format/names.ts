@@ -34,7 +34,7 @@ const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
   ).flatMap(([kind, suffixes]) => suffixes.split(' ').map((suffix) => [suffix, kind])),
 );
 
-/** What a name suggests, for its icon alone: nothing is opened by it. */
+/** Returns the kind that a name suggests. Used for icons only: content is opened by its bytes. */
 export function kindOf(key: string): Kind {
   if (key.endsWith('/')) return 'folder';
   return kinds[key.slice(key.lastIndexOf('.') + 1).toLowerCase()] ?? 'file';

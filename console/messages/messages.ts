@@ -1,9 +1,9 @@
 import { computed, signal } from '@preact/signals';
-import { formatDate, formatExactDate } from '../format/date.ts';
+import { formatDate, formatExactDate, formatMinute } from '../format/date.ts';
 import { formatNumber, formatSize } from '../format/size.ts';
-import { en } from './en.ts';
+import { en } from './en/en.ts';
 
-/** What a dictionary has: the keys of the English one, with texts and functions to texts. */
+/** A dictionary: the keys of the English one, with texts, and functions that return texts. */
 export type Dictionary = Widened<typeof en>;
 type Widened<T> = T extends string
   ? string
@@ -22,7 +22,7 @@ export const t = computed(() => dictionary.value);
 
 /** Changes the language, and remembers it on this device. */
 export async function setLanguage(chosen: Language): Promise<void> {
-  dictionary.value = chosen === 'de' ? (await import('./de.ts')).de : en;
+  dictionary.value = chosen === 'de' ? (await import('./de/de.ts')).de : en;
   language.value = chosen;
   document.documentElement.lang = chosen;
   localStorage.setItem('language', chosen);
@@ -35,7 +35,13 @@ export async function chooseLanguage(): Promise<void> {
   if (known !== undefined && known !== 'en') await setLanguage(known);
 }
 
-export const size = (bytes: number): string => formatSize(bytes, language.value);
-export const number = (value: number): string => formatNumber(value, language.value);
-export const date = (value: Date | number): string => formatDate(value, language.value);
-export const exactDate = (value: Date | number): string => formatExactDate(value, language.value);
+/** The tag that dates and numbers are written by: the browser's own variety of the language, such as `en-GB`. */
+export const locale = computed(
+  () => navigator.languages.find((tag) => tag.startsWith(language.value)) ?? language.value,
+);
+
+export const size = (bytes: number): string => formatSize(bytes, locale.value);
+export const number = (value: number): string => formatNumber(value, locale.value);
+export const date = (value: Date | number): string => formatDate(value, locale.value);
+export const exactDate = (value: Date | number): string => formatExactDate(value, locale.value);
+export const minute = (value: Date | number): string => formatMinute(value, locale.value);

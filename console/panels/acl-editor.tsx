@@ -129,7 +129,7 @@ export function AclEditor({
   );
 }
 
-/** What a grantee is called. */
+/** Returns the name of a grantee in the chosen language. */
 export function granteeName(grantee: Grantee): string {
   switch (grantee.kind) {
     case 'everybody':

@@ -1,12 +1,13 @@
 // Runs in a frame without an origin, without network and without a key. What it draws is text or an image, never markup.
 import './preview.css';
+import type {} from './pdf.ts';
 import { parseCsv, separatorOf, sniff } from './sniff.ts';
 
 interface Order {
   readonly bytes: ArrayBuffer;
   readonly isCut: boolean;
   readonly isDark: boolean;
-  /** What to say where nothing can be shown. */
+  /** The text for content that cannot be shown. */
   readonly none: string;
 }
 
@@ -33,8 +34,26 @@ function draw({ bytes, isCut, none }: Order): void {
       return showTable(text());
     case 'text':
       return showText(text());
+    case 'pdf':
+      return isCut ? say(none) : void showPdf(bytes, none);
     default:
       return say(none);
+  }
+}
+
+/** Loads PDF.js, which is larger than all the rest of the console, and shows a document. */
+async function showPdf(bytes: ArrayBuffer, none: string): Promise<void> {
+  try {
+    await new Promise((resolve, reject) => {
+      const script = document.createElement('script');
+      script.src = 'pdf.js';
+      script.onload = resolve;
+      script.onerror = reject;
+      document.head.append(script);
+    });
+    await globalThis.showPdf!(bytes);
+  } catch {
+    say(none);
   }
 }
 

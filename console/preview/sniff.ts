@@ -1,4 +1,4 @@
-/** What bytes are. Neither a name nor a Content-Type is asked: both are whatever the uploader wrote. */
+/** The kind of content, found by its bytes alone: name and Content-Type are whatever the uploader wrote. */
 export type Sniffed =
   | { readonly kind: 'image' | 'audio' | 'video'; readonly type: string }
   | { readonly kind: 'pdf' | 'json' | 'csv' | 'text' | 'none' };
@@ -45,7 +45,7 @@ export function sniff(bytes: Uint8Array): Sniffed {
   return { kind: isTable(text) ? 'csv' : 'text' };
 }
 
-/** Whether bytes are text in UTF-8, as far as is looked: no control characters but those of text. */
+/** Returns whether the first bytes are text in UTF-8, without control characters other than those of text. */
 function isText(bytes: Uint8Array): boolean {
   const beginning = bytes.subarray(0, enough);
   if (beginning.some((byte) => byte < 9 || (byte > 13 && byte < 27) || (byte > 27 && byte < 32))) return false;
@@ -58,7 +58,7 @@ function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** Whether the first lines have the same number of fields, and more than one. */
+/** Returns whether the first lines have the same number of fields, and more than one. */
 function isTable(text: string): boolean {
   const lines = text
     .split('\n')

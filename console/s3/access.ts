@@ -91,7 +91,7 @@ function granteeTree(grantee: Grantee): Tree {
   }
 }
 
-/** Whether everybody may read: list, of a bucket; get, of an object. */
+/** Returns whether everybody may list a bucket, or get an object. */
 export const isOpen = (acl: Acl): boolean =>
   acl.grants.some(
     ({ grantee, permission }) =>
@@ -154,22 +154,37 @@ export async function deletePublicLink(client: S3Client, { bucket, key }: Place,
   await client.send({ method: 'DELETE', bucket, key, query: { 'public-link': '', id } });
 }
 
+export const publicAccessSwitches = [
+  'BlockPublicAcls',
+  'IgnorePublicAcls',
+  'BlockPublicPolicy',
+  'RestrictPublicBuckets',
+] as const;
+
 /** The four switches of PublicAccessBlock. */
-export interface PublicAccessBlock {
-  readonly blockPublicAcls: boolean;
-  readonly ignorePublicAcls: boolean;
-  readonly blockPublicPolicy: boolean;
-  readonly restrictPublicBuckets: boolean;
+export type PublicAccessBlock = Readonly<Record<(typeof publicAccessSwitches)[number], boolean>>;
+
+const publicAccessQuery = { publicAccessBlock: '' };
+
+/** Returns the switches; all are off where none were ever set. */
+export async function getPublicAccessBlock(client: S3Client, bucket: string): Promise<PublicAccessBlock> {
+  const xml = await optionally(client.document({ method: 'GET', bucket, query: publicAccessQuery }));
+  const is = (name: string): boolean => xml?.textOf(name).trim().toLowerCase() === 'true';
+  return {
+    BlockPublicAcls: is('BlockPublicAcls'),
+    IgnorePublicAcls: is('IgnorePublicAcls'),
+    BlockPublicPolicy: is('BlockPublicPolicy'),
+    RestrictPublicBuckets: is('RestrictPublicBuckets'),
+  };
 }
 
-export async function getPublicAccessBlock(client: S3Client, bucket: string): Promise<PublicAccessBlock | undefined> {
-  const xml = await optionally(client.document({ method: 'GET', bucket, query: { publicAccessBlock: '' } }));
-  if (xml === undefined) return undefined;
-  const is = (name: string): boolean => xml.textOf(name).trim().toLowerCase() === 'true';
-  return {
-    blockPublicAcls: is('BlockPublicAcls'),
-    ignorePublicAcls: is('IgnorePublicAcls'),
-    blockPublicPolicy: is('BlockPublicPolicy'),
-    restrictPublicBuckets: is('RestrictPublicBuckets'),
-  };
+/** Sets the switches; with all of them off, the configuration is removed. */
+export async function putPublicAccessBlock(client: S3Client, bucket: string, block: PublicAccessBlock): Promise<void> {
+  const isAny = publicAccessSwitches.some((name) => block[name]);
+  if (!isAny) return void (await client.send({ method: 'DELETE', bucket, query: publicAccessQuery }));
+  const body = writeXml([
+    'PublicAccessBlockConfiguration',
+    publicAccessSwitches.map((name): Tree => [name, block[name]]),
+  ]);
+  await client.send({ method: 'PUT', bucket, query: publicAccessQuery, body });
 }

@@ -1,7 +1,7 @@
 import { optionally } from './buckets.ts';
 import type { S3Client } from './client.ts';
 
-/** Who the caller is: `GET /?account`. */
+/** The caller's account: `GET /?account`. */
 export interface Account {
   readonly projectId: string;
   readonly projectEmail: string;
@@ -12,7 +12,7 @@ export interface Account {
   readonly bucketLimit: number;
 }
 
-/** What a bucket may hold and holds: `GET /<bucket>?quota`. */
+/** The limits and the usage of a bucket: `GET /<bucket>?quota`. */
 export interface Quota {
   readonly bytesLimit: number;
   readonly objectsLimit: number;

@@ -15,7 +15,7 @@ export function uriEncode(text: string): string {
  */
 export const encodePath = (path: string): string => path.split('/').map(uriEncode).join('/');
 
-/** Whether a browser cannot be made to send this key in a path, since it resolves `.` and `..` before sending. */
+/** Returns whether browsers cannot send this key in a path, because they resolve `.` and `..` first. */
 export const isUnreachable = (key: string): boolean =>
   key.split('/').some((segment) => segment === '.' || segment === '..');
 

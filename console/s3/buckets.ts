@@ -7,7 +7,7 @@ export interface Bucket {
   readonly created: Date;
 }
 
-/** What a bucket holds, as HEAD says it: bytes and objects of all versions. */
+/** The usage of a bucket as HeadBucket returns it: bytes and objects of all versions. */
 export interface BucketUse {
   readonly bytes: number;
   readonly objects: number;
@@ -72,13 +72,13 @@ export async function getEncryption(client: S3Client, bucket: string): Promise<b
   return (await optionally(client.document({ method: 'GET', bucket, query: { encryption: '' } }))) !== undefined;
 }
 
-/** Whether the bucket's policy lets everybody in. */
+/** Returns whether the bucket's policy grants access to everybody. */
 export async function isPolicyPublic(client: S3Client, bucket: string): Promise<boolean> {
   const xml = await optionally(client.document({ method: 'GET', bucket, query: { policyStatus: '' } }));
   return xml?.textOf('IsPublic').toLowerCase() === 'true';
 }
 
-/** What is asked for; nothing where the service says that it was never set, or knows no such thing. */
+/** Awaits an optional setting. Returns undefined if it was never set, or if the service does not support it. */
 export async function optionally<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -4,7 +4,7 @@ import { sha256Hex } from './secret-key.ts';
 import { presign, signRequest, type Signer, type SignedRequest } from './sign.ts';
 import { parseXml, type Xml } from './xml.ts';
 
-/** What a request asks, before it is signed. */
+/** A request before it is signed. */
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
   readonly bucket?: string;
@@ -48,7 +48,7 @@ const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b
 /** The most bytes that are read to be hashed; larger bodies are sent unsigned, under the signature of their headers. */
 const maxHashed = 64 * 1024 * 1024;
 
-/** How often a request is sent again that the service was too busy for, or that got no answer and changes nothing. */
+/** The attempts at a request if the service is busy, or if a request that changes nothing gets no response. */
 const maxAttempts = 4;
 
 /** Calls the API as one access key. */
@@ -219,7 +219,7 @@ function pathOf({ bucket, key }: Pick<S3Request, 'bucket' | 'key'>): string {
 }
 
 /** `/bucket/key?list-type=2`: what a person reads. */
-export function targetOf({ bucket, key, query }: Pick<S3Request, 'bucket' | 'key' | 'query'>): string {
+function targetOf({ bucket, key, query }: Pick<S3Request, 'bucket' | 'key' | 'query'>): string {
   const parameters = Object.entries(query ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const text = parameters.map(([name, value]) => (value === '' ? name : `${name}=${value}`)).join('&');
   const path = bucket === undefined ? '/' : key === undefined ? `/${bucket}` : `/${bucket}/${key}`;

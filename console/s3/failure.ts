@@ -5,7 +5,7 @@ export class S3Failure extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string;
-  /** What the service's clock said, where it minded this machine's. */
+  /** The time of the service, in errors about this machine's clock. */
   readonly serverTime: string;
 
   constructor(failure: { status: number; code: string; message: string; requestId: string; serverTime?: string }) {
@@ -41,10 +41,10 @@ export function failureOf(status: number, body: string, requestId: string): S3Fa
   return new S3Failure({ status, code: codes[status] ?? `HTTP ${status}`, message: '', requestId });
 }
 
-/** What a request ends with that got no answer: no network, a service that is not there, or an origin that it does not know. */
+/** The failure of a request without a response: no network, no service, or an origin that the service does not know. */
 export const offline = (): S3Failure => new S3Failure({ status: 0, code: 'Offline', message: '', requestId: '' });
 
-/** Whether an error is this one of the service's. */
+/** Returns whether an error is one of the service's, with one of these codes if any are given. */
 export function isFailure(error: unknown, ...names: readonly string[]): error is S3Failure {
   return error instanceof S3Failure && (names.length === 0 || names.includes(error.code));
 }

@@ -16,7 +16,7 @@ export interface SimpleRule {
 }
 
 /** A rule with more than the form knows, made through the API: it is shown, and kept as it is. */
-export interface OtherRule {
+interface OtherRule {
   readonly kind: 'other';
   readonly name: string;
   readonly isEnabled: boolean;
@@ -44,7 +44,7 @@ export async function putLifecycle(client: S3Client, bucket: string, rules: read
 }
 
 /** Reads a rule; one with an element that the form does not know stays as it came. */
-export function ruleOf(xml: Xml): LifecycleRule {
+function ruleOf(xml: Xml): LifecycleRule {
   const name = xml.textOf('ID');
   const isEnabled = xml.textOf('Status') === 'Enabled';
   const filter = xml.find('Filter');

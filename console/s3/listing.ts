@@ -9,7 +9,7 @@ export interface ObjectEntry {
   readonly etag: string;
 }
 
-export interface FolderEntry {
+interface FolderEntry {
   readonly kind: 'folder';
   /** The prefix, ending in `/`. */
   readonly key: string;
@@ -94,7 +94,7 @@ export interface Version {
   readonly isLatest: boolean;
   readonly modified: number;
   readonly isMarker: boolean;
-  /** Of delete markers 0. */
+  /** 0 for delete markers. */
   readonly size: number;
   readonly etag: string;
 }

@@ -88,31 +88,3 @@ export async function abortMultipartUpload(
 ): Promise<void> {
   await client.send({ method: 'DELETE', bucket, key, query: { uploadId } });
 }
-
-export interface OpenUpload {
-  readonly key: string;
-  readonly uploadId: string;
-  readonly initiated: Date;
-}
-
-/** Returns the unfinished uploads of a bucket. */
-export async function listMultipartUploads(client: S3Client, bucket: string): Promise<OpenUpload[]> {
-  const uploads: OpenUpload[] = [];
-  let after: { readonly key: string; readonly id: string } | undefined;
-  do {
-    const query = { uploads: '', 'encoding-type': 'url', 'key-marker': after?.key, 'upload-id-marker': after?.id };
-    const xml = await client.document({ method: 'GET', bucket, query });
-    for (const upload of xml.all('Upload')) {
-      uploads.push({
-        key: decodeURIComponent(upload.textOf('Key')),
-        uploadId: upload.textOf('UploadId'),
-        initiated: new Date(upload.textOf('Initiated')),
-      });
-    }
-    const isTruncated = xml.textOf('IsTruncated') === 'true';
-    after = isTruncated
-      ? { key: decodeURIComponent(xml.textOf('NextKeyMarker')), id: xml.textOf('NextUploadIdMarker') }
-      : undefined;
-  } while (after !== undefined);
-  return uploads;
-}

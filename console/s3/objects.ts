@@ -1,5 +1,6 @@
 import { uriEncode } from './address.ts';
 import type { S3Client } from './client.ts';
+import { getTags } from './tags.ts';
 import { writeXml, type Tree } from './xml.ts';
 
 /** The headers of an object that its owner sets, besides metadata. */
@@ -12,7 +13,7 @@ export const standardHeaders = [
   'expires',
 ] as const;
 
-/** What HEAD tells of an object. */
+/** The attributes of an object that HeadObject returns. */
 export interface ObjectHead {
   readonly size: number;
   readonly modified: Date;
@@ -27,11 +28,6 @@ export interface ObjectHead {
   /** Checksums by algorithm. */
   readonly checksums: Readonly<Record<string, string>>;
   readonly expiration: string;
-}
-
-export interface Tag {
-  readonly key: string;
-  readonly value: string;
 }
 
 const metaPrefix = 'x-amz-meta-';
@@ -126,7 +122,7 @@ export class DeletionFailed extends Error {
 }
 
 export interface Deletion {
-  /** What was not deleted, and why. */
+  /** The keys that were not deleted, with the reasons. */
   readonly undeleted: readonly Undeleted[];
   /** The delete markers that were made: removing them takes the deletion back. */
   readonly markers: readonly Required<Doomed>[];
@@ -182,19 +178,23 @@ export async function copyObject(
   await client.document({ method: 'PUT', bucket, key, headers, signal: options.signal });
 }
 
+interface PartsCopy {
+  readonly size: number;
+  readonly ifAbsent?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Headers and metadata of the copy; undefined: those of the source. */
+  readonly attributes?: Pick<ObjectHead, 'headers' | 'metadata'>;
+}
+
 async function copyByParts(
   client: S3Client,
   from: Place,
   to: Place,
-  {
-    size,
-    ifAbsent,
-    signal,
-  }: { readonly size: number; readonly ifAbsent?: boolean; readonly signal?: AbortSignal | undefined },
+  { size, ifAbsent, signal, attributes }: PartsCopy,
 ): Promise<void> {
-  const head = await headObject(client, from.bucket, from.key, from.versionId);
+  const head = attributes ?? (await headObject(client, from.bucket, from.key, from.versionId));
   const { bucket, key } = to;
-  const tags = await getTags(client, from.bucket, from.key, from.versionId);
+  const tags = await getTags(client, from);
   const created = await client.document({
     method: 'POST',
     bucket,
@@ -261,13 +261,17 @@ export async function renameObject(
   await client.send({ method: 'PUT', bucket, key: to, query: { renameObject: '' }, headers, signal: options.signal });
 }
 
-/** Replaces headers and metadata of an object, by copying it onto itself. Its tags stay; its ACL is reset, as by any copy. */
+/**
+ * Replaces headers and metadata of an object by copying it onto itself, by parts if it is larger than {@link maxCopied}. Its tags
+ * stay; its ACL is reset, as by any copy.
+ */
 export async function replaceHeaders(
   client: S3Client,
   { bucket, key }: Place,
-  headers: Readonly<Record<string, string>>,
-  metadata: Readonly<Record<string, string>>,
+  attributes: Pick<ObjectHead, 'size' | 'headers' | 'metadata'>,
 ): Promise<void> {
+  const { size, headers, metadata } = attributes;
+  if (size > maxCopied) return copyByParts(client, { bucket, key }, { bucket, key }, { size, attributes });
   await client.document({
     method: 'PUT',
     bucket,
@@ -282,33 +286,11 @@ export async function replaceHeaders(
 }
 
 /** User metadata as headers: the prefix is added here, and where it was typed, not twice. */
-export function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
+function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => {
       const bare = name.toLowerCase().startsWith(metaPrefix) ? name.slice(metaPrefix.length) : name;
       return [`${metaPrefix}${bare.toLowerCase()}`, value];
     }),
   );
-}
-
-export async function getTags(client: S3Client, bucket: string, key: string, versionId?: string): Promise<Tag[]> {
-  const xml = await client.document({ method: 'GET', bucket, key, query: { tagging: '', versionId } });
-  const set = xml.find('TagSet')?.all('Tag') ?? [];
-  return set.map((tag) => ({ key: tag.textOf('Key'), value: tag.textOf('Value') }));
-}
-
-export async function putTags(
-  client: S3Client,
-  { bucket, key, versionId }: Place,
-  tags: readonly Tag[],
-): Promise<void> {
-  const query = { tagging: '', versionId };
-  const set = tags.map((tag): Tree => [
-    'Tag',
-    [
-      ['Key', tag.key],
-      ['Value', tag.value],
-    ],
-  ]);
-  await client.send({ method: 'PUT', bucket, key, query, body: writeXml(['Tagging', [['TagSet', set]]]) });
 }

@@ -1,4 +1,4 @@
-// Where there is no WebCrypto, which is wherever the page came over plain HTTP from another machine. Loaded only then.
+// HMAC for pages without WebCrypto, which are those loaded over plain HTTP from another machine. Loaded only there.
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Returns the HMAC-SHA256 of data. */

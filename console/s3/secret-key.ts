@@ -13,7 +13,7 @@ export type SecretKey =
 const encoder = new TextEncoder();
 const hmac = { name: 'HMAC', hash: 'SHA-256' } as const;
 
-/** Whether this page can hold a key that nobody can read: over HTTPS, and on loopback. */
+/** Returns whether the browser can hold a key that cannot be read, which it can over HTTPS and on loopback. */
 export const hasWebCrypto = (): boolean => globalThis.isSecureContext && 'subtle' in globalThis.crypto;
 
 /** Turns the secret of an access key into a key that signs. Its text is forgotten here. */
@@ -60,6 +60,6 @@ export async function sha256Hex(data: string | Bytes | ArrayBuffer): Promise<str
   return pureSha256Hex(new Uint8Array(bytes));
 }
 
-export function toHex(bytes: Uint8Array): string {
+function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,13 +1,13 @@
 import { deriveSigningKey, sha256Hex, signText, type SecretKey } from './secret-key.ts';
 import { encodePath, encodeQuery, type Query } from './address.ts';
 
-/** Who signs: an access key, and the key that its secret became. */
-export interface Credentials {
+/** An access key, and the key derived from its secret. */
+interface Credentials {
   readonly accessKeyId: string;
   readonly secret: SecretKey;
 }
 
-/** Where the API is, and as whom it is called. */
+/** The address of the API, and the credentials of its caller. */
 export interface Signer {
   readonly endpoint: string;
   readonly region: string;
@@ -30,7 +30,7 @@ export interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What browsers set themselves, so that it cannot be signed. */
+/** Headers that browsers set themselves, so that they cannot be signed. */
 const unsigned = new Set(['content-length']);
 
 /** Signs a request in its headers, with AWS Signature Version 4. */

@@ -115,6 +115,6 @@ function element([name, content, attributes = '']: Tree): string {
 }
 
 /** Escapes text; control characters as references, as the service reads them. */
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return text.replace(/[&<>"'\p{Cc}]/gu, (char) => `&#${char.charCodeAt(0)};`);
 }

@@ -5,7 +5,7 @@ import { isFailure } from '../s3/failure.ts';
 import type { S3Client } from '../s3/client.ts';
 import { session } from './session.ts';
 
-/** What the list of buckets shows beside names, as far as it is known. */
+/** The columns of the list of buckets, as far as they are known. */
 export interface BucketFacts {
   readonly bytes: number;
   readonly objects: number;

@@ -1,4 +1,4 @@
-/** Where the API is: `/config.json` of the console's own origin. */
+/** The address of the API, from `/config.json` of the console's own origin. */
 export interface Config {
   readonly endpoint: string;
   readonly region: string;

@@ -1,21 +1,31 @@
 import { signal, computed } from '@preact/signals';
 
-/** Where one is. Every view has an address, so that back, forward, reload and a pasted link work. */
+/** The view that is shown. Every view has an address, so that back, forward, reload and pasted links work. */
 export type Route =
   | { readonly page: 'buckets' }
-  | { readonly page: 'objects'; readonly bucket: string; readonly prefix: string; readonly selected?: string }
+  | {
+      readonly page: 'objects';
+      readonly bucket: string;
+      readonly prefix: string;
+      /** The key of the object whose details are open. */
+      readonly selected?: string;
+      /** The part of its details that is shown. */
+      readonly tab?: string;
+    }
   | { readonly page: 'settings'; readonly bucket: string; readonly section: string }
   | { readonly page: 'transfers' | 'activity' | 'profile' | 'unknown' };
 
 /** Turns an address into a route. */
-export function parseAddress(pathname: string, search: string): Route {
+function parseAddress(pathname: string, search: string): Route {
   const query = new URLSearchParams(search);
   const [, first = '', second = '', ...rest] = pathname.split('/');
   if (first === '') return { page: 'buckets' };
   if (first === 'b' && second !== '') {
     const selected = query.get('o') ?? undefined;
     const prefix = query.get('p') ?? decode(rest.join('/'));
-    return { page: 'objects', bucket: decode(second), prefix, ...(selected !== undefined && { selected }) };
+    const tab = query.get('t') ?? undefined;
+    const details = selected === undefined ? {} : { selected, ...(tab !== undefined && { tab }) };
+    return { page: 'objects', bucket: decode(second), prefix, ...details };
   }
   if (first === 'settings' && second !== '') {
     return { page: 'settings', bucket: decode(second), section: rest[0] ?? 'overview' };
@@ -30,12 +40,13 @@ export function addressOf(route: Route): string {
     case 'buckets':
       return '/';
     case 'objects': {
-      const { bucket, prefix, selected } = route;
+      const { bucket, prefix, selected, tab } = route;
       const query = new URLSearchParams();
       // A browser would take `.` and `..` out of a path, and look for `/` after the bucket.
       const fits = !/(^|\/)\.{1,2}(\/|$)/.test(prefix) && prefix.isWellFormed();
       if (!fits) query.set('p', prefix);
       if (selected !== undefined) query.set('o', selected);
+      if (selected !== undefined && tab !== undefined) query.set('t', tab);
       const path = fits ? prefix.split('/').map(encodeURIComponent).join('/') : '';
       return `/b/${encodeURIComponent(bucket)}/${path}${query.size > 0 ? `?${query}` : ''}`;
     }

@@ -10,7 +10,7 @@ import { clear, read, write } from './store.ts';
 export interface Session {
   readonly client: S3Client;
   readonly accessKeyId: string;
-  /** Whether it survives closing the page. */
+  /** True: the session survives closing the page. */
   readonly kept: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Kept {
 
 const minutes = 60_000;
 /** Without a request or a movement for so long, one is signed out: a shared screen stays one's own. */
-export const idleLimits = { tab: 30 * minutes, kept: 12 * 60 * minutes } as const;
+const idleLimits = { tab: 30 * minutes, kept: 12 * 60 * minutes } as const;
 
 const maxRecords = 1_000;
 

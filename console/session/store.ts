@@ -1,4 +1,4 @@
-/** What outlives a reload: keys that cannot be read, and where unfinished uploads stand. Never a secret, never a link. */
+/** Storage that outlives a reload: keys that cannot be read, and the state of incomplete uploads. Never a secret or a link. */
 const name = 'stillage';
 const stores = ['session', 'uploads'] as const;
 type StoreName = (typeof stores)[number];

@@ -32,7 +32,7 @@ async function* moves(
 ): AsyncGenerator<readonly Move[]> {
   for await (const page of objects) {
     const all = page.map(({ key, size }) => ({ from: key, to: rename(key), size }));
-    // What is there already needs nothing.
+    // Objects that keep their key need no request.
     yield isWithinBucket ? all.filter(({ from, to }) => from !== to) : all;
   }
 }
@@ -76,10 +76,11 @@ export function startMove(
   });
 }
 
+/** Yields all pages as one, when the last of them is there. */
 async function* snapshot<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<readonly T[]> {
   const all: (readonly T[])[] = [];
   for await (const page of pages) all.push(page);
-  yield* all;
+  yield all.flat();
 }
 
 async function deleteOne(client: S3Client, bucket: string, doomed: Doomed, signal: AbortSignal): Promise<void> {
@@ -107,7 +108,7 @@ export function startDelete(
     unit: 'objects',
     concurrency: 2,
     items: async function* (signal) {
-      for await (const page of snapshot(objectsOf(client, bucket, entries, signal))) yield* batches(page);
+      for await (const page of snapshot(objectsOf(client, bucket, entries, signal))) yield batches(page);
     },
     name: ({ doomed }) => doomed[0]?.key ?? '',
     amount: ({ doomed }) => doomed.length,
@@ -149,7 +150,7 @@ export function startVersionDelete(
     unit: 'objects',
     concurrency: 2,
     items: async function* (signal) {
-      for await (const page of versions(signal)) yield* batches(page);
+      for await (const page of versions(signal)) yield batches(page);
     },
     name: ({ doomed }) => doomed[0]?.key ?? '',
     amount: ({ doomed }) => doomed.length,
@@ -171,13 +172,16 @@ export async function* everyVersion(client: S3Client, bucket: string, signal?: A
   } while (after !== undefined);
 }
 
-function* batches(all: readonly Doomed[]): Generator<readonly Batch[]> {
+/** Cuts into requests, of up to 1,000 keys each. */
+function batches(all: readonly Doomed[]): readonly Batch[] {
+  const requests: Batch[] = [];
   for (let start = 0; start < all.length; start += 1_000) {
     const doomed = all
       .slice(start, start + 1_000)
       .map(({ key, versionId }) => ({ key, ...(versionId !== undefined && { versionId }) }));
-    yield [{ doomed }];
+    requests.push({ doomed });
   }
+  return requests;
 }
 
 /** Lets everybody read objects, and all that is in folders, or nobody but those who had rights by name. */

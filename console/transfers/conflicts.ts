@@ -1,7 +1,7 @@
 import { isFailure } from '../s3/failure.ts';
 import { numbered } from '../format/names.ts';
 
-/** What to do with names that exist. */
+/** What the user chose for names that exist. */
 export type Choice = 'replace' | 'skip' | 'both';
 
 /** Asks somebody. Nothing: stop. */

@@ -25,7 +25,7 @@ export async function downloadObject(client: S3Client, bucket: string, key: stri
 function openHidden(url: string, options: { readonly sandbox: boolean }): void {
   const frame = document.createElement('iframe');
   frame.hidden = true;
-  // What the worker answers is always an attachment; a sandboxed frame would not ask it.
+  // The worker always responds with an attachment. Requests of sandboxed frames do not pass through workers.
   if (options.sandbox) frame.setAttribute('sandbox', 'allow-downloads');
   frame.src = url;
   document.body.append(frame);
@@ -86,7 +86,7 @@ export function startArchive(
 }
 
 /** A path that an unpacker writes nowhere but below its folder. */
-export function safePath(key: string): string {
+function safePath(key: string): string {
   return key
     .replaceAll('\\', '/')
     .split('/')

@@ -1,10 +1,22 @@
 import { computed, signal, type Signal } from '@preact/signals';
+import { readAhead } from './read-ahead.ts';
 import { isFailure } from '../s3/failure.ts';
 
-export type JobKind = 'upload' | 'download' | 'archive' | 'copy' | 'move' | 'rename' | 'delete' | 'undelete' | 'access';
+export type JobKind =
+  | 'upload'
+  | 'download'
+  | 'archive'
+  | 'copy'
+  | 'move'
+  | 'rename'
+  | 'delete'
+  | 'undelete'
+  | 'access'
+  | 'links'
+  | 'revoke';
 export type JobState = 'running' | 'paused' | 'offline' | 'done' | 'failed' | 'stopped';
 
-/** What failed of a job, which goes on with the rest. */
+/** A failed item of a job; the job continues with the others. */
 export interface ItemFailure<T> {
   readonly item: T;
   readonly name: string;
@@ -15,7 +27,7 @@ export interface ItemFailure<T> {
 export interface Work {
   /** Aborted by pause and by stop. */
   readonly signal: AbortSignal;
-  /** How much of the item is done so far, in the job's unit. */
+  /** Reports the amount of the item that is done, in the job's unit. */
   readonly progress: (amount: number) => void;
   /** Reports a part of the item that failed, where the rest goes on. */
   readonly fail: (name: string, error: unknown) => void;
@@ -23,7 +35,7 @@ export interface Work {
 
 export interface JobSpec<T> {
   readonly kind: JobKind;
-  /** What it is about: a name, or how many. */
+  /** The name of the only item, or the number of items. */
   readonly title: string;
   readonly bucket: string;
   readonly unit: 'bytes' | 'objects';
@@ -31,7 +43,7 @@ export interface JobSpec<T> {
   /** The items, as they are found. May run long: a folder's listing. */
   readonly items: (signal: AbortSignal) => AsyncIterable<readonly T[]>;
   readonly name: (item: T) => string;
-  /** How much an item counts; 1 where objects are counted. */
+  /** Returns the amount of an item in the job's unit: 1 if objects are counted. */
   readonly amount: (item: T) => number;
   readonly work: (item: T, work: Work) => Promise<void>;
   /** Told when nothing is left to do, also after a stop. */
@@ -39,6 +51,9 @@ export interface JobSpec<T> {
 }
 
 const retryOffline = 5_000;
+
+/** The pages of items that are read ahead: 20,000 objects of a folder. */
+const maxPagesAhead = 20;
 
 /** Something long, made of items: goes on when one fails, can be paused, stopped and repeated for what failed. */
 export class Job<T = unknown> {
@@ -51,7 +66,7 @@ export class Job<T = unknown> {
   readonly finished = signal(0);
   readonly isListing = signal(true);
   readonly failures = signal<readonly ItemFailure<T>[]>([]);
-  /** What ended it as a whole. */
+  /** The error that ended the job as a whole. */
   readonly error = signal<unknown>(undefined);
   /** Takes back what it did, where that is possible. */
   readonly undo = signal<(() => void) | undefined>(undefined);
@@ -114,9 +129,16 @@ export class Job<T = unknown> {
     const busy = new Set<Promise<void>>();
     this.isListing.value = true;
     try {
-      for await (const page of items) {
-        this.total.value += page.reduce((sum, item) => sum + this.spec.amount(item), 0);
-        this.found.value += page.length;
+      const pages = readAhead(items, maxPagesAhead, {
+        read: (page) => {
+          this.total.value += page.reduce((sum, item) => sum + this.spec.amount(item), 0);
+          this.found.value += page.length;
+        },
+        ended: () => {
+          this.isListing.value = false;
+        },
+      });
+      for await (const page of pages) {
         for (const item of page) {
           await this.awake();
           if (this.state.value === 'stopped') return;

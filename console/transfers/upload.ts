@@ -106,7 +106,7 @@ async function uploadLarge(
   work: Work,
   ifAbsent: boolean,
 ): Promise<void> {
-  // Whether the name is taken is asked before the bytes are sent, and again when they have been.
+  // Existing names are detected before the bytes are sent, and again at the write itself.
   if (ifAbsent) await refuseIfTaken(client, bucket, key);
   const uploadId = await createMultipartUpload(client, bucket, key, headersOf(file));
   const { size, lastModified, name } = file;

@@ -22,7 +22,7 @@ export function ask<T>(render: (answer: (value: T) => void) => ComponentChildren
 /** Closes what is open: nobody is signed in any more. */
 export const closeDialog = (): void => open.peek()?.cancel();
 
-/** Where dialogs appear. */
+/** Shows the dialog that is open. */
 export function DialogHost() {
   const element = useRef<HTMLDialogElement>(null);
   const present = open.value;
@@ -59,6 +59,7 @@ export function DialogForm({
   submit,
   danger,
   disabled,
+  isOnlyClosed,
   onSubmit,
 }: {
   readonly title: string;
@@ -66,6 +67,8 @@ export function DialogForm({
   readonly submit: string;
   readonly danger?: boolean;
   readonly disabled?: boolean;
+  /** True: there is nothing to cancel. */
+  readonly isOnlyClosed?: boolean;
   readonly onSubmit: () => void;
 }) {
   return (
@@ -84,9 +87,11 @@ export function DialogForm({
       </header>
       <div class="dialog-body">{children}</div>
       <footer>
-        <button type="button" onClick={closeDialog}>
-          {t.value.common.cancel}
-        </button>
+        {!isOnlyClosed && (
+          <button type="button" onClick={closeDialog}>
+            {t.value.common.cancel}
+          </button>
+        )}
         <button type="submit" class={danger ? 'danger' : 'primary'} disabled={disabled === true}>
           {submit}
         </button>

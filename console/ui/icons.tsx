@@ -12,6 +12,7 @@ const paths = {
   document: 'M4 1.5h5l3.5 3.5v9.5h-9v-13zM9 1.5V5h3.5M6 8h4M6 11h4',
   code: 'M5.5 4.5 2 8l3.5 3.5M10.5 4.5 14 8l-3.5 3.5',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-1.4L14 14',
+  filter: 'M2 4h12M4.5 8h7M7 12h2',
   upload: 'M8 11V2.5M4.5 6 8 2.5 11.5 6M2.5 10.5v3h11v-3',
   download: 'M8 2.5V11M4.5 7.5 8 11l3.5-3.5M2.5 10.5v3h11v-3',
   plus: 'M8 3v10M3 8h10',

@@ -31,7 +31,7 @@ export function openMenuBelow(menu: Menu, label: string, event: Event): void {
 
 export const closeMenu = (): void => void (open.value = undefined);
 
-/** Where menus appear. */
+/** Shows the menu that is open. */
 export function MenuHost() {
   const element = useRef<HTMLDivElement>(null);
   const present = open.value;

@@ -72,7 +72,7 @@ export function NoticeHost() {
 }
 
 /** An error in words: what happened and what helps, then the service's own words, its code and the id of the request. */
-export function ErrorText({ error }: { readonly error: unknown }) {
+function ErrorText({ error }: { readonly error: unknown }) {
   const { words, detail } = explain(error);
   return (
     <>
@@ -99,7 +99,7 @@ export function explain(error: unknown): { readonly words: string; readonly deta
   return { words: error instanceof Error ? error.message : t.value.errors.unknown, detail: '' };
 }
 
-/** Where something should be: an error, and a way to try again. */
+/** An error in place of the content that could not be loaded, with a button to try again. */
 export function ErrorBox({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   return (
     <div class="error-box" role="alert">
@@ -116,10 +116,18 @@ export function ErrorBox({ error, retry }: { readonly error: unknown; readonly r
   );
 }
 
-/** What to do where there is nothing yet. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+/** An empty state: a title, and what to do first. */
+export function Empty({
+  title,
+  isDropTarget,
+  children,
+}: {
+  readonly title: string;
+  readonly isDropTarget?: boolean;
+  readonly children?: ComponentChildren;
+}) {
   return (
-    <div class="empty">
+    <div class={isDropTarget ? 'empty drop-target' : 'empty'}>
       <p class="empty-title">{title}</p>
       {children}
     </div>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
 
 /** Tabs, of which one is shown. Arrows go from one to the next. */
 export function Tabs<K extends string>({
@@ -14,6 +15,10 @@ export function Tabs<K extends string>({
   readonly onChange: (key: K) => void;
   readonly children: ComponentChildren;
 }) {
+  // On a phone, not all tabs fit beside one another.
+  useLayoutEffect(() => {
+    document.getElementById(`tab-${current}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [current]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;

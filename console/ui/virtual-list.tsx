@@ -7,7 +7,7 @@ const overscan = 6;
 
 interface Props {
   readonly count: number;
-  /** Of every row, in pixels. */
+  /** The height of every row, in pixels. */
   readonly rowHeight: number;
   readonly row: (index: number) => ComponentChildren;
   /** The row to keep in view. */

@@ -2,7 +2,6 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { parseTimestamp } from '../../shared/http/dates.ts';
 import { parseEntityTags, type DeleteConditions } from '../../shared/http/preconditions.ts';
-import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
@@ -49,21 +48,18 @@ export const deleteObjects = defineOperation({
       const identity = { key, ...(versionId !== undefined && { versionId }) };
       try {
         checkKey(key);
-        if (versionId !== undefined) checkVersionId(versionId);
         const action = versionId === undefined ? 'DeleteObject' : 'DeleteObjectVersion';
         const authorisation = await authorise({ action, bucket: bucket.name, ...identity });
-        const guard = deleteGuard(conditionsOf(deletion));
-        if (versionId === undefined) {
-          const marker = await objects.delete(
-            authorisation,
-            ownerOfNew(caller, bucket),
-            guard,
-            sparing(caller, bucket),
-          );
-          return { ...identity, deleteMarkerVersionId: marker && versionIdOf(marker) };
-        }
-        const gone = await objects.deleteVersion(authorisation, guard);
-        return { ...identity, deleteMarkerVersionId: gone?.marker ? versionId : undefined };
+        const { version, currentVersion: marker } = await objects.remove({
+          by: 'request',
+          authorisation,
+          owner: ownerOfNew(caller, bucket),
+          guard: deleteGuard(conditionsOf(deletion)),
+          sparing: sparing(caller, bucket),
+        });
+        if (versionId !== undefined)
+          return { ...identity, deleteMarkerVersionId: version?.marker ? versionId : undefined };
+        return { ...identity, deleteMarkerVersionId: marker && versionIdOf(marker) };
       } catch (error) {
         if (!(error instanceof S3Error)) throw error;
         return { ...identity, code: error.code, message: error.message };

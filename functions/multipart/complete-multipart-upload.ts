@@ -4,7 +4,8 @@ import { parsePreconditions, type Preconditions } from '../../shared/http/precon
 import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/uploads/assemble.ts';
 import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
 import { noSuchUpload, versionOf, type CompletedUpload, type Part } from '../../shared/metadata/uploads/upload.ts';
-import { CompletedMeanwhile, PartsReleased } from '../../shared/metadata/uploads/uploads.ts';
+import { PartsReleased } from '../../shared/metadata/uploads/parts.ts';
+import { CompletedMeanwhile } from '../../shared/metadata/uploads/uploads.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import type { Reservation } from '../../shared/metadata/quotas/quotas.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';

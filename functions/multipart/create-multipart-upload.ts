@@ -44,7 +44,7 @@ export const createMultipartUpload = defineOperation({
     const { authorisation, bucket, caller, uploads, contents, clock } = context;
     // No one could be identified as the initiator who may continue it.
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
-    const { contentType, storageClass, headers, metadata, tags } = upload;
+    const { systemMetadata, storageClass, headers, metadata, tags } = upload;
     const owner = ownerOfNew(caller, bucket, upload.acl);
     const objectAttributes = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
     const { record } = contents.encryption(wantedKey(encryptionIn(bucket, wanted())));
@@ -52,7 +52,7 @@ export const createMultipartUpload = defineOperation({
     const fresh = {
       owner,
       initiator,
-      contentType,
+      ...systemMetadata,
       storageClass,
       objectAttributes,
       encryption: record,

@@ -4,8 +4,14 @@ import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import type { Guard, NewVersion } from '../../shared/metadata/objects/new-version.ts';
 import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
 import { overItself, TooManyReferences } from '../../shared/metadata/objects/content-references.ts';
-import { contentOf } from '../../shared/metadata/objects/version-attributes.ts';
-import { etagOf, versionIdOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
+import {
+  contentOf,
+  etagOf,
+  systemMetadataOf,
+  versionIdOf,
+  type CurrentVersion,
+  type Version,
+} from '../../shared/metadata/objects/versions.ts';
 import {
   findSource,
   parseCopyRequest,
@@ -101,7 +107,7 @@ export const copyObject = defineOperation({
         ...contentOf(source),
         marker: false,
         owner,
-        contentType: replaced ? upload.contentType : source.contentType,
+        ...(replaced ? upload.systemMetadata : systemMetadataOf(source)),
         storageClass: upload.storageClass,
         objectAttributes: {
           headers: {

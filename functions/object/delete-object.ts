@@ -1,8 +1,9 @@
 import { parseDeleteConditions } from '../../shared/http/preconditions.ts';
+import { isPossibleVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
-import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
+import { parseVersionIdToDelete } from '../../shared/protocol/objects/version-id.ts';
 import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html */
@@ -15,7 +16,7 @@ export const deleteObject = defineOperation({
   parse: ({ bucket, key, fields, query }) => ({
     bucket,
     key,
-    versionId: parseVersionId(query),
+    versionId: parseVersionIdToDelete(query),
     conditions: parseDeleteConditions(fields),
   }),
 
@@ -26,13 +27,16 @@ export const deleteObject = defineOperation({
   ],
 
   act: async ({ versionId, conditions }, { authorisation, bucket, caller, objects }) => {
-    const guard = deleteGuard(conditions);
-    if (versionId === undefined) {
-      const marker = await objects.delete(authorisation, ownerOfNew(caller, bucket), guard, sparing(caller, bucket));
-      return { versionId: marker && versionIdOf(marker), isMarker: marker !== undefined };
-    }
-    const gone = await objects.deleteVersion(authorisation, guard);
-    return { versionId, isMarker: gone?.marker === true };
+    const { version, currentVersion: marker } = await objects.remove({
+      by: 'request',
+      authorisation,
+      owner: ownerOfNew(caller, bucket),
+      guard: deleteGuard(conditions),
+      sparing: sparing(caller, bucket),
+    });
+    if (versionId !== undefined && !isPossibleVersionId(versionId)) return { isMarker: false };
+    if (versionId !== undefined) return { versionId, isMarker: version?.marker === true };
+    return { versionId: marker && versionIdOf(marker), isMarker: marker !== undefined };
   },
 
   render: ({ versionId, isMarker }) => ({

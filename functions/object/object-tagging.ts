@@ -1,5 +1,6 @@
 import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
-import type { ObjectAttributes, Version } from '../../shared/metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
+import type { Version } from '../../shared/metadata/objects/versions.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';

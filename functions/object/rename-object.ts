@@ -1,5 +1,4 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
-import { renamedOf } from '../../shared/metadata/objects/version-attributes.ts';
 import { checkKey, decodeKey } from '../../shared/http/address.ts';
 import { utf8Of } from '../../shared/http/message.ts';
 import {
@@ -11,7 +10,7 @@ import {
 } from '../../shared/http/preconditions.ts';
 import type { Guard } from '../../shared/metadata/objects/new-version.ts';
 import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
-import { etagOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
+import { etagOf, renamedOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
 const sourceField = 'x-amz-rename-source';
@@ -74,7 +73,7 @@ export const renameObject = defineOperation({
           rightsCount: 'at the commit',
           extras: async (version: CurrentVersion, before, present) => {
             const { changes, conditions: held } = await share(version, before, present);
-            const left = await objects.leave(present, from, source);
+            const left = await objects.renamedAway({ bucket: present, key: from, source });
             // Where versions are kept, the former name keeps this one, and its links stay with it.
             const isKept = present.versioning === 'on' || source.named;
             const links = isKept

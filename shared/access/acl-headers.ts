@@ -5,7 +5,7 @@ import type { Acl, CannedAcl, Grantee, Permission } from './acl.ts';
 import type { Projects } from './identity.ts';
 
 /** A grantee as a client names it. */
-export interface NamedGrantee {
+interface NamedGrantee {
   readonly by: 'id' | 'emailAddress' | 'uri';
   readonly name: string;
 }

@@ -5,7 +5,7 @@ import { fillTemplates, isFixed, readTemplate, variablesOf, type KnownFacts } fr
 import { codePoints, PatternSet, type Pattern } from './wildcard.ts';
 
 /** The values that a policy gives to an operator, to be compared with a request's values. */
-export interface Operands {
+interface Operands {
   /**
    * True if each value stands for itself, or for an address range narrow enough to have an owner; never true for
    * patterns.

@@ -1,6 +1,6 @@
 /** Bucket policies: parsing and evaluation. Pure functions, which are given the facts of a request. */
 export { parsePolicy } from './policy-parse.ts';
-export { PreparedPolicy, type PolicyQuestion } from './policy-evaluate.ts';
+export { PreparedPolicy } from './policy-evaluate.ts';
 export { allowsAnonymous, isPublic } from './policy-public.ts';
 export type { NamedPolicy, Policy } from './policy-document.ts';
 export { boundTo, findPrincipals, namedIn, shownPolicy } from './policy-identities.ts';

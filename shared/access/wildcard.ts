@@ -5,7 +5,7 @@ import type { Stepwise } from './pace.ts';
 export type Pattern = readonly number[];
 
 /** `?`: any single character. */
-export const anyOne = -1;
+const anyOne = -1;
 /** `*`: any number of characters. */
 export const anyMany = -2;
 

@@ -1,15 +1,12 @@
 import { routes, type OperationName } from './routes.ts';
 
+const always: readonly string[] = [];
+
 /**
  * The two ways from the distribution to an operation. The control lane, API Gateway with one function per operation, is
  * limited to about 4.5 MB and cannot return the Content-Length of a HEAD. The byte lane streams: servers for operations
  * that transfer content or are frequent.
- */
-export type Lane = 'control' | 'byte';
-
-const always: readonly string[] = [];
-
-/**
+ *
  * The operations of the byte lane. Where headers are listed, it handles only requests with one of them, and the control
  * lane the others: a copy moves bytes only if it changes the encryption or the checksum.
  */

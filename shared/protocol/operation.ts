@@ -10,7 +10,7 @@ import type { ObjectAuthorisation } from '../metadata/objects/object-authorisati
 import type { Monitoring } from '../metadata/monitoring/monitoring.ts';
 import type { Objects } from '../metadata/objects/objects.ts';
 import type { PublicLinks } from '../metadata/objects/public-links.ts';
-import type { ObjectAttributes } from '../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../metadata/objects/object-attributes.ts';
 import type { Quotas } from '../metadata/quotas/quotas.ts';
 import type { ContentReferences } from '../metadata/objects/content-references.ts';
 import type { Uploads } from '../metadata/uploads/uploads.ts';
@@ -50,7 +50,7 @@ export interface Settings {
 }
 
 /** The resource that a request addresses, by the level of its operation. */
-export type Place<On extends Level> = On extends 'object'
+type Place<On extends Level> = On extends 'object'
   ? { readonly bucket: string; readonly key: string }
   : On extends 'website'
     ? { readonly bucket: string; readonly path: string; readonly host: string }

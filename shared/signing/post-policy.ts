@@ -13,7 +13,7 @@ export interface PostPolicy {
 }
 
 /** A condition on one field. */
-export interface FieldCondition {
+interface FieldCondition {
   readonly operator: 'eq' | 'starts-with';
   /** In lower case, without the dollar sign. */
   readonly field: string;

@@ -20,7 +20,7 @@ export interface SigningContext {
 }
 
 /** Returns the string to sign for a canonical request. */
-export function stringToSign(claim: SignatureClaim, canonical: string): string {
+function stringToSign(claim: SignatureClaim, canonical: string): string {
   const digest = hash('sha256', Buffer.from(canonical, 'latin1'), 'hex');
   return [claim.dialect.algorithm, claim.timestamp, printScope(claim), digest].join('\n');
 }

@@ -5,7 +5,7 @@ import { document, element, type Markup } from './writer.ts';
 const permissions = ['READ', 'WRITE', 'READ_ACP', 'WRITE_ACP', 'FULL_CONTROL'] as const;
 
 /** A grant as written in a document. */
-export interface WrittenGrant {
+interface WrittenGrant {
   readonly grantee: { readonly by: 'id' | 'emailAddress' | 'uri'; readonly name: string };
   readonly permission: (typeof permissions)[number];
 }

@@ -13,7 +13,7 @@ export interface ObjectAttributes {
 }
 
 /** A page of the parts of an object. */
-export interface AttributeParts {
+interface AttributeParts {
   readonly totalParts: number;
   readonly partNumberMarker: number;
   readonly nextPartNumberMarker: number | undefined;

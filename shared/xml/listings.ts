@@ -7,7 +7,7 @@ import { document, escapeXml, Markup, timestamp } from './writer.ts';
  */
 
 /** The encoding of names if the client asked for `encoding-type`; see http/url-encoding. */
-export interface NameEncoding {
+interface NameEncoding {
   /** The value of `EncodingType`. */
   readonly type: string;
   encode(name: string): string;

@@ -12,7 +12,7 @@ import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document, quoted, timestamp } from './writer.ts';
 
 /** The maximum number of parts of an upload. */
-export const maximumParts = 10_000;
+const maximumParts = 10_000;
 
 /**
  * Returns the response body of CreateMultipartUpload.

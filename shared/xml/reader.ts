@@ -327,7 +327,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * UTF-32 are not valid UTF-8.
  * @throws S3Error MalformedXML
  */
-export function decodeDocument(document: Uint8Array | string): string {
+function decodeDocument(document: Uint8Array | string): string {
   if (document.length > maximumBytes) throw malformed('it is too large');
   if (typeof document === 'string') {
     if (/\p{Surrogate}/u.test(document)) throw malformed('it is not Unicode');

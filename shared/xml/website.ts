@@ -3,7 +3,7 @@ import { plainText } from './plain-text.ts';
 import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { document, type XmlElements } from './writer.ts';
 
-export type WebProtocol = 'http' | 'https';
+type WebProtocol = 'http' | 'https';
 
 /** The redirection of all requests. https://docs.aws.amazon.com/AmazonS3/latest/API/API_RedirectAllRequestsTo.html */
 export interface RedirectAll {

@@ -1,6 +1,6 @@
 import { DeleteObjectCommand, type DeleteObjectCommandInput, type DeleteObjectCommandOutput } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
+import { expectError, s3Error } from '../support/expect-error.ts';
 import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 
@@ -117,9 +117,24 @@ describe('DeleteObject', () => {
     expect(await del(bucket, { IfMatch: md5Tag('content') })).toEqual({ status: 204 });
   });
 
-  it('refuses what cannot be a version id, a missing bucket, and strangers', async () => {
+  it('succeeds for what cannot be the id of a version, and deletes nothing', async () => {
     const bucket = await service.bucket();
-    await expect(del(bucket, { VersionId: 'no id' })).rejects.toEqual(s3Error('InvalidArgument', 400));
+    await put(service.client, bucket, 'key', 'content');
+    for (const VersionId of ['nonexistent', 'no id\r\nx-injected: 1', 'v'.repeat(2000)])
+      expect(await del(bucket, { VersionId })).toEqual({ status: 204 });
+    await setVersioning(service.client, bucket, 'Enabled');
+    expect(await del(bucket, { VersionId: 'nonexistent' })).toEqual({ status: 204 });
+    expect(await read(service.client, bucket, 'key')).toBe('content');
+    const strange = service.stranger.send(
+      new DeleteObjectCommand({ Bucket: bucket, Key: 'key', VersionId: 'nonexistent' }),
+    );
+    await expect(strange).rejects.toEqual(s3Error('AccessDenied', 403));
+  });
+
+  it('refuses an empty version id, a missing bucket, and strangers', async () => {
+    const bucket = await service.bucket();
+    const empty = await service.send({ method: 'DELETE', path: `/${bucket}/key`, query: 'versionId=' });
+    expectError(empty, 400, 'InvalidArgument');
     await expect(del(service.freeName())).rejects.toEqual(s3Error('NoSuchBucket', 404));
     const strange = service.stranger.send(new DeleteObjectCommand({ Bucket: bucket, Key: 'key' }));
     await expect(strange).rejects.toEqual(s3Error('AccessDenied', 403));

@@ -54,6 +54,7 @@ describe('the console', () => {
       '@noble/hashes/sha2.js',
       '@preact/signals',
       'client-zip',
+      'pdfjs-dist/legacy/build/pdf.mjs',
       'preact',
       'preact/hooks',
     ]);

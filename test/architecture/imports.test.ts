@@ -302,6 +302,17 @@ describe('optimistic writes', () => {
   });
 });
 
+describe('versions', () => {
+  it('are removed in one place', () => {
+    // A commit of the version chain that removes one, or a change that deletes the item of a current version.
+    const removes = /\bchain(?:\([^)]*\))?\.remove\(|key: currentVersionKey\([^)]*\), delete: true/;
+    const files = ['shared', 'functions']
+      .flatMap(sourceFiles)
+      .filter((file) => removes.test(readFileSync(join(root, file), 'utf8')));
+    expect(files).toEqual(['shared/metadata/objects/remove-version.ts']);
+  });
+});
+
 describe('types', () => {
   it('are never cast blindly', () => {
     const blind = ['shared', 'functions']

@@ -50,6 +50,12 @@ async function coldStarts(rounds: number): Promise<void> {
   await benchColdStarts(rounds);
 }
 
+/** Loads the driver of the browser when it is needed. */
+async function benchInBrowser(keys: number): Promise<void> {
+  const { benchConsole } = await import('./console.ts');
+  await benchConsole(keys);
+}
+
 const help = `
 Examples:
   npm run bench
@@ -93,6 +99,11 @@ program
   .argument('[objects]', 'number of objects in the bucket', toCount, 50_000)
   .argument('[due]', 'share of objects that are due, from 0 to 1', toShare, 0.1)
   .action(benchLifecycle);
+program
+  .command('console')
+  .description('Measure the console in Chromium: loading, and its answers to input in a large folder')
+  .argument('[keys]', 'number of keys in the folder', toCount, 100_000)
+  .action(benchInBrowser);
 
 program.command('stalls').description('Measure the longest time of reading input of clients').action(benchStalls);
 

@@ -1,6 +1,6 @@
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
 import type { LifecycleDeps } from '../../shared/metadata/lifecycle/apply-lifecycle.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
 import { emptyObject } from './empty-object.ts';
 
 const together = 64;

@@ -27,7 +27,7 @@ interface Values {
   textOf(value: unknown): string;
 }
 
-export interface ByteLane {
+interface ByteLane {
   readonly port: number;
   /** The way there. */
   readonly path: VpcOriginPath;

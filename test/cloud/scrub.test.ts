@@ -8,7 +8,7 @@ import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
 import { resources, synthesise } from '../infra/synthesis.ts';
 import { createBucket, createTable, dynamoDbAt, s3At, noEngine, startMoto, type Moto } from '../support/moto.ts';
 import { run } from '../support/programs.ts';

@@ -1,8 +1,10 @@
 import { GetBucketPolicyCommand, GetObjectTaggingCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { put, read, setVersioning } from '../support/objects.ts';
 import { makeBucket, row } from './support/buckets.ts';
+import { pdfOf } from './support/pdf.ts';
 import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest();
@@ -131,6 +133,56 @@ describe('previews', () => {
   });
 });
 
+describe('previews of PDF', () => {
+  it('are drawn in the frame, with their text for screen readers, and run nothing of the document', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const script = 'app.alert(1); globalThis.broken = 1; parent.document.title = "broken"';
+    await put(under.sdk(), bucket, 'scripted.txt', pdfOf('Loan agreement', script), { ContentType: 'text/html' });
+    await put(under.sdk(), bucket, 'cut.pdf', '%PDF-1.4\nnot a document', { ContentType: 'application/pdf' });
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    page.on('dialog', () => requests.push('a dialog'));
+    await row(page, 'scripted.txt').click();
+    const frame = page.frameLocator('.preview-frame');
+    await frame.locator('canvas').waitFor();
+    await frame.getByText('Loan agreement').waitFor({ state: 'attached' });
+    const inside = page.frames().find((each) => each.url().includes('/preview/'))!;
+    const drawn = await inside.evaluate(() => {
+      const canvas = document.querySelector('canvas')!;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let dark = 0;
+      for (let at = 0; at < data.length; at += 4) if (data[at]! < 100) dark++;
+      return { dark, links: document.querySelectorAll('a').length, broken: 'broken' in globalThis };
+    });
+    expect(drawn).toMatchObject({ links: 0, broken: false });
+    expect(drawn.dark).toBeGreaterThan(100);
+    // Only the console's own files, and the object itself.
+    const strange = requests.filter((url) => !/^(?:blob:|http:\/\/127\.0\.0\.1:)/.test(url));
+    expect(strange).toEqual([]);
+    expect(await page.title()).toBe('Stillage');
+    await row(page, 'cut.pdf').click();
+    await frame.getByText('There is no preview of this type').waitFor();
+    expect(under.faultsOf(page)).toEqual([]);
+  });
+
+  it('load PDF.js only for a PDF', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt']);
+    await put(under.sdk(), bucket, 'b.pdf', pdfOf('second'));
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    const loaded: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/preview/pdf')) loaded.push(new URL(request.url()).pathname);
+    });
+    await row(page, 'a.txt').click();
+    await page.frameLocator('.preview-frame').getByText('content of a.txt').waitFor();
+    expect(loaded).toEqual([]);
+    await row(page, 'b.pdf').click();
+    await page.frameLocator('.preview-frame').locator('canvas').waitFor();
+    expect(loaded).toContain('/preview/pdf.js');
+  });
+});
+
 describe('access', () => {
   it('is opened to everybody, and closed, of an object and of all in a folder', async (test) => {
     const bucket = await makeBucket(under, ['a.txt', 'folder/b', 'folder/in/c']);
@@ -223,5 +275,52 @@ describe('access', () => {
       return (await fetch(writing, { method: 'PUT', body: 'written' })).status;
     }).toBe(200);
     expect(await read(under.sdk(), bucket, 'a.txt')).toBe('written');
+  });
+
+  it('is given by links of a whole folder, saved as a file, and revoked together', async (test) => {
+    const bucket = await makeBucket(under, ['album/a', 'album/in/b', 'album/', 'outside']);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    const menu = async (): Promise<void> => {
+      await row(page, 'album').click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Public links' }).click();
+    };
+    await menu();
+    await page.getByLabel('Valid for').selectOption('4 hours');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Make links' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('2 of 2 · done').waitFor();
+    await expectAccessible(page);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('button', { name: 'Save as a file' }).click(),
+    ]);
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n');
+    const links = lines.map((line) => line.split('\t') as [name: string, url: string]);
+    expect(links.map(([name]) => name)).toEqual(['album/a', 'album/in/b']);
+    for (const [name, url] of links) expect(await (await fetch(url)).text()).toBe(`content of ${name}`);
+    await dialog.locator('footer').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Show links' }).click();
+    await dialog.getByText(links[1]![1]).waitFor();
+    await dialog.locator('footer').getByRole('button', { name: 'Close' }).click();
+
+    await menu();
+    await page.getByRole('button', { name: 'Revoke all links' }).click();
+    await eventually(async () => Promise.all(links.map(async ([, url]) => (await fetch(url)).status))).toEqual([
+      404, 404,
+    ]);
+    // A reload forgets them: nothing kept them.
+    const kept = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage, at: location.href }));
+    expect(kept).not.toContain('_public');
+    expect(under.faultsOf(page)).toEqual([]);
+  });
+
+  it('is reached by the menu of an object, whose links have an address', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt']);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    await row(page, 'a.txt').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Public link' }).click();
+    await page.getByRole('button', { name: 'Make a link' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?o=a.txt&t=links');
   });
 });

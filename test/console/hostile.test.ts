@@ -1,4 +1,11 @@
-import { PutBucketPolicyCommand, PutObjectTaggingCommand } from '@aws-sdk/client-s3';
+import {
+  PutBucketCorsCommand,
+  PutBucketLifecycleConfigurationCommand,
+  PutBucketPolicyCommand,
+  PutBucketTaggingCommand,
+  PutBucketWebsiteCommand,
+  PutObjectTaggingCommand,
+} from '@aws-sdk/client-s3';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -24,7 +31,7 @@ const hostile = [
   'con\u0001trol\ttab\nline',
 ] as const;
 
-/** Whether a script of a stranger's ran, or an element of theirs came to be. */
+/** Returns traces of foreign content: a script that ran, elements that were created. */
 async function marks(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found = [
@@ -87,6 +94,73 @@ describe('what strangers wrote', () => {
     await signIn(page);
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    expect(await marks(page)).toEqual([]);
+    expect(under.faultsOf(page)).toEqual([]);
+  });
+
+  it('is text in every setting: rules, origins, tags, alarms, website', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const client = under.sdk();
+    const printable = hostile.filter((text) => !/\p{Cc}/u.test(text));
+    await client.send(
+      new PutBucketLifecycleConfigurationCommand({
+        Bucket: bucket,
+        LifecycleConfiguration: {
+          Rules: printable.map((text, at) => ({
+            ID: `${at} ${text}`,
+            Status: 'Enabled',
+            Filter: { Prefix: `${text}/` },
+            Expiration: { Days: 1 },
+          })),
+        },
+      }),
+    );
+    await client.send(
+      new PutBucketCorsCommand({
+        Bucket: bucket,
+        CORSConfiguration: {
+          CORSRules: [{ AllowedOrigins: [...printable], AllowedMethods: ['GET'], AllowedHeaders: [...printable] }],
+        },
+      }),
+    );
+    await client.send(
+      new PutBucketWebsiteCommand({
+        Bucket: bucket,
+        WebsiteConfiguration: {
+          IndexDocument: { Suffix: '"><img src=x onerror=globalThis.broken=1>' },
+          ErrorDocument: { Key: hostile[1] },
+          RoutingRules: printable.map((text) => ({
+            Condition: { KeyPrefixEquals: text },
+            Redirect: { ReplaceKeyPrefixWith: text },
+          })),
+        },
+      }),
+    );
+    const TagSet = [{ Key: 'javascript:alert', Value: '=1+2@x' }];
+    await client.send(new PutBucketTaggingCommand({ Bucket: bucket, Tagging: { TagSet } }));
+    const page = await under.signedIn(test, `/settings/${bucket}/overview`);
+    for (const name of ['Overview', 'Lifecycle', 'Website', 'CORS', 'Access', 'Monitoring']) {
+      await page.getByRole('tab', { name }).click();
+      await page.waitForLoadState('networkidle');
+      expect(await marks(page)).toEqual([]);
+    }
+    await page.getByRole('switch', { name: 'Record this bucket’s history' }).click();
+    await page.getByRole('tab', { name: 'Alarms' }).click();
+    for (const text of printable.slice(0, 3)) {
+      await page.getByRole('button', { name: 'Add alarm' }).click();
+      await page.getByLabel('Name').fill(text);
+      await page.getByLabel('Description').fill(text);
+      await page.getByLabel('Threshold').fill('1');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.locator('.alarm strong').getByText(text, { exact: true }).waitFor();
+    }
+    for (const history of await page.getByText('History').all()) await history.click();
+    await page.waitForLoadState('networkidle');
+    expect(await marks(page)).toEqual([]);
+    await page.getByRole('tab', { name: 'CORS' }).click();
+    await page.getByText(hostile[0]).first().waitFor();
+    await page.getByRole('button', { name: 'Edit rule 1' }).click();
+    await page.getByRole('dialog').getByText('is not an origin').waitFor();
     expect(await marks(page)).toEqual([]);
     expect(under.faultsOf(page)).toEqual([]);
   });

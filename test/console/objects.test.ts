@@ -73,6 +73,34 @@ describe('buckets', () => {
     expect(under.faultsOf(page)).toEqual([]);
   });
 
+  it('are created in a region and with encryption, and what the service refuses is said', async (test) => {
+    const taken = await makeBucket(under, []);
+    const page = await under.signedIn(test, '/', { key: bob });
+    await page.getByRole('button', { name: 'Create bucket' }).click();
+    const dialog = page.getByRole('dialog');
+    const create = dialog.getByRole('button', { name: 'Create bucket' });
+    expect(await dialog.getByLabel('Region').inputValue()).toBe('us-east-1');
+    await dialog.getByRole('textbox', { name: 'Name' }).fill(taken);
+    await create.click();
+    await dialog.getByText('Somebody else has a bucket of this name').waitFor();
+    const bucket = bucketName();
+    await dialog.getByRole('textbox', { name: 'Name' }).fill(bucket);
+    await dialog.getByLabel('Region').fill('no region');
+    await create.click();
+    await dialog.getByText('400 InvalidLocationConstraint').waitFor();
+    await dialog.getByLabel('Region').fill('eu-central-1');
+    await dialog.getByLabel('Encrypt new objects').check();
+    const [request] = await Promise.all([
+      page.waitForRequest((each) => each.method() === 'PUT' && each.url().endsWith(`/${bucket}`)),
+      create.click(),
+    ]);
+    expect(request.postData()).toContain('<LocationConstraint>eu-central-1</LocationConstraint>');
+    await page.getByText('Drop files and folders here').waitFor();
+    await put(under.sdk(bob), bucket, 'a', 'secret');
+    const head = await under.sdk(bob).send(new GetObjectCommand({ Bucket: bucket, Key: 'a' }));
+    expect(head.ServerSideEncryption).toBe('AES256');
+  });
+
   it('of others are reached by name, and say who could grant what is missing', async (test) => {
     const bucket = await makeBucket(under, ['a']);
     const page = await under.signedIn(test, '/', { key: bob });
@@ -99,6 +127,9 @@ describe('the list of objects', () => {
     await eventually(names).toEqual(['deep/er/needle-1', 'z/needle-2']);
     await page.getByText('5 objects looked at').waitFor();
     await expectAccessible(page);
+    await page.getByLabel('Search in bucket').fill('haystack');
+    await page.keyboard.press('Enter');
+    await page.getByText('No name in this bucket contains that').waitFor();
     await page.getByRole('button', { name: 'End search' }).click();
     await page.getByText('1 item').waitFor();
   });
@@ -289,6 +320,25 @@ describe('uploading', () => {
       await row(page, `by-${kind}.txt`).waitFor();
     }
     expect(await keysOf(bucket)).toEqual(['by-drop.txt', 'by-paste.txt']);
+  });
+
+  it('takes a folder that is dropped, with all that is in it', async (test) => {
+    const { page, bucket } = await shown(test, []);
+    const folder = await mkdtemp(join(tmpdir(), 'stillage-dropped-'));
+    test.onTestFinished(() => rm(folder, { recursive: true }));
+    await mkdir(join(folder, 'tree/leaf'), { recursive: true });
+    await writeFile(join(folder, 'tree/a.txt'), 'a');
+    await writeFile(join(folder, 'tree/leaf/b.txt'), 'b');
+    // The browser's own drag and drop: only that gives a page entries that are folders.
+    const debug = await page.context().newCDPSession(page);
+    const box = (await page.locator('.drop-target').boundingBox())!;
+    const data = { items: [], files: [join(folder, 'tree')], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      await debug.send('Input.dispatchDragEvent', { type, x: box.x + 50, y: box.y + 50, data });
+      if (type === 'dragOver') await page.getByText(`Drop to upload to ${bucket}`).waitFor();
+    }
+    await row(page, 'tree').waitFor();
+    await eventually(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/leaf/b.txt']);
   });
 
   it('goes on with a large file after a pause, and after a reload without sending again what is there', async (test) => {

@@ -1,6 +1,9 @@
 import {
+  GetBucketEncryptionCommand,
   GetBucketLifecycleConfigurationCommand,
+  GetBucketTaggingCommand,
   GetBucketVersioningCommand,
+  GetPublicAccessBlockCommand,
   PutBucketLifecycleConfigurationCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
@@ -23,6 +26,64 @@ describe('the settings of a bucket', () => {
     await page.getByText('New changes make no versions').waitFor();
     const stored = await under.sdk().send(new GetBucketVersioningCommand({ Bucket: bucket }));
     expect(stored.Status).toBe('Suspended');
+  });
+
+  it('encrypt new objects, and keep tags', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const page = await under.signedIn(test, `/settings/${bucket}/overview`);
+    const encryption = page.getByRole('heading', { name: 'Encryption of new objects' }).locator('..');
+    await encryption.getByText('s3api put-bucket-encryption').waitFor();
+    await encryption.getByRole('button', { name: 'Turn on' }).click();
+    await encryption.getByRole('button', { name: 'Turn off' }).waitFor();
+    const { ServerSideEncryptionConfiguration: stored } = await under
+      .sdk()
+      .send(new GetBucketEncryptionCommand({ Bucket: bucket }));
+    expect(stored?.Rules?.[0]?.ApplyServerSideEncryptionByDefault?.SSEAlgorithm).toBe('AES256');
+
+    const tags = async () => (await under.sdk().send(new GetBucketTaggingCommand({ Bucket: bucket }))).TagSet;
+    await page.getByRole('button', { name: 'Edit: Tags' }).click();
+    await page.getByText('at most 50 tags').waitFor();
+    await page.getByLabel('Key 1').fill('team');
+    await page.getByLabel('Value 1').fill('blue');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('team: blue').waitFor();
+    expect(await tags()).toEqual([{ Key: 'team', Value: 'blue' }]);
+    await page.getByRole('button', { name: 'Edit: Tags' }).click();
+    await page.getByRole('button', { name: 'Remove 1' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('No tags.').waitFor();
+    await expect(tags()).rejects.toMatchObject({ name: 'NoSuchTagSet' });
+    expect(under.faultsOf(page)).toEqual([]);
+  });
+
+  it('block public access, which then wins over a policy', async (test) => {
+    const bucket = await makeBucket(under, ['a']);
+    const page = await under.signedIn(test, `/settings/${bucket}/access`);
+    const refuse = page.getByRole('switch', { name: 'Refuse policies that let everybody in' });
+    await refuse.click();
+    await page.getByText('BlockPublicPolicy=true').waitFor();
+    await expectAccessible(page);
+    const stored = await under.sdk().send(new GetPublicAccessBlockCommand({ Bucket: bucket }));
+    expect(stored.PublicAccessBlockConfiguration).toEqual({
+      BlockPublicAcls: false,
+      IgnorePublicAcls: false,
+      BlockPublicPolicy: true,
+      RestrictPublicBuckets: false,
+    });
+    await page.getByLabel('Add a statement').selectOption('Everybody may read objects');
+    await page.getByRole('button', { name: 'Save policy' }).click();
+    await page.getByRole('alert').getByText('403 AccessDenied').waitFor();
+    await refuse.click();
+    await eventually(() => refuse.isChecked()).toBe(false);
+    await eventually(() =>
+      under
+        .sdk()
+        .send(new GetPublicAccessBlockCommand({ Bucket: bucket }))
+        .catch((error: Error) => error.name),
+    ).toBe('NoSuchPublicAccessBlockConfiguration');
+    await page.getByRole('button', { name: 'Save policy' }).click();
+    await page.getByRole('button', { name: 'Delete policy' }).waitFor();
   });
 
   it('add lifecycle rules that are on at first, turn them off, and leave those with more as they are', async (test) => {

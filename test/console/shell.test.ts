@@ -119,6 +119,15 @@ describe('the connection', () => {
     await page.getByText('done').waitFor();
   });
 
+  it('that the browser has lost is said on every page', async (test) => {
+    const page = await under.signedIn(test);
+    await page.context().setOffline(true);
+    await page.getByText('No connection to the service').waitFor();
+    await expectAccessible(page);
+    await page.context().setOffline(false);
+    await page.getByText('No connection to the service').waitFor({ state: 'detached' });
+  });
+
   it('with a key that was taken away ends in the sign-in form, with the reason', async (test) => {
     const page = await under.signedIn(test);
     await page.route(`${under.service.url}/**`, (route) =>
@@ -172,5 +181,70 @@ describe('languages and screens', () => {
       }
       await page.close();
     }
+  });
+
+  it('do not move where that is not wanted', async (test) => {
+    const bucket = await makeBucket(under, ['a']);
+    for (const [reducedMotion, moving] of [
+      ['reduce', false],
+      ['no-preference', true],
+    ] as const) {
+      const page = await under.signedIn(test, `/settings/${bucket}/overview`, { reducedMotion });
+      await page.getByRole('heading', { name: 'Versioning' }).waitFor();
+      const durations = await page.evaluate(() =>
+        [...document.querySelectorAll('*')].flatMap((element) => {
+          const { transitionDuration, animationName } = getComputedStyle(element);
+          return [
+            ...(transitionDuration === '0s' ? [] : ['transition']),
+            ...(animationName === 'none' ? [] : ['animation']),
+          ];
+        }),
+      );
+      expect(durations.length > 0).toBe(moving);
+      await page.close();
+    }
+  });
+
+  it('keep all of every setting in view of a phone', async (test) => {
+    const bucket = await makeBucket(under, ['a']);
+    const page = await under.signedIn(test, `/settings/${bucket}/overview`, { viewport: { width: 360, height: 740 } });
+    for (const name of ['Overview', 'Monitoring', 'Alarms', 'Access', 'Lifecycle', 'Website', 'CORS']) {
+      await page.getByRole('tab', { name }).click();
+      await eventually(() => page.getByRole('tabpanel').locator('.skeleton').count()).toBe(0);
+      // Elements beyond the edge of the page cannot be scrolled to.
+      const lost = await page.evaluate(() =>
+        [...document.querySelectorAll('#main *')]
+          .filter((element) => !element.closest('.tabs, code, .visually-hidden'))
+          .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+          .map((element) => element.outerHTML.slice(0, 80)),
+      );
+      expect([name, lost]).toEqual([name, []]);
+      await expectAccessible(page);
+    }
+  });
+
+  it('reach every setting by the keyboard alone', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const page = await under.signedIn(test, `/settings/${bucket}/overview`);
+    await page.getByRole('tab', { name: 'Overview' }).focus();
+    for (const name of ['Monitoring', 'Alarms', 'Access', 'Lifecycle', 'Website', 'CORS']) {
+      await page.keyboard.press('ArrowRight');
+      await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe(name);
+    }
+    await page.getByText('No rules: pages of other origins').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await eventually(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+    await page.keyboard.type('https://app.example.com');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    // The first button of a form's footer cancels; Enter in a line of text saves.
+    await page.getByLabel('Maximum age').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('GET, PUT').waitFor();
+    // Focus returns where it came from.
+    await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Add rule');
   });
 });

@@ -1,8 +1,11 @@
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { bucketName } from '../support/clients.ts';
+import { put } from '../support/objects.ts';
 import { alice } from '../support/server.ts';
-import { consoleUnderTest, expectAccessible, signIn } from './support/console.ts';
+import { consoleUnderTest, eventually, expectAccessible, signIn } from './support/console.ts';
 import { heapContains } from './support/heap.ts';
 
 const under = consoleUnderTest();
@@ -135,5 +138,27 @@ describe('signing in', () => {
     await signIn(page);
     expect(await storage(context, page)).not.toContain(alice.secretAccessKey);
     expect(await storage(context, page)).not.toContain(alice.accessKeyId);
+  });
+});
+
+describe('the profile', () => {
+  it('says user, project, endpoint, key and use, as the service has them', async (test) => {
+    const client = under.sdk();
+    for (const Bucket of [bucketName(), bucketName()]) {
+      await client.send(new CreateBucketCommand({ Bucket }));
+      await put(client, Bucket, 'a', '12345');
+    }
+    const page = await under.signedIn(test, '/profile');
+    const value = (name: string) => page.locator('dt', { hasText: new RegExp(`^${name}$`) }).locator('+ dd');
+    await eventually(() => value('User').innerText()).toBe('alice');
+    expect(await value('Project').innerText()).toBe('main main@example.test');
+    expect(await value('Project id').innerText()).toBe('0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9');
+    expect(await value('Access key').innerText()).toBe(alice.accessKeyId);
+    expect(await value('Endpoint').innerText()).toBe(under.service.url);
+    expect(await value('Region').innerText()).toBe('us-east-1');
+    expect(await value('Buckets').innerText()).toBe('2 of 50 buckets');
+    await eventually(() => value('Stored').innerText()).toBe('10 B, 2 objects');
+    await page.getByText('Limits can be raised by the operator').waitFor();
+    await expectAccessible(page);
   });
 });

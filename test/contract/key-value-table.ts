@@ -15,7 +15,7 @@ import type {
 import { anAttribute, attributesOf, compareBytes, sortKeys } from './table-arbitraries.ts';
 
 /** A promise of the port that an engine used in tests (never the adapter itself) is known to break. */
-export type TablePromise =
+type TablePromise =
   'concurrent transactions' | 'large transactions' | 'the item of a conflict' | 'comparisons of unlike types';
 
 /** How to open a table, and how hard to try it. */

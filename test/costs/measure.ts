@@ -11,7 +11,7 @@ export interface Measured {
 }
 
 /** Runs a scenario in a service of its own, through the whole pipeline, and counts its one request. */
-export async function measure(scenario: Scenario): Promise<Measured> {
+async function measure(scenario: Scenario): Promise<Measured> {
   const meter = new Meter();
   const table = new MeteredTable(meter);
   // Times of as many digits each time: DynamoDB counts them.

@@ -22,7 +22,7 @@ export interface Scenario {
 export const owner = person('owner');
 const bucket = '/bucket';
 /** 60 bytes, as the budget of a current version assumes. */
-export const key = 'reports/2026/11/21/region-1/warehouse-07/shelf-042/item.json';
+const key = 'reports/2026/11/21/region-1/warehouse-07/shelf-042/item.json';
 const object = `${bucket}/${key}`;
 const body = 'x'.repeat(1000);
 

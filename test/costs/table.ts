@@ -3,7 +3,7 @@ import type { Measured } from './measure.ts';
 import type { Cost } from './metered.ts';
 
 /** Dollars of us-east-1 for a million of each, as of November 2026. docs/costs.md says where from. */
-export const prices = {
+const prices = {
   readUnit: 0.125,
   writeUnit: 0.625,
   blobPut: 5,
@@ -29,26 +29,26 @@ const batchDollars = 4 * prices.writeUnit + 5 * prices.readUnit + 2 * prices.inv
 const busyBatch = 100;
 
 /** Dollars of table and blobs for a million requests like it. */
-export function dataDollars({ readUnits, writeUnits, blobPuts, blobGets }: Cost): number {
+function dataDollars({ readUnits, writeUnits, blobPuts, blobGets }: Cost): number {
   const { readUnit, writeUnit, blobPut, blobGet } = prices;
   return readUnits * readUnit + writeUnits * writeUnit + blobPuts * blobPut + blobGets * blobGet;
 }
 
 /** Dollars of the way to the operation for a million requests. What the byte lane costs by the hour is left out. */
-export function wayDollars(operation: string): number {
+function wayDollars(operation: string): number {
   const { distribution, api, invocation, functionTime } = prices;
   const isAlwaysOnByteLane = (byteLane as Readonly<Record<string, readonly string[]>>)[operation]?.length === 0;
   return isAlwaysOnByteLane ? distribution : distribution + api + invocation + functionTime;
 }
 
 /** Dollars of the log for a million requests. */
-export function logDollars(operation: string): number {
+function logDollars(operation: string): number {
   const lines = wayDollars(operation) > prices.distribution ? 2 : 1;
   return (lines * logLine * prices.logGigabyte) / 1000;
 }
 
 /** Dollars of what a million such requests have followers and sweeps do. */
-export function followDollars(name: string, { writes }: Cost): number {
+function followDollars(name: string, { writes }: Cost): number {
   const counted = writes > 0 && /^(?:Put|Post|Delete|Copy|Rename)Object/.test(name) ? batchDollars / busyBatch : 0;
   return counted + (releasing.includes(name) ? releaseDollars : 0);
 }

@@ -8,7 +8,7 @@ import { applyLifecycle } from '../../shared/metadata/lifecycle/apply-lifecycle.
 import { realDays } from '../../shared/metadata/lifecycle/lifecycle.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
 import { UsageFollower } from '../../shared/metadata/quotas/usage-follower.ts';
 import { UsageFold } from '../../shared/metadata/quotas/usage-fold.ts';
 import { BucketPurge } from '../../shared/metadata/removal/bucket-purge.ts';
@@ -52,7 +52,7 @@ class Deployment {
     manifests: new Manifests(this.deps),
     uploads: this.lifecycle.uploads,
   });
-  readonly purge = new BucketPurge({ ...this.deps, uploads: this.lifecycle.uploads });
+  readonly purge = new BucketPurge({ ...this.deps, ...this.lifecycle });
   readonly requestHours = new RequestHours(this.deps);
   /** Byte-hours of each day, added up from what the buckets hold. */
   readonly expected = new Map<string, number>();
@@ -75,7 +75,11 @@ class Deployment {
   }
 
   async remove(bucket: string, key: string): Promise<void> {
-    await this.lifecycle.objects.delete(asService(await this.buckets.load(bucket), key), 'project');
+    await this.lifecycle.objects.remove({
+      by: 'request',
+      authorisation: asService(await this.buckets.load(bucket), key),
+      owner: 'project',
+    });
   }
 
   /** An upload of one part that is aborted. */

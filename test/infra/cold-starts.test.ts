@@ -5,6 +5,7 @@ import { bundleBackground } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { bundleFunctions } from '../../infra/bundle.ts';
 import { describeOperations, root } from '../../infra/operation-descriptions.ts';
+import { maxBundleKilobytes } from '../bench/cold-starts.ts';
 import { temporaryDirectory } from './synthesis.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -13,7 +14,7 @@ const directory = await temporaryDirectory();
 afterAll(() => rm(directory, { recursive: true }));
 
 describe('docs/cold-starts.md', () => {
-  it('lists every function with about the size that its bundle has, none above 600 KB', async () => {
+  it('lists every function, and says how large a bundle may be', async () => {
     const functions = await bundleFunctions(await describeOperations(), join(directory, 'functions'));
     const background = await bundleBackground(backgroundFunctions, join(directory, 'background'));
     const sizes = new Map<string, number>();
@@ -21,19 +22,11 @@ describe('docs/cold-starts.md', () => {
       sizes.set(name, (await stat(join(own, 'index.mjs'))).size / 1000);
     }
     const page = await readFile(join(root, 'docs/cold-starts.md'), 'utf8');
-    const listed = new Map([...page.matchAll(/^\| (\w+) \| (\d+) \| (\d+) \|$/gm)].map((row) => [row[1]!, row]));
-    expect([...listed.keys()].toSorted()).toEqual([...sizes.keys()].toSorted());
-    for (const [name, [, , size]] of listed) {
-      expect(sizes.get(name), name).toBeLessThan(600);
-      const change = Math.abs(Number(size) - sizes.get(name)!) / sizes.get(name)!;
-      expect(change, `${name}: write docs/cold-starts.md anew, as it says`).toBeLessThan(0.1);
-    }
-  });
-
-  it('has the client of S3 where blobs are needed, and nowhere else', async () => {
-    const page = await readFile(join(root, 'docs/cold-starts.md'), 'utf8');
-    const sizeOf = (name: string): number => Number(new RegExp(`^\\| ${name} \\| (\\d+)`, 'm').exec(page)![1]);
-    expect(sizeOf('HeadObject')).toBeLessThan(sizeOf('GetObject') - 100);
-    expect(sizeOf('CountUsage')).toBeLessThan(sizeOf('SweepReleased') - 50);
+    const listed = [...page.matchAll(/^\| (\w+) \| \d+ \| \d+ \|$/gm)].map(([, name]) => name!);
+    expect(listed.toSorted()).toEqual([...sizes.keys()].toSorted());
+    expect(page).toContain(`A test limits each bundle to ${maxBundleKilobytes} KB`);
+    // The client of S3 is in those that need blobs, and in no others.
+    expect(sizes.get('HeadObject')).toBeLessThan(sizes.get('GetObject')! - 100);
+    expect(sizes.get('CountUsage')).toBeLessThan(sizes.get('SweepReleased')! - 50);
   });
 });

@@ -5,7 +5,7 @@ import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
 import { UsageFollower } from '../../shared/metadata/quotas/usage-follower.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Services } from '../../shared/protocol/operation.ts';

@@ -7,7 +7,8 @@ import type { Acl } from '../../shared/access/acl.ts';
 import { loadDigest } from '../../shared/checksums/running-digest.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import { noObjectAttributes, type CurrentVersion } from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
+import type { CurrentVersion } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, Change, ItemKey, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { aclDocument, grantsOf } from '../../shared/protocol/acls/acl-document.ts';
 import { policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';
@@ -30,7 +31,7 @@ import type { World } from './scheduler.ts';
  * owner: it is alt's. granted: main's, with ACLs that grant alt everything. allowed: main's, and its policy allows alt everything.
  * object: main's, alt may list it, and the object's ACL grants alt everything. lister: main's, and alt may list it.
  */
-export type Setting = 'owner' | 'granted' | 'allowed' | 'object' | 'lister';
+type Setting = 'owner' | 'granted' | 'allowed' | 'object' | 'lister';
 
 /** What somebody else does meanwhile, and what alt must not do any more from then on. */
 export interface Meddling {
@@ -67,7 +68,7 @@ const heldFor = { briefly: 500, long: 3000 } as const;
 const host = 'stillage.test';
 const keyOfAlt = { accessKeyId: 'KEYOFALT', secretAccessKey: 'secret of alt' };
 const partBytes = 'part of alt';
-export const secret = 'secret of main';
+const secret = 'secret of main';
 
 const fullControl = (project: string): Acl[number] => ({ grantee: { project }, permission: 'FULL_CONTROL' });
 const read = (project: string): Acl[number] => ({ grantee: { project }, permission: 'READ' });
@@ -140,7 +141,8 @@ async function plant({ setting, versioned }: Meddling): Promise<Seed> {
   let marker: CurrentVersion | undefined;
   if (versioned) {
     await buckets.setVersioning(await load(), 'on');
-    marker = await objects.delete(asService(await buckets.load('photos'), 'hidden'), owner);
+    const authorisation = asService(await buckets.load('photos'), 'hidden');
+    marker = (await objects.remove({ by: 'request', authorisation, owner })).currentVersion;
   }
   await monitoring.buckets.turn(await load(), 'on');
   const bucket = await buckets.load('photos');
@@ -482,7 +484,7 @@ export const meddlings = {
       for (const name of ['photos', 'empty']) {
         const bucket = await buckets.find(name);
         for (const key of bucket ? ['j', 'k', 'hidden', 'moved', 'copy'] : []) {
-          await objects.deleteVersion(asService(bucket!, key, 'null'));
+          await objects.remove({ by: 'request', authorisation: asService(bucket!, key, 'null'), owner: 'project' });
         }
         // alt may have removed it already.
         if (bucket) await buckets.remove(asService(bucket));
@@ -556,13 +558,18 @@ export const meddlings = {
   'the version is deleted, and another put': {
     ...{ setting: 'object', takes: 'version' },
     act: async ({ buckets, objects, putPrivate }) => {
-      await objects.delete(asService(await buckets.load('photos'), 'k'), 'main');
+      await objects.remove({
+        by: 'request',
+        authorisation: asService(await buckets.load('photos'), 'k'),
+        owner: 'main',
+      });
       await putPrivate('k');
     },
   },
   'a delete marker hides it': {
     ...{ setting: 'object', takes: 'version', versioned: true },
-    act: async ({ buckets, objects }) => objects.delete(asService(await buckets.load('photos'), 'k'), 'main'),
+    act: async ({ buckets, objects }) =>
+      objects.remove({ by: 'request', authorisation: asService(await buckets.load('photos'), 'k'), owner: 'main' }),
   },
   'the upload is completed': {
     ...{ setting: 'owner', takes: 'upload' },

@@ -402,7 +402,7 @@ export class DirectTable implements KeyValueTable {
   }
 }
 
-export function nameOf({ pk, sk }: ItemKey): string {
+function nameOf({ pk, sk }: ItemKey): string {
   return `${pk} ${sk}`;
 }
 

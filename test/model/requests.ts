@@ -7,7 +7,8 @@ import { Query } from '../../shared/http/query.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
 import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
 import { listVersions as pageOfVersions } from '../../shared/metadata/listings/version-listing.ts';
-import { encodeContent, versionIdOf, type Version } from '../../shared/metadata/objects/versions.ts';
+import { encodeContent } from '../../shared/metadata/objects/content.ts';
+import { versionIdOf, type Version } from '../../shared/metadata/objects/versions.ts';
 import { TableBusy } from '../../shared/ports/key-value-table.ts';
 import { measuredBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import type { AnyOperation, RequestHead, Services } from '../../shared/protocol/operation.ts';
@@ -103,7 +104,11 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
     case 'delete': {
       const { key } = request;
       const bucket = await buckets.load(bucketName);
-      const marker = await objects.delete(asService(bucket, key), actor.name);
+      const { currentVersion: marker } = await objects.remove({
+        by: 'request',
+        authorisation: asService(bucket, key),
+        owner: actor.name,
+      });
       return ['deleted', marker && shown(marker, watcher)];
     }
     case 'delete version': {
@@ -112,7 +117,11 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
       const instance = request.version === 'null' ? 'null' : watcher.instanceOf(bucket.id, key, request.version);
       // What nobody has written yet nobody can name.
       if (instance === undefined) return 'never named';
-      const gone = await objects.deleteVersion(asService(bucket, key, instance));
+      const { version: gone } = await objects.remove({
+        by: 'request',
+        authorisation: asService(bucket, key, instance),
+        owner: 'project',
+      });
       return ['gone', gone && (gone.marker ? 'marker' : contentOf(gone))];
     }
     case 'get': {

@@ -6,10 +6,13 @@ import { BucketPurge } from '../../shared/metadata/removal/bucket-purge.ts';
 import * as keyParts from '../../shared/metadata/table/key-parts.ts';
 import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { Manifests } from '../../shared/metadata/objects/manifests.ts';
+import { Objects } from '../../shared/metadata/objects/objects.ts';
 import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../shared/metadata/removal/release.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
-import { decodeObjectAttributes, encodeContent, type Version } from '../../shared/metadata/objects/versions.ts';
+import { decodeObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
+import { encodeContent } from '../../shared/metadata/objects/content.ts';
+import type { Version } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';
@@ -237,9 +240,11 @@ class ScenarioWorld implements World {
       this.time.now += 11 * minute;
       const adapters = directAdapters(new DirectTable(this.table, 'the bucket purge'), this.#blobs, 'purge', this.time);
       const manifests = new Manifests(adapters);
+      const buckets = new Buckets(adapters);
       await new BucketPurge({
         ...adapters,
-        uploads: new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests }),
+        objects: new Objects({ ...adapters, buckets }),
+        uploads: new Uploads({ ...adapters, buckets, manifests }),
       }).sweep();
     }
     for (const { key } of this.table.items()) {

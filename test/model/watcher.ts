@@ -3,10 +3,10 @@ import { currentVersionKey } from '../../shared/metadata/objects/version-chain.t
 import {
   decodeCurrentVersion,
   decodeVersion,
-  encodeContent,
   type CurrentVersion,
   type Version,
 } from '../../shared/metadata/objects/versions.ts';
+import { encodeContent } from '../../shared/metadata/objects/content.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { canonical } from './fingerprint.ts';
 import type { MemoryBlobs } from './memory-blobs.ts';

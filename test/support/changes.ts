@@ -50,12 +50,12 @@ export interface Change {
 }
 
 /** How others get a right, or the owner loses one. */
-export type Way = 'policy' | 'acl';
+type Way = 'policy' | 'acl';
 
 /** The key that requests are about. */
 export const key = 'key';
 /** What RenameObject calls it. */
-export const renamed = 'renamed';
+const renamed = 'renamed';
 
 /** Sends a request, which must succeed. */
 export async function done(service: ServiceUnderTest, by: Key, request: Unsigned): Promise<RawResponse> {

@@ -43,7 +43,7 @@ export interface Deployed {
 export const usualDomains = { domain: 'storage.example.com', websiteDomain: 'web.example.com' };
 
 /** What every deployment for these tests has, so that most files can share one. */
-export const withDefaults = (context: Context): Context => ({
+const withDefaults = (context: Context): Context => ({
   ...usualDomains,
   certificate: 'arn:aws:acm:us-east-1:000000000000:certificate/01234567-89ab-cdef-0123-456789abcdef',
   consoleOrigins: consoleOrigin,

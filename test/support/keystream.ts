@@ -6,7 +6,7 @@ const blockSize = 16;
 const zeros = Buffer.alloc(256 * 1024);
 
 /** Bytes without end that look random and are the same every time, from any place on: AES in counter mode. */
-export class Keystream {
+class Keystream {
   readonly #cipher: Cipher;
 
   /** @param start a multiple of 16 */

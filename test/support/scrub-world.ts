@@ -13,11 +13,8 @@ import { ContentReferences } from '../../shared/metadata/objects/content-referen
 import { versionOf, type CompletedUpload } from '../../shared/metadata/uploads/upload.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
 import { UsageFollower } from '../../shared/metadata/quotas/usage-follower.ts';
-import {
-  noObjectAttributes,
-  type CurrentVersion,
-  type ObjectAttributes,
-} from '../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes, type ObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
+import type { CurrentVersion } from '../../shared/metadata/objects/versions.ts';
 import type { Attributes, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { MemoryBlobs } from '../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from './fixed-deps.ts';
@@ -42,7 +39,7 @@ export class ScrubWorld {
   readonly usage = new UsageFollower(this.deps);
   readonly released = new ReleaseQueue({ ...this.deps, uploads: this.uploads, grace: hour });
   readonly release = new Release({ ...this.deps, manifests: this.manifests, uploads: this.uploads });
-  readonly bucketPurge = new BucketPurge({ ...this.deps, uploads: this.uploads });
+  readonly bucketPurge = new BucketPurge({ ...this.deps, objects: this.objects, uploads: this.uploads });
   #followed = 0;
   #drained: Promise<void> = Promise.resolve();
 

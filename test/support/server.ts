@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { coverageEnvironment } from './coverage.ts';
 
 /** The accounts that tests declare: two projects that are strangers to one another. */
 export const accounts = [
@@ -71,7 +72,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const [command, ...args] = [...(options.under ?? []), process.execPath, ...program, ...(options.args ?? [])];
   const child = spawn(command!, args, {
     cwd: options.root ?? join(import.meta.dirname, '../..'),
-    env: { ...process.env, ...console, ...options.env },
+    env: { ...process.env, ...coverageEnvironment, ...console, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

@@ -209,7 +209,7 @@ export function chunkedAndSigned(
   return concat([...parts, ...lines, '\r\n']);
 }
 
-export function concat(parts: readonly (string | Uint8Array)[]): Buffer {
+function concat(parts: readonly (string | Uint8Array)[]): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part)));
 }
 

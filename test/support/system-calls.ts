@@ -91,7 +91,7 @@ export async function traceSyncs(command: readonly [string, ...string[]]): Promi
 }
 
 /** Reads the output of `strace -f -y`. */
-export function parseTrace(text: string): SystemCall[] {
+function parseTrace(text: string): SystemCall[] {
   const calls: SystemCall[] = [];
   const unfinished = new Map<string, { name: string; args: string; began: number }>();
   for (const [event, line] of text.split('\n').entries()) {

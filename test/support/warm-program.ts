@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { coverageEnvironment } from './coverage.ts';
 import type { Run } from './program.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -41,7 +42,11 @@ export async function runWarm(args: readonly string[], env: Readonly<Record<stri
 }
 
 function start(): ChildProcess {
-  const child = fork(join(import.meta.dirname, 'program-host.mjs'), { cwd: root, execArgv: [] });
+  const child = fork(join(import.meta.dirname, 'program-host.mjs'), {
+    cwd: root,
+    env: { ...process.env, ...coverageEnvironment },
+    execArgv: [],
+  });
   child.on('message', ({ id, ended }: Answer) => waiting.get(id)?.resolve(ended));
   child.once('exit', (code, signal) => {
     host = undefined;

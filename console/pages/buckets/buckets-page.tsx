@@ -63,11 +63,11 @@ export function BucketsPage() {
       ) : shown.length === 0 ? (
         <Empty title={texts.noMatch} />
       ) : (
-        <table>
+        <table class="list-table">
           <thead>
             <tr>
               <th>{texts.name}</th>
-              <th class="number">{texts.size}</th>
+              <th class="number hide-narrow">{texts.size}</th>
               <th class="number hide-narrow">{texts.count}</th>
               <th class="hide-narrow">{texts.versioning}</th>
               <th>{texts.access}</th>
@@ -107,12 +107,13 @@ function BucketRow({ bucket }: { readonly bucket: Bucket }) {
           >
             <Icon name={isFavourite ? 'star' : 'bucket'} />
           </button>
-          <a class="ellipsis" href={addressOf({ page: 'objects', bucket: name, prefix: '' })}>
-            {visibleName(name)}
-          </a>
+          <span class="ellipsis">
+            <a href={addressOf({ page: 'objects', bucket: name, prefix: '' })}>{visibleName(name)}</a>
+            {known && <span class="only-narrow small muted">{size(known.bytes)}</span>}
+          </span>
         </span>
       </td>
-      <td class="number">{known ? size(known.bytes) : <div class="skeleton" />}</td>
+      <td class="number hide-narrow">{known ? size(known.bytes) : <div class="skeleton" />}</td>
       <td class="number hide-narrow">{known ? number(known.objects) : ''}</td>
       <td class="hide-narrow">
         {known?.versioning && (

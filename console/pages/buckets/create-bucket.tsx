@@ -18,8 +18,8 @@ export async function createBucketDialog(): Promise<void> {
   go({ page: 'objects', bucket: name, prefix: '' });
 }
 
-/** Whether a name may be that of a bucket; the service has the last word. */
-export function isBucketName(name: string): boolean {
+/** Returns whether a name follows the rules for buckets; the service decides. */
+function isBucketName(name: string): boolean {
   return (
     /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) && !/\.\.|\.-|-\./.test(name) && !/^\d+\.\d+\.\d+\.\d+$/.test(name)
   );

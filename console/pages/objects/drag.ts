@@ -4,7 +4,7 @@ import { droppedFiles } from '../../transfers/files.ts';
 
 const type = 'application/x-stillage-objects';
 
-/** What is being dragged within the page: a drag's own data cannot be read before it is dropped. */
+/** The entries being dragged within the page: the data of a drag cannot be read before the drop. */
 let carried: { readonly bucket: string; readonly entries: readonly Entry[] } | undefined;
 
 /** Begins to drag objects. */
@@ -14,7 +14,7 @@ export function dragged(event: DragEvent, bucket: string, entries: readonly Entr
   if (event.dataTransfer) event.dataTransfer.effectAllowed = 'copyMove';
 }
 
-/** Whether files from outside are being dragged. */
+/** Returns whether files from outside the page are being dragged. */
 export const hasFiles = (data: DataTransfer | null): boolean => data?.types.includes('Files') ?? false;
 
 /** Something was dropped on a folder: objects are moved there, with Ctrl copied, and files uploaded. */

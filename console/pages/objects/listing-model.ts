@@ -25,7 +25,7 @@ const maxPages = 200;
 const eagerPages = 3;
 
 /**
- * What is in a folder: read page by page as it is scrolled through, never as a whole unless it is to be sorted. Listings come in
+ * The content of a folder, read page by page as it is scrolled, and as a whole only to be sorted. Listings come in
  * the order of names; a listing that is complete is shown as it was sorted, folders first.
  */
 export class ListingModel {

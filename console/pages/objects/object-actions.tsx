@@ -1,3 +1,5 @@
+import { askFolderLinks } from './folder-links.tsx';
+import { namesOf } from './names.ts';
 import {
   askConflict,
   DeleteDialog,
@@ -24,14 +26,6 @@ import { openMenu, type MenuItem } from '../../ui/menu.tsx';
 import { attempt, notify } from '../../ui/notices.tsx';
 
 const client = (): S3Client => session.peek()!.client;
-
-/** One by its name, several by their number. */
-export function namesOf(entries: readonly Entry[]): string {
-  const [only] = entries;
-  return entries.length === 1 && only !== undefined
-    ? visibleName(baseName(only.key))
-    : t.value.common.items(entries.length, number(entries.length));
-}
 
 /** Opens the browser's choice of files. */
 export function chooseUpload(what: 'files' | 'folder'): void {
@@ -72,7 +66,7 @@ export async function askFolder(bucket: string, prefix: string): Promise<void> {
 }
 
 /** Asks for a new name. A folder is renamed object by object. */
-export async function askRename(bucket: string, entry: Entry): Promise<void> {
+async function askRename(bucket: string, entry: Entry): Promise<void> {
   const before = baseName(entry.key);
   const name = await ask<string>((answer) => <RenameDialog bucket={bucket} entry={entry} onDone={answer} />);
   if (name === undefined || name === before) return;
@@ -213,10 +207,10 @@ export function objectMenu(
           {
             label: texts.share,
             icon: 'link',
-            act: () => go({ page: 'objects', bucket, prefix, selected: entry.key }),
+            act: () => go({ page: 'objects', bucket, prefix, selected: entry.key, tab: 'links' }),
           } as const,
         ]
-      : []),
+      : [{ label: texts.shareAll, icon: 'link', act: () => void askFolderLinks(bucket, entries) } as const]),
     { label: texts.openAccess, icon: 'globe', act: () => void askPublicAccess(bucket, entries, true) },
     { label: texts.closeAccess, icon: 'lock', act: () => void askPublicAccess(bucket, entries, false) },
   ];

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
+import { namesOf } from './names.ts';
 import { awsCommand } from '../../format/commands.ts';
 import { baseName, folderOf, visibleName } from '../../format/names.ts';
-import { number, t } from '../../messages/messages.ts';
+import { t } from '../../messages/messages.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { sortedBuckets } from '../../session/buckets.ts';
 import { config } from '../../session/session.ts';
@@ -10,10 +11,6 @@ import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, closeDialog, DialogForm, Field } from '../../ui/dialog.tsx';
 
 const aws = (...words: readonly string[]): string => awsCommand(config.value!, 's3', ...words);
-const itemsOf = (entries: readonly Entry[]): string =>
-  entries.length === 1
-    ? visibleName(baseName(entries[0]!.key))
-    : t.value.common.items(entries.length, number(entries.length));
 const recursive = (entry: Entry | undefined): readonly string[] => (entry?.kind === 'folder' ? ['--recursive'] : []);
 
 /** Asks what to do with names that exist. */
@@ -99,7 +96,7 @@ export function RenameDialog({
   const to = `s3://${bucket}/${folderOf(entry.key)}${name}${entry.kind === 'folder' ? '/' : ''}`;
   return (
     <DialogForm
-      title={texts.renameTitle(itemsOf([entry]))}
+      title={texts.renameTitle(namesOf([entry]))}
       submit={t.value.common.save}
       disabled={name === '' || name.endsWith('/')}
       onSubmit={() => onDone(name)}
@@ -137,7 +134,7 @@ export function DestinationDialog({
   const [target, setTarget] = useState(bucket);
   const [folder, setFolder] = useState(prefix);
   const to = folder === '' || folder.endsWith('/') ? folder : `${folder}/`;
-  const title = kind === 'copy' ? texts.copyTitle(itemsOf(entries)) : texts.moveTitle(itemsOf(entries));
+  const title = kind === 'copy' ? texts.copyTitle(namesOf(entries)) : texts.moveTitle(namesOf(entries));
   const isSame = kind === 'move' && target === bucket && to === prefix;
   const [first] = entries;
   const verb = kind === 'copy' ? 'cp' : 'mv';
@@ -200,7 +197,7 @@ export function DeleteDialog({
   const texts = t.value.objects;
   const [first] = entries;
   return (
-    <DialogForm title={texts.deleteTitle(itemsOf(entries))} submit={texts.delete} danger onSubmit={onDone}>
+    <DialogForm title={texts.deleteTitle(namesOf(entries))} submit={texts.delete} danger onSubmit={onDone}>
       {entries.some(({ kind }) => kind === 'folder') && <p>{texts.deleteWithFolders}</p>}
       {!isUndoable && <p>{texts.deleteForGood}</p>}
       <CommandLine command={aws('rm', `s3://${bucket}/${first?.key ?? ''}`, ...recursive(first))} />
@@ -234,7 +231,7 @@ export function PublicAccessDialog({
   );
   return (
     <DialogForm
-      title={open ? texts.accessOpenTitle(itemsOf(entries)) : texts.accessCloseTitle(itemsOf(entries))}
+      title={open ? texts.accessOpenTitle(namesOf(entries)) : texts.accessCloseTitle(namesOf(entries))}
       submit={open ? texts.accessOpen : texts.accessClose}
       danger={open}
       onSubmit={onDone}

@@ -22,11 +22,12 @@ import { Empty, ErrorBox } from '../../ui/notices.tsx';
 interface Props {
   readonly bucket: string;
   readonly prefix: string;
-  readonly selected: string | undefined;
+  readonly selected?: string;
+  readonly tab?: string;
 }
 
-/** What is in a bucket: a folder of it, or what a search finds. */
-export function ObjectsPage({ bucket, prefix, selected }: Props) {
+/** The objects page: a folder of a bucket, or the results of a search. */
+export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
   const { client } = session.value!;
   const [filter, setFilter] = useState('');
   const [search, setSearch] = useState<SearchModel>();
@@ -47,7 +48,7 @@ export function ObjectsPage({ bucket, prefix, selected }: Props) {
     setFilter('');
     setSearch(undefined);
   }, [bucket, prefix]);
-  // What a transfer changed here is read again.
+  // The list is read again after a transfer changed the bucket.
   useEffect(() => {
     let seen = changes.peek().count;
     return changes.subscribe(({ bucket: changed, count }) => {
@@ -123,6 +124,8 @@ export function ObjectsPage({ bucket, prefix, selected }: Props) {
           </div>
         ) : isEmpty && search === undefined ? (
           <EmptyFolder bucket={bucket} prefix={prefix} filter={filter} />
+        ) : search?.isComplete.value === true && search.hits.value.length === 0 ? (
+          <Empty title={t.value.objects.noHit} />
         ) : (
           <ObjectGrid
             key={search?.text ?? ''}
@@ -139,7 +142,9 @@ export function ObjectsPage({ bucket, prefix, selected }: Props) {
             onDrop={(event, folder) => void droppedOn(event, bucket, folder)}
           />
         )}
-        <StatusBar listing={listing} search={search} onEndSearch={() => setSearch(undefined)} />
+        {error === undefined && (
+          <StatusBar listing={listing} search={search} onEndSearch={() => setSearch(undefined)} />
+        )}
         {isOver && <div class="drop-veil">{t.value.objects.dropHere(visibleName(where))}</div>}
       </div>
       {selected !== undefined && (
@@ -147,6 +152,8 @@ export function ObjectsPage({ bucket, prefix, selected }: Props) {
           key={`${bucket}/${selected}`}
           bucket={bucket}
           objectKey={selected}
+          tab={tab}
+          onTab={(next) => go({ page: 'objects', bucket, prefix, selected, tab: next }, { replace: true })}
           onClose={() => go({ page: 'objects', bucket, prefix })}
         />
       )}
@@ -166,7 +173,7 @@ function EmptyFolder({
   const texts = t.value.objects;
   if (filter !== '') return <Empty title={texts.noMatch} />;
   return (
-    <Empty title={texts.emptyFolder}>
+    <Empty title={texts.emptyFolder} isDropTarget>
       <p>{texts.emptyMeaning}</p>
       <CommandLine command={awsCommand(config.value!, 's3', 'sync', '.', `s3://${bucket}/${prefix}`)} />
     </Empty>

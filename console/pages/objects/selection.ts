@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Entry } from '../../s3/listing.ts';
 
-/** What is selected in a list, as in a file manager: one, ranges, several; and the row that the keyboard is on. */
+/** The selection in a list, as in a file manager: one row, several, ranges; and the row of the keyboard's cursor. */
 export class Selection {
   readonly cursor = signal(-1);
   readonly entries = signal<ReadonlyMap<string, Entry>>(new Map());
@@ -36,7 +36,9 @@ export class Selection {
   }
 
   all(entries: readonly Entry[]): void {
-    this.entries.value = new Map(entries.map((entry) => [entry.key, entry]));
+    const next = new Map<string, Entry>();
+    for (const entry of entries) next.set(entry.key, entry);
+    this.entries.value = next;
   }
 
   clear(): void {

@@ -1,3 +1,4 @@
+import { askFolderLinks } from './folder-links.tsx';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   askDelete,
@@ -25,7 +26,7 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** What can be done here, or, while several things are selected, to them. */
+/** The tool bar of a folder, or of the selected entries. */
 export function ToolBar(props: Props) {
   const { bucket, prefix, chosen } = props;
   const texts = t.value.objects;
@@ -106,7 +107,7 @@ function FilterField({ filter, onFilter }: Pick<Props, 'filter' | 'onFilter'>) {
   useEffect(() => setText(filter), [filter]);
   return (
     <div class="filter">
-      <Icon name="menu" />
+      <Icon name="filter" />
       <input
         id="filter"
         type="search"
@@ -157,6 +158,7 @@ function ForSelected({ bucket, prefix, chosen, onClear }: Props) {
           openMenuBelow(
             [
               [
+                { label: texts.shareAll, icon: 'link', act: () => void askFolderLinks(bucket, chosen) },
                 { label: texts.openAccess, icon: 'globe', act: () => void askPublicAccess(bucket, chosen, true) },
                 { label: texts.closeAccess, icon: 'lock', act: () => void askPublicAccess(bucket, chosen, false) },
               ],

@@ -10,7 +10,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { ErrorBox } from '../../ui/notices.tsx';
 import { saveText } from '../../ui/save-text.ts';
 
-/** Who one is, what one has and uses, and the settings of other clients. */
+/** The profile: user, project, quotas and usage, and settings for other clients. */
 export function ProfilePage() {
   const { client, accessKeyId, kept } = session.value!;
   const { endpoint, region, version } = config.value!;
@@ -86,21 +86,23 @@ export function ProfilePage() {
         <p class="muted">{texts.rcMeaning}</p>
         <CommandLine command={file.trim()} label="stillage.rc" />
       </section>
-      <Field label={texts.language}>
-        {(ids) => (
-          <select
-            {...ids}
-            value={language.value}
-            onChange={(event) => void setLanguage(event.currentTarget.value as Language)}
-          >
-            {Object.entries(languages).map(([tag, name]) => (
-              <option key={tag} value={tag} lang={tag}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <div class="short-field">
+        <Field label={texts.language}>
+          {(ids) => (
+            <select
+              {...ids}
+              value={language.value}
+              onChange={(event) => void setLanguage(event.currentTarget.value as Language)}
+            >
+              {Object.entries(languages).map(([tag, name]) => (
+                <option key={tag} value={tag} lang={tag}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
     </div>
   );
 }

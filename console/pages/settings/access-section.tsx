@@ -8,9 +8,10 @@ import { config, session } from '../../session/session.ts';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
 import { ErrorBox, notify } from '../../ui/notices.tsx';
+import { PublicAccessBlockSection } from './public-access-block.tsx';
 import { addStatement, checkPolicy, isPublicPolicy, statements, type StatementName } from './policy.ts';
 
-/** Who may do what with a bucket: its ACL and its policy. */
+/** The access to a bucket: public access block, ACL and policy. */
 export function AccessSection({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = t.value.settings;
@@ -24,6 +25,7 @@ export function AccessSection({ bucket }: { readonly bucket: string }) {
   };
   return (
     <div class="stack">
+      <PublicAccessBlockSection bucket={bucket} />
       <section class="stack tight">
         <h2>{texts.bucketAcl}</h2>
         {acl.error !== undefined && <ErrorBox error={acl.error} retry={acl.reload} />}

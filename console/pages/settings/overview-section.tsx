@@ -1,5 +1,6 @@
 import { awsCommand } from '../../format/commands.ts';
 import { number, size, t } from '../../messages/messages.ts';
+import { TagsPanel } from '../../panels/tags-panel.tsx';
 import { getQuota } from '../../s3/account.ts';
 import { getEncryption, getVersioning, headBucket, putEncryption, putVersioning } from '../../s3/buckets.ts';
 import { loadFacts } from '../../session/buckets.ts';
@@ -8,7 +9,7 @@ import { CommandLine } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
-/** What a bucket holds and may hold, and whether it keeps versions and encrypts. */
+/** The usage and quota of a bucket, its versioning, default encryption and tags. */
 export function OverviewSection({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = t.value.settings;
@@ -34,19 +35,26 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
   const status = versioning === 'Enabled' ? 'Suspended' : 'Enabled';
   return (
     <div class="stack">
-      <section>
+      <section class="stack tight">
         <h2>{texts.use}</h2>
-        <p>
-          {size(use.bytes)}, {t.value.common.objects(use.objects, number(use.objects))}
-        </p>
-        {quota && (
+        {quota ? (
           <>
-            <p>{texts.quotaBytes(size(quota.bytes), size(quota.bytesLimit))}</p>
-            <Meter part={quota.bytes / quota.bytesLimit} />
-            <p>{texts.quotaObjects(number(quota.objects), number(quota.objectsLimit))}</p>
-            <Meter part={quota.objects / quota.objectsLimit} />
+            <div class="quotas">
+              <Quota
+                text={texts.quotaBytes(size(quota.bytes), size(quota.bytesLimit))}
+                part={quota.bytes / quota.bytesLimit}
+              />
+              <Quota
+                text={texts.quotaObjects(number(quota.objects), number(quota.objectsLimit))}
+                part={quota.objects / quota.objectsLimit}
+              />
+            </div>
             <p class="hint">{texts.quotaHint}</p>
           </>
+        ) : (
+          <p>
+            {size(use.bytes)}, {t.value.common.objects(use.objects, number(use.objects))}
+          </p>
         )}
       </section>
       <section class="stack tight">
@@ -77,15 +85,32 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
             {encrypted ? texts.turnOff : texts.enable}
           </button>
         </div>
+        <CommandLine
+          command={awsCommand(
+            config.value!,
+            ...(encrypted
+              ? ['s3api', 'delete-bucket-encryption', '--bucket', bucket]
+              : [...['s3api', 'put-bucket-encryption', '--bucket', bucket], ...encryptionOption]),
+          )}
+        />
       </section>
+      <TagsPanel tagged={{ bucket }} max={50} limit={texts.bucketTagLimit} level={2} />
     </div>
   );
 }
 
-function Meter({ part }: { readonly part: number }) {
+const encryptionOption = [
+  '--server-side-encryption-configuration',
+  JSON.stringify({ Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] }),
+] as const;
+
+function Quota({ text, part }: { readonly text: string; readonly part: number }) {
   return (
-    <div class={part > 0.9 ? 'meter warn' : 'meter'}>
-      <div style={{ width: `${Math.min(100, part * 100)}%` }} />
+    <div class="stack tight">
+      <p>{text}</p>
+      <div class={part > 0.9 ? 'meter warn' : 'meter'}>
+        <div style={{ width: `${Math.min(100, part * 100)}%` }} />
+      </div>
     </div>
   );
 }

@@ -89,7 +89,7 @@ function isOf(resource: string, bucket: string): boolean {
   return name === bucket || name.includes('*') || name.includes('?');
 }
 
-/** Whether a policy lets everybody in, conditions aside. */
+/** Returns whether a policy grants access to everybody, conditions aside. */
 export function isPublicPolicy(text: string): boolean {
   const isEverybody = (principal: unknown): boolean =>
     principal === '*' ||

@@ -1,13 +1,26 @@
-import { OverviewSection } from './overview-section.tsx';
 import { AccessSection } from './access-section.tsx';
+import { AlarmsSection } from './alarms-section.tsx';
+import { CorsSection } from './cors-section.tsx';
 import { LifecycleSection } from './lifecycle-section.tsx';
+import { MonitoringSection } from './monitoring-section.tsx';
+import { OverviewSection } from './overview-section.tsx';
+import { WebsiteSection } from './website-section.tsx';
 import { t } from '../../messages/messages.ts';
 import { addressOf, go } from '../../session/router.ts';
+import { Icon } from '../../ui/icons.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { visibleName } from '../../format/names.ts';
 
 /** The sections of a bucket's settings, each in a file of its own. */
-const sections = { overview: OverviewSection, access: AccessSection, lifecycle: LifecycleSection } as const;
+const sections = {
+  overview: OverviewSection,
+  monitoring: MonitoringSection,
+  alarms: AlarmsSection,
+  access: AccessSection,
+  lifecycle: LifecycleSection,
+  website: WebsiteSection,
+  cors: CorsSection,
+} as const;
 
 type Section = keyof typeof sections;
 
@@ -20,7 +33,10 @@ export function SettingsPage({ bucket, section }: { readonly bucket: string; rea
     <div class="page">
       <div class="page-head">
         <h1>{texts.title(visibleName(bucket))}</h1>
-        <a href={addressOf({ page: 'objects', bucket, prefix: '' })}>{t.value.common.objects(2, '').trim()}</a>
+        <a class="button" href={addressOf({ page: 'objects', bucket, prefix: '' })}>
+          <Icon name="folder" />
+          {texts.toObjects}
+        </a>
       </div>
       <Tabs
         label={texts.title(bucket)}

@@ -6,6 +6,7 @@ import { isFailure } from '../../s3/failure.ts';
 import { hasWebCrypto } from '../../s3/secret-key.ts';
 import { config, session, signedOut, signIn } from '../../session/session.ts';
 import { saveText } from '../../ui/save-text.ts';
+import { Mark } from '../../ui/mark.tsx';
 import { ErrorBox } from '../../ui/notices.tsx';
 import { Field } from '../../ui/dialog.tsx';
 
@@ -55,6 +56,10 @@ export function SignInPage() {
         }}
       >
         <header>
+          <p class="brand">
+            <Mark />
+            <span>Stillage</span>
+          </p>
           <h1>{texts.title}</h1>
           <p class="muted">{texts.endpoint(endpoint)}</p>
         </header>

@@ -44,6 +44,8 @@ const icons: Readonly<Record<JobKind, IconName>> = {
   delete: 'trash',
   undelete: 'history',
   access: 'globe',
+  links: 'link',
+  revoke: 'lock',
 };
 
 function JobRow({ job }: { readonly job: Job }) {

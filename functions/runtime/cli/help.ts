@@ -1,7 +1,7 @@
 import { Help, type Command, type Option } from 'commander';
 
 /** Columns of a help text; a narrower terminal wraps it earlier. */
-export const helpColumns = 100;
+const helpColumns = 100;
 
 /** Headings of the options that commands share. */
 export const headings = {

@@ -8,7 +8,7 @@ import type { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
 import type { Follower } from '../../feed/follow-changes.ts';
 
 /** Milliseconds for which requests on one machine may still read content after it was replaced. */
-export const localGrace = hour;
+const localGrace = hour;
 
 /** Returns the followers of the change feed, in order, where one process follows all of it. */
 export function feedFollowers(deps: {

@@ -1,6 +1,7 @@
 import { Buckets } from '../../../shared/metadata/buckets/buckets.ts';
 import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
 import { Manifests } from '../../../shared/metadata/objects/manifests.ts';
+import { Objects } from '../../../shared/metadata/objects/objects.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
@@ -13,8 +14,10 @@ export function scrubDeps(
 ): Omit<ScrubDeps, 'drain'> {
   const { table, blobs, clock, randomness } = adapters;
   const manifests = new Manifests(adapters);
-  const uploads = new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests });
+  const buckets = new Buckets(adapters);
+  const objects = new Objects({ ...adapters, buckets });
+  const uploads = new Uploads({ ...adapters, buckets, manifests });
   const release = new Release({ ...adapters, manifests, uploads });
-  const bucketPurge = new BucketPurge({ ...adapters, uploads });
+  const bucketPurge = new BucketPurge({ ...adapters, objects, uploads });
   return { table, blobs, clock, randomness, manifests, uploads, release, bucketPurge };
 }

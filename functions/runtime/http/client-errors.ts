@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
+import { formatHttpDate } from '../../../shared/http/dates.ts';
 import { Fields } from '../../../shared/http/message.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { consoleCorsFields } from '../../../shared/protocol/console/cors.ts';
@@ -44,7 +45,7 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
     const headers = [...Object.entries(refusal.headers), ...cors].map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(
       `HTTP/1.1 ${status} ${code}\r\nx-amz-request-id: ${id}\r\nx-amz-id-2: ${hostId}\r\n` +
-        `date: ${new Date().toUTCString()}\r\nserver: Stillage\r\ncontent-type: application/xml\r\n${headers.join('')}` +
+        `date: ${formatHttpDate(Date.now())}\r\nserver: Stillage\r\ncontent-type: application/xml\r\n${headers.join('')}` +
         `connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
     if (typeof by !== 'string') return;

@@ -53,7 +53,7 @@ export interface EmbeddedDeps extends Stores {
 }
 
 /** The services that a primary process offers to its workers. */
-export interface Primary {
+interface Primary {
   readonly mutex: Pick<KeyedMutex, 'run'>;
   readonly counters: (usage: Usage, limits: Limits) => Counters;
   /** Returns undefined if request rates are not limited. */
@@ -177,10 +177,10 @@ function startBackground(
   services: ReturnType<typeof composeServices>,
   options: StartOptions,
 ): { readonly feed: FeedRunner; stop(): Promise<void> } {
-  const { uploads } = services;
+  const { objects, uploads } = services;
   const { manifests } = services.contents;
   const release = new Release({ table, blobs, clock, randomness, manifests, uploads });
-  const bucketPurge = new BucketPurge({ table, uploads, clock, randomness });
+  const bucketPurge = new BucketPurge({ table, objects, uploads, clock });
   const feed = new FeedRunner(table, feedFollowers({ table, clock, randomness, uploads }), telemetry);
   const passes = new LifecyclePasses({ table, clock, randomness });
   const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });

@@ -29,7 +29,7 @@ export interface Fault {
 const kinds: readonly FaultKind[] = ['slow-down', 'internal-error', 'cut', 'half-body', 'late'];
 
 /** Returns the fault if it is valid. @throws TypeError otherwise */
-export function checkFault(fault: Fault): Fault {
+function checkFault(fault: Fault): Fault {
   const { kind, times = 1, delay } = fault;
   if (!kinds.includes(kind)) throw new TypeError(`kind must be one of ${kinds.join(', ')}, not ${String(kind)}`);
   if (times !== Infinity && (!Number.isInteger(times) || times < 1)) {

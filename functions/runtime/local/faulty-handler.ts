@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { resolveTarget, type Address, type HostNames } from '../../../shared/http/address.ts';
+import { formatHttpDate } from '../../../shared/http/dates.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
 import { findRoute, type OperationName } from '../../../shared/protocol/routes.ts';
 import { errorDocument } from '../../../shared/xml/error.ts';
@@ -69,7 +70,7 @@ export class FaultyHandler implements Handler {
     const fields = new Fields([
       ['x-amz-request-id', ids.requestId],
       ['x-amz-id-2', hostId],
-      ['date', new Date(now()).toUTCString()],
+      ['date', formatHttpDate(now())],
       ['server', 'Stillage'],
       ['content-type', 'application/xml'],
       ...Object.entries(error.headers),

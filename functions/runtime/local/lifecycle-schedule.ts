@@ -18,7 +18,7 @@ export function calendarOf(seconds: number | undefined): Calendar {
  * Returns whether a pass is due: an unfinished one, or the first of a day. On real days, nothing becomes due in between; on short
  * ones anything may, so there are four passes a day.
  */
-export function passIsDue(latest: LifecyclePass | undefined, now: number, seconds: number | undefined): boolean {
+function passIsDue(latest: LifecyclePass | undefined, now: number, seconds: number | undefined): boolean {
   if (seconds === undefined || latest?.finishedAt === undefined) return isPassDue(latest, now);
   return now - latest.startedAt >= (seconds * 1000) / 4;
 }

@@ -16,7 +16,7 @@ export interface ProjectDeclaration {
   readonly users: readonly UserDeclaration[];
 }
 
-export interface UserDeclaration {
+interface UserDeclaration {
   readonly name: string;
   readonly keys: readonly { readonly accessKeyId: string; readonly secretAccessKey: string }[];
 }

@@ -26,12 +26,6 @@ import {
 } from '../../access/account-names.ts';
 import { privileges, type Privilege } from '../../access/identity.ts';
 
-/** A project, and the item that it was read from. */
-export interface FoundProject {
-  readonly record: ProjectRecord;
-  readonly item: Attributes;
-}
-
 /**
  * The administration of customers, projects and users. Projects are named `project@customer` or by their canonical ids,
  * users `project:user@customer`. Running services see a change within the time for which they cache key lookups.

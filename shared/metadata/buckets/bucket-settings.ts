@@ -22,8 +22,7 @@ export interface DefaultEncryption {
   readonly blockedTypes?: readonly BlockedEncryptionType[] | undefined;
 }
 
-export type BlockedEncryptionType = (typeof blockedEncryptionTypes)[number];
-export const blockedEncryptionTypes = ['SSE-C', 'NONE'] as const;
+type BlockedEncryptionType = 'SSE-C' | 'NONE';
 
 /**
  * The settings that are kept in the bucket's own item: small ones that count in most requests, so that no request reads more for

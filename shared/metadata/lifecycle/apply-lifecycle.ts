@@ -41,7 +41,7 @@ export interface LifecycleOptions {
 }
 
 /** The sizes of pages and slices. */
-export interface LifecycleBounds {
+interface LifecycleBounds {
   /** Keys or uploads per page; the cursor moves after each page. */
   readonly keysPerPage: number;
   /** The number of pages after which a slice is split, if there are too few slices. */

@@ -72,7 +72,8 @@ export async function applyToKey(
   let present: CurrentVersion | undefined = currentVersion;
   try {
     if (await ruleOf(present, (aging) => expiryRule(rules, key, aging, time))) {
-      present = await objects.expireAsSeen(authorisation, present);
+      const removal = { by: 'lifecycle', expires: 'object', authorisation, seen: present } as const;
+      present = (await objects.remove(removal)).currentVersion;
       done.expired += 1;
     }
     if (present && present.olderCount > 0 && rules.some(({ noncurrent }) => noncurrent)) {
@@ -80,7 +81,9 @@ export async function applyToKey(
       for await (const { version, successor } of olderVersions(objects, bucket, key, present)) {
         const place = { newer, successor };
         if (await ruleOf(version, (aging) => noncurrentRule(rules, key, aging, place, time))) {
-          present = (await objects.removeAsSeen(authorisation, { currentVersion: present, version }))!;
+          const seen: CurrentVersion = present;
+          const removed = await objects.remove({ by: 'lifecycle', expires: 'version', authorisation, seen, version });
+          present = removed.currentVersion!;
           done.removed += 1;
         } else {
           newer += 1;
@@ -91,7 +94,7 @@ export async function applyToKey(
     }
     if (present?.marker && present.olderCount === 0) {
       if (expiredMarkerRule(rules, key, { ...present, tags: [] }, time)) {
-        await objects.removeAsSeen(authorisation, { currentVersion: present, version: present });
+        await objects.remove({ by: 'lifecycle', expires: 'version', authorisation, seen: present, version: present });
         done.markers += 1;
         present = undefined;
       }

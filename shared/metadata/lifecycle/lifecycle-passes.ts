@@ -2,10 +2,10 @@ import type { Clock } from '../../ports/clock.ts';
 import { day, second } from '../../ports/durations.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { jitter } from '../buckets/buckets.ts';
+
 import { timedId, writeToken } from '../table/ids.ts';
 import { itemKey, partition } from '../table/keys.ts';
-import { conflict, optimistically } from '../table/optimistic-write.ts';
+import { conflict, jitter, optimistically } from '../table/optimistic-write.ts';
 import { boundsOf, dueRanges, putBound, rangeId, removeBounds } from './due-bounds.ts';
 import { addTallies, nothingDone, type LifecycleTally } from './lifecycle-key.ts';
 import type { KeyRange } from './next-due.ts';

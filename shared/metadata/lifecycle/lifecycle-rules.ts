@@ -21,7 +21,7 @@ export interface EnabledRule {
 export type Tags = readonly (readonly [key: string, value: string])[];
 
 /** The conditions for a rule to apply; an object must meet all of them. */
-export interface LifecycleFilter {
+interface LifecycleFilter {
   readonly prefix: string;
   readonly tags: Tags;
   /** Bytes, exclusive. */

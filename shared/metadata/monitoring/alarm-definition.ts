@@ -16,7 +16,7 @@ export type MissingDataTreatment = (typeof missingDataTreatments)[number];
 export type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
 
 /** The targets to notify when an alarm enters each state. */
-export type AlarmActions = Readonly<Record<AlarmState, readonly string[]>>;
+type AlarmActions = Readonly<Record<AlarmState, readonly string[]>>;
 
 /**
  * The definition of an alarm:
@@ -124,7 +124,7 @@ export function readAlarmName(name: string | undefined): string {
 }
 
 /** Returns the kind of an action, or undefined if the action is invalid. */
-export function actionKind(action: string): ActionKind | undefined {
+function actionKind(action: string): ActionKind | undefined {
   if (action === 'log:') return 'log';
   if (/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/.test(action)) return 'topic';
   return isWebhook(action) ? 'webhook' : undefined;

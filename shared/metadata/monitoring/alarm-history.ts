@@ -8,7 +8,7 @@ import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../table
 /** The types of history entries; entries of the same millisecond sort in this order. */
 const historyTypes = ['ConfigurationUpdate', 'StateUpdate', 'Action'] as const;
 
-export type HistoryType = (typeof historyTypes)[number];
+type HistoryType = (typeof historyTypes)[number];
 
 export interface HistoryEntry {
   /** Milliseconds since the epoch. */
@@ -23,7 +23,7 @@ export interface HistoryPage {
   readonly next: string | undefined;
 }
 
-export const historyKept = 30 * day;
+const historyKept = 30 * day;
 const pageSize = 100;
 
 /** The history of alarms, kept for 30 days. */

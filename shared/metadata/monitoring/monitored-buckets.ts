@@ -2,10 +2,10 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Condition, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { BucketAuthorisation } from '../buckets/authorisation.ts';
-import { jitter, type Buckets } from '../buckets/buckets.ts';
+import type { Buckets } from '../buckets/buckets.ts';
 import { writeToken } from '../table/ids.ts';
 import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
-import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
+import { conflict, jitter, optimistically, slowDown } from '../table/optimistic-write.ts';
 
 /** A bucket that has, or once had, monitoring. */
 export interface MonitoredBucket {

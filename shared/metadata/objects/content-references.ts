@@ -5,7 +5,8 @@ import { itemKey } from '../table/keys.ts';
 import type { CommitExtrasFor, CommitExtras } from './new-version.ts';
 import { SourceGone } from './outcomes.ts';
 import { currentVersionKey, VersionChain } from './version-chain.ts';
-import { encodeContent, type Version } from './versions.ts';
+import { encodeContent } from './content.ts';
+import type { Version } from './versions.ts';
 
 /** So many versions refer to the content that its bytes are to be copied instead. */
 export class TooManyReferences extends Error {}

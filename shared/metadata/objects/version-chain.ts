@@ -1,5 +1,6 @@
 import type { Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import { itemKey, partition } from '../table/keys.ts';
+import { isVersionId } from '../table/ids.ts';
 import { currentVersionPartition } from '../table/shards.ts';
 import {
   decodeCurrentVersion,
@@ -79,6 +80,7 @@ export class VersionChain {
   /** The version of this id (`null`: the null version), with the current version it was found with. */
   async find(versionId: string): Promise<Found | undefined> {
     if (versionId !== 'null') {
+      if (!isVersionId(versionId)) return undefined;
       const found = await this.findInstance(versionId);
       return found?.version.named ? found : undefined;
     }

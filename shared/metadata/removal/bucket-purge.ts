@@ -1,14 +1,12 @@
 import type { Clock } from '../../ports/clock.ts';
 import { day, minute } from '../../ports/durations.ts';
 import type { Change, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
-import type { Randomness } from '../../ports/randomness.ts';
-import { writeToken } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { partition } from '../table/keys.ts';
 import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { maxReads, VersionChain } from '../objects/version-chain.ts';
+import type { Objects } from '../objects/objects.ts';
 
 /** By then, a writer that committed to a bucket during its removal and crashed before undoing that is over. */
 const firstSweep = 10 * minute;
@@ -19,13 +17,13 @@ export class BucketPurge {
   readonly #table: KeyValueTable;
   readonly #uploads: Uploads;
   readonly #clock: Clock;
-  readonly #randomness: Randomness;
+  readonly #objects: Pick<Objects, 'remove'>;
 
-  constructor(deps: { table: KeyValueTable; uploads: Uploads; clock: Clock; randomness: Randomness }) {
+  constructor(deps: { table: KeyValueTable; objects: Pick<Objects, 'remove'>; uploads: Uploads; clock: Clock }) {
     this.#table = deps.table;
     this.#uploads = deps.uploads;
     this.#clock = deps.clock;
-    this.#randomness = deps.randomness;
+    this.#objects = deps.objects;
   }
 
   /**
@@ -51,7 +49,7 @@ export class BucketPurge {
   async #sweepBucket(bucketId: string, project: string): Promise<void> {
     for (const shard of currentVersionPartitions(bucketId)) {
       const { items } = await this.#table.query(shard);
-      for (const { key } of items) await this.#removeAll(bucketId, key.sk);
+      for (const { key } of items) await this.#objects.remove({ by: 'purge', bucketId, key: key.sk });
     }
     await this.#uploads.abortAll(bucketId);
     const kept = [
@@ -86,27 +84,6 @@ export class BucketPurge {
         await this.#table.write([{ key, delete: true }]);
       }
       more = page.more;
-    }
-  }
-
-  /**
-   * Removes a key version by version, as a client would, so that the change feed reports each and its bytes are
-   * released.
-   */
-  async #removeAll(bucketId: string, key: string): Promise<void> {
-    const deps = { table: this.#table, token: () => writeToken(this.#randomness), now: () => this.#clock.now() };
-    const chain = new VersionChain(deps, bucketId, key);
-    // A damaged version chain allows no commit: it is left for a scrub to find, and does not stop the rest of the
-    // purge.
-    let futile = 0;
-    for (
-      let currentVersion = await chain.currentVersion();
-      currentVersion !== undefined && futile < maxReads;
-      currentVersion = await chain.currentVersion()
-    ) {
-      const commit = await chain.remove(currentVersion, currentVersion);
-      if (commit) await this.#table.write(commit.changes);
-      else futile += 1;
     }
   }
 }

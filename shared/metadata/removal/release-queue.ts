@@ -5,8 +5,10 @@ import { sortableTime } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { garbagePartitionOf, itemKey } from '../table/keys.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
+import { thingsOf } from '../objects/versions.ts';
 import { inParallel } from '../in-parallel.ts';
-import { finishedUploadTime, type Uploads } from '../uploads/uploads.ts';
+import { finishedUploadTime } from '../uploads/end-upload.ts';
+import type { Uploads } from '../uploads/uploads.ts';
 
 /** The key of a version, by which a queue entry allows the version to be looked up again. */
 export interface Place {
@@ -96,15 +98,10 @@ function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[
   if (object === undefined || old === undefined) return [];
   const place = { bucketId: object.bucketId, key: object.key };
   const instance = old['i'] as string;
-  const content = old['c'] as string | undefined;
-  const details = old['d'] as string | undefined;
-  const isSameVersion = present?.['i'] === instance;
-  return [
-    ...(content !== undefined && !isSameVersion ? [{ place, instance, thing: content }] : []),
-    ...(details !== undefined && !(isSameVersion && present['d'] === details)
-      ? [{ place, instance, thing: `d${details}` }]
-      : []),
-  ];
+  const kept = present?.['i'] === instance ? thingsOf(present) : [];
+  return thingsOf(old)
+    .filter((thing) => !kept.includes(thing))
+    .map((thing) => ({ place, instance, thing }));
 }
 
 /** Returns the part that a record shows as added. */

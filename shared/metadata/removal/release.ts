@@ -8,7 +8,7 @@ import * as keyParts from '../table/key-parts.ts';
 import { garbagePartitions, itemKey, partition } from '../table/keys.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
-import { decodeContent } from '../objects/versions.ts';
+import { decodeContent } from '../objects/content.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { uploadCode, type Place } from './release-queue.ts';
 

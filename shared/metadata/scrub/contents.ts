@@ -2,7 +2,7 @@ import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import { madeAt, writeToken } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { itemKey } from '../table/keys.ts';
-import { decodeContent } from '../objects/versions.ts';
+import { decodeContent } from '../objects/content.ts';
 import type { Findings } from './findings.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';

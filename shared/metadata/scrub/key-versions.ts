@@ -3,6 +3,7 @@ import { numberOf } from '../table/attribute-number.ts';
 import { madeAt } from '../table/ids.ts';
 import { itemKey, partition } from '../table/keys.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
+import { currentVersionOnly } from '../objects/versions.ts';
 
 /** The inconsistencies among the versions of a key, and the changes that repair them. */
 export interface VersionDamage {
@@ -202,7 +203,7 @@ class Restated {
 
   /** Returns the version with the right link and version id, without the attributes that only a current version has. */
   #stated(version: Attributes, previousVersion: string | undefined): Attributes {
-    const { n: _n, nm: _nm, nb: _nb, z: _z, u, ...own } = version;
+    const { u, ...own } = Object.fromEntries(Object.entries(version).filter(([name]) => !currentVersionOnly.has(name)));
     if (u !== previousVersion) this.#problems.add('the chain is broken');
     const isSecondNull = own['v'] !== 1 && this.#null !== undefined;
     if (isSecondNull) this.#problems.add('there are two null versions');

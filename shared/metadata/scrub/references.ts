@@ -7,6 +7,9 @@ export const reference = {
   instance: (instance: string): string => `i ${instance}`,
   /** A blob that a manifest or a part refers to. */
   blob: (ref: string): string => `b ${ref}`,
+  /** Content or details that an existing version refers to, as `thingsOf` names them. */
+  thing: (thing: string): string =>
+    thing.startsWith('d') ? reference.details(thing.slice(1)) : reference.content(thing),
   /**
    * An entry of the release queue: content, `d` and the id of details, or `u`; `instance` is the version or upload that
    * released it.

@@ -3,7 +3,7 @@ import type { Attributes, Condition, Item } from '../../ports/key-value-table.ts
 import { madeAt } from '../table/ids.ts';
 import { partsPrefix, stateKey, uploadIndexKey, uploadKeyParts, uploadPartition } from '../table/upload-keys.ts';
 import { decodeListed } from '../uploads/upload.ts';
-import { finishedUploadTime } from '../uploads/uploads.ts';
+import { finishedUploadTime } from '../uploads/end-upload.ts';
 import type { BucketScrub } from './buckets.ts';
 import type { Findings } from './findings.ts';
 import type { ReferenceFilter } from './reference-filter.ts';

@@ -4,7 +4,8 @@ import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import { madeAt, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
 import { currentVersionKey, VersionChain } from '../objects/version-chain.ts';
-import { decodeVersion, encodeContent, type Version } from '../objects/versions.ts';
+import { currentVersionOnly, decodeVersion, thingsOf, type Version } from '../objects/versions.ts';
+import { encodeContent } from '../objects/content.ts';
 import type { FindingKind, Findings } from './findings.ts';
 import { KeyVersions } from './key-versions.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
@@ -76,11 +77,8 @@ export class VersionScrub {
 
   /** Remembers what a version refers to. */
   #mention(version: Attributes): void {
-    if (typeof version['c'] === 'string') {
-      this.#references.add(reference.content(version['c']));
-      this.#references.add(reference.instance(version['i'] as string));
-    }
-    if (typeof version['d'] === 'string') this.#references.add(reference.details(version['d']));
+    for (const thing of thingsOf(version)) this.#references.add(reference.thing(thing));
+    if (typeof version['c'] === 'string') this.#references.add(reference.instance(version['i'] as string));
   }
 
   async #version(place: Place): Promise<void> {
@@ -172,7 +170,7 @@ export class VersionScrub {
 
 /** Returns whether a current version refers to noncurrent ones. */
 function knowsOthers(currentVersion: Attributes): boolean {
-  return ['n', 'nm', 'nb', 'z', 'u'].some((name) => currentVersion[name] !== undefined);
+  return [...currentVersionOnly, 'u'].some((name) => currentVersion[name] !== undefined);
 }
 
 /** Returns the description of a blob, or undefined if the blob does not exist. */

@@ -1,4 +1,5 @@
 import { S3Error } from '../../errors/s3-error.ts';
+import type { Randomness } from '../../ports/randomness.ts';
 
 /** The result of an attempt that lost to another writer and should be retried. */
 export const conflict = Symbol('conflict');
@@ -27,4 +28,9 @@ export async function optimistically<Result>(
 /** Throws after every attempt has conflicted. @throws S3Error SlowDown */
 export function slowDown(): never {
   throw new S3Error('SlowDown');
+}
+
+/** Returns how many milliseconds to wait before another attempt: longer each time, and random, so that two writers part. */
+export function jitter(attempt: number, randomness: Randomness): number {
+  return ((randomness.bytes(1)[0]! + 1) / 256) * 4 * 2 ** attempt;
 }

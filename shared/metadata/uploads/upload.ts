@@ -4,21 +4,24 @@ import { decodeEncryption, encodeEncryption, type EncryptionRecord } from '../..
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import type { NewVersion } from '../objects/new-version.ts';
+import { decodeChecksum, encodeChecksum } from '../objects/stored-checksum.ts';
+import { decodeObjectAttributes, encodeObjectAttributes, type ObjectAttributes } from '../objects/object-attributes.ts';
 import {
-  decodeChecksum,
-  decodeObjectAttributes,
-  encodeChecksum,
-  encodeObjectAttributes,
-  type ObjectAttributes,
+  decodeSystemMetadata,
+  encodeSystemMetadata,
+  systemMetadataOf,
+  type SystemMetadata,
 } from '../objects/versions.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
 
+/** Longer ids of uploads are not looked up: they might not fit into the key of an item. */
+export const maxIdLength = 64;
+
 /** What CreateMultipartUpload says about the object to come. */
-export interface NewUpload {
+export interface NewUpload extends SystemMetadata {
   /** The canonical id of the project that will own the object, and of the one that began the upload. */
   readonly owner: string;
   readonly initiator: string;
-  readonly contentType: string | undefined;
   /** Undefined: STANDARD. */
   readonly storageClass?: StorageClass | undefined;
   readonly objectAttributes: ObjectAttributes;
@@ -83,7 +86,7 @@ export function noSuchUpload(id: string): S3Error {
 
 /** What a completed upload brings to the commit of its version. */
 export function versionOf(upload: Upload, size: number, result: CompletedUpload, manifest: string): NewVersion {
-  const { owner, contentType, storageClass, objectAttributes, encryption } = upload;
+  const { owner, storageClass, objectAttributes, encryption } = upload;
   const { md5, partCount, checksum } = result;
   return {
     marker: false,
@@ -92,7 +95,7 @@ export function versionOf(upload: Upload, size: number, result: CompletedUpload,
     partCount,
     content: { kind: 'manifest', id: manifest },
     owner,
-    contentType,
+    ...systemMetadataOf(upload),
     storageClass,
     checksum,
     encryption,
@@ -111,7 +114,7 @@ export function encodeState(upload: Upload): Attributes {
     initiated: upload.initiated,
     initiator: upload.initiator,
     owner: upload.owner,
-    ...(upload.contentType !== undefined && { y: upload.contentType }),
+    ...encodeSystemMetadata(upload),
     ...(storageClass !== undefined && { sc: storageClass }),
     ...encodeObjectAttributes(upload.objectAttributes),
     ...(upload.encryption && { x: encodeEncryption(upload.encryption) }),
@@ -144,7 +147,7 @@ export function decodeState(id: string, item: Attributes): Upload {
     initiated: item['initiated'] as number,
     initiator: item['initiator'] as string,
     owner: item['owner'] as string,
-    contentType: item['y'] as string | undefined,
+    ...decodeSystemMetadata(item),
     storageClass: decodeStorageClass(item['sc']),
     objectAttributes: decodeObjectAttributes(item),
     encryption: encryption && decodeEncryption(encryption),

@@ -10,7 +10,7 @@ import type { BucketSettings, ObjectOwnership } from '../../metadata/buckets/buc
  */
 
 /** Tells whether ACLs are disabled for a bucket and its objects. */
-export function aclsAreOff({ objectOwnership }: BucketSettings): boolean {
+function aclsAreOff({ objectOwnership }: BucketSettings): boolean {
   return objectOwnership === 'BucketOwnerEnforced';
 }
 

@@ -54,7 +54,7 @@ export interface AuthenticatedHead {
 }
 
 /** A body that has not been read, and the parameters of its signature. */
-export interface AnnouncedBytes {
+interface AnnouncedBytes {
   /** As sent: only header fields describe a body, not query parameters in their place. */
   readonly message: Pick<RequestMessage, 'fields' | 'body'>;
   readonly hash: PayloadHash;

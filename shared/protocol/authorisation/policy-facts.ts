@@ -6,7 +6,7 @@ import { parseCopySource } from '../../http/copy-source.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
 import type { Upload } from '../../metadata/uploads/upload.ts';
-import type { ObjectAttributes } from '../../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
 import type { Authenticated } from '../authentication/authenticated.ts';
 
 type Tags = ObjectAttributes['tags'];

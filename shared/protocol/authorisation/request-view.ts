@@ -1,7 +1,8 @@
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Buckets } from '../../metadata/buckets/buckets.ts';
 import type { Objects } from '../../metadata/objects/objects.ts';
-import type { ObjectAttributes, Version } from '../../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
+import type { Version } from '../../metadata/objects/versions.ts';
 
 /**
  * The buckets and versions that one request sees: each is read once, on first use. The version whose ACL was evaluated

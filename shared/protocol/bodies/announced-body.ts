@@ -17,14 +17,14 @@ export interface AnnouncedBody {
 }
 
 /** aws-chunked framing. */
-export interface AnnouncedChunks {
+interface AnnouncedChunks {
   /** x-amz-decoded-content-length */
   readonly decodedLength: number;
   /** The trailer named in x-amz-trailer. */
   readonly trailer: AnnouncedTrailer | undefined;
 }
 
-export interface AnnouncedChecksum {
+interface AnnouncedChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly value: Uint8Array;
 }
@@ -66,10 +66,12 @@ export function announcedLength(fields: Fields, hash: PayloadHash): number | und
 
 /**
  * Tells whether a body is framed. Clients indicate framing in three ways, but not always in all of them. An empty body
- * has no frames.
+ * has no frames, nor has one with a digest of its own and no decoded length: there, `aws-chunked` is only an encoding
+ * that the program set. Without a digest the encoding alone is trusted, lest frames be stored as content.
  */
 function isFramed(fields: Fields, hash: PayloadHash): boolean {
   if (hash.kind === 'chunks' || fields.has('x-amz-decoded-content-length')) return true;
+  if (hash.kind === 'digest') return false;
   const encodings = list(fields.get('content-encoding'));
   const hasBody = fields.has('transfer-encoding') || (fields.get('content-length') ?? '0') !== '0';
   return encodings.includes('aws-chunked') && hasBody;

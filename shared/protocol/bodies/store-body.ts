@@ -1,6 +1,6 @@
 import type { Checksum } from '../../checksums/algorithms.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { Content } from '../../metadata/objects/versions.ts';
+import type { Content } from '../../metadata/objects/content.ts';
 import { OutcomeUnknown } from '../../metadata/objects/outcomes.ts';
 import type { BlobWriter } from '../../metadata/objects/contents.ts';
 import type { BlobOwner } from '../../ports/blob-store.ts';

@@ -4,7 +4,8 @@ import { S3Error } from '../../errors/s3-error.ts';
 import { formatHttpDate } from '../../http/dates.ts';
 import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
 import type { Query } from '../../http/query.ts';
-import { etagOf, versionIdOf, type ObjectAttributes, type Version } from '../../metadata/objects/versions.ts';
+import { etagOf, versionIdOf, type Version } from '../../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
 
 type Field = readonly [name: string, value: string];
 

@@ -6,7 +6,8 @@ import { judgeRead, verdictError, type Preconditions } from '../../http/precondi
 import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '../../http/range.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Contents } from '../../metadata/objects/contents.ts';
-import { etagOf, type ObjectAttributes, type Version } from '../../metadata/objects/versions.ts';
+import { etagOf, type Version } from '../../metadata/objects/versions.ts';
+import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
 import { checkCustomerKey, encryptionFields, type CustomerKey, type Unvalidated } from './encryption.ts';
 import { readExpirations } from './expiration-header.ts';
 import { checksumFields, objectFields, overridden } from './object-headers.ts';

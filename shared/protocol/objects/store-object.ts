@@ -80,7 +80,7 @@ async function storeReserved(
     if (expectedEtag !== undefined && expectedEtag !== stored.md5.toString('hex')) {
       throw new S3Error('UnprocessableEntity');
     }
-    const { contentType, storageClass, headers, metadata, tags } = upload.headers;
+    const { systemMetadata, storageClass, headers, metadata, tags } = upload.headers;
     const expirations = await readExpirations(deps, bucket);
     const version = await objects.put(
       authorisation,
@@ -91,7 +91,7 @@ async function storeReserved(
         content: stored.content,
         encryption: record,
         owner,
-        contentType,
+        ...systemMetadata,
         storageClass,
         checksum: stored.checksum,
         objectAttributes: { headers, metadata, tags, ...grants },

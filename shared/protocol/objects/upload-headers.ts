@@ -4,13 +4,14 @@ import { trimBlanks } from '../../http/blanks.ts';
 import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
 import type { Fields } from '../../http/message.ts';
 import { storageClassOf, type StorageClass } from '../../metadata/objects/storage-class.ts';
-import type { ContentHeaders, ObjectAttributes } from '../../metadata/objects/versions.ts';
+import type { ContentHeaders, ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
+import type { SystemMetadata } from '../../metadata/objects/versions.ts';
 import { tagLimits, type Limits } from '../limits.ts';
 import { parseTaggingHeader } from './tagging-header.ts';
 
 /** The headers of an upload that describe the object. */
 export interface UploadHeaders {
-  readonly contentType: string | undefined;
+  readonly systemMetadata: SystemMetadata;
   readonly storageClass: StorageClass;
   readonly headers: ObjectAttributes['headers'];
   readonly metadata: ObjectAttributes['metadata'];
@@ -31,7 +32,7 @@ const metadataPrefix = 'x-amz-meta-';
  */
 export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders {
   return {
-    contentType: fields.get('content-type') || undefined,
+    systemMetadata: { contentType: fields.get('content-type') || undefined },
     storageClass: readStorageClass(fields),
     headers: present({
       cacheControl: fields.get('cache-control'),

@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
-/** What axe says of a page: the rule, and the elements that break it. */
+/** A finding of axe: the rule, and the elements that break it. */
 export interface Finding {
   readonly rule: string;
   readonly elements: readonly string[];
 }
 
-const source = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const require = createRequire(import.meta.url);
+const source = readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const run = `axe.run(document, {
   iframes: false,

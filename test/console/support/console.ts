@@ -33,12 +33,17 @@ export class ConsoleUnderTest {
   service!: Service;
   origin = '';
   browser: Browser | undefined;
+  private readonly args: readonly string[];
   private folder = '';
   private readonly pages: { readonly page: Page; readonly faults: string[] }[] = [];
 
+  constructor(args: readonly string[]) {
+    this.args = args;
+  }
+
   async start(): Promise<void> {
     const port = await freePort();
-    this.service = await startService({ args: ['--console-port', String(port)] });
+    this.service = await startService({ args: ['--console-port', String(port), ...this.args] });
     this.origin = `http://127.0.0.1:${port}`;
     this.folder = await mkdtemp(join(tmpdir(), 'stillage-console-'));
     const executablePath = chromiumPath();
@@ -98,7 +103,7 @@ export class ConsoleUnderTest {
     return page;
   }
 
-  /** What pages complained of: scripts that threw, and rules of the content security policy that were broken. */
+  /** Returns the errors of a page: exceptions of scripts, and violations of the content security policy. */
   faultsOf(page: Page): readonly string[] {
     return this.pages.find((each) => each.page === page)?.faults ?? [];
   }
@@ -119,8 +124,8 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 /** Starts a console before the tests of a file, and stops it after them. */
-export function consoleUnderTest(): ConsoleUnderTest {
-  const console = new ConsoleUnderTest();
+export function consoleUnderTest(...args: readonly string[]): ConsoleUnderTest {
+  const console = new ConsoleUnderTest(args);
   beforeAll(() => console.start());
   afterAll(() => console.stop());
   return console;

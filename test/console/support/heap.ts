@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Whether a text is in a string of the page's heap, after a forced collection: in something that is still reachable. */
+/** Returns whether a reachable string of the page's heap contains a text, after a forced collection. */
 export async function heapContains(page: Page, text: string): Promise<boolean> {
   const debug = await page.context().newCDPSession(page);
   const chunks: string[] = [];

@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
-import type { ConsoleUnderTest } from './console.ts';
 
 /** A bucket with as many keys as wanted, which a page is shown in the service's place. The name tells the size: each a byte more. */
 export async function inventedFolder(
   page: Page,
-  under: ConsoleUnderTest,
+  under: { readonly origin: string; readonly service: { readonly url: string } },
   count: number,
 ): Promise<{ readonly bucket: string }> {
   const bucket = 'invented';

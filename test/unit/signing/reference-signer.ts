@@ -18,7 +18,7 @@ export const credentials = {
 };
 export const host = 's3.example.com:9000';
 export const signingDate = new Date('2026-11-20T10:11:12Z');
-export const timestamp = '20261120T101112Z';
+const timestamp = '20261120T101112Z';
 
 /** A digest of node:crypto, as Smithy asks for it. */
 class Sha256 {
@@ -55,7 +55,7 @@ export function uriEncode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-export function queryString(query: Record<string, string | string[]>): string {
+function queryString(query: Record<string, string | string[]>): string {
   return Object.entries(query)
     .flatMap(([name, values]) => [values].flat().map((value) => `${uriEncode(name)}=${uriEncode(value)}`))
     .join('&');
@@ -152,11 +152,11 @@ export const neutralWords: Words = {
 const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Uint8Array, text: string) => createHmac('sha256', key).update(text).digest();
 
-export function scopeOf(words: Words, day = timestamp.slice(0, 8), region = 'us-east-1'): string {
+function scopeOf(words: Words, day = timestamp.slice(0, 8), region = 'us-east-1'): string {
   return `${day}/${region}/${words.service}/${words.terminator}`;
 }
 
-export function keyOf(words: Words, secret: string, day = timestamp.slice(0, 8), region = 'us-east-1'): Buffer {
+function keyOf(words: Words, secret: string, day = timestamp.slice(0, 8), region = 'us-east-1'): Buffer {
   return [day, region, words.service, words.terminator].reduce<Buffer>(hmac, Buffer.from(words.prefix + secret));
 }
 
@@ -308,6 +308,6 @@ export function frameSigned(
   return concat([...parts, '\r\n']);
 }
 
-export function concat(parts: readonly (string | Uint8Array)[]): Buffer {
+function concat(parts: readonly (string | Uint8Array)[]): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part)));
 }

@@ -18,7 +18,7 @@ import { CommandLine } from '../../../ui/command-line.tsx';
 import { useLoaded } from '../../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../../ui/notices.tsx';
 
-/** Who may read an object and change it: in words, and as an ACL to edit. */
+/** The access to an object, in words and as an ACL to edit. */
 export function AccessTab({ place }: { readonly place: Place }) {
   const { client } = session.value!;
   const { bucket, key } = place;

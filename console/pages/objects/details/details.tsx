@@ -13,19 +13,25 @@ import { Icon } from '../../../ui/icons.tsx';
 import { attempt } from '../../../ui/notices.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
 
-type Tab = 'preview' | 'properties' | 'versions' | 'access' | 'links';
+const tabs = ['preview', 'properties', 'versions', 'access', 'links'] as const;
+type Tab = (typeof tabs)[number];
 
 /** An object: what it shows, has, was, and who may read it. Each part is loaded when it is opened. */
 export function Details({
   bucket,
   objectKey,
+  tab: asked,
+  onTab,
   onClose,
 }: {
   readonly bucket: string;
   readonly objectKey: string;
+  /** Which part is shown, by the address; any other text: the preview. */
+  readonly tab: string | undefined;
+  readonly onTab: (tab: Tab) => void;
   readonly onClose: () => void;
 }) {
-  const [tab, setTab] = useState<Tab>('preview');
+  const tab = tabs.find((each) => each === asked) ?? 'preview';
   const [versionId, setVersionId] = useState<string>();
   const { client } = session.value!;
   const texts = t.value.details;
@@ -55,16 +61,10 @@ export function Details({
           label={texts.title}
           current={tab}
           onChange={(next: Tab) => {
-            setTab(next);
+            onTab(next);
             setVersionId(undefined);
           }}
-          tabs={[
-            ['preview', texts.preview],
-            ['properties', texts.properties],
-            ['versions', texts.versions],
-            ['access', texts.access],
-            ['links', texts.links],
-          ]}
+          tabs={tabs.map((each) => [each, texts[each]] as const)}
         >
           {tab === 'preview' && <PreviewTab place={{ ...place, versionId }} />}
           {tab === 'properties' && <PropertiesTab place={place} />}
@@ -72,7 +72,7 @@ export function Details({
             <VersionsTab
               place={place}
               onPreview={(version) => {
-                setTab('preview');
+                onTab('preview');
                 setVersionId(version);
               }}
             />

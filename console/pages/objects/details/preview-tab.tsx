@@ -6,7 +6,7 @@ import { useLoaded } from '../../../ui/loaded.ts';
 import { ErrorBox } from '../../../ui/notices.tsx';
 
 const mebibyte = 1024 ** 2;
-/** What is read of text, and the largest of anything else that is shown. */
+/** How many bytes of a text are read, and the largest object of any other kind that is shown. */
 const limits = { text: mebibyte, whole: 64 * mebibyte } as const;
 
 interface Shown {

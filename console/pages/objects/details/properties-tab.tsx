@@ -2,23 +2,17 @@ import { useState } from 'preact/hooks';
 import { awsCommand } from '../../../format/commands.ts';
 import { exactDate, number, size, t } from '../../../messages/messages.ts';
 import { PairsEditor } from '../../../panels/pairs-editor.tsx';
+import { SectionHead } from '../../../panels/section-head.tsx';
+import { TagsPanel } from '../../../panels/tags-panel.tsx';
 import { encodePath } from '../../../s3/address.ts';
-import {
-  getTags,
-  headObject,
-  putTags,
-  replaceHeaders,
-  standardHeaders,
-  type ObjectHead,
-  type Place,
-} from '../../../s3/objects.ts';
+import { headObject, replaceHeaders, standardHeaders, type ObjectHead, type Place } from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
 import { noteChange } from '../../../transfers/queue.ts';
 import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
 import { useLoaded } from '../../../ui/loaded.ts';
 import { ErrorBox, notify } from '../../../ui/notices.tsx';
 
-/** What an object has: size, headers, metadata, tags, checksums. */
+/** The properties of an object: size, headers, metadata, tags, checksums. */
 export function PropertiesTab({ place }: { readonly place: Place }) {
   const { client } = session.value!;
   const { bucket, key } = place;
@@ -74,7 +68,7 @@ export function PropertiesTab({ place }: { readonly place: Place }) {
       </section>
       <Headers place={place} object={object} reload={head.reload} />
       <Metadata place={place} object={object} reload={head.reload} />
-      <Tags place={place} />
+      <TagsPanel tagged={place} max={10} limit={texts.tagLimit} />
       <section>
         <CommandLine command={awsCommand(target, 's3api', 'head-object', '--bucket', bucket, '--key', key)} />
       </section>
@@ -86,19 +80,6 @@ interface HeadProps {
   readonly place: Place;
   readonly object: ObjectHead;
   readonly reload: () => void;
-}
-
-function SectionHead({ title, onEdit }: { readonly title: string; readonly onEdit: (() => void) | undefined }) {
-  return (
-    <div class="section-head">
-      <h3>{title}</h3>
-      {onEdit && (
-        <button type="button" class="quiet" onClick={onEdit} aria-label={`${t.value.details.edit}: ${title}`}>
-          {t.value.details.edit}
-        </button>
-      )}
-    </div>
-  );
 }
 
 function Headers({ place, object, reload }: HeadProps) {
@@ -120,7 +101,7 @@ function Headers({ place, object, reload }: HeadProps) {
             onCancel={() => setEditing(false)}
             onSave={async (pairs) => {
               const headers = Object.fromEntries(pairs.filter(([, value]) => value !== ''));
-              await replaceHeaders(client, place, headers, object.metadata);
+              await replaceHeaders(client, place, { ...object, headers });
               done(place, reload);
               setEditing(false);
             }}
@@ -159,7 +140,7 @@ function Metadata({ place, object, reload }: HeadProps) {
             max={100}
             onCancel={() => setEditing(false)}
             onSave={async (pairs) => {
-              await replaceHeaders(client, place, object.headers, Object.fromEntries(pairs));
+              await replaceHeaders(client, place, { ...object, metadata: Object.fromEntries(pairs) });
               done(place, reload);
               setEditing(false);
             }}
@@ -176,60 +157,6 @@ function Metadata({ place, object, reload }: HeadProps) {
             </>
           ))}
         </dl>
-      )}
-    </section>
-  );
-}
-
-const maxTags = 10;
-
-function Tags({ place }: { readonly place: Place }) {
-  const [editing, setEditing] = useState(false);
-  const { client } = session.value!;
-  const { bucket, key } = place;
-  const tags = useLoaded(() => getTags(client, bucket, key), [client, bucket, key]);
-  const texts = t.value.details;
-  return (
-    <section>
-      <SectionHead
-        title={texts.tags}
-        onEdit={editing || tags.value === undefined ? undefined : () => setEditing(true)}
-      />
-      {tags.error !== undefined ? (
-        <ErrorBox error={tags.error} retry={tags.reload} />
-      ) : tags.value === undefined ? (
-        <div class="skeleton" />
-      ) : editing ? (
-        <>
-          <p class="hint">{texts.tagLimit}</p>
-          <PairsEditor
-            pairs={tags.value.map((tag) => [tag.key, tag.value] as const)}
-            names={{ name: texts.tagKey, value: texts.tagValue, add: texts.addTag }}
-            max={maxTags}
-            onCancel={() => setEditing(false)}
-            onSave={async (pairs) => {
-              await putTags(
-                client,
-                place,
-                pairs.map(([name, value]) => ({ key: name, value })),
-              );
-              tags.reload();
-              setEditing(false);
-              notify(t.value.common.saved);
-            }}
-          />
-        </>
-      ) : tags.value.length === 0 ? (
-        <p class="muted">{texts.noTags}</p>
-      ) : (
-        <div class="row wrap">
-          {tags.value.map((tag) => (
-            <span class="badge" key={tag.key}>
-              {tag.key}
-              {tag.value !== '' && `: ${tag.value}`}
-            </span>
-          ))}
-        </div>
       )}
     </section>
   );

@@ -29,7 +29,7 @@ export function readersOf({ acl, policy, block, links }: Sources, bucket: string
     else if (grantee.kind === 'signed-in') lines.push(texts.whoSignedInAcl);
     else lines.push(texts.whoGrantee(granteeName(grantee)));
   }
-  if (block?.ignorePublicAcls === true) lines.push(texts.whoIgnored);
+  if (block?.IgnorePublicAcls === true) lines.push(texts.whoIgnored);
   const matching = statementsOf(policy).filter((statement) => concerns(statement, bucket, key));
   for (const { Effect, Principal } of matching) {
     if (Effect !== 'Allow') continue;
@@ -52,7 +52,7 @@ function statementsOf(policy: string | undefined): Statement[] {
   }
 }
 
-/** Whether a statement is about reading this object. */
+/** Returns whether a statement covers reading this object. */
 function concerns(statement: Statement, bucket: string, key: string): boolean {
   const matches = (patterns: unknown, text: string, fold: boolean): boolean =>
     textsOf(patterns).some((pattern) =>
@@ -79,7 +79,7 @@ function principalsOf(principal: unknown): string[] {
 }
 
 /** Matches `*` and `?`, without going back further than the last `*`. */
-export function matchesPattern(pattern: string, text: string): boolean {
+function matchesPattern(pattern: string, text: string): boolean {
   let [at, from, star, mark] = [0, 0, -1, 0];
   while (at < text.length) {
     const wanted = pattern[from];

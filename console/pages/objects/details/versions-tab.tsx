@@ -11,7 +11,7 @@ import { Icon } from '../../../ui/icons.tsx';
 import { useLoaded } from '../../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../../ui/notices.tsx';
 
-/** What an object was: each version can be seen, fetched, made the current one again, and deleted for good. */
+/** The versions of an object: each can be previewed, downloaded, restored and permanently deleted. */
 export function VersionsTab({
   place,
   onPreview,

@@ -40,10 +40,7 @@ function applyLifecycleCommand(): Command {
  * Finishes an interrupted pass, if there is one, and then runs a pass that starts after the call. Writes progress to standard
  * error.
  */
-export async function runApplyLifecycle(
-  deps: Deps,
-  { lifecycleDaySeconds, workers }: ApplyLifecycleOptions,
-): Promise<Report> {
+async function runApplyLifecycle(deps: Deps, { lifecycleDaySeconds, workers }: ApplyLifecycleOptions): Promise<Report> {
   const calledAt = deps.clock.now();
   const work = lifecycleDeps(deps);
   const progress = new Progress();

@@ -3,7 +3,8 @@ import { lifecycleDeps } from '../../../../functions/runtime/compose/lifecycle.t
 import type { LifecycleDeps } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import type { Versioning } from '../../../../shared/metadata/buckets/bucket.ts';
 import { realDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
-import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import type { Version } from '../../../../shared/metadata/objects/versions.ts';
 import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts';
 import { MemoryBlobs } from '../../../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
@@ -87,11 +88,19 @@ export class LifecycleWorld {
   }
 
   async delete(key: string): Promise<void> {
-    await this.deps.objects.delete(asService(await this.deps.buckets.load(this.name), key), 'project');
+    await this.deps.objects.remove({
+      by: 'request',
+      authorisation: asService(await this.deps.buckets.load(this.name), key),
+      owner: 'project',
+    });
   }
 
   async deleteVersion(key: string, versionId: string): Promise<void> {
-    await this.deps.objects.deleteVersion(asService(await this.deps.buckets.load(this.name), key, versionId));
+    await this.deps.objects.remove({
+      by: 'request',
+      authorisation: asService(await this.deps.buckets.load(this.name), key, versionId),
+      owner: 'project',
+    });
   }
 
   async tag(key: string, versionId: string | undefined, tags: readonly (readonly [string, string])[]): Promise<void> {
@@ -104,8 +113,8 @@ export class LifecycleWorld {
 
   /** Purges deleted buckets. */
   async purge(): Promise<void> {
-    const { uploads } = this.deps;
-    await new BucketPurge({ table: this.table, uploads, clock: this.clock, randomness: new CountedBytes() }).sweep();
+    const { objects, uploads } = this.deps;
+    await new BucketPurge({ table: this.table, objects, uploads, clock: this.clock }).sweep();
   }
 
   /** The versions of each key, newest first. */

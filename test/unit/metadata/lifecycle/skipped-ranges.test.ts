@@ -6,7 +6,7 @@ import { nothingDone } from '../../../../shared/metadata/lifecycle/lifecycle-key
 import { realDays, type Calendar } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
 import { SourceGone } from '../../../../shared/metadata/objects/outcomes.ts';
 import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
-import { renamedOf } from '../../../../shared/metadata/objects/version-attributes.ts';
+import { renamedOf } from '../../../../shared/metadata/objects/versions.ts';
 import { runs } from '../../../support/runs.ts';
 import { day, LifecycleWorld } from './lifecycle-deps.ts';
 
@@ -26,7 +26,7 @@ async function rename(world: LifecycleWorld, from: string, to: string): Promise<
   try {
     await objects.put(asService(bucket, to), renamed, {
       extras: async (_version, _before, present) => ({
-        changes: await objects.leave(present, from, source),
+        changes: await objects.renamedAway({ bucket: present, key: from, source }),
         conditions: [],
       }),
     });

@@ -6,7 +6,7 @@ import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { listUploads, type UploadListingRequest } from '../../../../shared/metadata/listings/upload-listing.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
-import { noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';

@@ -6,6 +6,7 @@ import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
+import { Objects } from '../../../../shared/metadata/objects/objects.ts';
 import { readAlarmDefinition, type AlarmFields } from '../../../../shared/metadata/monitoring/alarm-definition.ts';
 import type { Alarm } from '../../../../shared/metadata/monitoring/alarm.ts';
 import { monitoringPartition } from '../../../../shared/metadata/table/monitoring-keys.ts';
@@ -44,7 +45,8 @@ beforeEach(async () => {
   notifications = new Notifications({ ...deps, ...alarmAdapters, history: monitoring.history });
   bucketPurge = new BucketPurge({
     ...deps,
-    uploads: new Uploads({ ...deps, buckets: new Buckets(deps), manifests: new Manifests(deps) }),
+    objects: new Objects({ ...deps, buckets }),
+    uploads: new Uploads({ ...deps, buckets, manifests: new Manifests(deps) }),
   });
   objects = new Map();
   sent = [];

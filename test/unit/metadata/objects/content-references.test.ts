@@ -11,7 +11,8 @@ import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.
 import { Release } from '../../../../shared/metadata/removal/release.ts';
 import { TooManyReferences, ContentReferences } from '../../../../shared/metadata/objects/content-references.ts';
 import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
-import { noObjectAttributes, type CurrentVersion, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import type { CurrentVersion, Version } from '../../../../shared/metadata/objects/versions.ts';
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
@@ -105,18 +106,18 @@ describe('shared bytes', () => {
   it('are kept until the last one that shares them is gone', async () => {
     await put('source', 'ref');
     await copy('source', 'copy');
-    await objects.delete(asService(bucket, 'source'), 'project');
+    await objects.remove({ by: 'request', authorisation: asService(bucket, 'source'), owner: 'project' });
     await sweep();
     expect(removed).toEqual([]);
     await copy('copy', 'third');
-    await objects.delete(asService(bucket, 'copy'), 'project');
+    await objects.remove({ by: 'request', authorisation: asService(bucket, 'copy'), owner: 'project' });
     await sweep();
     expect(removed).toEqual([]);
     await put('third', 'other');
     await sweep();
     expect(removed).toEqual(['ref']);
     expect(await referencesOf('bref')).toBeUndefined();
-    await objects.delete(asService(bucket, 'third'), 'project');
+    await objects.remove({ by: 'request', authorisation: asService(bucket, 'third'), owner: 'project' });
     await sweep();
     expect(removed).toEqual(['ref', 'other']);
   });
@@ -130,11 +131,11 @@ describe('shared bytes', () => {
     ]);
     await objects.put(asService(bucket, 'source'), fresh({ kind: 'manifest', id }));
     await copy('source', 'copy');
-    await objects.delete(asService(bucket, 'source'), 'project');
+    await objects.remove({ by: 'request', authorisation: asService(bucket, 'source'), owner: 'project' });
     await sweep();
     expect(removed).toEqual([]);
     expect(await manifests.parts(id)).toHaveLength(3);
-    await objects.delete(asService(bucket, 'copy'), 'project');
+    await objects.remove({ by: 'request', authorisation: asService(bucket, 'copy'), owner: 'project' });
     await sweep();
     expect(removed).toEqual(['one', 'two']);
     expect(await manifests.parts(id)).toEqual([]);
@@ -151,7 +152,7 @@ describe('shared bytes', () => {
     await copy('key', 'key');
     await sweep();
     expect(removed).toEqual([]);
-    await objects.delete(asService(bucket, 'key'), 'project');
+    await objects.remove({ by: 'request', authorisation: asService(bucket, 'key'), owner: 'project' });
     await sweep();
     expect(removed).toEqual(['ref']);
   });
@@ -161,7 +162,7 @@ describe('shared bytes', () => {
     for (let count = 1; count < 64; count++) await copy('source', `copy-${count}`);
     expect(await referencesOf('bref')).toHaveLength(64);
     await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(TooManyReferences);
-    await objects.delete(asService(bucket, 'copy-1'), 'project');
+    await objects.remove({ by: 'request', authorisation: asService(bucket, 'copy-1'), owner: 'project' });
     await expect(copy('source', 'one-more')).rejects.toBeInstanceOf(TooManyReferences);
     await sweep();
     await copy('source', 'one-more');
@@ -188,7 +189,10 @@ describe('a source that changes before the copy is committed', () => {
   }
 
   it('is gone if it was replaced or deleted', async () => {
-    for (const act of [() => put('source', 'newer'), () => objects.delete(asService(bucket, 'source'), 'project')]) {
+    for (const act of [
+      () => put('source', 'newer'),
+      () => objects.remove({ by: 'request', authorisation: asService(bucket, 'source'), owner: 'project' }),
+    ]) {
       await put('source', 'ref');
       before('copy', act);
       await expect(copy('source', 'copy')).rejects.toBeInstanceOf(SourceGone);
@@ -223,7 +227,9 @@ describe('a source that changes before the copy is committed', () => {
     await share('source', source, 'copy');
     expect((await objects.find(bucket, 'copy'))!.content).toEqual({ kind: 'blob', ref: 'ref' });
     const newer = (await objects.find(bucket, 'source'))!;
-    before('second', () => objects.deleteVersion(asService(bucket, 'source', newer.instance)));
+    before('second', () =>
+      objects.remove({ by: 'request', authorisation: asService(bucket, 'source', newer.instance), owner: 'project' }),
+    );
     await share('source', source, 'second');
     expect(await referencesOf('bref')).toHaveLength(3);
   });
@@ -236,18 +242,20 @@ describe('an object that leaves its name', () => {
     for (const change of [
       tagged,
       () => put('old', 'newer'),
-      () => objects.delete(asService(bucket, 'old'), 'project'),
+      () => objects.remove({ by: 'request', authorisation: asService(bucket, 'old'), owner: 'project' }),
     ]) {
       const source = await put('old', 'ref');
       await change();
-      await expect(objects.leave(bucket, 'old', source)).rejects.toBeInstanceOf(SourceGone);
+      await expect(objects.renamedAway({ bucket: bucket, key: 'old', source })).rejects.toBeInstanceOf(SourceGone);
     }
   });
 
   it('goes without a trace, or leaves a marker', async () => {
     const source = await put('old', 'ref');
-    expect(await objects.leave(bucket, 'old', source)).toEqual([expect.objectContaining({ delete: true })]);
-    const changes = await objects.leave({ ...bucket, versioning: 'on' }, 'old', source);
+    expect(await objects.renamedAway({ bucket: bucket, key: 'old', source })).toEqual([
+      expect.objectContaining({ delete: true }),
+    ]);
+    const changes = await objects.renamedAway({ bucket: { ...bucket, versioning: 'on' }, key: 'old', source });
     expect(changes).toEqual([
       expect.objectContaining({ put: expect.objectContaining({ m: 1, v: 1, u: source.instance }) as object }),
       expect.objectContaining({ expect: { is: 'absent' } }),

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../../../shared/metadata/objects/objects.ts';
-import { noObjectAttributes, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import type { Version } from '../../../../shared/metadata/objects/versions.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
@@ -31,7 +32,12 @@ async function started(versioning?: 'on' | 'suspended') {
     return objects.put(asService(await buckets.load('bucket'), key), objectOf(owner));
   };
   const remove = async () =>
-    objects.delete(asService(await buckets.load('bucket'), key), 'owner', undefined, 'foreign');
+    objects.remove({
+      by: 'request',
+      authorisation: asService(await buckets.load('bucket'), key),
+      owner: 'owner',
+      sparing: 'foreign',
+    });
   const find = (versionId?: string) => objects.find(bucket, key, versionId);
   return { table, buckets, objects, put, remove, find };
 }
@@ -75,7 +81,7 @@ describe('a DELETE that spares what is of another project', () => {
   it('lays a marker over it where versions are kept', async () => {
     const { put, remove, find } = await started('on');
     const { instance } = await put('other');
-    expect((await remove())?.marker).toBe(true);
+    expect((await remove()).currentVersion?.marker).toBe(true);
     expect((await find(instance))?.owner).toBe('other');
   });
 
@@ -85,11 +91,11 @@ describe('a DELETE that spares what is of another project', () => {
     await expect(remove()).rejects.toEqual(denied);
     expect((await find())?.owner).toBe('other');
     await put('owner');
-    expect((await remove())?.marker).toBe(true);
+    expect((await remove()).currentVersion?.marker).toBe(true);
     await buckets.setVersioning(asService(await buckets.load('bucket')), 'on');
     const { instance } = await put('other');
     await buckets.setVersioning(asService(await buckets.load('bucket')), 'suspended');
-    expect((await remove())?.marker).toBe(true);
+    expect((await remove()).currentVersion?.marker).toBe(true);
     expect((await find(instance))?.owner).toBe('other');
   });
 });

@@ -6,7 +6,7 @@ import { FlaggedQuotas, FullBuckets } from '../../../../shared/metadata/quotas/f
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../../../shared/metadata/objects/objects.ts';
 import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';
-import { noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
@@ -47,7 +47,7 @@ it('a bucket is flagged once it holds its quota of bytes, and no longer when it 
   await objects.put(asService(await load(), 'b'), version(1));
   await follow();
   await expect(write()).rejects.toMatchObject({ code: 'QuotaExceeded' });
-  await objects.delete(asService(await load(), 'a'), 'project');
+  await objects.remove({ by: 'request', authorisation: asService(await load(), 'a'), owner: 'project' });
   await follow();
   expect(await write()).toBe('written');
 });
@@ -57,14 +57,15 @@ it('a bucket of as many objects as it may have is flagged, too, unless its own q
   await follow();
   expect(await load()).toMatchObject({ full: true });
   await buckets.setQuota(asService(await buckets.load('bucket')), { objects: 4 });
-  await objects.delete(asService(await load(), 'y'), 'project');
+  await objects.remove({ by: 'request', authorisation: asService(await load(), 'y'), owner: 'project' });
   await objects.put(asService(await load(), 'y'), version(0));
   await follow();
   expect(await load()).toMatchObject({ full: false, quota: { objects: 4 } });
 });
 
 it('records of a bucket that is gone, or of another one of its name, change nothing', async () => {
-  for (const key of ['b', 'x', 'y']) await objects.delete(asService(await load(), key), 'project');
+  for (const key of ['b', 'x', 'y'])
+    await objects.remove({ by: 'request', authorisation: asService(await load(), key), owner: 'project' });
   await buckets.remove(asService(await buckets.load('bucket')));
   await buckets.create(byOperator, 'bucket', 'project', 50);
   followed = 0;

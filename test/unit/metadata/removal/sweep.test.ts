@@ -3,7 +3,7 @@ import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { sortableTime } from '../../../../shared/metadata/table/ids.ts';
 import { garbagePartitions, itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
-import { noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
 import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../../../shared/metadata/removal/release.ts';
 import { partKey, stateKey } from '../../../../shared/metadata/table/upload-keys.ts';

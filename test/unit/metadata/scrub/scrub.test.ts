@@ -6,7 +6,8 @@ import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { findingKinds, type FindingKind } from '../../../../shared/metadata/scrub/findings.ts';
 import { uploadIndexKey } from '../../../../shared/metadata/table/upload-keys.ts';
 import { currentVersionKey } from '../../../../shared/metadata/objects/version-chain.ts';
-import { encodeContent, noObjectAttributes } from '../../../../shared/metadata/objects/versions.ts';
+import { encodeContent } from '../../../../shared/metadata/objects/content.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { ScrubWorld, week } from '../../../support/scrub-world.ts';
 
@@ -93,7 +94,11 @@ it('finds nothing where content waits to be freed', async () => {
   const versioned = await world.buckets.load('versioned');
   for (const key of ['key', 'copy', 'large']) {
     const currentVersion = (await world.objects.find(versioned, key))!;
-    await world.objects.deleteVersion(asService(versioned, key, currentVersion.instance));
+    await world.objects.remove({
+      by: 'request',
+      authorisation: asService(versioned, key, currentVersion.instance),
+      owner: 'project',
+    });
   }
   await world.put(bucket, 'plain', 'other');
   expect((await world.scrub({ repair: true })).findings).toEqual([]);
@@ -342,7 +347,7 @@ describe('references', () => {
   it('a dead one', async () => {
     const references = await world.table.get(await refs('copy'));
     const dead = (await world.put(bucket, 'other', '')).instance;
-    await world.objects.deleteVersion(asService(bucket, 'other', 'null'));
+    await world.objects.remove({ by: 'request', authorisation: asService(bucket, 'other', 'null'), owner: 'project' });
     await world.force(await refs('copy'), () => ({
       ...references,
       holders: new Set([...(references!['holders'] as ReadonlySet<string>), dead]),
@@ -387,7 +392,7 @@ describe('references', () => {
     await world.force(key, () => undefined);
     await expectMended('missing-holder');
     expect((await world.table.get(key))!['holders']).toContain(instance);
-    await world.objects.deleteVersion(asService(bucket, 'source', 'null'));
+    await world.objects.remove({ by: 'request', authorisation: asService(bucket, 'source', 'null'), owner: 'project' });
     await world.pass(day);
     expect(world.kept.kept.has(key.pk.slice('content/b'.length))).toBe(true);
   });

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import { SourceGone } from '../../../../shared/metadata/objects/outcomes.ts';
-import { noObjectAttributes, versionIdOf } from '../../../../shared/metadata/objects/versions.ts';
+import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import { versionIdOf } from '../../../../shared/metadata/objects/versions.ts';
 import { runs } from '../../../support/runs.ts';
 import { ScrubWorld } from '../../../support/scrub-world.ts';
 
@@ -55,12 +56,16 @@ class Play {
       put: () => world.put(bucket, key, 'x'.repeat(pick % 9)),
       'put long': () => world.put(bucket, key, 'text', long),
       copy: () => world.copy(bucket, key, ['a', 'b', 'c/d'][pick % 3]!),
-      delete: () => world.objects.delete(asService(bucket, key), 'project'),
+      delete: () => world.objects.remove({ by: 'request', authorisation: asService(bucket, key), owner: 'project' }),
       'delete version': async () => {
         const currentVersion = await world.objects.find(bucket, key);
         if (currentVersion === undefined) return;
         const versions = await world.objects.versions(bucket, key, currentVersion as never, 1000);
-        await world.objects.deleteVersion(asService(bucket, key, versionIdOf(versions[pick % versions.length]!)));
+        await world.objects.remove({
+          by: 'request',
+          authorisation: asService(bucket, key, versionIdOf(versions[pick % versions.length]!)),
+          owner: 'project',
+        });
       },
       enable: async () => world.buckets.setVersioning(asService(await world.buckets.load(bucket.name)), 'on'),
       suspend: async () => world.buckets.setVersioning(asService(await world.buckets.load(bucket.name)), 'suspended'),

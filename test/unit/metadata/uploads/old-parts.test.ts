@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { versionOf } from '../../../../shared/metadata/uploads/upload.ts';
-import { keptUploadsOfPart, PartsReleased } from '../../../../shared/metadata/uploads/uploads.ts';
+import { keptUploadsOfPart, PartsReleased } from '../../../../shared/metadata/uploads/parts.ts';
 import { ScrubWorld } from '../../../support/scrub-world.ts';
 
 /** Part numbers that are uploaded again and again. */

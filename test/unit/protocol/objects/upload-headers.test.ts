@@ -11,8 +11,14 @@ function read(...fields: readonly (readonly [string, string])[]): UploadHeaders 
 
 describe('the headers of an upload', () => {
   it('may all be missing', () => {
-    expect(read()).toEqual({ contentType: undefined, storageClass: 'STANDARD', headers: {}, metadata: {}, tags: [] });
-    expect(read(['content-type', '']).contentType).toBeUndefined();
+    expect(read()).toEqual({
+      systemMetadata: { contentType: undefined },
+      storageClass: 'STANDARD',
+      headers: {},
+      metadata: {},
+      tags: [],
+    });
+    expect(read(['content-type', '']).systemMetadata.contentType).toBeUndefined();
   });
 
   it('hold no metadata that could not be sent back', () => {
@@ -47,7 +53,7 @@ describe('the headers of an upload', () => {
         ['x-other', 'ignored'],
       ),
     ).toEqual({
-      contentType: 'text/plain; charset=utf-8',
+      systemMetadata: { contentType: 'text/plain; charset=utf-8' },
       storageClass: 'STANDARD_IA',
       headers: {
         cacheControl: 'public, max-age=1',

@@ -178,7 +178,7 @@ describe('an answer', () => {
       }
     }
     const answer = toProxyResult({ status: 200, fields: new Fields(), body: endless() }, 'GET', limit);
-    await expect(answer).rejects.toThrow('longer than the 100 bytes');
+    await expect(answer).rejects.toThrow('longer than 100 bytes');
     expect(ended).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ it('a process that was composed without blobs says so, should it ever touch one'
   const blobs = new NoBlobs();
   const calls = [() => blobs.write(), () => blobs.read(), () => blobs.remove(), () => blobs.describe()];
   for (const call of [...calls, () => blobs.check(), () => blobs.list().next()]) {
-    await expect(call()).rejects.toThrow('needs no blobs');
+    await expect(call()).rejects.toThrow('composed without blobs');
   }
   blobs.close();
 });

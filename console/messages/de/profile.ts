@@ -1,0 +1,22 @@
+import type { Dictionary } from '../messages.ts';
+
+export const profile: Dictionary['profile'] = {
+  title: 'Profil',
+  user: 'Benutzer',
+  project: 'Projekt',
+  projectId: 'Projekt-ID',
+  endpoint: 'Endpunkt',
+  region: 'Region',
+  accessKey: 'Zugriffsschlüssel',
+  buckets: 'Buckets',
+  used: 'Gespeichert',
+  version: 'Konsole',
+  rcFile: 'rc-Datei für die Kommandozeile',
+  rcMeaning: 'Ohne das Geheimnis, das die Konsole nicht hat: Beim Einlesen der Datei wird danach gefragt.',
+  download: 'Herunterladen',
+  language: 'Sprache',
+  signOut: 'Abmelden',
+  kept: 'Sie bleiben auf diesem Gerät angemeldet, bis Sie sich abmelden, oder 12 Stunden ohne Benutzung.',
+  notKept: 'Sie bleiben angemeldet, solange diese Seite offen ist, 30 Minuten ohne Benutzung.',
+  quotaHint: 'Grenzen kann der Betreiber des Dienstes erhöhen.',
+};

@@ -1,0 +1,34 @@
+import { common, errors } from './common.ts';
+import { shell, keys, signIn } from './shell.ts';
+import { buckets } from './buckets.ts';
+import { objects, links } from './objects.ts';
+import { details, acl } from './details.ts';
+import { settings, lifecycle, policyFaults } from './settings.ts';
+import { monitoring, alarms } from './monitoring.ts';
+import { website, cors } from './website.ts';
+import { transfers, activity } from './transfers.ts';
+import { profile } from './profile.ts';
+
+/** English: the dictionary that decides which messages there are. */
+export const en = {
+  common,
+  errors,
+  shell,
+  keys,
+  signIn,
+  buckets,
+  objects,
+  links,
+  details,
+  acl,
+  settings,
+  lifecycle,
+  policyFaults,
+  website,
+  cors,
+  monitoring,
+  alarms,
+  transfers,
+  activity,
+  profile,
+};

@@ -1,0 +1,141 @@
+import type { ReadonlySignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { namesOf } from './names.ts';
+import { curlCommand } from '../../format/commands.ts';
+import { visibleName } from '../../format/names.ts';
+import { number, t } from '../../messages/messages.ts';
+import type { S3Client } from '../../s3/client.ts';
+import type { Entry, ObjectEntry } from '../../s3/listing.ts';
+import { config, session } from '../../session/session.ts';
+import type { Job } from '../../transfers/job.ts';
+import { startLinks, startRevocation, type MadeLink } from '../../transfers/links.ts';
+import { CommandLine, CopyButton } from '../../ui/command-line.tsx';
+import { ask, DialogForm } from '../../ui/dialog.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { notify } from '../../ui/notices.tsx';
+import { saveText } from '../../ui/save-text.ts';
+import { Select } from '../../ui/select.tsx';
+
+type Answer = { readonly act: 'make'; readonly hours: number } | { readonly act: 'revoke' };
+
+/** Asks for how long, makes a public link for each object in what was chosen, and shows them; or revokes those there are. */
+export async function askFolderLinks(bucket: string, entries: readonly Entry[]): Promise<void> {
+  const client: S3Client = session.peek()!.client;
+  const title = namesOf(entries);
+  const answer = await ask<Answer>((done) => <LinksDialog bucket={bucket} entries={entries} onDone={done} />);
+  if (answer === undefined) return;
+  if (answer.act === 'revoke') {
+    startRevocation(client, bucket, entries, title);
+    return;
+  }
+  const { job, links } = startLinks(client, bucket, entries, answer.hours * 3_600, title);
+  await showLinks(job, links);
+}
+
+/** Shows the links as they come. Whoever closes the dialog can open it again as long as the notice is there. */
+async function showLinks(job: Job<ObjectEntry>, links: ReadonlySignal<readonly MadeLink[]>): Promise<void> {
+  const texts = t.value.links;
+  await ask<void>((answer) => <MadeLinks job={job} links={links} onClose={() => answer()} />);
+  if (links.value.length === 0 && !job.isActive.value) return;
+  notify(texts.closed, { action: { label: texts.show, act: () => void showLinks(job, links) } });
+}
+
+function LinksDialog({
+  bucket,
+  entries,
+  onDone,
+}: {
+  readonly bucket: string;
+  readonly entries: readonly Entry[];
+  readonly onDone: (answer: Answer) => void;
+}) {
+  const [hours, setHours] = useState('24');
+  const texts = t.value.links;
+  const key = entries.find(({ kind }) => kind === 'object')?.key ?? `${entries[0]?.key ?? ''}…`;
+  const query = { 'public-link': '', expires: String(Number(hours) * 3_600) };
+  return (
+    <DialogForm
+      title={texts.title(namesOf(entries))}
+      submit={texts.make}
+      onSubmit={() => onDone({ act: 'make', hours: Number(hours) })}
+    >
+      <p>{texts.meaning}</p>
+      <Select
+        label={t.value.details.linkFor}
+        value={hours}
+        options={[1, 4, 12, 24].map((each) => [String(each), t.value.details.hours(each)] as const)}
+        onChange={setHours}
+      />
+      <p class="hint">{texts.revokeMeaning}</p>
+      <div class="row">
+        <button type="button" class="bad" onClick={() => onDone({ act: 'revoke' })}>
+          {texts.revokeAll}
+        </button>
+      </div>
+      <CommandLine label="curl" command={curlCommand(config.value!, { method: 'POST', bucket, key, query })} />
+    </DialogForm>
+  );
+}
+
+function MadeLinks({
+  job,
+  links,
+  onClose,
+}: {
+  readonly job: Job<ObjectEntry>;
+  readonly links: ReadonlySignal<readonly MadeLink[]>;
+  readonly onClose: () => void;
+}) {
+  const texts = t.value.links;
+  const sorted = links.value.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  // A name may hold tabs and line breaks; as a column it must not.
+  const list = sorted.map(({ key, url }) => `${visibleName(key)}\t${url}\n`).join('');
+  const failed = job.failures.value.length;
+  const { kinds: _, ...words } = t.value.transfers;
+  return (
+    <DialogForm
+      title={texts.title(visibleName(job.spec.title))}
+      submit={t.value.common.close}
+      isOnlyClosed
+      onSubmit={onClose}
+    >
+      <p role="status">
+        {[
+          words.progress(number(job.finished.value), number(job.found.value)),
+          words.states[job.state.value],
+          failed > 0 ? words.failed(failed, number(failed)) : '',
+        ]
+          .filter((text) => text !== '')
+          .join(' · ')}
+      </p>
+      <ol class="made-links" tabIndex={0} aria-label={t.value.details.publicLinks}>
+        {sorted.slice(0, maxShown).map(({ key, url }) => (
+          <li key={key}>
+            <span class="grow">
+              {visibleName(key)}
+              <span class="mono small muted block">{url}</span>
+            </span>
+            <CopyButton text={url} />
+          </li>
+        ))}
+      </ol>
+      {sorted.length > maxShown && <p class="hint">{texts.more(number(sorted.length - maxShown))}</p>}
+      <p class="hint">{texts.once}</p>
+      <div class="row wrap">
+        <CopyButton text={list} label={texts.copyAll} />
+        <button type="button" onClick={() => saveText('public-links.tsv', list)}>
+          <Icon name="download" />
+          {texts.save}
+        </button>
+        {job.isActive.value && (
+          <button type="button" onClick={() => job.stop()}>
+            {words.stop}
+          </button>
+        )}
+      </div>
+    </DialogForm>
+  );
+}
+
+/** The file and the clipboard have all of them. */
+const maxShown = 500;

@@ -1,0 +1,26 @@
+import { number, size, t } from '../../messages/messages.ts';
+import type { AlarmSettings } from '../../s3/monitoring.ts';
+
+/** Says when an alarm goes off: `Size in bytes (Maximum) is greater than 10 GB`. */
+export function conditionOf({ metric, statistic, comparison, threshold }: AlarmSettings): string {
+  const texts = t.value.alarms;
+  const isBytes = metric === 'BucketSizeBytes' && statistic !== 'SampleCount';
+  return texts.condition(
+    texts.metrics[metric],
+    t.value.monitoring.statistics[statistic],
+    texts.comparisons[comparison],
+    isBytes ? size(threshold) : number(threshold),
+  );
+}
+
+/** Says over how long an alarm looks: `2 of 3 periods of 5 minutes`. */
+export function windowOf({ datapointsToAlarm, evaluationPeriods, period }: AlarmSettings): string {
+  return t.value.alarms.window(number(datapointsToAlarm), number(evaluationPeriods), lengthOf(period));
+}
+
+/** Returns a length in seconds in words. */
+export function lengthOf(seconds: number): string {
+  const texts = t.value.alarms;
+  if (seconds === 86_400) return texts.day;
+  return seconds % 3_600 === 0 ? texts.hours(seconds / 3_600) : texts.minutes(seconds / 60);
+}

@@ -1,0 +1,141 @@
+import { useState } from 'preact/hooks';
+import { isOriginPattern } from './origin-pattern.ts';
+import { awsCommand } from '../../format/commands.ts';
+import { number, t } from '../../messages/messages.ts';
+import { RuleRow } from '../../panels/rule-row.tsx';
+import { corsMethods, getCors, putCors, type CorsRule } from '../../s3/cors.ts';
+import { config, session } from '../../session/session.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
+import { ask, DialogForm } from '../../ui/dialog.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { linesOf } from '../../ui/lines.ts';
+import { useLoaded } from '../../ui/loaded.ts';
+import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+
+/** Which pages of other origins may use a bucket. */
+export function CorsSection({ bucket }: { readonly bucket: string }) {
+  const { client } = session.value!;
+  const texts = t.value.cors;
+  const loaded = useLoaded(() => getCors(client, bucket), [client, bucket]);
+  if (loaded.error !== undefined) return <ErrorBox error={loaded.error} retry={loaded.reload} />;
+  if (loaded.value === undefined) return <div class="skeleton" />;
+  const rules = loaded.value;
+  const save = (next: readonly CorsRule[]): void =>
+    void attempt(async () => {
+      await putCors(client, bucket, next);
+      notify(t.value.common.saved);
+      loaded.reload();
+    });
+  const edit = async (at: number): Promise<void> => {
+    const before = rules[at];
+    const rule = await ask<CorsRule>((answer) => <RuleDialog rule={before} onDone={answer} />);
+    if (rule !== undefined) save(before === undefined ? [...rules, rule] : rules.with(at, rule));
+  };
+  return (
+    <div class="stack">
+      <p class="muted">{texts.hint}</p>
+      {rules.map((rule, at) => (
+        <RuleRow
+          key={at}
+          label={`CORS ${at + 1}`}
+          editLabel={texts.editAt(at + 1)}
+          removeLabel={texts.removeAt(at + 1)}
+          onEdit={() => void edit(at)}
+          onRemove={() => save(rules.toSpliced(at, 1))}
+        >
+          <strong class="wrap-anywhere">{rule.origins.join(', ')}</strong>
+          <div class="muted wrap-anywhere">{describe(rule)}</div>
+        </RuleRow>
+      ))}
+      {rules.length === 0 && <p>{texts.none}</p>}
+      <div class="row">
+        <button type="button" onClick={() => void edit(rules.length)}>
+          <Icon name="plus" />
+          {texts.add}
+        </button>
+      </div>
+      <CommandLine
+        command={awsCommand(
+          config.value!,
+          ...['s3api', 'put-bucket-cors', '--bucket', bucket, '--cors-configuration', 'file://cors.json'],
+        )}
+      />
+    </div>
+  );
+}
+
+function describe({ methods, headers, expose, maxAge }: CorsRule): string {
+  const texts = t.value.cors;
+  return [
+    methods.join(', '),
+    headers.length === 0 ? '' : texts.allows(headers.join(', ')),
+    expose.length === 0 ? '' : texts.exposes(expose.join(', ')),
+    maxAge === undefined ? '' : texts.seconds(number(maxAge)),
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+function RuleDialog({
+  rule,
+  onDone,
+}: {
+  readonly rule: CorsRule | undefined;
+  readonly onDone: (rule: CorsRule) => void;
+}) {
+  const texts = t.value.cors;
+  const [origins, setOrigins] = useState(rule?.origins.join('\n') ?? '');
+  const [methods, setMethods] = useState<readonly string[]>(rule?.methods ?? ['GET']);
+  const [headers, setHeaders] = useState(rule?.headers.join('\n') ?? '');
+  const [expose, setExpose] = useState(rule?.expose.join('\n') ?? '');
+  const [maxAge, setMaxAge] = useState(rule?.maxAge === undefined ? '' : String(rule.maxAge));
+  const bad = linesOf(origins).find((origin) => !isOriginPattern(origin));
+  const isBadAge = maxAge !== '' && !/^\d{1,9}$/.test(maxAge);
+  return (
+    <DialogForm
+      title={rule === undefined ? texts.add : texts.edit}
+      submit={t.value.common.save}
+      disabled={linesOf(origins).length === 0 || bad !== undefined || methods.length === 0 || isBadAge}
+      onSubmit={() =>
+        onDone({
+          id: rule?.id ?? '',
+          origins: linesOf(origins),
+          methods,
+          headers: linesOf(headers),
+          expose: linesOf(expose),
+          maxAge: maxAge === '' ? undefined : Number(maxAge),
+        })
+      }
+    >
+      <TextField
+        label={texts.origins}
+        hint={texts.originsHint}
+        error={bad === undefined ? undefined : texts.originBad(bad)}
+        rows={3}
+        autofocus
+        value={origins}
+        onInput={setOrigins}
+      />
+      <fieldset class="choices">
+        <legend>{texts.methods}</legend>
+        {corsMethods.map((method) => (
+          <label class="check" key={method}>
+            <input
+              type="checkbox"
+              checked={methods.includes(method)}
+              onChange={(event) => {
+                const isOn = event.currentTarget.checked;
+                setMethods(corsMethods.filter((each) => (each === method ? isOn : methods.includes(each))));
+              }}
+            />
+            {method}
+          </label>
+        ))}
+      </fieldset>
+      <TextField label={texts.headers} hint={texts.headersHint} rows={2} value={headers} onInput={setHeaders} />
+      <TextField label={texts.expose} hint={texts.exposeHint} rows={2} value={expose} onInput={setExpose} />
+      <TextField label={texts.maxAge} hint={texts.maxAgeHint} inputMode="numeric" value={maxAge} onInput={setMaxAge} />
+    </DialogForm>
+  );
+}

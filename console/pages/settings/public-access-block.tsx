@@ -1,0 +1,49 @@
+import { awsCommand } from '../../format/commands.ts';
+import { t } from '../../messages/messages.ts';
+import { getPublicAccessBlock, publicAccessSwitches, putPublicAccessBlock } from '../../s3/access.ts';
+import { loadFacts } from '../../session/buckets.ts';
+import { config, session } from '../../session/session.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
+import { useLoaded } from '../../ui/loaded.ts';
+import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
+import { Switch } from '../../ui/switch.tsx';
+
+/** The four switches that win over ACLs and policies. */
+export function PublicAccessBlockSection({ bucket }: { readonly bucket: string }) {
+  const { client } = session.value!;
+  const texts = t.value.settings;
+  const loaded = useLoaded(() => getPublicAccessBlock(client, bucket), [client, bucket]);
+  const block = loaded.value;
+  const words = ['s3api', 'put-public-access-block', '--bucket', bucket, '--public-access-block-configuration'];
+  return (
+    <section class="stack tight">
+      <h2>{texts.blockPublic}</h2>
+      <p class="hint">{texts.blockPublicHint}</p>
+      {loaded.error !== undefined && <ErrorBox error={loaded.error} retry={loaded.reload} />}
+      {block &&
+        publicAccessSwitches.map((name) => (
+          <Switch
+            key={name}
+            label={texts.block[name]}
+            checked={block[name]}
+            onChange={(isOn) =>
+              void attempt(async () => {
+                await putPublicAccessBlock(client, bucket, { ...block, [name]: isOn });
+                notify(t.value.common.saved);
+                void loadFacts(client, bucket, true);
+              }).then(loaded.reload)
+            }
+          />
+        ))}
+      {block && (
+        <CommandLine
+          command={awsCommand(
+            config.value!,
+            ...words,
+            publicAccessSwitches.map((name) => `${name}=${block[name]}`).join(','),
+          )}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,174 @@
+import { useState } from 'preact/hooks';
+import { visibleName } from '../../format/names.ts';
+import { t } from '../../messages/messages.ts';
+import { RuleRow } from '../../panels/rule-row.tsx';
+import type { RedirectRule } from '../../s3/website.ts';
+import { ask, DialogForm } from '../../ui/dialog.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Select } from '../../ui/select.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+
+const errorCodes = ['400', '403', '404', '405', '500', '503'] as const;
+const codes = ['301', '302', '303', '307', '308'] as const;
+
+const newRule: RedirectRule = {
+  prefix: '',
+  errorCode: '',
+  protocol: '',
+  host: '',
+  replacePrefix: undefined,
+  replaceKey: '',
+  code: '',
+};
+
+/** Returns whether a text is a host name or address, with or without a port: nothing that could be a URL or a path. */
+export const isHost = (text: string): boolean => /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i.test(text);
+
+/** The redirect rules of a website, which are saved with the rest of its form. */
+export function RedirectRules({
+  rules,
+  onChange,
+}: {
+  readonly rules: readonly RedirectRule[];
+  readonly onChange: (rules: readonly RedirectRule[]) => void;
+}) {
+  const texts = t.value.website;
+  const edit = async (at: number): Promise<void> => {
+    const before = rules[at];
+    const rule = await ask<RedirectRule>((answer) => <RuleDialog rule={before} onDone={answer} />);
+    if (rule !== undefined) onChange(before === undefined ? [...rules, rule] : rules.with(at, rule));
+  };
+  return (
+    <section class="stack tight">
+      <h2>{texts.rules}</h2>
+      <p class="hint">{texts.rulesHint}</p>
+      {rules.map((rule, at) => (
+        <RuleRow
+          key={at}
+          label={`${texts.rules} ${at + 1}`}
+          editLabel={texts.editRuleAt(at + 1)}
+          removeLabel={texts.removeRule(at + 1)}
+          onEdit={() => void edit(at)}
+          onRemove={() => onChange(rules.toSpliced(at, 1))}
+        >
+          <strong>{conditionOf(rule)}</strong>
+          <div class="muted">{targetOf(rule)}</div>
+        </RuleRow>
+      ))}
+      {rules.length === 0 && <p class="muted">{texts.noRules}</p>}
+      <div class="row">
+        <button type="button" onClick={() => void edit(rules.length)}>
+          <Icon name="plus" />
+          {texts.addRule}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function conditionOf({ prefix, errorCode }: RedirectRule): string {
+  const texts = t.value.website;
+  const parts = [
+    prefix === '' ? '' : texts.pathBegins(visibleName(prefix)),
+    errorCode === '' ? '' : texts.responseIs(errorCode),
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? texts.everyRequest : parts.join(', ');
+}
+
+/** `→ 302 https://www.example.com/documents/…` */
+function targetOf({ protocol, host, replacePrefix, replaceKey, code }: RedirectRule): string {
+  const path = replaceKey !== '' ? replaceKey : `${replacePrefix ?? ''}…`;
+  const origin = `${protocol === '' ? '' : `${protocol}:`}${protocol === '' && host === '' ? '' : '//'}${host}`;
+  return `→ ${code || '301'} ${visibleName(`${origin}/${path}`)}`;
+}
+
+type Replacement = 'path' | 'prefix' | 'key';
+
+function RuleDialog({
+  rule,
+  onDone,
+}: {
+  readonly rule: RedirectRule | undefined;
+  readonly onDone: (rule: RedirectRule) => void;
+}) {
+  const texts = t.value.website;
+  const [next, setNext] = useState(rule ?? newRule);
+  const [replacement, setReplacement] = useState<Replacement>(
+    next.replaceKey !== '' ? 'key' : next.replacePrefix !== undefined ? 'prefix' : 'path',
+  );
+  const set = (name: keyof RedirectRule) => (value: string) => setNext({ ...next, [name]: value });
+  const done: RedirectRule = {
+    ...next,
+    host: next.host.trim(),
+    replacePrefix: replacement === 'prefix' ? (next.replacePrefix ?? '') : undefined,
+    replaceKey: replacement === 'key' ? next.replaceKey : '',
+  };
+  const isBadHost = done.host !== '' && !isHost(done.host);
+  const isNothing =
+    done.host === '' &&
+    done.protocol === '' &&
+    (replacement === 'path' || (replacement === 'key' && done.replaceKey === ''));
+  const own = <T extends string>(known: readonly T[], value: string): readonly string[] =>
+    value === '' || (known as readonly string[]).includes(value) ? known : [...known, value];
+  return (
+    <DialogForm
+      title={rule === undefined ? texts.addRule : texts.editRule}
+      submit={t.value.common.save}
+      disabled={isBadHost || isNothing}
+      onSubmit={() => onDone(done)}
+    >
+      <TextField label={texts.prefix} hint={texts.prefixHint} value={next.prefix} autofocus onInput={set('prefix')} />
+      <Select
+        label={texts.errorCode}
+        value={next.errorCode}
+        options={[
+          ['', texts.anyResponse],
+          ...own(errorCodes, next.errorCode).map((code) => [code, texts.status(code)] as const),
+        ]}
+        onChange={set('errorCode')}
+      />
+      <Select
+        label={texts.replace}
+        value={replacement}
+        options={[
+          ['path', texts.samePath],
+          ['prefix', texts.withPrefix],
+          ['key', texts.withKey],
+        ]}
+        onChange={setReplacement}
+      />
+      {replacement === 'prefix' && (
+        <TextField label={texts.replacePrefix} value={next.replacePrefix ?? ''} onInput={set('replacePrefix')} />
+      )}
+      {replacement === 'key' && (
+        <TextField label={texts.replaceKey} value={next.replaceKey} onInput={set('replaceKey')} />
+      )}
+      <TextField
+        label={texts.targetHost}
+        hint={texts.targetHostHint}
+        error={isBadHost ? texts.hostBad : undefined}
+        value={next.host}
+        onInput={set('host')}
+      />
+      <div class="pair-fields">
+        <Select
+          label={texts.protocol}
+          value={next.protocol}
+          options={[
+            ['', texts.sameProtocol],
+            ['https', 'https'],
+            ['http', 'http'],
+          ]}
+          onChange={set('protocol')}
+        />
+        <Select
+          label={texts.code}
+          value={next.code || '301'}
+          options={own(codes, next.code).map((code) => [code, code] as const)}
+          onChange={set('code')}
+        />
+      </div>
+      {isNothing && <p class="hint">{texts.nothing}</p>}
+    </DialogForm>
+  );
+}

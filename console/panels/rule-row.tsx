@@ -1,0 +1,32 @@
+import type { ComponentChildren } from 'preact';
+import { t } from '../messages/messages.ts';
+import { Icon } from '../ui/icons.tsx';
+
+/** A rule in a list of rules: what it says, and buttons to change and remove it. */
+export function RuleRow({
+  label,
+  editLabel,
+  removeLabel,
+  onEdit,
+  onRemove,
+  children,
+}: {
+  readonly label: string;
+  readonly editLabel: string;
+  readonly removeLabel: string;
+  readonly onEdit: () => void;
+  readonly onRemove: () => void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section class="rule" aria-label={label}>
+      <div class="grow">{children}</div>
+      <button type="button" class="quiet" aria-label={editLabel} onClick={onEdit}>
+        {t.value.details.edit}
+      </button>
+      <button type="button" class="quiet square" aria-label={removeLabel} title={removeLabel} onClick={onRemove}>
+        <Icon name="trash" />
+      </button>
+    </section>
+  );
+}

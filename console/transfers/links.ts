@@ -1,0 +1,77 @@
+import { signal, type ReadonlySignal } from '@preact/signals';
+import { objectsOf } from './actions.ts';
+import type { Job } from './job.ts';
+import { start } from './queue.ts';
+import { createPublicLink, deletePublicLink, listPublicLinks } from '../s3/access.ts';
+import type { S3Client } from '../s3/client.ts';
+import type { Entry, ObjectEntry } from '../s3/listing.ts';
+
+const concurrency = 5;
+
+/** A link that was made here, by the key of its object. The service shows its URL once, and nothing but this page has it. */
+export interface MadeLink {
+  readonly key: string;
+  readonly url: string;
+}
+
+/** Folders are objects, too, which nobody wants a link to. */
+async function* files(
+  client: S3Client,
+  bucket: string,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): AsyncGenerator<readonly ObjectEntry[]> {
+  for await (const page of objectsOf(client, bucket, entries, signal)) {
+    yield page.filter(({ key }) => !key.endsWith('/'));
+  }
+}
+
+/** Makes a public link for each object, and for each in folders. Returns the job, and the links as they are made. */
+export function startLinks(
+  client: S3Client,
+  bucket: string,
+  entries: readonly Entry[],
+  seconds: number,
+  title: string,
+): { readonly job: Job<ObjectEntry>; readonly links: ReadonlySignal<readonly MadeLink[]> } {
+  const links = signal<readonly MadeLink[]>([]);
+  const job = start<ObjectEntry>({
+    kind: 'links',
+    title,
+    bucket,
+    unit: 'objects',
+    concurrency,
+    items: (stopped) => files(client, bucket, entries, stopped),
+    name: ({ key }) => key,
+    amount: () => 1,
+    work: async ({ key }) => {
+      const { url } = await createPublicLink(client, { bucket, key }, seconds);
+      if (url !== undefined) links.value = [...links.value, { key, url }];
+    },
+  });
+  return { job, links };
+}
+
+/** Revokes all public links of objects, and of all objects in folders, whoever made them. */
+export function startRevocation(
+  client: S3Client,
+  bucket: string,
+  entries: readonly Entry[],
+  title: string,
+): Job<ObjectEntry> {
+  return start<ObjectEntry>({
+    kind: 'revoke',
+    title,
+    bucket,
+    unit: 'objects',
+    concurrency,
+    items: (stopped) => files(client, bucket, entries, stopped),
+    name: ({ key }) => key,
+    amount: () => 1,
+    work: async ({ key }) => {
+      for (const { id } of await listPublicLinks(client, { bucket, key })) {
+        await deletePublicLink(client, { bucket, key }, id);
+      }
+    },
+  });
+}

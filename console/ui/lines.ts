@@ -1,0 +1,7 @@
+/** Returns the lines of a text that hold anything, without the space around them. */
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

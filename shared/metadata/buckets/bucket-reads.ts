@@ -1,0 +1,159 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Condition, KeyValueTable } from '../../ports/key-value-table.ts';
+import { SharedReads } from '../shared-reads.ts';
+import { itemKey } from '../table/keys.ts';
+import { decodeBucket, noSuchBucket, tokenIs, type Bucket, type Transition } from './bucket.ts';
+
+/** Longer names are not looked up: they might not fit into the key of an item. */
+const maxNameLength = 63;
+/** The age in milliseconds up to which a commit may rely on what was read of a bucket. */
+const freshness = 1000;
+/** How often the outcome of a transition is looked for, in milliseconds. */
+const transitionPoll = 25;
+
+/**
+ * Reads of buckets: by name, as a commit may rely on them, and the conditions that a commit puts on them. Together these are the
+ * fence that keeps an acknowledged object from vanishing with its bucket.
+ */
+export abstract class BucketReads {
+  readonly #table: KeyValueTable;
+  readonly #clock: Clock;
+  readonly #reads: SharedReads<string, Bucket | undefined>;
+
+  constructor(deps: { table: KeyValueTable; clock: Clock }) {
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#reads = new SharedReads((name) => this.#read(name));
+  }
+
+  /** Ends a transition that has outlived its time. */
+  protected abstract abandon(bucket: Bucket, transition: Transition): Promise<void>;
+
+  /** Returns the bucket of this name as it is now, or undefined. Concurrent requests share one read. */
+  async find(name: string): Promise<Bucket | undefined> {
+    return name.length > maxNameLength ? undefined : this.#reads.get(name);
+  }
+
+  /** As {@link find}. @throws S3Error NoSuchBucket */
+  async load(name: string): Promise<Bucket> {
+    const bucket = await this.find(name);
+    if (bucket === undefined) throw noSuchBucket(name);
+    return bucket;
+  }
+
+  /** Rejects if the table does not answer. */
+  async check(): Promise<void> {
+    await this.#table.get(itemKey.deployment('health'));
+  }
+
+  /** Returns the bucket of this name once it is neither closing nor settling. @throws S3Error NoSuchBucket */
+  async ready(name: string): Promise<Bucket> {
+    const bucket = await this.#settled(name, ({ closing, settling }) => closing ?? settling);
+    if (bucket === undefined) throw noSuchBucket(name);
+    return bucket;
+  }
+
+  /**
+   * Returns this very bucket as it is now, neither closing nor settling.
+   * @throws S3Error NoSuchBucket if it is gone, or another bucket has its name
+   */
+  async present({ name, id }: Bucket): Promise<Bucket> {
+    const present = await this.ready(name);
+    if (present.id !== id) throw noSuchBucket(name);
+    return present;
+  }
+
+  /** As {@link present}, unless it was read less than a second ago: what a commit may rely on. */
+  async readyFor(bucket: Bucket): Promise<Bucket> {
+    if (!inTransition(bucket) && this.#clock.now() - bucket.readAt < freshness) return bucket;
+    return this.present(bucket);
+  }
+
+  /** As {@link present} for a commit that depends on the rights to the bucket, unless the commit itself checks that it is unchanged. */
+  async confirmedFor(bucket: Bucket): Promise<Bucket> {
+    return this.#table.freeChecks ? this.readyFor(bucket) : this.present(bucket);
+  }
+
+  /** As {@link present} after something was waited for, unless the commit itself checks that the bucket is unchanged. */
+  async renewed(bucket: Bucket): Promise<Bucket> {
+    return this.#table.freeChecks ? bucket : this.present(bucket);
+  }
+
+  /** As {@link present}, where a read costs nothing, for a response that no commit precedes because there is nothing to change. */
+  async standing(bucket: Bucket): Promise<Bucket> {
+    return this.#table.freeChecks ? this.present(bucket) : this.readyFor(bucket);
+  }
+
+  /** Returns the bucket without its age, so that the next {@link readyFor} reads it again. */
+  stale(bucket: Bucket): Bucket {
+    return { ...bucket, readAt: 0 };
+  }
+
+  /**
+   * Returns the conditions of a commit on the bucket, where conditions cost nothing; then it need not be read afterwards.
+   * @param caller the conditions on the caller, if rights count at the commit: then the bucket must be unchanged
+   */
+  commitConditions(bucket: Bucket, caller?: readonly Condition[]): readonly Condition[] {
+    if (!this.#table.freeChecks) return [];
+    if (caller !== undefined) return [unchanged(bucket), ...caller];
+    return [
+      {
+        key: itemKey.bucket(bucket.name),
+        expect: {
+          is: 'all',
+          of: [
+            { is: 'equal', attribute: 'id', value: bucket.id },
+            { is: 'equal', attribute: 'versioning', value: bucket.versioning },
+            { is: 'missing', attribute: 'ct' },
+          ],
+        },
+      },
+    ];
+  }
+
+  /** As {@link commitConditions} with a caller, for rare changes: they check the bucket whatever it costs. */
+  exactConditions(bucket: Bucket, caller: readonly Condition[]): readonly Condition[] {
+    return [unchanged(bucket), ...this.ifFree(caller)];
+  }
+
+  /** Returns conditions where they cost nothing, else none. */
+  ifFree(conditions: readonly Condition[]): readonly Condition[] {
+    return this.#table.freeChecks ? conditions : [];
+  }
+
+  /**
+   * Whether the bucket still exists after a commit that may have created a current version. Waits while it is closing: a writer that
+   * took it for open would lose the object, and one that took it for gone would report an error for an object that is there.
+   */
+  async standsAfterCommit(bucket: Bucket): Promise<boolean> {
+    if (this.#table.freeChecks) return true;
+    const present = await this.#settled(bucket.name, ({ closing }) => closing);
+    return present?.id === bucket.id;
+  }
+
+  async #read(name: string): Promise<Bucket | undefined> {
+    const readAt = this.#clock.now();
+    const item = await this.#table.get(itemKey.bucket(name));
+    return item === undefined ? undefined : decodeBucket(name, item, readAt);
+  }
+
+  /** Returns the bucket once it is not in the transition asked for. */
+  async #settled(name: string, transition: (bucket: Bucket) => Transition | undefined): Promise<Bucket | undefined> {
+    for (;;) {
+      const bucket = await this.find(name);
+      const running = bucket && transition(bucket);
+      if (!bucket || !running) return bucket;
+      if (this.#clock.now() <= running.until) await this.#clock.sleep(transitionPoll);
+      else await this.abandon(bucket, running);
+    }
+  }
+}
+
+/** Nothing of the bucket's item has changed since it was read. */
+function unchanged({ name, token }: Bucket): Condition {
+  return { key: itemKey.bucket(name), expect: tokenIs(token) };
+}
+
+function inTransition(bucket: Bucket): boolean {
+  return bucket.closing !== undefined || bucket.settling !== undefined;
+}

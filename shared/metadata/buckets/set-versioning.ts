@@ -1,0 +1,35 @@
+import type { BucketAuthorisation } from './authorisation.ts';
+import type { BucketChanges } from './bucket-changes.ts';
+import { settlingIs, type Versioning } from './bucket.ts';
+
+/** How long a bucket may stay settling, in milliseconds. */
+const settlingTime = 5000;
+/** Longer than a commit may take, in milliseconds: those that began under the former state have ended by then. */
+const settlingWait = 3000;
+
+/**
+ * Changes the versioning state: `Buckets.setVersioning`. Where other writers may have read the bucket before and commit afterwards,
+ * the new state settles first: nobody commits under it until every commit under the former state has ended.
+ */
+export async function setVersioning(
+  changes: BucketChanges,
+  authorisation: BucketAuthorisation,
+  versioning: Exclude<Versioning, 'off'>,
+): Promise<void> {
+  const { table, clock, reads } = changes;
+  const token = changes.token();
+  const before = await changes.revise({
+    load: () => reads.present(authorisation.bucket),
+    revision: async (bucket) => {
+      if (bucket.versioning === versioning) return undefined;
+      const settling = table.freeChecks ? undefined : { token, until: clock.now() + settlingTime };
+      return { bucket: { ...bucket, versioning, settling } };
+    },
+    confirm: (bucket) => authorisation.confirm(bucket),
+  });
+  if (before.versioning === versioning || table.freeChecks) return;
+  await clock.sleep(settlingWait);
+  const bucket = await reads.find(before.name);
+  if (bucket?.settling?.token !== token) return;
+  await table.write([changes.change({ ...bucket, settling: undefined }, settlingIs(token))]);
+}

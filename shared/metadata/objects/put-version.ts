@@ -1,0 +1,91 @@
+import { noSuchBucket, type Bucket } from '../buckets/bucket.ts';
+import { conflict, optimistically } from '../table/optimistic-write.ts';
+import { conflicted, live, type KeyCommits } from './key-commits.ts';
+import type { CommitExtras, NewVersion, PutOptions } from './new-version.ts';
+import type { ObjectAuthorisation } from './object-authorisation.ts';
+import { OutcomeUnknown } from './outcomes.ts';
+import type { TakenBack } from './removal.ts';
+import type { VersionChain } from './version-chain.ts';
+import type { CurrentVersion, Unplaced } from './versions.ts';
+
+/** Puts of versions: each makes one current. */
+export class Puts {
+  readonly #commits: KeyCommits;
+  readonly #takeBack: (removal: TakenBack) => Promise<unknown>;
+
+  /** @param takeBack removes a version whose bucket turned out to be gone */
+  constructor(commits: KeyCommits, takeBack: (removal: TakenBack) => Promise<unknown>) {
+    this.#commits = commits;
+    this.#takeBack = takeBack;
+  }
+
+  /** As `Objects.put`. */
+  async put(authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions): Promise<CurrentVersion> {
+    const { bucket, key } = authorisation;
+    // Before the commit, so that no lifecycle pass takes the object for a new one: see lifecycle/next-due.ts.
+    if (fresh.lastModified !== undefined) await this.#commits.buckets.markHoldsRenamed(bucket);
+    const placed = await this.#commits.place(key, fresh);
+    const currentVersion = await this.#commits.inTurn(bucket, key, () => this.#commit(authorisation, placed, options));
+    if (await this.#stands(bucket, key, currentVersion)) return currentVersion;
+    throw noSuchBucket(bucket.name);
+  }
+
+  async #commit(
+    authorisation: ObjectAuthorisation,
+    fresh: Unplaced,
+    { guard, extras, rightsCount }: PutOptions,
+  ): Promise<CurrentVersion> {
+    const { key } = authorisation;
+    let { bucket } = authorisation;
+    const chain = this.#commits.chain(bucket.id, key);
+    return optimistically(
+      async (attempt) => {
+        bucket = await this.#commits.buckets.readyFor(bucket);
+        // Without conditions, and where no noncurrent version can exist, nothing need be read: the commit's own condition suffices.
+        const mayBeBlind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && extras === undefined;
+        const blind = mayBeBlind && (rightsCount === undefined || !authorisation.dependsOnVersion);
+        const before = blind ? undefined : await chain.currentVersion();
+        const caller =
+          rightsCount && (await (blind ? authorisation.confirm(bucket) : authorisation.confirmVersion(bucket, before)));
+        if (rightsCount && blind && authorisation.dependsOnVersion) return conflict;
+        guard?.(live(before));
+        const version = this.#commits.version(bucket, fresh, before);
+        const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
+        if (commit?.currentVersion) {
+          const { changes, conditions } = (await extras?.(commit.currentVersion, before, bucket)) ?? alone;
+          const outcome = await this.#commits.write(bucket, [...commit.changes, ...changes], { conditions, caller });
+          if (outcome === 'written') return commit.currentVersion;
+          if (outcome === 'unknown') return await ifCommitted(chain, commit.currentVersion);
+        }
+        bucket = await this.#commits.again(bucket, attempt);
+        return conflict;
+      },
+      () => conflicted(guard),
+    );
+  }
+
+  /**
+   * Whether the bucket still exists after a commit. If not, the version is taken back, and the one before it becomes current again.
+   * @throws OutcomeUnknown for whatever fails, since the commit has happened
+   */
+  async #stands(bucket: Bucket, key: string, { instance }: CurrentVersion): Promise<boolean> {
+    try {
+      if (await this.#commits.buckets.standsAfterCommit(bucket)) return true;
+      await this.#takeBack({ by: 'writer', bucket, key, instance });
+      return false;
+    } catch (error) {
+      throw new OutcomeUnknown(error);
+    }
+  }
+}
+
+/** Returns the version of a commit whose response was lost, if it is there. @throws OutcomeUnknown: it may still come */
+async function ifCommitted(chain: VersionChain, currentVersion: CurrentVersion): Promise<CurrentVersion> {
+  const found = await chain.findInstance(currentVersion.instance).catch((error: unknown) => {
+    throw new OutcomeUnknown(error);
+  });
+  if (found === undefined) throw new OutcomeUnknown();
+  return currentVersion;
+}
+
+const alone: CommitExtras = { changes: [], conditions: [] };

@@ -1,0 +1,204 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Change, Expectation } from '../../ports/key-value-table.ts';
+import type { Bucket } from '../buckets/bucket.ts';
+import { conflict, optimistically } from '../table/optimistic-write.ts';
+import { conflicted, live, type KeyCommits } from './key-commits.ts';
+import { deleteMarker, type Guard, type NewVersion, type PutOptions } from './new-version.ts';
+import type { ObjectAuthorisation } from './object-authorisation.ts';
+import { OutcomeUnknown, SeenNoMore, SourceGone } from './outcomes.ts';
+import type {
+  LifecycleRemoval,
+  PurgedKey,
+  Removal,
+  Removed,
+  RenamedAway,
+  RequestedRemoval,
+  TakenBack,
+} from './removal.ts';
+import { currentVersionKey, maxReads, tokenIs, unversioned, type Found, type VersionChain } from './version-chain.ts';
+import type { CurrentVersion, Unplaced, Version } from './versions.ts';
+
+type Put = (authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions) => Promise<CurrentVersion>;
+
+/**
+ * Removals of versions. No other file removes one: whatever must not be removed, as under a retention period, would be refused here.
+ * `test/architecture` checks that.
+ */
+export class Removals {
+  readonly #commits: KeyCommits;
+  readonly #put: Put;
+
+  /** @param put makes a delete marker current */
+  constructor(commits: KeyCommits, put: Put) {
+    this.#commits = commits;
+    this.#put = put;
+  }
+
+  /** As `Objects.remove`. */
+  async remove(removal: Removal): Promise<Removed> {
+    switch (removal.by) {
+      case 'request':
+        return removal.authorisation.versionId === undefined ? this.#delete(removal) : this.#removeRequested(removal);
+      case 'lifecycle':
+        return removal.expires === 'object' ? this.#expire(removal) : this.#removeAsSeen(removal);
+      case 'writer':
+        return this.#takeBack(removal);
+      case 'purge':
+        return this.#purge(removal);
+    }
+  }
+
+  /** As `Objects.renamedAway`. */
+  async renamedAway({ bucket, key, source }: RenamedAway): Promise<readonly Change[]> {
+    const chain = this.#commits.chain(bucket.id, key);
+    const currentVersion = await chain.currentVersion();
+    if (currentVersion?.token !== source.token) throw new SourceGone();
+    const vanishes = bucket.versioning !== 'on' && !currentVersion.named && currentVersion.olderCount === 0;
+    const marker = this.#commits.version(bucket, { ...unplacedMarker, owner: source.owner }, currentVersion);
+    const commit = vanishes
+      ? await chain.remove(currentVersion, currentVersion)
+      : await chain.put(currentVersion, marker);
+    if (commit === undefined) throw new SourceGone();
+    return commit.changes;
+  }
+
+  /** DELETE without a version id. */
+  async #delete(removal: RequestedRemoval): Promise<Removed> {
+    const { authorisation, owner, guard, sparing } = removal;
+    const bucket = await this.#commits.buckets.readyFor(authorisation.bucket);
+    const isRemoved =
+      bucket.versioning === 'off' &&
+      (await this.#commits.inTurn(bucket, authorisation.key, () => this.#deleteUnversioned(removal)));
+    if (isRemoved) return {};
+    // Where versioning is suspended, the marker takes the place of the null version, which is gone for good.
+    const replaces = bucket.versioning !== 'on' && sparing === 'foreign';
+    const options = { guard: replaces ? sparingForeign(guard) : guard, rightsCount: 'at the commit' } as const;
+    return { currentVersion: await this.#put(authorisation, { ...deleteMarker, owner }, options) };
+  }
+
+  /** @returns false if the bucket turned out to be versioned by now */
+  async #deleteUnversioned({ authorisation, guard, sparing }: RequestedRemoval): Promise<boolean> {
+    const { key, dependsOnVersion } = authorisation;
+    const { buckets } = this.#commits;
+    let { bucket } = authorisation;
+    const chain = this.#commits.chain(bucket.id, key);
+    const check = sparing === 'foreign' ? sparingForeign(guard) : guard;
+    return optimistically(
+      async (attempt) => {
+        bucket = await buckets.readyFor(bucket);
+        if (bucket.versioning !== 'off') return false;
+        // Without a guard nothing is read at first: the condition refuses what must not go.
+        const looks = guard !== undefined || dependsOnVersion || (attempt > 0 && sparing !== undefined);
+        const currentVersion = looks ? await chain.currentVersion() : undefined;
+        if (looks && currentVersion === undefined) bucket = await buckets.standing(bucket);
+        const caller = await (looks
+          ? authorisation.confirmVersion(bucket, currentVersion)
+          : authorisation.confirm(bucket));
+        if (authorisation.dependsOnVersion && !looks) return conflict;
+        if (looks) check?.(live(currentVersion));
+        if (looks && currentVersion === undefined) return true;
+        const dependsOnCurrent = currentVersion && (guard !== undefined || dependsOnVersion);
+        const expect = dependsOnCurrent ? tokenIs(currentVersion) : absentOr(sparing === 'foreign' ? own : unversioned);
+        const change: Change = { key: currentVersionKey(bucket.id, key), delete: true, expect };
+        const outcome = await this.#commits.write(bucket, [change], { caller });
+        if (outcome === 'written') return true;
+        if (outcome === 'unknown') throw new OutcomeUnknown();
+        bucket = await this.#commits.again(bucket, attempt);
+        return conflict;
+      },
+      () => conflicted(guard),
+    );
+  }
+
+  /** DELETE with a version id. */
+  async #removeRequested({ authorisation, guard }: RequestedRemoval): Promise<Removed> {
+    const { bucket, key, versionId } = authorisation;
+    const find = (chain: VersionChain): Promise<Found | undefined> => chain.find(versionId!);
+    return this.#commits.inTurn(bucket, key, () => this.#removeFound(bucket, key, find, { authorisation, guard }));
+  }
+
+  async #takeBack({ bucket, key, instance }: TakenBack): Promise<Removed> {
+    return this.#removeFound(bucket, key, (chain) => chain.findInstance(instance));
+  }
+
+  /** @param by.authorisation undefined: the process takes back what it has just committed */
+  async #removeFound(
+    bucket: Bucket,
+    key: string,
+    find: (chain: VersionChain) => Promise<Found | undefined>,
+    { authorisation, guard }: { authorisation?: ObjectAuthorisation; guard?: Guard | undefined } = {},
+  ): Promise<Removed> {
+    const { buckets } = this.#commits;
+    const chain = this.#commits.chain(bucket.id, key);
+    let lost: Version | undefined;
+    return optimistically(
+      async (attempt) => {
+        const found = await find(chain);
+        if (found === undefined && lost !== undefined) return { version: lost };
+        if (authorisation) bucket = await (found ? buckets.readyFor(bucket) : buckets.standing(bucket));
+        const caller = await authorisation?.confirmVersion(bucket, found?.version).catch((error: unknown) => {
+          throw lost === undefined ? error : new OutcomeUnknown(error);
+        });
+        if (found === undefined) return {};
+        guard?.(live(found.version));
+        const commit = await chain.remove(found.currentVersion, found.version);
+        if (commit) {
+          const outcome = await (caller === undefined
+            ? this.#commits.writeAnyway(commit.changes)
+            : this.#commits.write(bucket, commit.changes, { caller }));
+          if (outcome === 'written') return { version: found.version, currentVersion: commit.currentVersion };
+          if (outcome === 'unknown') lost = found.version;
+        }
+        bucket = await this.#commits.again(bucket, attempt);
+        return conflict;
+      },
+      () => conflicted(guard),
+    );
+  }
+
+  async #expire({ authorisation, seen }: LifecycleRemoval): Promise<Removed> {
+    const guard: Guard = (current) => {
+      if (current?.token !== seen.token) throw new SeenNoMore();
+    };
+    return this.#delete({ by: 'request', authorisation, owner: authorisation.bucket.project, guard });
+  }
+
+  async #removeAsSeen({ authorisation, seen, version }: LifecycleRemoval & { expires: 'version' }): Promise<Removed> {
+    const commit = await this.#commits.chain(authorisation.bucket.id, authorisation.key).remove(seen, version);
+    if (commit === undefined) throw new SeenNoMore();
+    const outcome = await this.#commits.writeAnyway(commit.changes);
+    if (outcome === 'unknown') throw new OutcomeUnknown();
+    if (outcome === 'conflict') throw new SeenNoMore();
+    return { version, currentVersion: commit.currentVersion };
+  }
+
+  async #purge({ bucketId, key }: PurgedKey): Promise<Removed> {
+    const chain = this.#commits.chain(bucketId, key);
+    let currentVersion = await chain.currentVersion();
+    // A damaged chain has no commit. Its key stays for a scrub to find, and does not keep others from being removed.
+    for (let futile = 0; currentVersion !== undefined && futile < maxReads;) {
+      const commit = await chain.remove(currentVersion, currentVersion);
+      if (commit) await this.#commits.writeAnyway(commit.changes);
+      else futile += 1;
+      currentVersion = await chain.currentVersion();
+    }
+    return { currentVersion };
+  }
+}
+
+/** Refuses what would be gone for good and belongs to another project than the bucket. */
+function sparingForeign(guard: Guard | undefined): Guard {
+  return (current) => {
+    if (current?.foreign && !current.named) throw new S3Error('AccessDenied');
+    guard?.(current);
+  };
+}
+
+function absentOr(of: readonly Expectation[]): Expectation {
+  return { is: 'any', of: [{ is: 'absent' }, { is: 'all', of }] };
+}
+
+/** An object of an unversioned bucket that belongs to the bucket's own project. */
+const own: readonly Expectation[] = [...unversioned, { is: 'missing', attribute: 'f' }];
+
+const unplacedMarker: Omit<Unplaced, 'owner'> = { ...deleteMarker, tagCount: 0 };

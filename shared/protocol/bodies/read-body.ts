@@ -1,0 +1,32 @@
+import { S3Error } from '../../errors/s3-error.ts';
+import type { Fields } from '../../http/message.ts';
+import { EventLoopBudget } from '../../ports/event-loop.ts';
+import type { BodyMode, Settings } from '../operation.ts';
+import { checkLengthIsGiven } from './announced-body.ts';
+import { readWhole } from './document.ts';
+import type { Payload } from './payload.ts';
+
+/** Returns a function that calls `begin` the first time, and returns the same promise every time. */
+export function once<Value>(begin: () => Promise<Value>): () => Promise<Value> {
+  let begun: Promise<Value> | undefined;
+  return () => (begun ??= begin());
+}
+
+/** The most bytes of a body that has no meaning. It is read because its signature and length are verified. */
+const meaninglessBytes = 1024 * 1024;
+
+/**
+ * Reads the body of a request as its operation wants it: the part of the operation's context that holds it.
+ * @throws S3Error MissingContentLength, and whatever is wrong with the body
+ */
+export async function readBody(mode: BodyMode, fields: Fields, payload: Payload, settings: Settings): Promise<object> {
+  if (mode === 'stream' || mode === 'form') return { payload };
+  if (mode === 'none') {
+    await readWhole(payload, meaninglessBytes);
+    return {};
+  }
+  if (mode.optional !== true) checkLengthIsGiven(fields);
+  if (mode.announced && !fields.has('content-length')) throw new S3Error('MissingContentLength');
+  const bytes = await readWhole(payload, settings.limits[mode.maximum]);
+  return { document: (await mode.read(bytes, settings, new EventLoopBudget())) as unknown };
+}

@@ -1,0 +1,190 @@
+import type { Caller } from '../access/identity.ts';
+import { S3Error } from '../errors/s3-error.ts';
+import type { ErrorCode } from '../errors/table.ts';
+import type { Target } from '../http/address.ts';
+import { formatHttpDate } from '../http/dates.ts';
+import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
+import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
+import type { Bucket } from '../metadata/buckets/bucket.ts';
+import { isExhausted } from '../ports/exhausted.ts';
+import { TableBusy } from '../ports/key-value-table.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import { WholeBytes } from '../ports/whole-bytes.ts';
+import { errorDocument } from '../xml/error.ts';
+import { errorPage } from '../xml/error-page.ts';
+import { responseCorsFields } from './console/cors.ts';
+import { actualCorsFields } from './cors.ts';
+import type { Answer, Services } from './operation.ts';
+import { RateExceeded } from './rate-limit.ts';
+
+/** The dependencies of {@link Responder}. */
+export interface ResponderDeps {
+  readonly services: Pick<Services, 'buckets' | 'clock'>;
+  readonly telemetry: Telemetry;
+  readonly consoleOrigins: ReadonlySet<string>;
+  readonly hostId: string;
+}
+
+/** What is known of a request so far, for its log line and its error body. */
+export interface RequestTrace {
+  readonly requestId: string;
+  readonly startedAt: number;
+  operation: string;
+  caller: Caller;
+  target: Target | undefined;
+  /** The bucket that the request is about, once it is known. */
+  bucket: Bucket | undefined;
+  code: ErrorCode | undefined;
+}
+
+/** Turns the outcome of a request into its response, and writes its log line when the response ends. */
+export class Responder {
+  readonly #deps: ResponderDeps;
+
+  constructor(deps: ResponderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Renders an error as a response. No other place does. */
+  refuse(error: unknown, trace: RequestTrace): Answer {
+    const known = this.#asS3Error(error, trace);
+    trace.code = known.code;
+    const ids = { requestId: trace.requestId, hostId: this.#deps.hostId };
+    return {
+      status: known.status,
+      fields: [...(known.code === 'SlowDown' ? [['retry-after', '1'] as const] : []), ...Object.entries(known.headers)],
+      ...(trace.target?.address.kind === 'website'
+        ? { html: errorPage(known, ids) }
+        : { xml: errorDocument(known, { ...resourceOf(trace.target), ...ids }) }),
+    };
+  }
+
+  #asS3Error(error: unknown, { requestId, operation }: RequestTrace): S3Error {
+    const { telemetry } = this.#deps;
+    if (error instanceof S3Error) {
+      if (error.status === 500 || error.status === 503) telemetry.problem(error.code, error, { requestId, operation });
+      return error;
+    }
+    // Too many requests of a client are no problem of the operator.
+    if (error instanceof RateExceeded) return new S3Error('SlowDown', { cause: error });
+    telemetry.problem('a request failed', error, { requestId, operation });
+    if (error instanceof TableBusy || isExhausted(error)) return new S3Error('SlowDown', { cause: error });
+    return new S3Error('InternalError', { cause: error });
+  }
+
+  /** Returns the response to an outcome, with the fields that every response has. */
+  async respond(request: RequestMessage, trace: RequestTrace, answer: Answer): Promise<ResponseMessage> {
+    const status = answer.status ?? 200;
+    const bodiless = request.method === 'HEAD' || status === 204 || status === 304;
+    const fields = this.#sendable(trace, [
+      ['x-amz-request-id', trace.requestId],
+      ['x-amz-id-2', this.#deps.hostId],
+      ['date', formatHttpDate(this.#deps.services.clock.now())],
+      ['server', 'Stillage'],
+      ...(answer.fields ?? []),
+      ...(await responseCorsFields(request, this.#deps.consoleOrigins, () => this.#corsFields(request, trace))),
+    ]);
+    const text = answer.xml ?? answer.html;
+    if (text !== undefined) {
+      fields.add('content-type', answer.xml === undefined ? 'text/html; charset=utf-8' : 'application/xml');
+      // HEAD states the length that GET would send.
+      if (bodiless && status >= 300) fields.add('content-length', String(Buffer.byteLength(text)));
+    }
+    const response = {
+      status,
+      fields,
+      ...(answer.xml !== undefined && status < 300 && { chunked: true }),
+    };
+    const body = bodiless ? undefined : (text ?? (answer.body instanceof WholeBytes ? answer.body.bytes : answer.body));
+    if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
+      this.#log(request, trace, status, body === undefined ? 0 : Buffer.byteLength(body));
+      return body === undefined ? response : { ...response, body };
+    }
+    return { ...response, body: this.#streamed(request, trace, status, body) };
+  }
+
+  /** Returns the fields that HTTP permits. Transports would reject the whole response for one that it does not: that is reported. */
+  #sendable({ requestId, operation }: RequestTrace, fields: Iterable<readonly [string, string]>): Fields {
+    const sendable = new Fields();
+    for (const [name, value] of fields) {
+      if (isFieldName(name) && isFieldValue(value)) sendable.add(name, value);
+      else {
+        const error = new Error(`the field ${JSON.stringify(name)} has a name or a value that HTTP does not permit`);
+        this.#deps.telemetry.problem('a field of the answer cannot be sent', error, { requestId, operation });
+      }
+    }
+    return sendable;
+  }
+
+  /** Returns what the bucket's CORS rules add to a response. Without them, the response is still valid. */
+  async #corsFields(request: RequestMessage, trace: RequestTrace): Promise<readonly (readonly [string, string])[]> {
+    const { buckets } = this.#deps.services;
+    const name = bucketNameOf(trace);
+    if (name === undefined) return [];
+    try {
+      return await actualCorsFields(request, () => buckets.find(name), buckets);
+    } catch (error) {
+      const { requestId, operation } = trace;
+      this.#deps.telemetry.problem('no CORS rules could be read', error, { requestId, operation });
+      return [];
+    }
+  }
+
+  /** Returns a body that is sent as it is read. The request is logged when it ends, or when the reader gives up. */
+  async *#streamed(
+    request: RequestMessage,
+    trace: RequestTrace,
+    status: number,
+    body: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
+    let sent = 0;
+    try {
+      for await (const chunk of body) {
+        sent += chunk.byteLength;
+        yield chunk;
+      }
+    } catch (error) {
+      const { requestId, operation } = trace;
+      trace.code = 'InternalError';
+      this.#deps.telemetry.problem('a response broke off', error, { requestId, operation });
+      throw error;
+    } finally {
+      this.#log(request, trace, status, sent);
+    }
+  }
+
+  #log(request: RequestMessage, trace: RequestTrace, status: number, bytesOut: number): void {
+    const { caller, code } = trace;
+    const bucket = bucketNameOf(trace);
+    const payer = trace.bucket?.project ?? (caller.kind === 'user' ? caller.project.id : undefined);
+    this.#deps.telemetry.request({
+      requestId: trace.requestId,
+      operation: trace.operation,
+      method: request.method,
+      status,
+      ...(code !== undefined && { code }),
+      ...(caller.kind === 'user' && { project: caller.project.email, user: caller.name }),
+      ...(bucket !== undefined && { bucket }),
+      ...(payer !== undefined && { payer }),
+      bytesIn: request.received?.() ?? 0,
+      bytesOut,
+      milliseconds: this.#deps.services.clock.now() - trace.startedAt,
+    });
+  }
+}
+
+/** Returns the name of the bucket that a request names, or turned out to be about. */
+function bucketNameOf({ bucket, target }: RequestTrace): string | undefined {
+  if (bucket) return bucket.name;
+  return target && 'bucket' in target.address ? target.address.bucket : undefined;
+}
+
+function resourceOf(target: Target | undefined): { resource?: string; bucket?: string; key?: string } {
+  if (target === undefined) return {};
+  const { address, rawPath } = target;
+  return {
+    resource: rawPath,
+    ...('bucket' in address && { bucket: address.bucket }),
+    ...('key' in address && { key: address.key }),
+  };
+}

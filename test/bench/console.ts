@@ -1,0 +1,149 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { inventedFolder } from '../console/support/invented-folder.ts';
+import { chromiumPath } from '../support/chromium.ts';
+import { sdk } from '../support/clients.ts';
+import { alice, startService } from '../support/server.ts';
+
+const rounds = 5;
+
+/** How long the console takes to show the buckets, and to answer input in a folder with many keys in view, in Chromium. */
+export async function benchConsole(keys: number): Promise<void> {
+  const executablePath = chromiumPath();
+  if (executablePath === undefined) throw new Error('There is no Chromium on the PATH.');
+  const port = await freePort();
+  const service = await startService({ args: ['--console-port', String(port)] });
+  const args = ['--headless', '--no-sandbox', '--disable-gpu'];
+  const browser = await chromium.launch({ executablePath, args, timeout: 60_000 });
+  const origin = `http://127.0.0.1:${port}`;
+  try {
+    const client = sdk(service);
+    for (let number = 0; number < 20; number++) {
+      await client.send(new CreateBucketCommand({ Bucket: `bench-${number}` }));
+    }
+    const loads: { form: number; list: number; again: number }[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const context = await browser.newContext();
+      loads.push(await load(context, origin));
+      await context.close();
+    }
+    for (const [name, part] of [
+      ['the sign-in form, nothing cached', 'form'],
+      ['the list of buckets after signing in', 'list'],
+      ['the list of buckets after a reload, signed in', 'again'],
+    ] as const) {
+      report(
+        name,
+        loads.map((each) => each[part]),
+      );
+    }
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    await inFolder(context, origin, service.url, keys);
+  } finally {
+    await browser.close();
+    await service.stop();
+  }
+}
+
+async function signIn(page: Page, keep: boolean): Promise<void> {
+  await page.getByLabel('Access key').fill(alice.accessKeyId);
+  await page.getByLabel('Secret key').fill(alice.secretAccessKey);
+  if (keep) await page.getByLabel('Keep me signed in').check();
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+async function load(context: BrowserContext, origin: string): Promise<{ form: number; list: number; again: number }> {
+  const page = await context.newPage();
+  const timed = async (act: () => Promise<unknown>, shown: () => Promise<unknown>): Promise<number> => {
+    const began = performance.now();
+    await act();
+    await shown();
+    return performance.now() - began;
+  };
+  const list = (): Promise<void> => page.getByRole('link', { name: 'bench-19', exact: true }).first().waitFor();
+  const form = await timed(
+    () => page.goto(origin),
+    () => page.getByLabel('Secret key').waitFor(),
+  );
+  const first = await timed(() => signIn(page, true), list);
+  const again = await timed(() => page.reload({ waitUntil: 'commit' }), list);
+  return { form, list: first, again };
+}
+
+/** Times from an input to the frame that shows its effect, as the browser measures them, in steps of 8 ms. */
+async function inFolder(context: BrowserContext, origin: string, endpoint: string, keys: number): Promise<void> {
+  const page = await context.newPage();
+  await page.goto(origin);
+  await signIn(page, false);
+  await page.getByRole('heading', { name: 'Buckets', level: 1 }).waitFor();
+  const { bucket } = await inventedFolder(page, { origin, service: { url: endpoint } }, keys);
+  await page.evaluate(`history.pushState(null, '', '/b/${bucket}/'); dispatchEvent(new PopStateEvent('popstate'))`);
+  await page.getByRole('button', { name: 'Size' }).click();
+  await page.getByText(`${keys.toLocaleString('en')} items`, { exact: true }).waitFor({ timeout: 300_000 });
+  // Events that took less than 16 ms are not reported at all.
+  await page.evaluate(`
+    globalThis.seen = [];
+    new PerformanceObserver((entries) => seen.push(...entries.getEntries().map(({ duration }) => duration)))
+      .observe({ type: 'event', durationThreshold: 16 });
+  `);
+  const durations = async (act: () => Promise<void>): Promise<number[]> => {
+    await page.evaluate('seen.length = 0');
+    await act();
+    await page.waitForTimeout(500);
+    return page.evaluate<number[]>('seen');
+  };
+  const many = async (count: number, act: (index: number) => Promise<unknown>): Promise<void> => {
+    for (let index = 0; index < count; index++) await act(index);
+  };
+  await page.getByRole('grid').focus();
+  const name = (what: string): string => `${what}, ${keys.toLocaleString('en')} keys`;
+  report(name('arrows'), await durations(() => many(40, () => page.keyboard.press('ArrowDown'))));
+  report(name('typing a name'), await durations(() => page.keyboard.type('key-00500', { delay: 30 })));
+  report(name('select with Shift and End'), await durations(() => many(3, () => page.keyboard.press('Shift+End'))));
+  report(name('select all'), await durations(() => many(3, () => page.keyboard.press('Control+a'))));
+  report(
+    name('clicks'),
+    await durations(() =>
+      many(20, (index) =>
+        page
+          .locator('.item')
+          .nth((index % 10) + 2)
+          .click(),
+      ),
+    ),
+  );
+  report(
+    name('typing a filter'),
+    await durations(() => page.getByLabel('Filter by beginning').pressSequentially('key-0')),
+  );
+  const frames = await page.evaluate<number[]>(`(async () => {
+    const list = document.querySelector('.virtual');
+    const gaps = [];
+    let last = performance.now();
+    for (let step = 0; step < 120; step++) {
+      list.scrollTop += step % 10 === 9 ? 20000 : 400;
+      const now = await new Promise(requestAnimationFrame);
+      gaps.push(now - last);
+      last = now;
+    }
+    return gaps;
+  })()`);
+  report(name('frames while scrolling'), frames);
+}
+
+function report(name: string, milliseconds: readonly number[]): void {
+  const sorted = [...milliseconds].sort((a, b) => a - b);
+  const at = (share: number): string =>
+    `${Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)}`.padStart(5);
+  const text = sorted.length === 0 ? 'all below 16 ms' : `median ${at(0.5)} ms, 95 % ${at(0.95)} ms, most ${at(1)} ms`;
+  console.log(`${name.padEnd(48)} ${text}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,188 @@
+import type { Page, Route } from 'playwright-core';
+import { sample } from './sample-data.ts';
+
+/** Something to look at: where it is, and what is done there first. */
+export interface View {
+  readonly name: string;
+  readonly path: string;
+  readonly act?: (page: Page) => Promise<void>;
+  /** True: before signing in. */
+  readonly isPublic?: true;
+}
+
+const button = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
+const tab = (name: string) => (page: Page) => page.getByRole('tab', { name, exact: true }).click();
+const frame = (page: Page) => page.frameLocator('.preview-frame');
+const main = `/b/${sample.main}/`;
+const settings = (section: string, bucket: string = sample.main): string => `/settings/${bucket}/${section}`;
+
+/** Every page of the console, with its dialogs and its empty, loading and failing states. */
+export const views: readonly View[] = [
+  { name: 'sign-in', path: '/', isPublic: true },
+  {
+    name: 'sign-in-refused',
+    path: '/',
+    isPublic: true,
+    act: async (page) => {
+      await page.getByLabel('Access key').fill('AKALICE');
+      await page.getByLabel('Secret key').fill('not the secret');
+      await button(page, 'Sign in');
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  { name: 'buckets', path: '/' },
+  { name: 'create-bucket', path: '/', act: (page) => button(page, 'Create bucket') },
+  {
+    name: 'delete-bucket',
+    path: '/',
+    act: async (page) => {
+      await page.getByRole('button', { name: `Actions for ${sample.main}`, exact: true }).click();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+      await page.getByLabel('Type the bucket').waitFor();
+    },
+  },
+  { name: 'objects', path: main },
+  { name: 'objects-empty', path: `/b/${sample.empty}/` },
+  { name: 'objects-missing', path: '/b/no-such-bucket/', act: (page) => page.getByRole('alert').waitFor() },
+  {
+    name: 'objects-loading',
+    path: '/',
+    act: async (page) => {
+      await page.route(/list-type=2/, () => undefined);
+      await page.getByRole('link', { name: sample.main }).last().click();
+      await page.locator('.path-bar').waitFor();
+    },
+  },
+  {
+    name: 'objects-selected',
+    path: main,
+    act: async (page) => {
+      await page.getByRole('grid').focus();
+      await page.keyboard.press('Control+a');
+    },
+  },
+  {
+    name: 'object-menu',
+    path: main,
+    act: (page) => page.getByText('sailing-ship.jpg').click({ button: 'right' }),
+  },
+  {
+    name: 'preview-image',
+    path: `${main}?o=sailing-ship.jpg`,
+    act: (page) => frame(page).locator('img').waitFor(),
+  },
+  {
+    name: 'preview-pdf',
+    path: `${main}?o=loan-agreement.pdf`,
+    act: (page) => frame(page).locator('canvas').first().waitFor(),
+  },
+  {
+    name: 'preview-table',
+    path: `${main}?o=inventory.csv`,
+    act: (page) => frame(page).getByText('Sextant').waitFor(),
+  },
+  { name: 'properties', path: `${main}?o=sailing-ship.jpg`, act: tab('Properties') },
+  { name: 'versions', path: `${main}?o=opening-hours.txt`, act: tab('Versions') },
+  { name: 'access', path: `${main}?o=sailing-ship.jpg`, act: tab('Access') },
+  {
+    name: 'links',
+    path: `${main}?o=sailing-ship.jpg`,
+    act: async (page) => {
+      await tab('Links')(page);
+      await button(page, 'Make a link');
+      await page.getByText('Copy it now').waitFor();
+    },
+  },
+  {
+    name: 'folder-links',
+    path: main,
+    act: async (page) => {
+      await page.getByText('photographs').click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Public link' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'rename',
+    path: main,
+    act: async (page) => {
+      await page.getByText('exhibitions').click({ button: 'right' });
+      await page.getByRole('menuitem', { name: 'Rename' }).click();
+    },
+  },
+  { name: 'settings-overview', path: settings('overview') },
+  {
+    name: 'settings-monitoring',
+    path: settings('monitoring'),
+    act: async (page) => {
+      await page.locator('.chart-line').first().waitFor();
+      const chart = await page.locator('.chart').first().boundingBox();
+      if (chart !== null) await page.mouse.move(chart.x + chart.width * 0.6, chart.y + 60);
+    },
+  },
+  { name: 'settings-monitoring-empty', path: settings('monitoring', sample.empty) },
+  { name: 'settings-alarms', path: settings('alarms') },
+  {
+    name: 'settings-alarm',
+    path: settings('alarms'),
+    act: (page) => button(page, 'Add alarm'),
+  },
+  { name: 'settings-access', path: settings('access') },
+  { name: 'settings-lifecycle', path: settings('lifecycle') },
+  { name: 'settings-website', path: settings('website', sample.site) },
+  {
+    name: 'settings-redirect',
+    path: settings('website', sample.site),
+    act: (page) => button(page, 'Add redirect rule'),
+  },
+  { name: 'settings-cors', path: settings('cors', sample.site) },
+  { name: 'settings-cors-rule', path: settings('cors', sample.site), act: (page) => button(page, 'Add rule') },
+  { name: 'transfers-empty', path: '/transfers' },
+  {
+    name: 'transfers',
+    path: main,
+    act: async (page) => {
+      await page.route(/partNumber=2/, () => undefined);
+      const buffer = Buffer.alloc(24 * 1024 ** 2);
+      await page.setInputFiles('#upload-files', { name: 'guided-tour.mp4', mimeType: 'video/mp4', buffer });
+      await page.setInputFiles('#upload-files', {
+        name: 'poster.txt',
+        mimeType: 'text/plain',
+        buffer: Buffer.from('x'),
+      });
+      await page.getByRole('link', { name: /Transfers/ }).click();
+      await page.getByText('16 MB of 24 MB').waitFor();
+    },
+  },
+  { name: 'activity', path: main, act: (page) => page.getByRole('link', { name: 'Activity' }).click() },
+  { name: 'profile', path: '/profile' },
+  { name: 'shortcuts', path: '/', act: (page) => page.keyboard.press('?') },
+  { name: 'not-found', path: '/nowhere' },
+];
+
+/** Answers requests for the history of a bucket: a new service has none to show. All else is the service's own. */
+export async function inventHistory(page: Page, origin: string): Promise<void> {
+  await page.route(new RegExp(`/${sample.main}\\?.*metric-data`), (route: Route) => {
+    const url = new URL(route.request().url());
+    const [start, end] = ['start', 'end'].map((name) => Date.parse(url.searchParams.get(name) ?? '')) as [
+      number,
+      number,
+    ];
+    const period = Number(url.searchParams.get('period')) * 1_000;
+    const isBytes = url.searchParams.get('metric') === 'BucketSizeBytes';
+    const first = Math.ceil(start / period) * period;
+    const count = Math.floor((end - first) / period);
+    const value = (index: number): number => {
+      const grown = index / count + Math.sin(index / 9) / 12 + (index > count * 0.7 ? 0.4 : 0);
+      return isBytes ? Math.round((2.1 + grown) * 1024 ** 3) : Math.round(1_180 + grown * 420);
+    };
+    const point = (at: number, amount: number): string =>
+      `<Timestamp>${new Date(at).toISOString()}</Timestamp><Value>${amount}</Value>`;
+    const points = Array.from({ length: count }, (_, index) => point(first + index * period, value(index)));
+    const body =
+      `<MetricData><Current>${point(end, value(count - 1))}</Current>` +
+      `${points.map((each) => `<Datapoint>${each}</Datapoint>`).join('')}</MetricData>`;
+    const headers = { 'access-control-allow-origin': origin, 'access-control-expose-headers': '*' };
+    return route.fulfill({ status: 200, headers, contentType: 'application/xml', body });
+  });
+}
