@@ -12,10 +12,10 @@ import { MemoryTable } from '../../../support/memory-table.ts';
 
 export const day = 24 * 60 * 60 * 1000;
 
-/** A clock that stands still but for those who wait. */
+/** A clock that stands still but for those who wait: for whole milliseconds, as `Date.now()` has no others. */
 class WaitedClock extends SetClock {
   override async sleep(milliseconds = 0): Promise<void> {
-    this.time += milliseconds;
+    this.time += Math.ceil(milliseconds);
     await new Promise(setImmediate);
   }
 }
