@@ -23,11 +23,13 @@ const config: KnipConfig = {
     'test/bench/*.ts',
     // Started as processes.
     'test/{clients/aws4fetch-session.ts,cloud/function-host.mjs}',
-    'test/support/{durable-writes.ts,full-disk.ts,program-host.mjs}',
+    'test/support/{durable-writes.ts,embedded-session.ts,full-disk.ts,program-host.mjs}',
   ],
   project: ['{bin,console,functions,infra,shared}/**/*.{ts,tsx,mjs,cjs}!', 'test/**/*.{ts,mjs}', '*.{ts,js}'],
+  // Declared as far as it is used, and installed by its test: functions/runtime/package/testcontainers-api.d.ts.
+  ignoreDependencies: ['testcontainers'],
   // Programs of others that tests run where they are installed.
-  ignoreBinaries: ['docker-registry', 'moto_server', 's3fs'],
+  ignoreBinaries: ['docker-registry', 'moto_server', 'prometheus', 's3fs'],
 };
 
 export default config;

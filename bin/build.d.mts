@@ -1,7 +1,7 @@
 /** The programs by their names, and what each is bundled from. */
 export const programs: Readonly<Record<string, { readonly source: string; readonly external: readonly string[] }>>;
 
-/** What programs import, by the name after `stillage/`. */
+/** The modules that programs import, by the name after `stillage/`. */
 export const modules: readonly string[];
 
 /** Bundles programs of bin/ into dist/. */

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from '../console/build.mjs';
+import { writeLicences } from './licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -40,7 +41,7 @@ export async function build(...names) {
 }
 
 /** The entry points of the package, by the name after `stillage/`. */
-export const modules = ['index', 'jest', 'jest-teardown', 's3rver', 'vitest'];
+export const modules = ['index', 'jest', 'jest-teardown', 's3rver', 'testcontainers', 'vitest'];
 
 function moduleSource(name) {
   return `functions/runtime/package/${name}.ts`;
@@ -60,7 +61,7 @@ export async function buildPackage() {
     platform: 'node',
     target: 'node20',
     mainFields: ['module', 'main'],
-    external: ['lmdb', '@aws-sdk/*'],
+    external: ['lmdb', '@aws-sdk/*', 'testcontainers'],
     logLevel: 'warning',
   };
   const entryPoints = modules.map((name) => ({ in: moduleSource(name), out: name }));
@@ -77,6 +78,7 @@ export async function buildPackage() {
     bundle({ ...common, entryPoints, format: 'cjs', outExtension: { '.js': '.cjs' }, plugins: [onlyOneService] }),
   ]);
   await declareTypes();
+  await writeLicences([programs.stillage.source, ...modules.map(moduleSource)], common.external);
 }
 
 /** Makes the kits require the service instead of bundling it again, as esbuild cannot split CommonJS. */
@@ -92,7 +94,7 @@ async function declareTypes() {
   const { options } = typescript.convertCompilerOptionsFromJson(config.compilerOptions, root);
   const left = modules.map(moduleSource);
   const program = typescript.createProgram({
-    rootNames: left.map((source) => join(root, source)),
+    rootNames: [...left, moduleSource('testcontainers-api.d')].map((source) => join(root, source)),
     options: { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true },
   });
   const done = new Set();

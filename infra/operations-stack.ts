@@ -138,7 +138,7 @@ function rows({ stage, tableName, schedule, byteLane }: WatchedDeployment): Grap
         'Background: time, ms',
         every.map(([label, one]) => one.metricDuration({ period: five, label })),
       ),
-      graph('Bill of requests: behind, s', [billLag(stage)]),
+      graph('Billing lag, s', [billLag(stage)]),
     ],
     ...(byteLane
       ? [

@@ -7,7 +7,7 @@ import {
 } from '../../shared/metadata/lifecycle/lifecycle-document.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { lifecycleConfiguration, readLifecycleConfiguration } from '../../shared/xml/lifecycle.ts';
+import { lifecycleConfiguration, lifecycleParsing } from '../../shared/xml/lifecycle.ts';
 import { parseXml } from '../../shared/xml/reader.ts';
 
 /** Without effect, as there is one storage class only, but Terraform waits until it reads what it wrote. */
@@ -38,11 +38,13 @@ export const getBucketLifecycleConfiguration = defineOperation({
 const configuration: DocumentBody<readonly LifecycleRule[]> = {
   maximum: 'documentBytes',
   read: async (bytes, { limits }, budget) =>
-    readLifecycleConfiguration(await parseXml(bytes, budget), {
-      maximumRules: limits.lifecycleRules,
-      tags: tagLimits(limits, 'tagsPerObject'),
-      parseTime: parseIsoDate,
-    }),
+    budget.run(
+      lifecycleParsing(await parseXml(bytes, budget), {
+        maximumRules: limits.lifecycleRules,
+        tags: tagLimits(limits, 'tagsPerObject'),
+        parseTime: parseIsoDate,
+      }),
+    ),
 };
 
 /** Replaces all rules: https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketLifecycleConfiguration.html */

@@ -1,3 +1,4 @@
+import { isReservedPath, reservedRoute } from '../../shared/http/reserved-paths.ts';
 import { keptHeaders } from '../../shared/protocol/kept-headers.ts';
 import type { CompiledRoutes, CompiledRow } from './compiled-routes.ts';
 
@@ -96,7 +97,7 @@ function levelOf(routes: CompiledRoutes, request: ViewerRequest): string {
   const name = (host ? host.value : '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
   if (isBelow(name, routes.websiteDomain)) return 'website';
   const path = request.uri;
-  if (/^\/_(?:stillage|public)(?:\/|$)/.test(path)) return 'internal';
+  if (isReservedPath(path)) return 'internal';
   if (isBelow(name, routes.domain)) return path === '/' ? 'bucket' : 'object';
   if (path === '/') return 'service';
   const slash = path.indexOf('/', 1);
@@ -114,7 +115,7 @@ function resourceOf(
   request: ViewerRequest,
   parameters: readonly Parameter[],
 ): string | undefined {
-  if (on === 'internal') return request.uri.startsWith('/_public/') ? '/_public/*' : request.uri;
+  if (on === 'internal') return reservedRoute(request.uri);
   if (on === 'website' || request.method === 'OPTIONS') return '';
   const found = parameters.map((parameter) => parameter[0]).filter((name) => own(routes.subresources, name));
   return found.every((name) => name === found[0]) ? found[0] || '' : undefined;

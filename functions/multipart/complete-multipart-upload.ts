@@ -126,7 +126,7 @@ async function complete(
     partCount: parts.length,
     checksum: await combinedChecksum(parts, upload.checksum, budget),
   };
-  checkExpectedChecksum(expectedChecksum, assembled.checksum);
+  checkExpectedChecksum(expectedChecksum, assembled.checksum, parts.length);
 
   const manifest = await contents.manifests.create(
     parts.map(({ number, blob = '', size, checksum }) => ({ number, blob, size, checksum: checksum?.value })),

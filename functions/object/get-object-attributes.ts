@@ -46,9 +46,9 @@ export const getObjectAttributes = defineOperation({
   },
 
   render: ({ version, parts }, { asked, maxParts, marker }, { settings }) => {
-    const behind = parts.filter(({ number }) => number > marker);
-    const page = behind.slice(0, maxParts);
-    const isTruncated = behind.length > page.length && maxParts > 0;
+    const remaining = parts.filter(({ number }) => number > marker);
+    const page = remaining.slice(0, maxParts);
+    const isTruncated = remaining.length > page.length && maxParts > 0;
     return {
       fields: [
         ['last-modified', formatHttpDate(version.lastModified)],

@@ -77,16 +77,16 @@ export class PatternSet {
       }
       steps += this.#prepared[place] ? 1 : 4 * pattern.length;
       const { first, last, between, stretches } = (this.#prepared[place] ??= prepare(pattern));
-      const behind = pattern.length - last - 1;
-      const end = text.length - behind;
+      const suffixLength = pattern.length - last - 1;
+      const end = text.length - suffixLength;
       if (first < 0 ? pattern.length !== text.length : first + between > end) continue;
       const beginning = first < 0 ? pattern.length : first;
       const equal = equalUpTo(pattern, 0, beginning, text, 0);
       steps += equal;
       if (equal < beginning) continue;
-      const equalBehind = first < 0 ? behind : equalUpTo(pattern, last + 1, pattern.length, text, end);
-      steps += equalBehind;
-      if (equalBehind < behind) continue;
+      const equalSuffix = first < 0 ? suffixLength : equalUpTo(pattern, last + 1, pattern.length, text, end);
+      steps += equalSuffix;
+      if (equalSuffix < suffixLength) continue;
       if (between === 0) matching.add(place);
       else if (stretches === undefined) open.add(place);
       else {

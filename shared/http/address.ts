@@ -1,5 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
 import { Query } from './query.ts';
+import { isReservedPath } from './reserved-paths.ts';
 
 /** The resource that a request addresses. Determined by the Host header and the path alone, never by the method. */
 export type Address =
@@ -29,8 +30,6 @@ export interface Target {
   readonly virtualHost: boolean;
 }
 
-const reservedSegments = /^\/_(?:stillage|public)(?:\/|$)/;
-
 /**
  * Parses the raw target and the Host header. Decodes percent escapes once and keeps `+` as a plus sign. Never
  * normalises the path: `//`, `.` and `..` are part of the key.
@@ -57,7 +56,7 @@ export function resolveTarget(rawTarget: string, host: string | undefined, names
     return { address, rawPath, query: Query.empty, virtualHost: true };
   }
   const query = Query.parse(rawQuery);
-  if (reservedSegments.test(rawPath)) {
+  if (isReservedPath(rawPath)) {
     return { address: { kind: 'internal', path: rawPath }, rawPath, query, virtualHost: false };
   }
   const virtualBucket = subdomain(hostName, names.domain);

@@ -1,6 +1,6 @@
 /**
- * Serialises actions of one process per name, first come, first served. It is no protection against other processes and
- * correctness does not depend on it: it only spares conflicting writers their retries.
+ * Serialises actions of one process per name, first come, first served. Does not protect against other processes, and
+ * correctness does not depend on it: it only saves retries after conflicts.
  */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();

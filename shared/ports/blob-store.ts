@@ -28,6 +28,8 @@ export interface BlobDescription {
 /** A blob with its owner, which is undefined if writing the blob was never finished. */
 export interface OwnedBlob extends BlobDescription {
   readonly owner: BlobOwner | undefined;
+  /** Set for a blob whose bytes `read` cannot verify, as an earlier version wrote it without checksums. */
+  readonly isUnverified?: true;
 }
 
 export interface BlobStore {
@@ -41,8 +43,8 @@ export interface BlobStore {
 
   /**
    * Opens a blob, or a range of it. Resolves once the blob is known to exist with this size; otherwise rejects with
-   * {@link BlobMissing} or {@link BlobDamaged}. Iterating yields exactly the requested bytes, or throws. Callers that
-   * stop early must call `return()` on the iterator (as `for await` does) to free the file or socket.
+   * {@link BlobMissing} or {@link BlobSizeDiffers}. Iterating yields exactly the requested bytes, or throws, and yields
+   * no byte that the store knows to differ from what was written: {@link BlobDamaged}. Callers that stop early must call `return()` on the iterator (as `for await` does) to free the file or socket.
    * @param size of the whole blob in bytes, as recorded by the item that refers to it
    * @param range within the blob
    */
@@ -69,12 +71,21 @@ export interface BlobStore {
   check(): Promise<{ readonly writable: boolean }>;
 }
 
-/** The size of a blob is not the one recorded. */
+/** A blob is not what was written: its size is not the one recorded, or its bytes do not match their checksums. */
 export class BlobDamaged extends Error {
+  /** @param damage the predicate of a sentence about the blob, such as `has lost its checksums` */
+  constructor(ref: BlobRef, damage: string, options?: ErrorOptions) {
+    super(`blob ${ref} ${damage}`, options);
+    this.name = 'BlobDamaged';
+  }
+}
+
+/** The size of a blob is not the one recorded. */
+export class BlobSizeDiffers extends BlobDamaged {
   /** @param stored the actual size in bytes, or undefined if unknown */
   constructor(ref: BlobRef, size: number, stored: number | undefined, options?: ErrorOptions) {
-    super(`blob ${ref} has ${stored ?? 'a different number of'} bytes instead of ${size}`, options);
-    this.name = 'BlobDamaged';
+    super(ref, `has ${stored ?? 'a different number of'} bytes instead of ${size}`, options);
+    this.name = 'BlobSizeDiffers';
   }
 }
 

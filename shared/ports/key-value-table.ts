@@ -111,6 +111,8 @@ export interface QueryPage {
 export interface ScanOptions {
   /** Returns only items whose partition key has one of these prefixes. Default: all items. */
   readonly prefixes?: readonly string[];
+  /** Called with each item that cannot be decoded, instead of throwing. */
+  readonly onDamaged?: (error: ItemDamaged) => void | Promise<void>;
 }
 
 /** A change of an item in the change feed. */
@@ -169,6 +171,25 @@ export class TableBusy extends Error {
   constructor(options?: ErrorOptions) {
     super('the table is too busy to answer', options);
     this.name = 'TableBusy';
+  }
+}
+
+/** An item cannot be decoded: it is not what was written. */
+export class ItemDamaged extends Error {
+  readonly damage: string;
+  readonly key: ItemKey | undefined;
+
+  /** @param damage a clause about the item */
+  constructor(damage: string, key?: ItemKey) {
+    super(`the item${key ? ` ${key.pk} ${key.sk}` : ''} of the table is damaged: ${damage}`);
+    this.name = 'ItemDamaged';
+    this.damage = damage;
+    this.key = key;
+  }
+
+  /** Returns the same error about the item of this key. */
+  of(key: ItemKey): ItemDamaged {
+    return new ItemDamaged(this.damage, key);
   }
 }
 

@@ -31,9 +31,9 @@ export interface PipelineDeps {
   readonly telemetry: Telemetry;
   readonly hostNames: HostNames;
   readonly signing: SigningSettings;
-  /** Counts requests, if not for this process alone. */
+  /** Counts requests. Default: a counter for this process alone. */
   readonly rates?: Rates;
-  /** Origins of the console, which may call every operation from a browser whatever the rules of buckets. */
+  /** Origins of the console, which may call every operation from a browser regardless of buckets' CORS rules. */
   readonly consoleOrigins: ReadonlySet<string>;
   /** Returns a new id for a request: `x-amz-request-id`. */
   readonly requestId: () => string;
@@ -41,7 +41,7 @@ export interface PipelineDeps {
   readonly hostId: string;
 }
 
-/** The steps of every request of every transport, in this order. Errors are caught here only. */
+/** Handles every request of every transport in the same steps. Errors are caught here only. */
 export class Pipeline {
   readonly #deps: PipelineDeps;
   readonly #authentication: AuthenticationDeps;
@@ -107,7 +107,7 @@ export class Pipeline {
     const name = (trace.operation = findRoute(address, method, query, fields));
     const operation = this.#deps.operations.get(name);
 
-    // Authenticate the body: from here on, what is read of it is verified
+    // Authenticate the body: from here on, all bytes that are read of it are verified
     const wants = {
       digestBody: operation?.body === 'stream',
       checksumsDescribe: operation?.checksumsDescribe ?? 'body',
@@ -176,7 +176,7 @@ export class Pipeline {
       trace.bucket = found;
       return this.#countAnonymous(caller, found);
     };
-    // Named one by one, which takes 0.05 µs; a spread takes 20 µs, Object.assign 1.5 µs.
+    // Listing the properties takes 0.05 µs; a spread takes 20 µs, Object.assign 1.5 µs.
     const context: Context<'internal', 'none'> = {
       buckets,
       objects: services.objects,
@@ -203,12 +203,12 @@ export class Pipeline {
     return operation.render(output, input, head);
   }
 
-  /** Counts a signed request, unless it is about the deployment itself, such as its health. @throws RateExceeded */
+  /** Counts a signed request, unless it addresses a reserved path. @throws RateExceeded */
   async #countSigned({ caller, request }: Authenticated): Promise<void> {
     if (caller.kind === 'user' && request.address.kind !== 'internal') await this.#rates.admit(caller.project.id);
   }
 
-  /** Counts an anonymous request, apart from the signed ones, so that strangers cannot use up the owner's rate. @throws RateExceeded */
+  /** Counts an anonymous request separately from signed ones, so that strangers cannot use up the owner's rate. @throws RateExceeded */
   async #countAnonymous(caller: Caller, bucket: Bucket | undefined): Promise<void> {
     if (caller.kind === 'anonymous' && bucket) await this.#rates.admit(`anonymous/${bucket.project}`);
   }

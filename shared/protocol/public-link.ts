@@ -1,19 +1,17 @@
 import { attachment, baseName, fileNameOf } from '../http/content-disposition.ts';
+import { publicLinkPath } from '../http/reserved-paths.ts';
 import type { RequestHead } from './operation.ts';
 
 type Field = readonly [name: string, value: string];
 
-/** The path of public links on the deployment. */
-const publicPath = '/_public/';
-
 /** Returns the URL of a link, whose last segment is the secret. @param base without a trailing slash */
 export function publicLinkUrl(base: string, token: string): string {
-  return `${base}${publicPath}${token}`;
+  return `${base}${publicLinkPath}${token}`;
 }
 
 /** Returns the token in the path of a request, without checking it. */
 export function tokenOf(path: string): string {
-  return path.slice(publicPath.length);
+  return path.slice(publicLinkPath.length);
 }
 
 /** Returns the URL of the deployment: as configured, otherwise from the request's host without the bucket's label. */

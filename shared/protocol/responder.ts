@@ -25,7 +25,7 @@ export interface ResponderDeps {
   readonly hostId: string;
 }
 
-/** What is known of a request so far, for its log line and its error body. */
+/** The facts known about a request, for its log line and its error body. */
 export interface RequestTrace {
   readonly requestId: string;
   readonly startedAt: number;
@@ -65,7 +65,7 @@ export class Responder {
       if (error.status === 500 || error.status === 503) telemetry.problem(error.code, error, { requestId, operation });
       return error;
     }
-    // Too many requests of a client are no problem of the operator.
+    // A client's exceeded rate is not the operator's problem.
     if (error instanceof RateExceeded) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });
     if (error instanceof TableBusy || isExhausted(error)) return new S3Error('SlowDown', { cause: error });

@@ -2,6 +2,7 @@ import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import type { Address } from '../http/address.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
+import { reservedRoute } from '../http/reserved-paths.ts';
 
 /** The three levels of S3 requests and Stillage's own: websites, and resources under a reserved path. */
 export type Level = 'service' | 'bucket' | 'object' | 'website' | 'internal';
@@ -290,12 +291,8 @@ export function subresource(query: Query): string | undefined {
  * request.
  */
 function resourceOf(address: Address, method: string, query: Query): string | undefined {
-  if (address.kind === 'internal') return reservedPath(address.path);
+  if (address.kind === 'internal') return reservedRoute(address.path);
   return address.kind === 'website' || method === 'OPTIONS' ? undefined : subresource(query);
-}
-
-function reservedPath(path: string): string {
-  return path.startsWith('/_public/') ? '/_public/*' : path;
 }
 
 function place(on: Level, method: string, resource: string | undefined): string {

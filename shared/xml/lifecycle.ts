@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import type { LifecycleExpiration, LifecycleRule, LifecycleScope } from '../metadata/lifecycle/lifecycle-document.ts';
 import { day } from '../ports/durations.ts';
+import { atOnce } from '../ports/event-loop.ts';
 import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { checkTags, readTag, type TagLimits } from './tagging.ts';
 import { document, timestamp, type XmlElements } from './writer.ts';
@@ -21,19 +22,36 @@ export interface LifecycleReading {
   parseTime(this: void, text: string): number | undefined;
 }
 
+/** The steps of reading a rule and of giving it an id: microseconds, as an event-loop budget counts them. */
+const stepsPerRule = 16;
+const stepsPerId = 8;
+
+/** Reads a small `<LifecycleConfiguration>` in one go: see {@link lifecycleParsing}. */
+export function readLifecycleConfiguration(body: XmlSource, reading: LifecycleReading): readonly LifecycleRule[] {
+  return atOnce(lifecycleParsing(body, reading));
+}
+
 /**
- * Reads `<LifecycleConfiguration>`. Rules without an id get one.
+ * Reads `<LifecycleConfiguration>`, yielding the steps taken. Rules without an id get one.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html
  *
  * @throws S3Error MalformedXML, InvalidArgument, InvalidRequest, InvalidTag, NotImplemented (transitions)
  */
-export function readLifecycleConfiguration(body: XmlSource, reading: LifecycleReading): readonly LifecycleRule[] {
+export function* lifecycleParsing(
+  body: XmlSource,
+  reading: LifecycleReading,
+): Generator<number, readonly LifecycleRule[], void> {
   const root = readDocument(body, 'LifecycleConfiguration').onlyChildren('Rule');
   const elements = root.many('Rule');
   if (elements.length === 0) throw root.fault('there must be a Rule');
   const { maximumRules } = reading;
   if (elements.length > maximumRules) throw root.fault(`there may be at most ${maximumRules} rules`);
-  return withIds(elements.map((element) => readRule(element, reading)));
+  const rules: UnnamedRule[] = [];
+  for (const element of elements) {
+    rules.push(readRule(element, reading));
+    yield stepsPerRule;
+  }
+  return yield* withIds(rules);
 }
 
 /** A rule whose id may still be missing. */
@@ -182,7 +200,7 @@ function refuseContradictions({ scope, expiration, abortDays }: UnnamedRule): vo
 }
 
 /** Assigns ids to rules without one. Deterministic, so that a configuration sent twice stays the same. */
-function withIds(rules: readonly UnnamedRule[]): readonly LifecycleRule[] {
+function* withIds(rules: readonly UnnamedRule[]): Generator<number, readonly LifecycleRule[], void> {
   const taken = new Set<string>();
   for (const { id } of rules) {
     if (!id) continue;
@@ -193,8 +211,7 @@ function withIds(rules: readonly UnnamedRule[]): readonly LifecycleRule[] {
   }
   /** The number of ids tried for rules with the same content. */
   const attempts = new Map<string, number>();
-  return rules.map((rule) => {
-    if (rule.id) return { ...rule, id: rule.id };
+  const newId = (rule: UnnamedRule): string => {
     const said = JSON.stringify(rule);
     for (let attempt = attempts.get(said) ?? 0; ; attempt += 1) {
       attempts.set(said, attempt + 1);
@@ -203,9 +220,15 @@ function withIds(rules: readonly UnnamedRule[]): readonly LifecycleRule[] {
         .digest('base64url');
       if (taken.has(id)) continue;
       taken.add(id);
-      return { ...rule, id };
+      return id;
     }
-  });
+  };
+  const named: LifecycleRule[] = [];
+  for (const rule of rules) {
+    named.push({ ...rule, id: rule.id ? rule.id : newId(rule) });
+    yield stepsPerId;
+  }
+  return named;
 }
 
 /** Returns the response body of GetBucketLifecycleConfiguration. */

@@ -224,6 +224,18 @@ describe('the checksum of an object in parts', () => {
     },
   );
 
+  it('may be said with the number of its parts, which must be right then', async () => {
+    const bucket = await service.bucket();
+    const upload = await TestUpload.begin(service.client, bucket, 'key', { ChecksumAlgorithm: 'SHA256' });
+    const parts = [await upload.part(1, 'content', { ChecksumAlgorithm: 'SHA256' })];
+    const ofPart = createHash('sha256').update('content').digest();
+    const ofParts = createHash('sha256').update(ofPart).digest('base64');
+    await expect(upload.complete(parts, { ChecksumSHA256: `${ofParts}-2` })).rejects.toEqual(s3Error('BadDigest', 400));
+    expect(await upload.complete(parts, { ChecksumSHA256: `${ofParts}-1` })).toMatchObject({
+      ChecksumSHA256: `${ofParts}-1`,
+    });
+  });
+
   it('may be said when completing, and must be right then', async () => {
     const bucket = await service.bucket();
     const asked = { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' } as const;

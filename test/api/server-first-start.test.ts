@@ -73,7 +73,7 @@ describe('the first start without declared accounts', () => {
     service = await startService({ data, accounts: false });
     expect(service.output.stderr).toContain(`Stillage is listening on ${service.url}\n`);
     expect(service.output.stderr).not.toContain(secret);
-    const shown = 'To see its keys: stillage key list main@local --data ';
+    const shown = 'To see its keys: npx stillage key list main@local --data ';
     await expect.poll(() => service.output.stderr).toContain(shown);
     const again = clientOf({ ...settings, AWS_ENDPOINT_URL: service.url });
     const { Body } = await again.send(new GetObjectCommand({ Bucket: 'first', Key: 'key' }));

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, DeleteObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
 import { blobsBelow } from '../support/blobs-on-disk.ts';
 import { sdk } from '../support/clients.ts';
 import { put, read, setVersioning } from '../support/objects.ts';
@@ -118,6 +119,50 @@ describe('stillage scrub', () => {
     writer.destroy();
     await running.stop();
     expect(await scrubOwn('--repair', '--min-age', '0')).toMatchObject({ code: 0 });
+  });
+
+  it('reads the bytes if told to, and says which are damaged', async () => {
+    expect(await scrub('--content', '--json')).toMatchObject({ code: 0 });
+    const large = (await blobsBelow(data)).find((ref) => existsSync(join(data, 'blobs', ref.slice(0, 2), ref)))!;
+    const path = join(data, 'blobs', large.slice(0, 2), large);
+    const bytes = await readFile(path);
+    await writeFile(
+      path,
+      bytes.map((byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte)),
+    );
+    expect(await scrub()).toMatchObject({ code: 0 });
+    const { code, stdout } = await scrub('--content');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`^lost {2}damaged-blob {2}blob ${large}, .* key large: .*has other bytes`, 'm'));
+    expect(stdout).toContain('1 × damaged-blob: bytes that cannot be read, or are not those that were written');
+    await writeFile(path, bytes);
+  });
+
+  it('compares a blob of a version without checksums with the MD5 of its object', async () => {
+    const large = (await blobsBelow(data)).find((ref) => existsSync(join(data, 'blobs', ref.slice(0, 2), ref)))!;
+    // An earlier version wrote the same file, with another character in its name.
+    const former = `${large.slice(0, 2)}-${large.slice(3)}`;
+    const path = join(data, 'blobs', large.slice(0, 2), former);
+    await rename(join(data, 'blobs', large.slice(0, 2), large), path);
+    const table = await LmdbTable.open(join(data, 'table'), { isFollowed: () => false });
+    for await (const { key, attributes } of table.scan({ prefixes: ['head/'] })) {
+      if (attributes['c'] !== `b${large}`) continue;
+      await table.write([{ key, put: { ...attributes, c: `b${former}` } }]);
+    }
+    await table.close();
+
+    expect(await scrub('--content', '--json')).toMatchObject({ code: 0 });
+    const bytes = await readFile(path);
+    await writeFile(
+      path,
+      bytes.map((byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte)),
+    );
+    const { code, stdout } = await scrub('--content');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      new RegExp(`^lost {2}damaged-blob .* key large, .*blob ${former} does not match its MD5`, 'm'),
+    );
+    await writeFile(path, bytes);
   });
 
   it('tells what is lost, and leaves it', async () => {

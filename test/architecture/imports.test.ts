@@ -127,7 +127,7 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   // What programs import: the service within them, and kits for their tests.
   'functions/runtime/package': [...belowRuntime, ...shared, 'functions/runtime/local', 'functions/runtime/cli'],
   // It is all that the router may hold: what it does not need would not fit.
-  'functions/edge': ['shared/protocol'],
+  'functions/edge': ['shared/http', 'shared/protocol'],
   infra: ['shared/protocol', 'functions/edge'],
 };
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -14,9 +14,11 @@ const stillage = join(root, 'bin/stillage.cjs');
 function run(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  user?: number,
 ): { status: number | null; stderr: string } {
   const options = { cwd: root, encoding: 'utf8', timeout: 60_000, env: { ...process.env, ...env } } as const;
-  const { status, stderr } = spawnSync(process.execPath, args, options);
+  const as = user === undefined ? {} : { uid: user, gid: user };
+  const { status, stderr } = spawnSync(process.execPath, args, { ...options, ...as });
   return { status, stderr };
 }
 
@@ -34,6 +36,18 @@ describe('the program', () => {
       1,
       expect.stringMatching(/^stillage: --data: cannot use \/proc\/x\/y: ENOENT.*\n$/),
     ]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('says whose a directory must be that it may not use', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stillage-test-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    chmodSync(folder, 0o755);
+    for (const data of [folder, join(folder, 'data')]) {
+      const { status, stderr } = run([stillage, 'start', '--port', '0', '--data', data], {}, 1000);
+      const wanted = `; the service runs as user 1000, who must own the directory: chown -R 1000:1000 ${data}\n`;
+      expect([status, stderr]).toEqual([1, expect.stringContaining(wanted)]);
+      expect(stderr.split('\n')).toHaveLength(2);
+    }
   });
 
   it('does not call a directory empty that it cannot look into', () => {

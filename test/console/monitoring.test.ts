@@ -51,7 +51,7 @@ describe('monitoring', () => {
     expect(await asked(choose('7 days'))).toEqual([7, 3_600]);
     expect(await asked(choose('30 days'))).toEqual([30, 3_600 * 6]);
     expect(await asked(choose('1 year'))).toEqual([365, 86_400]);
-    await choose('From … to …')();
+    await asked(choose('From … to …'));
     await asked(() => page.getByLabel('From', { exact: true }).fill('2024-01-01T00:00'));
     expect(await asked(() => page.getByLabel('To', { exact: true }).fill('2024-03-01T00:00'))).toEqual([60, 86_400]);
     await page.getByLabel('To', { exact: true }).fill('2023-03-01T00:00');
@@ -131,10 +131,15 @@ describe('alarms', () => {
     const bucket = await makeBucket(under, []);
     const turn = (verb: string) =>
       runProgram(['user', verb, 'main:alice@example.test', 'monitoring', '--data', under.service.data]);
-    await turn('revoke');
+    expect(await turn('revoke')).toMatchObject({ code: 0 });
     test.onTestFinished(async () => void (await turn('grant')));
     const page = await under.signedIn(test, `/settings/${bucket}/alarms`);
-    await page.getByText('The operator of the service can grant it').waitFor();
+    const told = page.getByText('The operator of the service can grant it');
+    await eventually(async () => {
+      await page.getByRole('tab', { name: 'CORS' }).click();
+      await page.getByRole('tab', { name: 'Alarms' }).click();
+      return told.count();
+    }).toBe(1);
     await page.getByRole('tab', { name: 'Monitoring' }).click();
     await page.getByText('The operator of the service can grant it').waitFor();
     await expectAccessible(page);

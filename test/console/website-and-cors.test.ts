@@ -104,6 +104,8 @@ describe('the website of a bucket', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await eventually(async () => (await websiteOf(bucket)).RoutingRules).toEqual([moved]);
 
+    // The form is shown anew with what was saved.
+    await eventually(() => page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.getByLabel('Requests').selectOption('Redirect everything to another host');
     await page.getByLabel('Host', { exact: true }).fill('www.example.com/path');
     await page.getByText('Give a host name only').waitFor();

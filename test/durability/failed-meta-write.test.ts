@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -97,5 +97,38 @@ describe('a write of the page that says where everything is', () => {
     expect(await read(client, 'bucket', 'key')).toBe('value');
     client.destroy();
     expect(await service.stop()).toBe(0);
+  });
+
+  it('fails once within a program: the program goes on, the service has stopped, and says why', async () => {
+    const data = join(folder, 'embedded');
+    const trigger = `${data}.trigger`;
+    const root = join(import.meta.dirname, '../..');
+    const program = spawn(process.execPath, ['--import', 'tsx', 'test/support/embedded-session.ts', data], {
+      cwd: root,
+      env: { ...process.env, LD_PRELOAD: library, FAIL_META_WRITE: trigger },
+    });
+    const exited = once(program, 'close');
+    let said = '';
+    const line = (pattern: RegExp): Promise<RegExpExecArray> =>
+      vi.waitUntil(() => pattern.exec(said), { timeout: 30_000, interval: 20 });
+    program.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const [, url] = await line(/"endpoint":"([^"]+)"/);
+    const client = sdk({ url: url! }, alice, { maxAttempts: 1 });
+    await put(client, 'bucket', 'key', 'value');
+    await writeFile(trigger, '');
+    await put(client, 'bucket', 'late', 'late').catch(() => undefined);
+    await line(/"level":"error","message":"the service has stopped"/);
+    await expect(fetch(url!)).rejects.toThrow();
+    client.destroy();
+    program.stdin.end();
+    const [, reason] = await line(/"stopped":false,"error":"([^"]+)"/);
+    expect(reason).toBe(`a write to the table in ${data} failed on the disk: end this process, and start another one`);
+    program.kill('SIGKILL');
+    await exited;
+    const next = await startService({ data });
+    const again = sdk({ url: next.url }, alice, { maxAttempts: 1 });
+    expect(await read(again, 'bucket', 'key')).toBe('value');
+    again.destroy();
+    expect(await next.stop()).toBe(0);
   });
 });

@@ -119,7 +119,7 @@ describe('startStillage', () => {
       expect(await get(second.client)).toBe('bytes');
       await second.stillage.stop();
       const wrong = { ...credentials, secretAccessKey: 'another' };
-      await expect(start({ ...durable, credentials: wrong })).rejects.toThrow(/TESTER with another secret/);
+      await expect(start({ ...durable, credentials: wrong })).rejects.toThrow(/TESTER exists with another secret/);
       await expect(startStillage({ ...durable, port: 0, faults: [{ kind: 'cut' }] })).rejects.toThrow(TypeError);
     } finally {
       await rm(folder, { recursive: true });

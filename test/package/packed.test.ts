@@ -1,9 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { buildPackage } from '../../bin/build.mjs';
-import { run, skip } from '../support/programs.ts';
+import { describe, expect, it } from 'vitest';
+import { packedProject } from '../support/packed-project.ts';
+import { run } from '../support/programs.ts';
 
 /*
  * The package as npm packs it, installed into an empty project: by npm, from its cache or the
@@ -11,39 +10,8 @@ import { run, skip } from '../support/programs.ts';
  */
 
 const root = join(import.meta.dirname, '../..');
-let folder: string;
-let project: string;
-/** Why it could not be installed. */
-let missing: string | undefined;
-
-beforeAll(async () => {
-  await buildPackage();
-  folder = await mkdtemp(join(tmpdir(), 'packed-'));
-  project = join(folder, 'project');
-  await mkdir(project);
-  await writeFile(join(project, 'package.json'), '{ "name": "a-project", "private": true }\n');
-  const packed = await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], {
-    cwd: root,
-  });
-  const archive = join(folder, packed.stdout.trim());
-  const install = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=0', archive];
-  await run('npm', install, { cwd: project }).catch((error: Error) => {
-    missing = `npm could not install it: ${error.message}`;
-  });
-}, 300_000);
-beforeEach((context) => {
-  if (missing !== undefined) skip(context, missing);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-/** Runs a script of the project. */
-async function script(name: string, text: string): Promise<string> {
-  await writeFile(join(project, name), text);
-  const { code, stdout, stderr } = await run(process.execPath, [name], { cwd: project });
-  expect(stderr).toBe('');
-  expect(code).toBe(0);
-  return stdout;
-}
+const project = packedProject();
+const script = (name: string, text: string): Promise<string> => project.script(name, text);
 
 const session = `
 const stillage = await startStillage({ port: 0, ephemeral: true, buckets: ['photos'] });
@@ -57,7 +25,7 @@ const outcome = '{"health":{"status":"ok","ephemeral":true},"status":403}\n';
 
 describe('the package', () => {
   it('holds what runs, and nothing else', async () => {
-    const files = await filesBelow(join(project, 'node_modules/stillage'));
+    const files = await filesBelow(join(project.folder, 'node_modules/stillage'));
     const kinds = new Set(
       files.map((file) =>
         file.replace(/(?<=^dist\/package\/).*(?=\.(?:mjs|cjs|d\.ts|json)$)|(?<=^dist\/console\/).*/, '*'),
@@ -68,6 +36,7 @@ describe('the package', () => {
       'LICENSE',
       'README.md',
       'bin/stillage.cjs',
+      'dist/THIRD-PARTY-LICENSES.txt',
       'dist/console/*',
       'dist/package/*.cjs',
       'dist/package/*.d.ts',
@@ -76,6 +45,26 @@ describe('the package', () => {
       'dist/stillage.mjs',
       'package.json',
     ]);
+  });
+
+  it('has the licences of all that is bundled', async () => {
+    const text = await readFile(join(project.folder, 'node_modules/stillage/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    const names = [...text.matchAll(/^(\S+) [\d.]+ \((?:MIT|ISC|BSD-3-Clause|Apache-2\.0)\)$/gm)].map(
+      (match) => match[1],
+    );
+    for (const name of ['commander', 'saxes', 'zod', 'ipaddr.js', 'preact', 'client-zip'])
+      expect(names).toContain(name);
+    expect(text.split('-'.repeat(80))).toHaveLength(names.length + 1);
+    // Of what is loaded from node_modules, the licences are there.
+    expect(names).not.toContain('lmdb');
+  });
+
+  it('is published without a complaint', async () => {
+    const { stderr } = await run('npm', ['publish', '--dry-run', '--ignore-scripts'], { cwd: root });
+    const complaints = stderr.split('\n').filter((line) => /^npm (?:warn|error)/i.test(line));
+    expect(complaints.filter((line) => !/Unknown (?:user|env) config|requires you to be logged in/.test(line))).toEqual(
+      [],
+    );
   });
 
   it('is imported by ES modules', async () => {
@@ -103,7 +92,8 @@ describe('the package', () => {
     const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { exports: object };
     const names = Object.keys(exports).map((name) => name.replace('.', 'stillage'));
     expect(names.length).toBeGreaterThan(4);
-    const modules = names.filter((name) => !name.endsWith('.json'));
+    // test/package/testcontainers.test.ts installs what that one wants.
+    const modules = names.filter((name) => !/json$|testcontainers$/.test(name));
     const imports = modules.map((name) => `await import('${name}')`).join(', ');
     const requires = modules.map((name) => `require('${name}')`).join(', ');
     const shape = `each => Object.keys(each).filter((name) => !/^(?:module.exports|__esModule)$/.test(name)).sort()`;
@@ -122,22 +112,22 @@ export async function useIt(): Promise<string> {
   return stillage.clientConfig.credentials.accessKeyId;
 }
 `;
-    await writeFile(join(project, 'esm.mts'), text);
-    await writeFile(join(project, 'common.cts'), text);
+    await writeFile(join(project.folder, 'esm.mts'), text);
+    await writeFile(join(project.folder, 'common.cts'), text);
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023'];
     const { stdout, code } = await run(
       process.execPath,
       [join(root, 'node_modules/typescript/bin/tsc'), ...options, 'esm.mts', 'common.cts'],
-      { cwd: project, codes: [0, 2] },
+      { cwd: project.folder, codes: [0, 2] },
     );
     expect(stdout).toBe('');
     expect(code).toBe(0);
   });
 
   it('says in a line what to install for a deployment in the cloud', async () => {
-    const program = join(project, 'node_modules/stillage/bin/stillage.cjs');
+    const program = join(project.folder, 'node_modules/stillage/bin/stillage.cjs');
     const { code, stderr } = await run(process.execPath, [program, 'customer', 'list', '--cloud', 'prod'], {
-      cwd: project,
+      cwd: project.folder,
       codes: [1],
     });
     expect(code).toBe(1);

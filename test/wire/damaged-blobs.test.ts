@@ -1,7 +1,7 @@
 import { CopyObjectCommand, HeadObjectCommand, UploadPartCopyCommand } from '@aws-sdk/client-s3';
 import { randomUUID } from 'node:crypto';
-import { appendFile, readdir, readFile, truncate } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, open, readdir, readFile, truncate } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { headerSize, readHeader } from '../../shared/adapters/embedded/blob-file.ts';
 import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
@@ -26,6 +26,14 @@ async function filesOf(key: string): Promise<string[]> {
     files.map(async (path) => ({ path, owner: readHeader((await readFile(path)).subarray(0, headerSize)) })),
   );
   return owned.filter(({ owner }) => owner?.key === key).map(({ path }) => path);
+}
+
+/** Flips the lowest bit of a byte of the blob in a file. */
+async function flipBit(path: string, at: number): Promise<void> {
+  const file = await open(path, 'r+');
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, headerSize + at);
+  await file.write(Buffer.of(buffer[0]! ^ 1), 0, 1, headerSize + at);
+  await file.close();
 }
 
 /** Changes the value of the one small blob that was written for a key. */
@@ -98,6 +106,81 @@ describe.runIf(!isExternal)('an object whose blob is damaged', () => {
       for (const [, request] of requests) expectRefusal(await pipelined(key, request));
       await expectLogged(`bytes instead of ${size}`);
     });
+  });
+
+  it.each([
+    ['fits into a read', 100_000, 0],
+    ['fits into a read', 100_000, 99_999],
+    ['is read bit by bit', 1_000_000, 0],
+    ['is read bit by bit', 1_000_000, 262_143],
+  ])('is a 500 and nothing else, if its file %s, has %i bytes, and byte %i has another bit', async (_, size, at) => {
+    const key = randomUUID();
+    await put(service.client, bucket, key, Buffer.alloc(size, 'content '));
+    await flipBit((await filesOf(key))[0]!, at);
+    expectRefusal(await pipelined(key, {}));
+    expectRefusal(await pipelined(key, { headers: { range: `bytes=${at}-${at}` } }));
+    expectRefusal(await pipelined(key, { query: 'partNumber=1' }));
+    await expectLogged('has other bytes between');
+  });
+
+  it.each([262_144, 700_000, 999_999])(
+    'breaks off before byte %i, if that has another bit, and answers with ranges that do not touch its segment',
+    async (at) => {
+      const key = randomUUID();
+      const content = Buffer.alloc(1_000_000, 'content ').toString();
+      await put(service.client, bucket, key, content);
+      const [path] = await filesOf(key);
+      await flipBit(path!, at);
+      const answers = await pipelined(key, {});
+      const end = answers.indexOf('\r\n\r\n') + 4;
+      expect(answers.slice(0, end)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+      const body = answers.slice(end);
+      expect(body.length).toBeLessThanOrEqual(at);
+      expect(body).toBe(content.slice(0, body.length));
+      const told = `blob ${basename(path!)} has other bytes between ${at - (at % 65_536)} and `;
+      await expectLogged(told);
+      expect((await service.log()).split(told)).toHaveLength(2);
+      expectRefusal(await pipelined(key, { headers: { range: `bytes=${at - 5}-${at + 5}` } }));
+      const sound = await pipelined(key, { headers: { range: 'bytes=65530-65539' } });
+      expect(sound).toMatch(/^HTTP\/1\.1 206 /);
+      expect(sound.split('\r\n\r\n')[1]).toContain(content.slice(65_530, 65_540));
+    },
+  );
+
+  it.each([0, 13])('is a 500, if it is small and its byte %i has another bit', async (at) => {
+    const key = randomUUID();
+    await put(service.client, bucket, key, 'a small object');
+    await changeSmall(key, (value) => {
+      value[value.length - 14 + at]! ^= 1;
+      return value;
+    });
+    for (const [, request] of requests) expectRefusal(await pipelined(key, request));
+    await expectLogged('does not match its checksum');
+  });
+
+  it('is a 500, if its checksums are lost', async () => {
+    const key = randomUUID();
+    await put(service.client, bucket, key, Buffer.alloc(100_000));
+    const ref = basename((await filesOf(key))[0]!);
+    const environment = await LmdbEnvironment.open(join(service.started!.data, 'table'));
+    const checksums = environment.database<Buffer, string>('checksums', { encoding: 'binary' });
+    await environment.run(() => void checksums.remove(ref));
+    await environment.close();
+    expectRefusal(await pipelined(key, {}));
+    await expectLogged(`blob ${ref} has lost its checksums`);
+  });
+
+  it.each([5, 299_999])('is copied to nowhere, if its byte %i has another bit', async (at) => {
+    const [key, copy] = [randomUUID(), randomUUID()];
+    await put(service.client, bucket, key, Buffer.alloc(300_000, 'content '));
+    await flipBit((await filesOf(key))[0]!, at);
+    const source = { Bucket: bucket, CopySource: `${bucket}/${key}` };
+    const rewritten = { ...source, Key: copy, ServerSideEncryption: 'AES256' } as const;
+    await expect(service.client.send(new CopyObjectCommand(rewritten))).rejects.toEqual(s3Error('InternalError', 500));
+    const upload = await TestUpload.begin(service.client, bucket, copy);
+    const part = { ...source, ...upload.target, PartNumber: 1 };
+    await expect(service.client.send(new UploadPartCopyCommand(part))).rejects.toEqual(s3Error('InternalError', 500));
+    await expect(service.client.send(new HeadObjectCommand({ Bucket: bucket, Key: copy }))).rejects.toThrow();
   });
 
   it.each([

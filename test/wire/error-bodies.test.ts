@@ -20,6 +20,30 @@ describe('an error', () => {
     );
   });
 
+  // minio-go compares messages: https://github.com/minio/minio-go/blob/master/api-error-response.go
+  it.each([
+    ['NoSuchBucket', 404, 'The specified bucket does not exist', { path: '/no-such-bucket-anywhere' }],
+    ['InvalidBucketName', 400, 'The specified bucket is not valid.', { method: 'PUT', path: '/ab' }],
+    ['NoSuchKey', 404, 'The specified key does not exist.', { path: '/{bucket}/key' }],
+    ['NoSuchBucketPolicy', 404, 'The bucket policy does not exist', { path: '/{bucket}', query: 'policy' }],
+    ['NoSuchTagSet', 404, 'The TagSet does not exist', { path: '/{bucket}', query: 'tagging' }],
+    [
+      ...(['NoSuchLifecycleConfiguration', 404, 'The lifecycle configuration does not exist'] as const),
+      { path: '/{bucket}', query: 'lifecycle' },
+    ],
+    ['NoSuchCORSConfiguration', 404, 'The CORS configuration does not exist', { path: '/{bucket}', query: 'cors' }],
+    [
+      ...(['PreconditionFailed', 412, 'At least one of the pre-conditions you specified did not hold'] as const),
+      { path: '/{bucket}/there', headers: { 'if-match': '"other"' } },
+    ],
+  ])('has the message that clients compare: %s', async (code, status, message, { path, ...request }) => {
+    const bucket = await service.bucket();
+    await put(service.client, bucket, 'there');
+    const response = await service.send({ ...request, path: path.replace('{bucket}', bucket) });
+    expectError(response, status, code);
+    expect(textOf(response.text, 'Message')).toBe(message);
+  });
+
   it('of the service names neither bucket nor key', async () => {
     const response = await service.send({ path: '/', query: 'max-buckets=0' });
     expectError(response, 400, 'InvalidArgument');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startStillage } from '../../functions/runtime/package/index.ts';
 import { issueCertificate, type Certificates } from '../support/certificates.ts';
 import { startService, type Service } from '../support/server.ts';
 
@@ -39,10 +40,10 @@ async function install({ certificate, key }: Certificates): Promise<void> {
 }
 
 /** Asks for its health on a new connection, of which only this authority's certificate is trusted. */
-async function health({ authority }: Certificates): Promise<string> {
+async function health({ authority }: Certificates, port = service.port): Promise<string> {
   const ca = await readFile(authority, 'utf8');
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port: service.port, ca }, () => {
+    const socket = connect({ host: '127.0.0.1', port, ca }, () => {
       socket.write('GET /_stillage/health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
     });
     let text = '';
@@ -72,4 +73,19 @@ it('a certificate that is of no use is logged once and the former stays; a new o
   await vi.waitFor(() => expect(problems()).toHaveLength(2), soon);
   expect(problems()[1]).toContain('cannot read');
   expect(await health(second)).toBe('HTTP/1.1 200 OK');
+});
+
+it('a new one is used by a service within a program, too', async () => {
+  await install(first);
+  const stillage = await startStillage({
+    port: 0,
+    ephemeral: true,
+    tlsCert: inUse.certificate,
+    tlsKey: inUse.key,
+  });
+  const port = Number(new URL(stillage.endpoint).port);
+  expect(await health(first, port)).toBe('HTTP/1.1 200 OK');
+  await install(second);
+  await vi.waitFor(() => health(second, port), soon);
+  await stillage.stop();
 });

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { isOriginPattern } from './origin-pattern.ts';
 import { awsCommand } from '../../format/commands.ts';
+import { corsJson } from '../../format/documents.ts';
 import { number, t } from '../../messages/messages.ts';
 import { RuleRow } from '../../panels/rule-row.tsx';
 import { corsMethods, getCors, putCors, type CorsRule } from '../../s3/cors.ts';
@@ -55,14 +56,17 @@ export function CorsSection({ bucket }: { readonly bucket: string }) {
           {texts.add}
         </button>
       </div>
-      <CommandLine
-        command={awsCommand(
-          config.value!,
-          ...['s3api', 'put-bucket-cors', '--bucket', bucket, '--cors-configuration', 'file://cors.json'],
-        )}
-      />
+      <CommandLine command={commandOf(bucket, rules)} />
     </div>
   );
+}
+
+function commandOf(bucket: string, rules: readonly CorsRule[]): string {
+  const words =
+    rules.length === 0
+      ? ['get-bucket-cors', '--bucket', bucket]
+      : ['put-bucket-cors', '--bucket', bucket, '--cors-configuration', corsJson(rules)];
+  return awsCommand(config.value!, 's3api', ...words);
 }
 
 function describe({ methods, headers, expose, maxAge }: CorsRule): string {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { awsCommand } from '../../format/commands.ts';
+import { lifecycleJson } from '../../format/documents.ts';
 import { visibleName } from '../../format/names.ts';
 import { number, t } from '../../messages/messages.ts';
 import { getVersioning } from '../../s3/buckets.ts';
@@ -36,7 +37,11 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
     if (next !== undefined)
       save(rule === undefined ? [...rules, next] : rules.map((each) => (each === rule ? next : each)));
   };
-  const command = awsCommand(config.value!, 's3api', 'get-bucket-lifecycle-configuration', '--bucket', bucket);
+  const json = rules.length === 0 ? undefined : lifecycleJson(rules);
+  const verb = json === undefined ? 'get' : 'put';
+  const words = [`${verb}-bucket-lifecycle-configuration`, '--bucket', bucket];
+  if (json !== undefined) words.push('--lifecycle-configuration', json);
+  const command = awsCommand(config.value!, 's3api', ...words);
   return (
     <div class="stack">
       <p class="muted">{texts.hint}</p>

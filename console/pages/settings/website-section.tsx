@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { addStatement, isPublicPolicy, statements } from './policy.ts';
 import { isHost, RedirectRules } from './redirect-rules.tsx';
 import { awsCommand } from '../../format/commands.ts';
+import { websiteJson } from '../../format/documents.ts';
 import { t } from '../../messages/messages.ts';
 import { getPolicy, putPolicy } from '../../s3/access.ts';
 import { deleteWebsite, getWebsite, putWebsite, type RedirectRule, type Website } from '../../s3/website.ts';
@@ -135,11 +136,8 @@ function WebsiteForm({
 
 function commandOf(bucket: string, website: Website): string {
   if (website.kind === 'redirect' || website.rules.length > 0) {
-    const file = 'file://website.json';
-    return awsCommand(
-      config.value!,
-      ...['s3api', 'put-bucket-website', '--bucket', bucket, '--website-configuration', file],
-    );
+    const words = ['put-bucket-website', '--bucket', bucket, '--website-configuration', websiteJson(website)];
+    return awsCommand(config.value!, 's3api', ...words);
   }
   const error = website.error === '' ? [] : ['--error-document', website.error];
   return awsCommand(config.value!, 's3', 'website', `s3://${bucket}`, '--index-document', website.index, ...error);

@@ -17,6 +17,8 @@ import { count } from './report.ts';
 /** The options of a scrub, on one machine and in the cloud. */
 export interface ScrubCommandOptions {
   readonly repair?: boolean;
+  /** Whether to read and verify all bytes. */
+  readonly content?: boolean;
   readonly minAge: number;
   readonly json?: true;
   /** The limits of the service that differ from their defaults. */
@@ -57,7 +59,7 @@ export function refuseHastyRepair({ repair, minAge, limit }: ScrubCommandOptions
  * @param inDeps opens the dependencies while the work runs
  */
 export async function runScrub(
-  { repair = false, minAge, json }: ScrubCommandOptions,
+  { repair = false, content = false, minAge, json }: ScrubCommandOptions,
   inDeps: (work: (deps: ScrubDeps) => Promise<ScrubReport>) => Promise<ScrubReport>,
 ): Promise<void> {
   const output = json ? jsonOutput() : textOutput;
@@ -66,6 +68,7 @@ export async function runScrub(
     process.stdout.write(output.begin);
     return scrub(deps, {
       repair,
+      content,
       minAge,
       onFinding: (finding) => process.stdout.write(output.finding(finding)),
       onProgress: (stage, { items, blobs }) => {

@@ -14,6 +14,7 @@ export function startOptions(): readonly Option[] {
     ...group('Addresses:', addressOptions()),
     ...group('Data:', dataOptions()),
     ...group('Web console:', consoleOptions()),
+    ...group('Metrics:', metricsOptions()),
     ...group('Regions and signatures:', signatureOptions()),
     ...group('XML:', xmlOptions()),
     ...group('Capacity:', capacityOptions()),
@@ -75,6 +76,29 @@ function consoleOptions(): readonly Option[] {
       'CONSOLE_FILES',
       undefined,
       'the built console',
+    ),
+  ];
+}
+
+function metricsOptions(): readonly Option[] {
+  return [
+    setting(
+      '--metrics-port <n>',
+      'serve metrics for Prometheus at http://127.0.0.1:<n>/metrics',
+      'METRICS_PORT',
+      defaults.metricsPort,
+      'none',
+    ).argParser(port),
+    setting(
+      '--metrics-token-file <file>',
+      'serve metrics at /_stillage/metrics, for requests with the bearer token in this file',
+      'METRICS_TOKEN_FILE',
+    ),
+    setting(
+      '--metrics-buckets',
+      'add the size and number of objects of each bucket to the metrics',
+      'METRICS_BUCKETS',
+      defaults.metricsBuckets,
     ),
   ];
 }

@@ -26,16 +26,17 @@ export interface DataDirectory {
 const keyFile = 'master.key';
 
 /**
- * Opens a data directory; a missing one is created, with a new key file. The process exits if the table can no longer be used.
+ * Opens a data directory; a missing one is created, with a new key file.
+ * @param onFailure called once the table can no longer be used in this process: ends it, unless given
  * @throws OperatorError, also if the key file is missing or does not belong to the table: before anything is written
  */
-export async function openData(data: string): Promise<DataDirectory> {
+export async function openData(data: string, onFailure = () => endProcess(data)): Promise<DataDirectory> {
   try {
     await ensureDirectory(data);
     await makePrivate(data);
     await checkKeyIsThere(data);
     const secrets = await KeyFileSecrets.open(join(data, keyFile));
-    const environment = await LmdbEnvironment.open(join(data, 'table'), () => endProcess(data));
+    const environment = await LmdbEnvironment.open(join(data, 'table'), onFailure);
     const table = new LmdbTable(environment, { isFollowed });
     try {
       await claimLayout({ table, randomness: new CryptoRandomness() });
@@ -50,7 +51,7 @@ export async function openData(data: string): Promise<DataDirectory> {
     const blobs = await FileBlobStore.open(join(data, 'blobs'), environment);
     return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
   } catch (cause) {
-    throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}`);
+    throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}${whoMayHelp(data, cause)}`);
   }
 }
 
@@ -78,6 +79,15 @@ export async function openExistingData(data: string): Promise<DataDirectory> {
     );
   });
   return openData(data);
+}
+
+/** Returns what to do about a directory of another user; one mounted into a container usually belongs to root. */
+function whoMayHelp(data: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'EACCES' && code !== 'EPERM') return '';
+  const [user, group] = [process.getuid?.(), process.getgid?.()];
+  if (user === undefined || group === undefined || user === 0) return '';
+  return `; the service runs as user ${user}, who must own the directory: chown -R ${user}:${group} ${data}`;
 }
 
 /** Refuses a table without its key file: a new key file could not decrypt its secrets. */

@@ -77,6 +77,8 @@ export interface EmbeddedService {
   close(): Promise<void>;
   /** Closes table and blobs without following the change feed, for a service whose data is discarded. */
   abandon(): Promise<void>;
+  /** Ends all background work without waiting for it, once the table can no longer be used: closing it could wait for ever. */
+  halt(): void;
 }
 
 /**
@@ -162,6 +164,10 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       await meter.flush();
       await background?.feed.stop();
       await closeStores();
+    },
+    halt: () => {
+      background?.feed.abandon();
+      void stopSchedules();
     },
     abandon: async () => {
       background?.feed.abandon();

@@ -35,13 +35,13 @@ export async function ensureFirstKey(
 
 /** Returns a hint for later starts. */
 export function whereKeysAre(data: string): string {
-  return `To see its keys: stillage key list ${firstProject} --data ${data}; to use one: stillage env <key id> --data ${data}\n`;
+  return `To see its keys: npx stillage key list ${firstProject} --data ${data}; to use one: npx stillage env <key id> --data ${data}\n`;
 }
 
 /** Returns the client settings for a new key, to paste into a shell. */
 export function clientSettings(key: FirstKey, url: string, region: string): string {
   return `
-Created a project, a user and an access key. To see them again: stillage env ${key.accessKeyId}
+Created a project, a user and an access key. To see them again: npx stillage env ${key.accessKeyId}
 
   export AWS_ACCESS_KEY_ID=${key.accessKeyId}
   export AWS_SECRET_ACCESS_KEY=${key.secretAccessKey}

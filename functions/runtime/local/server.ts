@@ -11,12 +11,17 @@ import { composeEmbeddedService } from './embedded-service.ts';
 import { ephemeralNotice, ephemeralStores } from './ephemeral-stores.ts';
 import { clientSettings, ensureFirstKey, whereKeysAre } from './first-start.ts';
 import { firstProject } from './initial-key.ts';
-import { startListener } from './listener.ts';
+import { startListener, type RunningListener } from './listener.ts';
+import { isMeasured, Metrics, ProcessMeasurements } from './metrics/metrics.ts';
+import { withMetrics } from './metrics/metrics-handler.ts';
+import { startMetricsServer } from './metrics/metrics-server.ts';
+import { StoreMetrics } from './metrics/store-metrics.ts';
 import { openReadyFile } from './ready-file.ts';
 import { lockDirectory } from './service-lock.ts';
 import type { StartOptions } from './settings.ts';
 import { Tls } from './tls.ts';
 import { startWorkers } from './workers/supervisor.ts';
+import { WorkerReports } from './workers/worker-reports.ts';
 
 /** A running service. */
 export interface LocalServer {
@@ -53,11 +58,30 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const directory = options.ephemeral ? undefined : await openData(options.data);
   const lock = directory && (await lockDirectory(options.data, directory.table, randomness));
   const stores = directory ?? ephemeralStores(randomness);
-  const service = await composeEmbeddedService({ ...stores, clock, randomness, telemetry: log, declared }, options);
+  const own = isMeasured(options) ? new ProcessMeasurements() : undefined;
+  const telemetry = own?.counted(log) ?? log;
+  const service = await composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared }, options);
   const { accounts, pipeline, consoleOrigins } = service;
-  const listener = await (directory && options.workers > 1
-    ? startWorkers(options, { ...directory, ...service, clock, log })
-    : startListener({ ...service, handler: pipeline, proxies, telemetry: log, tls }, options));
+  const reports = options.workers > 1 ? new WorkerReports() : undefined;
+  const kept = { table: stores.table, clock, data: directory && options.data, perBucket: options.metricsBuckets };
+  const metrics = own && new Metrics(own, new StoreMetrics(kept), reports);
+  const scrape = async (): Promise<string> => (await metrics?.scrape()) ?? '';
+  const listen = async (): Promise<RunningListener> => {
+    const handler = await withMetrics(pipeline, options, { ...service, telemetry, scrape });
+    const running = await startListener({ ...service, handler, proxies, telemetry, tls }, options);
+    own?.observer.observe(running.server);
+    return running;
+  };
+  const metricsServer =
+    options.metricsPort === 0 ? undefined : await startMetricsServer(options.metricsPort, scrape, log);
+  const listener = await (
+    directory && options.workers > 1
+      ? startWorkers(options, { ...directory, ...service, clock, log, reports, scrape })
+      : listen()
+  ).catch(async (error: unknown) => {
+    await metricsServer?.close(0);
+    throw error;
+  });
   const { url } = listener;
   const hasKeys = declared !== undefined || options.key !== undefined;
   const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {
@@ -74,7 +98,12 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const close = async (): Promise<void> => {
     await certificates?.stop();
     await readyFile?.remove();
-    await Promise.all([listener.close(stopTime), console?.close(consoleStopTime)]);
+    await Promise.all([
+      listener.close(stopTime),
+      console?.close(consoleStopTime),
+      metricsServer?.close(consoleStopTime),
+    ]);
+    own?.observer.close();
     await service.close();
     await lock?.release();
     log.note('stopped');
@@ -95,6 +124,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
     process.stderr.write(`${ephemeralNotice}\n`);
   }
   const hint = console ? `The console is at ${console.url}: sign in with an access key\n` : '';
-  process.stderr.write(`Stillage is listening on ${url}\n${hint}`);
+  const hints = metricsServer ? `${hint}Metrics are at ${metricsServer.url}/metrics\n` : hint;
+  process.stderr.write(`Stillage is listening on ${url}\n${hints}`);
   return { url, stop, stopped };
 }

@@ -16,6 +16,12 @@ export interface StartOptions {
   readonly consoleOrigin: readonly string[];
   /** The directory of the console's files. Default: the built console. */
   readonly consoleFiles?: string;
+  /** Of the listener for metrics, on loopback; 0: there is none. */
+  readonly metricsPort: number;
+  /** The file of the token that `/_stillage/metrics` wants; without it, there is no such path. */
+  readonly metricsTokenFile?: string;
+  /** Whether metrics tell the size of each bucket. */
+  readonly metricsBuckets: boolean;
   readonly data: string;
   /** Keeps all data in memory; it is lost when the service exits. */
   readonly ephemeral: boolean;
@@ -60,6 +66,8 @@ export const defaultOptions = {
   port: 9000,
   host: '127.0.0.1',
   consolePort: 9001,
+  metricsPort: 0,
+  metricsBuckets: false,
   data: './data',
   ephemeral: false,
   buckets: [],

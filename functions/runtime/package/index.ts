@@ -13,21 +13,14 @@ import { startListener } from '../local/listener.ts';
 import type { InitialKey, StartOptions } from '../local/settings.ts';
 import { Tls } from '../local/tls.ts';
 import { CallbackTelemetry } from './callback-telemetry.ts';
+import { awsEnvironment, type ClientConfig } from './client-config.ts';
 import { OffsetClock } from './offset-clock.ts';
 import { readOptions, type StillageOptions } from './options.ts';
 
+export type { ClientConfig } from './client-config.ts';
 export type { Fault, FaultKind } from '../local/faults.ts';
 export type { InitialKey as StillageCredentials } from '../local/settings.ts';
 export type { LogLine, StillageOptions } from './options.ts';
-
-/** The configuration of an S3 client of the AWS SDK: `new S3Client(stillage.clientConfig)`. */
-export interface ClientConfig {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly credentials: InitialKey;
-  /** Buckets are addressed by path, as `<bucket>.127.0.0.1` is not a host name. */
-  readonly forcePathStyle: true;
-}
 
 /** A service running in this process. */
 export interface Stillage extends AsyncDisposable {
@@ -54,7 +47,11 @@ export interface Stillage extends AsyncDisposable {
    * @throws Error unless the service is ephemeral
    */
   setClockOffset(milliseconds: number): void;
-  /** Stops the service; running requests have two seconds to finish. The data of an ephemeral service is lost. */
+  /**
+   * Stops the service; running requests have two seconds to finish. The data of an ephemeral service is lost.
+   * @throws Error if the disk has failed a write to the table: the service has stopped by itself, and this process must end before the directory
+   *   can be used again
+   */
   stop(): Promise<void>;
 }
 
@@ -95,6 +92,13 @@ export async function startObserved(
   const compose = (stores: Stores): Promise<EmbeddedService> =>
     composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared }, options);
   const directory = options.ephemeral ? undefined : await openDirectory(options.data, randomness);
+  let hasFailed = false;
+  directory?.failed.catch((error: unknown) => {
+    hasFailed = true;
+    telemetry.problem('the service has stopped', error);
+    service.halt();
+    void listener.close(0);
+  });
   let service = await compose(directory?.stores ?? ephemeralStores(randomness)).catch(async (error: unknown) => {
     await directory?.close();
     throw error;
@@ -134,23 +138,29 @@ export async function startObserved(
   /** Services replaced by a reset that still answer requests. */
   let retired: Promise<unknown> = Promise.resolve();
   let resetting: Promise<void> = Promise.resolve();
+  const certificates = tls?.follow(telemetry);
   let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> =>
-    (stopping ??= listener
-      .close(stopTime)
-      .then(() => resetting)
-      .then(() => retired)
-      .then(() => (options.ephemeral ? service.abandon() : service.close()))
-      .then(() => directory?.release()));
+  const close = async (): Promise<void> => {
+    await certificates?.stop();
+    await listener.close(stopTime);
+    // Closing a table that has failed could wait for ever, and its lock must not pass to another process.
+    if (hasFailed) return;
+    await resetting;
+    await retired;
+    await (options.ephemeral ? service.abandon() : service.close());
+    await directory?.release();
+  };
+  const stop = (): Promise<void> => (stopping ??= directory ? Promise.race([close(), directory.failed]) : close());
 
   const { url: endpoint } = listener;
   const { region } = options;
+  const clientConfig: ClientConfig = { endpoint, region, credentials, forcePathStyle: true };
   return {
     endpoint,
     region,
     credentials,
-    clientConfig: { endpoint, region, credentials, forcePathStyle: true },
-    env: environmentOf(endpoint, region, credentials),
+    clientConfig,
+    env: awsEnvironment(clientConfig),
     reset: () => {
       if (stopping) return Promise.reject(new Error('the service has stopped'));
       // One after the other, as concurrent resets would leak a service.
@@ -171,20 +181,30 @@ export async function startObserved(
   };
 }
 
+interface OpenDirectory {
+  readonly stores: Stores;
+  /** Rejects once the disk has failed a write to the table, which LMDB gives up then; never resolves. */
+  readonly failed: Promise<never>;
+  release(): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Loads the table engine, which has native code, only if it is needed. @throws OperatorError */
-async function openDirectory(
-  data: string,
-  randomness: CryptoRandomness,
-): Promise<{ readonly stores: Stores; release(): Promise<void>; close(): Promise<void> }> {
+async function openDirectory(data: string, randomness: CryptoRandomness): Promise<OpenDirectory> {
   const { openData } = await import('../local/data-directory.ts');
   const { lockDirectory } = await import('../local/service-lock.ts');
-  const stores = await openData(data);
+  let fail = (): void => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = () =>
+      reject(new Error(`a write to the table in ${data} failed on the disk: end this process, and start another one`));
+  });
+  const stores = await openData(data, () => fail());
   const lock = await lockDirectory(data, stores.table, randomness);
   const close = async (): Promise<void> => {
     await Promise.all([stores.table.close(), stores.blobs.close()]);
     await lock.release();
   };
-  return { stores, release: () => lock.release(), close };
+  return { stores, failed, release: () => lock.release(), close };
 }
 
 /** Returns the first key of declared accounts. */
@@ -205,19 +225,4 @@ function checkedOffset(milliseconds: number): number {
 function refuseForTests({ faults, clockOffset }: StillageOptions): void {
   if (faults === undefined && clockOffset === undefined) return;
   throw new TypeError('startStillage: faults and clockOffset need ephemeral: true');
-}
-
-function environmentOf(
-  endpoint: string,
-  region: string,
-  { accessKeyId, secretAccessKey }: InitialKey,
-): Readonly<Record<string, string>> {
-  return {
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_REGION: region,
-    AWS_DEFAULT_REGION: region,
-    AWS_ENDPOINT_URL: endpoint,
-    AWS_ENDPOINT_URL_S3: endpoint,
-  };
 }

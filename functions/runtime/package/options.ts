@@ -15,7 +15,16 @@ export type LogLine = Readonly<Record<string, unknown>> & {
 export interface StillageOptions extends Partial<
   Omit<
     StartOptions,
-    'key' | 'awsCredentials' | 'readyFile' | 'workers' | 'consolePort' | 'consoleOrigin' | 'consoleFiles'
+    | 'key'
+    | 'awsCredentials'
+    | 'readyFile'
+    | 'workers'
+    | 'consolePort'
+    | 'consoleOrigin'
+    | 'consoleFiles'
+    | 'metricsPort'
+    | 'metricsTokenFile'
+    | 'metricsBuckets'
   >
 > {
   /** The access key to use. Default: a random one if the service is ephemeral; required otherwise. */
@@ -34,6 +43,9 @@ const ofTheProgramOnly: ReadonlyMap<string, string> = new Map([
   ['readyFile', 'startStillage resolves once the service answers'],
   ['workers', 'a service within a program is one process'],
   ['consolePort', 'the console is served by the program alone'],
+  ['metricsPort', 'metrics are served by the program alone'],
+  ['metricsTokenFile', 'metrics are served by the program alone'],
+  ['metricsBuckets', 'metrics are served by the program alone'],
   ['consoleOrigin', 'the console is served by the program alone'],
   ['consoleFiles', 'the console is served by the program alone'],
 ]);
@@ -70,6 +82,8 @@ export function readOptions(given: StillageOptions): StartOptions {
     awsCredentials: false,
     workers: 1,
     consolePort: 0,
+    metricsPort: 0,
+    metricsBuckets: false,
     consoleOrigin: [],
     ...(key && { key }),
   };

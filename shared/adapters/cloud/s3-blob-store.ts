@@ -11,7 +11,7 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import {
-  BlobDamaged,
+  BlobSizeDiffers,
   type BlobDescription,
   BlobMissing,
   BlobsNotRemoved,
@@ -116,13 +116,13 @@ export class S3BlobStore implements BlobStore {
       const stored = range === undefined ? ContentLength : sizeIn(ContentRange);
       if (stored !== size || ContentLength !== lengthOf(size, range)) {
         body.destroy();
-        throw new BlobDamaged(ref, size, stored);
+        throw new BlobSizeDiffers(ref, size, stored);
       }
       return closing(body);
     } catch (error) {
       if (error instanceof Error && error.name === 'NoSuchKey') throw new BlobMissing(ref, { cause: error });
       if (error instanceof Error && error.name === 'InvalidRange') {
-        throw new BlobDamaged(ref, size, undefined, { cause: error });
+        throw new BlobSizeDiffers(ref, size, undefined, { cause: error });
       }
       throw error;
     }

@@ -1,5 +1,5 @@
 import type { Database } from 'lmdb';
-import type { FeedRecord, ItemKey } from '../../ports/key-value-table.ts';
+import { ItemDamaged, type FeedRecord, type ItemKey } from '../../ports/key-value-table.ts';
 import type { CommitParticipant } from './group-commit.ts';
 import { Decoder, Encoder } from './item-encoding.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
@@ -51,7 +51,14 @@ export class FeedLog implements CommitParticipant {
   read(after: number, limit: number): FeedRecord[] {
     const records: FeedRecord[] = [];
     const range = this.#records.getRange({ start: writePosition(after + 1), end: afterAll, limit });
-    for (const { key, value } of range) records.push(decodeRecord(readPosition(key), value));
+    for (const { key, value } of range) {
+      const position = readPosition(key);
+      try {
+        records.push(decodeRecord(position, value));
+      } catch (error) {
+        throw error instanceof ItemDamaged ? error.of({ pk: 'feed', sk: String(position) }) : error;
+      }
+    }
     return records;
   }
 

@@ -2,16 +2,17 @@ import { close, fstatSync, open } from 'node:fs';
 import { access, constants, mkdir, opendir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { BlobDamaged, BlobMissing } from '../../ports/blob-store.ts';
+import { BlobDamaged, BlobMissing, BlobSizeDiffers } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { WholeBytes } from '../../ports/whole-bytes.ts';
 import { CryptoRandomness } from '../system/crypto-randomness.ts';
+import { BlobChecksums, ChecksumWriter } from './blob-checksums.ts';
 import { headerSize, readHeader, writeHeader } from './blob-file.ts';
 import { BufferPool } from './buffer-pool.ts';
-import { blobRef, directoryOf, directories, isBlobRef, isSmallBlobRef, timeOf } from './blob-ref.ts';
+import { blobRef, directoryOf, directories, hasChecksums, isBlobRef, isSmallBlobRef, timeOf } from './blob-ref.ts';
 import { DirectorySync } from './directory-sync.ts';
 import { ensureDirectory, syncDirectory } from './durable-directory.ts';
-import { FileReader, readStretch } from './file-reader.ts';
+import { FileReader, OpenBlob, readStretch } from './file-reader.ts';
 import { FileWriter } from './file-writer.ts';
 import { moveSmallBlobs } from './former-small-blobs.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
@@ -34,7 +35,7 @@ const removalsAtOnce = 16;
 
 /**
  * Stores each blob as a file under a generated name, spread over 256 directories; small blobs are in the table's
- * environment. A blob is written once and never changed. `write` resolves when the bytes and the name are on disk, or
+ * environment, as are the checksums of all others. A blob is written once and never changed. `write` resolves when the bytes and the name are on disk, or
  * certain to be with the next write to the table. A crash may leave unfinished files: no item refers to them, `list`
  * returns them like all others, and they do no harm.
  */
@@ -94,17 +95,21 @@ export class FileBlobStore implements BlobStore {
     const pool = length !== undefined && length <= smallBlobSize ? this.#smallBuffers : this.#buffers;
     let buffer = pool.take();
     let spare: Buffer | undefined;
+    const checksums = new ChecksumWriter();
     try {
       writeHeader(buffer, owner);
       let filled = headerSize;
+      let summed = headerSize;
       for await (const chunk of bytes) {
         size += chunk.length;
         for (let taken = 0; taken < chunk.length;) {
           if (filled === buffer.length) {
             file ??= this.#newFile();
+            checksums.update(buffer.subarray(summed));
             await file.writer.put(buffer);
             [buffer, spare] = [spare ?? pool.take(), buffer];
             filled = 0;
+            summed = 0;
           }
           const part = chunk.subarray(taken, taken + buffer.length - filled);
           buffer.set(part, filled);
@@ -116,8 +121,10 @@ export class FileBlobStore implements BlobStore {
         return { ref: await this.#small.write(buffer.subarray(headerSize, filled), owner), size };
       }
       file ??= this.#newFile();
+      checksums.update(buffer.subarray(summed, filled));
       await file.writer.finish(buffer.subarray(0, filled));
       await this.#directories.sync(this.#directoryOf(file.ref));
+      await this.#smallWrites.accept(file.ref, checksums.end());
       return { ref: file.ref, size };
     } catch (error) {
       await file?.writer.discard();
@@ -131,18 +138,24 @@ export class FileBlobStore implements BlobStore {
 
   async read(ref: BlobRef, size: number, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
     if (isSmallBlobRef(ref)) return new WholeBytes(this.#small.read(ref, size, range));
+    const stored = this.#small.storedChecksums(ref);
     const file = await this.#open(ref);
-    const start = headerSize + (range?.first ?? 0);
-    const end = headerSize + (range === undefined ? size : range.last + 1);
-    let isReading = false;
+    let blob: OpenBlob | undefined;
     try {
       // The inode of an open file is in memory, so this does not wait for the disk.
-      const stored = fstatSync(file).size - headerSize;
-      if (stored !== size) throw new BlobDamaged(ref, size, Math.max(0, stored));
-      isReading = end - start > smallRead;
-      return isReading ? new FileReader(file, start, end) : once(await readStretch(file, start, end - start));
+      const present = fstatSync(file).size - headerSize;
+      if (present !== size) throw new BlobSizeDiffers(ref, size, Math.max(0, present));
+      blob = new OpenBlob(file, size, checksumsOf(ref, size, stored));
     } finally {
-      if (!isReading) await closeFile(file);
+      if (blob === undefined) await closeFile(file);
+    }
+    const start = range?.first ?? 0;
+    const end = range === undefined ? size : range.last + 1;
+    if (end - start > smallRead) return FileReader.open(blob, start, end);
+    try {
+      return once(await blob.read(start, end));
+    } finally {
+      await blob.close();
     }
   }
 
@@ -153,8 +166,8 @@ export class FileBlobStore implements BlobStore {
         await unlink(this.#pathOf(ref)).catch(unlessMissing);
       }
     };
-    await this.#smallWrites.remove(refs.filter(isSmallBlobRef));
     await Promise.all(Array.from({ length: Math.min(removalsAtOnce, refs.length) }, removeSome));
+    await this.#smallWrites.remove(refs);
   }
 
   abandon(refs: readonly BlobRef[]): void {
@@ -183,6 +196,7 @@ export class FileBlobStore implements BlobStore {
         size: Math.max(0, fileSize - headerSize),
         writtenAt: timeOf(ref),
         owner: header && readHeader(header),
+        ...(!hasChecksums(ref) && { isUnverified: true }),
       };
     } finally {
       await closeFile(file);
@@ -232,6 +246,13 @@ export class FileBlobStore implements BlobStore {
 interface NewFile {
   readonly ref: BlobRef;
   readonly writer: FileWriter;
+}
+
+/** Returns the checksums of a blob; undefined if it was written without. @throws BlobDamaged if they are lost or damaged */
+function checksumsOf(ref: BlobRef, size: number, stored: Buffer | undefined): BlobChecksums | undefined {
+  if (stored !== undefined) return new BlobChecksums(ref, size, stored);
+  if (hasChecksums(ref)) throw new BlobDamaged(ref, 'has lost its checksums');
+  return undefined;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

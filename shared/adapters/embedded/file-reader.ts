@@ -1,5 +1,7 @@
 import { close, read } from 'node:fs';
 import { promisify } from 'node:util';
+import { segmentSize, type BlobChecksums } from './blob-checksums.ts';
+import { headerSize } from './blob-file.ts';
 
 const closeFile = promisify(close);
 const readFile = promisify(read);
@@ -8,21 +10,70 @@ const readFile = promisify(read);
 const firstChunk = 256 * 1024;
 const laterChunk = 512 * 1024;
 
+/** An open blob file. */
+export class OpenBlob {
+  readonly #file: number;
+  readonly #size: number;
+  readonly #checksums: BlobChecksums | undefined;
+
+  /**
+   * Takes over the file.
+   * @param size of the blob, in bytes
+   * @param checksums verify what is read; undefined for a blob without them
+   */
+  constructor(file: number, size: number, checksums: BlobChecksums | undefined) {
+    this.#file = file;
+    this.#size = size;
+    this.#checksums = checksums;
+  }
+
+  /**
+   * Reads the bytes from `start` up to but not including `end`, and the rest of the segments they touch.
+   * @throws BlobDamaged if the bytes of these segments are not those that were written
+   */
+  async read(start: number, end: number): Promise<Uint8Array> {
+    if (this.#checksums === undefined) return readStretch(this.#file, headerSize + start, end - start);
+    const from = segmentStart(start);
+    const until = Math.min(segmentStart(end + segmentSize - 1), this.#size);
+    const bytes = await readStretch(this.#file, headerSize + from, until - from);
+    this.#checksums.verify(bytes, from);
+    return bytes.subarray(start - from, end - from);
+  }
+
+  close(): Promise<void> {
+    return closeFile(this.#file);
+  }
+}
+
 /**
- * Reads a range of an open file in chunks, one read ahead. Closes the file at the end, on failure and on `return()`.
+ * Reads a range of an open blob in chunks, one read ahead. Closes the blob at the end, on failure and on `return()`.
  */
 export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> {
-  readonly #file: number;
+  readonly #blob: OpenBlob;
   readonly #end: number;
   #position: number;
   #ahead: Promise<Uint8Array> | undefined;
 
-  /** Takes over the file and reads from `start` up to but not including `end`, both within the file. */
-  constructor(file: number, start: number, end: number) {
-    this.#file = file;
+  private constructor(blob: OpenBlob, start: number, end: number) {
+    this.#blob = blob;
     this.#position = start;
     this.#end = end;
     this.#ahead = this.#readChunk(firstChunk);
+  }
+
+  /**
+   * Takes over the blob and reads from `start` up to but not including `end`, both within it. Resolves once the first
+   * chunk is read; rejects if it cannot be, or is damaged.
+   */
+  static async open(blob: OpenBlob, start: number, end: number): Promise<FileReader> {
+    const reader = new FileReader(blob, start, end);
+    try {
+      await reader.#ahead;
+      return reader;
+    } catch (error) {
+      await reader.return();
+      throw error;
+    }
   }
 
   [Symbol.asyncIterator](): this {
@@ -34,7 +85,7 @@ export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> 
     try {
       const chunk = await this.#ahead;
       this.#ahead = this.#position < this.#end ? this.#readChunk(laterChunk) : undefined;
-      if (this.#ahead === undefined) await closeFile(this.#file);
+      if (this.#ahead === undefined) await this.#blob.close();
       return { done: false, value: chunk };
     } catch (error) {
       await this.return();
@@ -48,15 +99,16 @@ export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> 
     if (ahead !== undefined) {
       // The descriptor of a file that is closed during a read may already refer to another file when the read uses it.
       await ahead.catch(() => undefined);
-      await closeFile(this.#file);
+      await this.#blob.close();
     }
     return { done: true, value: undefined };
   }
 
   #readChunk(most: number): Promise<Uint8Array> {
     const start = this.#position;
-    this.#position = Math.min(start + most, this.#end);
-    const chunk = readStretch(this.#file, start, this.#position - start);
+    // Chunks end with a segment, so that none is read twice.
+    this.#position = Math.min(segmentStart(start) + most, this.#end);
+    const chunk = this.#blob.read(start, this.#position);
     // next() reports a failure, but may be called much later or never.
     chunk.catch(() => undefined);
     return chunk;
@@ -72,4 +124,9 @@ export async function readStretch(file: number, start: number, size: number): Pr
     done += bytesRead;
   }
   return bytes;
+}
+
+/** Returns the start of the segment that contains a byte. */
+function segmentStart(position: number): number {
+  return position - (position % segmentSize);
 }

@@ -1,4 +1,4 @@
-import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
+import { ItemDamaged, type Attribute, type Attributes } from '../../ports/key-value-table.ts';
 
 /**
  * The format of stored items.
@@ -137,12 +137,17 @@ export class Encoder {
   }
 }
 
-/** Reads the output of {@link Encoder}. Returns copies only, since the engine overwrites its buffers. */
+/**
+ * Reads the output of {@link Encoder}. Returns copies only, since the engine overwrites its buffers.
+ * All methods throw ItemDamaged where the bytes cannot be its output.
+ */
 export class Decoder {
   readonly #buffer: Buffer;
+  readonly #size: number;
   #position = 0;
 
   constructor(bytes: Uint8Array) {
+    this.#size = bytes.length;
     this.#buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
@@ -169,11 +174,27 @@ export class Decoder {
   }
 
   byte(): number {
-    return this.#buffer[this.#position++]!;
+    return this.#buffer[this.#take(1)]!;
+  }
+
+  /** Checks that nothing is left. */
+  end(): void {
+    if (this.#position !== this.#size) throw new ItemDamaged(`${this.#size - this.#position} bytes are left over`);
+  }
+
+  /** Passes over bytes and returns where they begin. */
+  #take(size: number): number {
+    const start = this.#position;
+    if (start + size > this.#size) throw new ItemDamaged('it ends too soon');
+    this.#position = start + size;
+    return start;
   }
 
   #value(): Attribute {
-    const kind = this.byte();
+    return this.#content(this.byte());
+  }
+
+  #content(kind: number): Attribute {
     if (kind >= tag.short) return this.#text(kind - tag.short);
     switch (kind) {
       case tag.false:
@@ -185,46 +206,40 @@ export class Decoder {
       case tag.negative:
         return -1 - this.#number();
       case tag.double:
-        this.#position += 8;
-        return this.#buffer.readDoubleBE(this.#position - 8);
+        return this.#buffer.readDoubleBE(this.#take(8));
       case tag.text:
         return this.#text(this.#number());
       case tag.bytes:
         return this.#bytes(this.#number());
       case tag.set:
-        return new Set(Array.from({ length: this.#number() }, () => this.text()));
+        return new Set(Array.from({ length: this.#count() }, () => this.text()));
       case tag.list:
-        return Array.from({ length: this.#number() }, () => this.#value());
+        return Array.from({ length: this.#count() }, () => this.#value());
       case tag.map:
         return this.item();
       default:
-        throw new Error(`an item is damaged: it has a value of unknown kind ${kind}`);
+        throw new ItemDamaged(`it has a value of unknown kind ${kind}`);
     }
   }
 
   /** Skips a value. Short values, which are most of them, are skipped unread; nested ones are read and dropped. */
   #pass(): void {
-    const kind = this.#buffer[this.#position]!;
-    if (kind >= tag.short) this.#position += 1 + kind - tag.short;
-    else if (kind === tag.text || kind === tag.bytes) {
-      this.#position += 1;
-      const size = this.#number();
-      this.#position += size;
-    } else this.#value();
+    const kind = this.byte();
+    if (kind >= tag.short) this.#take(kind - tag.short);
+    else if (kind === tag.text || kind === tag.bytes) this.#take(this.#number());
+    else this.#content(kind);
   }
 
   #bytes(size: number): Uint8Array {
-    const start = this.#position;
-    this.#position += size;
+    const start = this.#take(size);
     const bytes = new Uint8Array(size);
-    if (size > loopLimit) bytes.set(this.#buffer.subarray(start, this.#position));
+    if (size > loopLimit) bytes.set(this.#buffer.subarray(start, start + size));
     else for (let index = 0; index < size; index += 1) bytes[index] = this.#buffer[start + index]!;
     return bytes;
   }
 
   #text(size: number): string {
-    const start = this.#position;
-    this.#position += size;
+    const start = this.#take(size);
     if (size > loopLimit) return this.#buffer.toString('utf8', start, start + size);
     let text = '';
     for (let index = start; index < start + size; index += 1) {
@@ -233,6 +248,13 @@ export class Decoder {
       text += String.fromCharCode(byte);
     }
     return text;
+  }
+
+  /** Reads the number of elements, of which each has at least one byte. */
+  #count(): number {
+    const count = this.#number();
+    if (count > this.#size - this.#position) throw new ItemDamaged('it ends too soon');
+    return count;
   }
 
   #number(): number {
@@ -252,9 +274,16 @@ export function encodeItem(attributes: Attributes): Buffer {
   return encoder.begin().item(attributes).bytes();
 }
 
-/** @param wanted the attributes to read; others are omitted. Default: all */
+/**
+ * Decodes an item.
+ * @param wanted the attributes to read; others are omitted. Default: all
+ * @throws ItemDamaged
+ */
 export function decodeItem(bytes: Uint8Array, wanted?: ReadonlySet<string>): Attributes {
-  return new Decoder(bytes).item(wanted);
+  const decoder = new Decoder(bytes);
+  const item = decoder.item(wanted);
+  decoder.end();
+  return item;
 }
 
 function isList(value: Attribute): value is readonly Attribute[] {

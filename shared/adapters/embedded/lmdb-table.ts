@@ -1,5 +1,5 @@
 import type { Database, DatabaseOptions, RootDatabaseOptions } from 'lmdb';
-import { holds } from '../../ports/key-value-table.ts';
+import { holds, ItemDamaged } from '../../ports/key-value-table.ts';
 import type {
   Attributes,
   Change,
@@ -107,7 +107,8 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
       // One turn reads this much in one go, since values from the engine are valid only until the next read.
       for (const { key, value } of this.#items.getRange({ ...rest, limit: most + 1 - items.length })) {
         if (items.length === most || bytes > maxBytesOfPage) return { items, more: true };
-        items.push({ key: { pk, sk: decodeSortKey(key, pk) }, attributes: decodeItem(value, options.attributes) });
+        const itemKey = { pk, sk: decodeSortKey(key, pk) };
+        items.push({ key: itemKey, attributes: decode(itemKey, value, options.attributes) });
         bytes += value.length;
         steps += stepsToRead(value);
         if (steps < stepsPerTurn) continue;
@@ -123,22 +124,30 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   }
 
   /** Reads page by page, since an open snapshot prevents the engine from reusing freed space. */
-  async *scan({ prefixes = [''] }: ScanOptions = {}): AsyncIterable<Item> {
+  async *scan({ prefixes = [''], onDamaged }: ScanOptions = {}): AsyncIterable<Item> {
     for (const range of rangesOf(prefixes)) {
       for (let start: Buffer | undefined = range.start; start !== undefined;) {
         this.#environment.look();
         const page: Item[] = [];
+        const damaged: ItemDamaged[] = [];
         let bytes = 0;
         let next: Buffer | undefined;
         for (const { key, value } of this.#items.getRange({ start, end: range.end, limit: maxItemsOfPage + 1 })) {
-          if (page.length === maxItemsOfPage || bytes > maxBytesOfPage) {
+          if (page.length + damaged.length === maxItemsOfPage || bytes > maxBytesOfPage) {
             next = Buffer.from(key);
             break;
           }
-          page.push({ key: decodeItemKey(key), attributes: decodeItem(value) });
           bytes += value.length;
+          const itemKey = decodeItemKey(key);
+          try {
+            page.push({ key: itemKey, attributes: decode(itemKey, value) });
+          } catch (error) {
+            if (onDamaged === undefined || !(error instanceof ItemDamaged)) throw error;
+            damaged.push(error);
+          }
         }
         yield* page;
+        for (const error of damaged) await onDamaged?.(error);
         start = next;
       }
     }
@@ -151,6 +160,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   async commit(steps: readonly Step[], changes: number): Promise<WriteOutcome> {
     try {
       const outcome = await this.#environment.run(() => this.#apply(steps, changes));
+      if (outcome instanceof ItemDamaged) throw outcome;
       const isFollowed = steps.slice(0, changes).some(({ key }) => this.#isFollowed(key));
       if (outcome.outcome === 'written' && isFollowed) this.#callListeners();
       return outcome;
@@ -188,13 +198,22 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
 
   #item(key: ItemKey): Attributes | undefined {
     const bytes = this.#items.get(encodeItemKey(key));
-    return bytes && decodeItem(bytes);
+    return bytes && decode(key, bytes);
   }
 
-  /** Applies a write within a transaction. Puts nothing before all expectations are checked. */
-  #apply(steps: readonly Step[], changes: number): WriteOutcome {
+  /**
+   * Applies a write within a transaction. Puts nothing before all expectations are checked. Returns damage instead of
+   * throwing it, which would fail the other writes of the transaction.
+   */
+  #apply(steps: readonly Step[], changes: number): WriteOutcome | ItemDamaged {
     const found = steps.map((step) => this.#items.getBinary(step.encodedKey));
-    const items = found.map((bytes) => bytes && decodeItem(bytes));
+    const items: (Attributes | undefined)[] = [];
+    try {
+      for (const [index, { key }] of steps.entries()) items.push(found[index] && decode(key, found[index]));
+    } catch (error) {
+      if (error instanceof ItemDamaged) return error;
+      throw error;
+    }
     const failed = steps.flatMap(({ key, expectations }, index) =>
       expectations.every((expectation) => holds(expectation, items[index])) ? [] : [{ key, item: items[index] }],
     );
@@ -217,6 +236,15 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
       this.#calling = false;
       for (const listener of this.#listeners) listener();
     });
+  }
+}
+
+/** Decodes an item. @throws ItemDamaged, which names it */
+function decode(key: ItemKey, bytes: Buffer, wanted?: ReadonlySet<string>): Attributes {
+  try {
+    return decodeItem(bytes, wanted);
+  } catch (error) {
+    throw error instanceof ItemDamaged ? error.of(key) : error;
   }
 }
 

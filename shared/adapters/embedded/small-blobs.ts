@@ -1,8 +1,9 @@
+import { crc32 } from 'node:zlib';
 import type { Database } from 'lmdb';
-import { BlobDamaged, BlobMissing } from '../../ports/blob-store.ts';
+import { BlobDamaged, BlobMissing, BlobSizeDiffers } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { CryptoRandomness } from '../system/crypto-randomness.ts';
-import { isSmallBlobRef, smallBlobRef, timeOf } from './blob-ref.ts';
+import { checksumOf, hasChecksums, isBlobRef, isSmallBlobRef, smallBlobRef, timeOf } from './blob-ref.ts';
 import type { Committed, CommitParticipant } from './group-commit.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 
@@ -22,13 +23,17 @@ const maxWaiting = 4 * 1024 * 1024;
 /** The format of a value: the sizes of the bucket id and of the key (16 bits, little-endian); both; then the bytes. */
 const textStart = 3;
 
-/** Accepts small blobs for its transactions: the store itself, or the process that commits for all. */
+/**
+ * Accepts small blobs, and the checksums of large ones, for its transactions: the store itself, or the process that
+ * commits for all.
+ */
 export interface SmallBlobWrites {
   /**
-   * Accepts a blob in its stored format. It is durable at the latest with the next write to the table that begins after
+   * Accepts a small blob in its stored format, or the checksums of a large one. They are durable at the latest with the next write to the table that begins after
    * the call.
    */
   accept(ref: BlobRef, value: Buffer): Promise<void>;
+  /** Removes small blobs, and the checksums of large ones: these with a later transaction, since they do no harm. */
   remove(refs: readonly BlobRef[]): Promise<void>;
   abandon(refs: readonly BlobRef[]): void;
 }
@@ -37,16 +42,22 @@ export interface SmallBlobWrites {
  * Blobs of a few pages, stored in the table's environment. They wait in memory for its next transaction, and become
  * durable with or before any item that refers to them. A blob that ends up without references may not be written at
  * all. References increase with time, so blobs written together are stored together.
+ *
+ * The reference of a small blob contains its checksum, so that what refers to it vouches for it. The checksums of large
+ * blobs are kept here as well, in a separate database.
  */
 export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
   readonly #environment: LmdbEnvironment;
   readonly #blobs: Database<Buffer, BlobRef>;
+  readonly #checksums: Database<Buffer, BlobRef>;
   readonly #randomness = new CryptoRandomness();
   readonly #writes: SmallBlobWrites;
-  /** Blobs not yet known to be durable. */
+  /** Blobs, and checksums of large ones, not yet known to be durable. */
   readonly #waiting = new Map<BlobRef, Buffer>();
   /** Those of them that were put in a transaction whose outcome is unknown. */
   readonly #put = new Set<BlobRef>();
+  /** Large blobs that were removed, and their checksums not yet. */
+  readonly #removed = new Set<BlobRef>();
   #waitingBytes = 0;
 
   /** @param writes accepts blobs, if another process commits */
@@ -54,6 +65,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     this.#environment = environment;
     this.#writes = writes ?? this;
     this.#blobs = environment.database('blobs', { encoding: 'binary' });
+    this.#checksums = environment.database('checksums', { encoding: 'binary' });
     environment.enlist(this);
   }
 
@@ -62,8 +74,9 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
    * environment.
    */
   async write(bytes: Uint8Array, owner: BlobOwner): Promise<BlobRef> {
-    const ref = smallBlobRef(Date.now(), this.#randomness);
-    await this.#writes.accept(ref, encode(bytes, owner));
+    const value = encode(bytes, owner);
+    const ref = smallBlobRef(Date.now(), this.#randomness, crc32(value));
+    await this.#writes.accept(ref, value);
     return ref;
   }
 
@@ -78,27 +91,35 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     }
   }
 
-  /** Puts the waiting blobs. To be called at the start of a transaction, before items that may refer to them. */
+  /** Puts what waits. To be called at the start of a transaction, before items that may refer to it. */
   begin(): Committed | undefined {
-    if (this.#waiting.size === 0) return undefined;
+    if (this.#waiting.size === 0 && this.#removed.size === 0) return undefined;
     for (const [ref, value] of this.#waiting) {
+      const database = isSmallBlobRef(ref) ? this.#blobs : this.#checksums;
       // Put by the previous transaction, unless it failed.
-      if (this.#put.has(ref) && this.#blobs.doesExist(ref)) continue;
-      void this.#blobs.put(ref, value);
+      if (this.#put.has(ref) && database.doesExist(ref)) continue;
+      void database.put(ref, value);
       this.#put.add(ref);
     }
+    const removed = [...this.#removed].slice(0, removalStep);
+    for (const ref of removed) void this.#checksums.remove(ref);
     const refs = [...this.#waiting.keys()];
-    return () => this.abandon(refs);
+    return () => {
+      this.abandon(refs);
+      for (const ref of removed) this.#removed.delete(ref);
+    };
   }
 
   end(): void {}
 
-  /** Returns the bytes, or a range of them. @throws BlobMissing, and BlobDamaged if the size is wrong */
+  /** Returns the bytes, or a range of them. @throws BlobMissing, BlobSizeDiffers, and BlobDamaged if any byte is wrong */
   read(ref: BlobRef, size: number, range?: ByteRange): Uint8Array {
     const value = this.#value(ref);
     const start = bytesStart(value);
     const stored = value.length - start;
-    if (stored !== size) throw new BlobDamaged(ref, size, Math.max(0, stored));
+    if (stored !== size) throw new BlobSizeDiffers(ref, size, Math.max(0, stored));
+    if (hasChecksums(ref) && crc32(value) !== checksumOf(ref))
+      throw new BlobDamaged(ref, 'does not match its checksum');
     if (range === undefined) return value.subarray(start);
     return value.subarray(start + range.first, start + range.last + 1);
   }
@@ -110,14 +131,23 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     const keyStart = textStart + value[0]!;
     const bucketId = value.toString('utf8', textStart, keyStart);
     const owner = { bucketId, key: value.toString('utf8', keyStart, start) };
-    return { ...describe(ref, value), owner };
+    return { ...describe(ref, value), owner, ...(!hasChecksums(ref) && { isUnverified: true }) };
+  }
+
+  /** Returns the checksums of a large blob as they are stored, or undefined if there are none. */
+  storedChecksums(ref: BlobRef): Buffer | undefined {
+    this.#environment.look();
+    if (!isBlobRef(ref)) return undefined;
+    return this.#waiting.get(ref) ?? this.#checksums.getBinary(ref);
   }
 
   async remove(refs: readonly BlobRef[]): Promise<void> {
-    // Blobs that no transaction has put are not stored anywhere.
-    const unput = refs.filter((ref) => this.#waiting.has(ref) && !this.#put.has(ref));
+    // What no transaction has put is not stored anywhere.
+    const unput = new Set(refs.filter((ref) => this.#waiting.has(ref) && !this.#put.has(ref)));
     this.abandon(refs);
-    const left = refs.filter((ref) => !unput.includes(ref));
+    const stored = refs.filter((ref) => !unput.has(ref));
+    for (const ref of stored.filter(isBlobRef)) this.#removed.add(ref);
+    const left = stored.filter(isSmallBlobRef);
     for (let at = 0; at < left.length; at += removalStep) {
       const some = left.slice(at, at + removalStep);
       await this.#environment.run(() => some.forEach((ref) => void this.#blobs.remove(ref)));
@@ -130,7 +160,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
   }
 
   *list(): Generator<BlobDescription> {
-    const waiting = new Set(this.#waiting.keys());
+    const waiting = new Set([...this.#waiting.keys()].filter(isSmallBlobRef));
     yield* [...waiting].map((ref) => describe(ref, this.#value(ref)));
     for (let last: BlobRef | undefined; ;) {
       this.#environment.look();

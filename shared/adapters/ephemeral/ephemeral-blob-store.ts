@@ -1,4 +1,4 @@
-import { BlobDamaged, BlobMissing } from '../../ports/blob-store.ts';
+import { BlobSizeDiffers, BlobMissing } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { WholeBytes } from '../../ports/whole-bytes.ts';
 import { blobRef, timeOf } from '../embedded/blob-ref.ts';
@@ -43,7 +43,7 @@ export class EphemeralBlobStore implements BlobStore {
 
   async read(ref: BlobRef, size: number, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
     const { content } = this.#find(ref);
-    if (sizeOf(content) !== size) throw new BlobDamaged(ref, size, sizeOf(content));
+    if (sizeOf(content) !== size) throw new BlobSizeDiffers(ref, size, sizeOf(content));
     const start = range?.first ?? 0;
     const end = range === undefined ? size : range.last + 1;
     return content instanceof UnlinkedFile ? content.read(start, end) : new WholeBytes(content.subarray(start, end));

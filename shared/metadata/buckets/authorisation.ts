@@ -2,34 +2,33 @@ import type { Condition } from '../../ports/key-value-table.ts';
 import type { Bucket } from './bucket.ts';
 
 /**
- * Proof that a change was authorised, and on what. A repository takes one with every change and changes nothing but what it
- * names; where rights count at the commit, it has them confirmed on what is there by then. So what is changed is what was
- * authorised, whatever happens between the two.
+ * Proof that a change was authorised, and for which resource. A repository takes one with every change and changes only the resource
+ * that it names; if rights count at the commit, it confirms them for the resource as it is by then. So the resource that is changed is
+ * the one that was authorised, whatever happens in between.
  *
- * These are classes, not interfaces, since a value of the right shape is no proof: a request's is made by
- * `shared/protocol/authorisation`, the service's own by `ServiceAuthorisation`. `test/architecture` holds that no operation
- * makes one.
+ * These are classes, not interfaces, since an object of the right shape is not a proof: `shared/protocol/authorisation` creates those
+ * of requests, `ServiceAuthorisation` is the service's own. `test/architecture` checks that no operation creates one.
  */
 export abstract class Authorisation {
   /**
-   * Confirms that the caller's access key is still good, with the rights it had. The first time, a key counts that was looked up
-   * within seconds, as for the signature; from the second time on it is read anew.
-   * @returns what a commit must find for that to be exact
+   * Confirms that the caller's access key is still valid, with the same rights. The first call accepts a key that was looked up
+   * within seconds, as for the signature; later calls read it again.
+   * @returns the conditions under which a commit holds this exactly
    * @throws S3Error InvalidAccessKeyId, UserSuspended, AccessDenied, SlowDown (rights change all the time)
    */
   abstract confirmCaller(): Promise<readonly Condition[]>;
 }
 
-/** For a change of a bucket, or of what is in it. */
+/** The authorisation of a change to a bucket or its contents. */
 export abstract class BucketAuthorisation extends Authorisation {
-  /** The bucket as it was when the change was authorised on it. */
+  /** The bucket as it was when the change was authorised. */
   abstract readonly bucket: Bucket;
 
   /**
-   * As {@link confirmCaller}, and that the caller still has the rights to this bucket. Asks again only if something has changed
-   * that rights depend on.
+   * As {@link confirmCaller}; also confirms that the caller still has the rights to this bucket. Authorises again only if something
+   * has changed on which rights depend.
    * @param bucket as it is now
-   * @throws S3Error NoSuchBucket if another bucket has the name now
+   * @throws S3Error NoSuchBucket if the name belongs to another bucket now
    */
   abstract confirm(bucket: Bucket): Promise<readonly Condition[]>;
 }

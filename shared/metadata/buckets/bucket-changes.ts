@@ -9,10 +9,10 @@ import type { Revision } from './bucket-documents.ts';
 import type { BucketReads } from './bucket-reads.ts';
 import { encodeBucket, tokenIs, type Bucket } from './bucket.ts';
 
-/** Enough for fifty concurrent changes of one bucket. */
+/** Suffices for fifty concurrent changes of one bucket. */
 const maxAttempts = 12;
 
-/** Changes of buckets' items: what creation, settings and removal have in common. */
+/** Changes buckets' items: the common part of creation, settings and removal. */
 export class BucketChanges {
   readonly table: KeyValueTable;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export class BucketChanges {
     this.reads = reads;
   }
 
-  /** Makes attempts with pauses between them. @throws whatever `exhausted` throws */
+  /** Repeats a conditional write with pauses until it succeeds. Returns or throws as `exhausted` after {@link maxAttempts} conflicts. */
   attempt<Result>(
     attempt: (number: number) => Promise<Result | typeof conflict>,
     exhausted: () => Result = slowDown,
@@ -40,9 +40,9 @@ export class BucketChanges {
   }
 
   /**
-   * Changes a bucket's item, again and again until nobody else has changed it meanwhile.
+   * Changes a bucket's item. Repeats the attempt if another writer has changed it meanwhile.
    * @param of.load reads the bucket
-   * @param of.revision returns what is to be written, or undefined for nothing
+   * @param of.revision returns the changes, or undefined for none
    * @param of.confirm returns the conditions on the caller
    * @returns the bucket as it was before
    * @throws S3Error SlowDown, and what the parameters throw
@@ -54,7 +54,7 @@ export class BucketChanges {
   }): Promise<Bucket> {
     return this.attempt(async (number) => {
       const bucket = await of.load();
-      // Before rights are confirmed: an earlier attempt whose response was lost may have taken them away.
+      // Before the rights are confirmed, since an earlier attempt whose response was lost may have withdrawn them.
       const revised = await of.revision(bucket, number);
       if (revised === undefined) return bucket;
       const caller = await of.confirm(bucket);
@@ -72,7 +72,7 @@ export class BucketChanges {
     return { key: itemKey.bucket(bucket.name), put: encodeBucket({ ...bucket, token: this.token() }), expect };
   }
 
-  /** Returns the change of the number of a project's buckets. @param count the item as it was read */
+  /** Returns the change that adds `by` to the number of a project's buckets. @param count the item as it was read */
   countChange(project: string, count: Attributes | undefined, by: number): Change {
     return {
       key: itemKey.bucketCount(project),

@@ -1,13 +1,13 @@
 import type { Condition, KeyValueTable } from '../../ports/key-value-table.ts';
 import { itemKey } from '../table/keys.ts';
 
-/** How many buckets a project has. */
+/** Returns the number of buckets of a project. */
 export async function bucketCountOf(table: KeyValueTable, project: string): Promise<number> {
   const item = await table.get(itemKey.bucketCount(project));
   return (item?.['count'] as number | undefined) ?? 0;
 }
 
-/** What holds of a project that owns no bucket. */
+/** Returns the condition that a project owns no bucket. */
 export function ownsNoBucket(project: string): Condition {
   return {
     key: itemKey.bucketCount(project),

@@ -8,24 +8,25 @@ import { timedId } from '../table/ids.ts';
 import { itemBytes } from '../table/item-size.ts';
 import { itemKey, partition } from '../table/keys.ts';
 
-/** Kinds whose buckets are listed, for scheduled work that must not look at every bucket there is. */
+/** The kinds for which there is a list of buckets, so that scheduled work need not read every bucket. */
 export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['lifecycle']);
 
-/** What of an item may be attributes, under DynamoDB's 400 KB: the keys take the rest. */
+/** The maximum size of a document's attributes: DynamoDB's 400 KB per item less its keys. */
 const documentItemBytes = 398 * 1024;
 
-/** How many documents are remembered. */
+/** The maximum number of cached documents. */
 const cachedDocuments = 1000;
 
-/** What is written of a bucket, and along with it. */
+/** A change of a bucket. */
 export interface Revision {
   readonly bucket: Bucket;
+  /** Further changes in the same write. */
   readonly along?: readonly Change[];
-  /** What must be done before, once it is known that the caller may make the change. */
+  /** Runs before the write, once the caller's rights are confirmed. */
   readonly first?: () => Promise<void>;
 }
 
-/** What documents need of the repository of buckets. */
+/** The part of the repository of buckets that documents need. */
 interface RevisedBuckets {
   find(name: string): Promise<Bucket | undefined>;
   revise(
@@ -34,13 +35,13 @@ interface RevisedBuckets {
   ): Promise<Bucket>;
 }
 
-/** What a bucket may be given to say of itself: its ACL, policy, rules. Documents are immutable; the bucket points to them. */
+/** The documents of buckets, such as ACL, policy and CORS rules. A document is immutable; the bucket points to its revision. */
 export class BucketDocuments {
   readonly #table: KeyValueTable;
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly #buckets: RevisedBuckets;
-  /** By their revisions, which are never used again. */
+  /** By revision, which is never reused. */
   readonly #remembered = new Map<string, Attributes>();
 
   constructor(deps: { table: KeyValueTable; clock: Clock; randomness: Randomness; buckets: RevisedBuckets }) {
@@ -50,7 +51,7 @@ export class BucketDocuments {
     this.#buckets = deps.buckets;
   }
 
-  /** A document of the bucket, or undefined if it has none. One that was read before need not be read again. */
+  /** Returns a document of the bucket, or undefined if it has none. Caches documents. */
   async of(bucket: Bucket, kind: DocumentKind): Promise<Attributes | undefined> {
     const revision = bucket.documents[kind];
     if (revision === undefined) return undefined;
@@ -62,17 +63,17 @@ export class BucketDocuments {
       this.#remembered.set(revision, document);
       return document;
     }
-    // It was replaced since the bucket was read: what it was replaced by is the answer now.
+    // It was replaced after the bucket was read: return its successor.
     const present = await this.#buckets.find(bucket.name);
     if (present?.id !== bucket.id || present.documents[kind] === revision) return undefined;
     return this.of(present, kind);
   }
 
   /**
-   * Sets a document of a bucket, or takes it away. The new one is written first, then the bucket's pointer, so whoever has
-   * read the bucket finds the document it speaks of.
+   * Sets or removes a document of a bucket. Writes the new one first, then the bucket's pointer, so that a pointer always leads to a
+   * document.
    * @param check throws if the bucket, as it is at the commit, must not have this document
-   * @throws S3Error NoSuchBucket, SlowDown, MaxMessageLengthExceeded (no item of the table could hold it)
+   * @throws S3Error NoSuchBucket, SlowDown, MaxMessageLengthExceeded (too large for an item)
    */
   async set(
     authorisation: BucketAuthorisation,
@@ -89,7 +90,7 @@ export class BucketDocuments {
     try {
       await this.#buckets.revise(authorisation, async (bucket, attempt) => {
         const current = bucket.documents[kind];
-        // Our own write, whose answer was lost.
+        // Written by an earlier attempt, whose response was lost.
         if (attempt > 0 && current === revision) return undefined;
         check?.(bucket);
         former = current;
@@ -106,13 +107,13 @@ export class BucketDocuments {
         };
       });
     } catch (error) {
-      // What nothing can come to refer to any more is not kept; else it goes when the remains of the bucket are swept.
+      // Nothing can refer to the new document any more. If this is uncertain, the bucket purge removes it.
       if (isWritten && !isRepeated && error instanceof S3Error && error.status < 500) {
         await this.#remove(id, kind, revision!);
       }
       throw error;
     }
-    // Left undone, it goes when the remains of the bucket are swept.
+    // If this fails, the bucket purge removes it.
     if (former !== undefined) await this.#remove(id, kind, former);
   }
 
@@ -121,12 +122,13 @@ export class BucketDocuments {
   }
 
   /**
-   * Adds to a document what an earlier version has not written into it. Its revision stays, because it says the same as before.
+   * Adds an attribute to a document that an earlier version of Stillage wrote without it. The revision stays, because the meaning
+   * does.
    *
-   * @param document as {@link of} gave it, and more
-   * @param attribute one that the document has not without
-   * @returns the document as it is kept from now on, which is another's if that was first; undefined: it was replaced, or could not be
-   *   written, by a function that may only read, say. Whoever reads it next tries again
+   * @param document as {@link of} returned it, with the addition
+   * @param attribute the name of the added attribute
+   * @returns the document as stored from now on, possibly by another process that was faster; undefined if it was replaced, or could
+   *   not be written, for example by a function with read access only. The next reader tries again
    */
   async complete(
     bucket: Bucket,
@@ -149,7 +151,7 @@ export class BucketDocuments {
     return stored;
   }
 
-  /** Buckets that have a document of a listed kind, by name, behind `after`. What else there is, is not read. */
+  /** Returns a page of the buckets with a document of a listed kind, by name, after `after`. Reads no other buckets. */
   async having(
     kind: DocumentKind,
     { after, limit }: { readonly after?: string | undefined; readonly limit: number },
@@ -161,7 +163,7 @@ export class BucketDocuments {
     return { buckets: items.map(({ key, attributes }) => ({ name: key.sk, id: attributes['id'] as string })), more };
   }
 
-  /** The changes that take a bucket off the lists of those with a document. */
+  /** Returns the changes that remove a bucket from the lists of those with a document. */
   unlisted(bucket: Bucket): readonly Change[] {
     return [...listedKinds]
       .filter((kind) => bucket.documents[kind] !== undefined)
@@ -169,7 +171,7 @@ export class BucketDocuments {
   }
 }
 
-/** The change that lists a bucket among those with a document of this kind, or takes it off the list. */
+/** Returns the change that adds a bucket to the list of those with a document of this kind, or removes it. */
 function listing({ name, id }: Bucket, kind: DocumentKind, revision: string | undefined): Change {
   const key = itemKey.bucketWith(kind, name);
   return revision === undefined ? { key, delete: true } : { key, put: { id } };

@@ -4,16 +4,16 @@ import { SharedReads } from '../shared-reads.ts';
 import { itemKey } from '../table/keys.ts';
 import { decodeBucket, noSuchBucket, tokenIs, type Bucket, type Transition } from './bucket.ts';
 
-/** Longer names are not looked up: they might not fit into the key of an item. */
+/** Longer names are not looked up, since they might not fit into the key of an item. */
 const maxNameLength = 63;
-/** The age in milliseconds up to which a commit may rely on what was read of a bucket. */
+/** The maximum age, in milliseconds, of a read of a bucket on which a commit relies. */
 const freshness = 1000;
-/** How often the outcome of a transition is looked for, in milliseconds. */
+/** The interval at which the end of a transition is polled, in milliseconds. */
 const transitionPoll = 25;
 
 /**
- * Reads of buckets: by name, as a commit may rely on them, and the conditions that a commit puts on them. Together these are the
- * fence that keeps an acknowledged object from vanishing with its bucket.
+ * Reads of buckets by name, reads on which a commit may rely, and the conditions of commits on buckets. Together they prevent an
+ * acknowledged object from being lost with its bucket.
  */
 export abstract class BucketReads {
   readonly #table: KeyValueTable;
@@ -26,7 +26,7 @@ export abstract class BucketReads {
     this.#reads = new SharedReads((name) => this.#read(name));
   }
 
-  /** Ends a transition that has outlived its time. */
+  /** Ends a transition that has expired. */
   protected abstract abandon(bucket: Bucket, transition: Transition): Promise<void>;
 
   /** Returns the bucket of this name as it is now, or undefined. Concurrent requests share one read. */
@@ -46,7 +46,7 @@ export abstract class BucketReads {
     await this.#table.get(itemKey.deployment('health'));
   }
 
-  /** Returns the bucket of this name once it is neither closing nor settling. @throws S3Error NoSuchBucket */
+  /** Returns the bucket with this name once it is neither closing nor settling. @throws S3Error NoSuchBucket */
   async ready(name: string): Promise<Bucket> {
     const bucket = await this.#settled(name, ({ closing, settling }) => closing ?? settling);
     if (bucket === undefined) throw noSuchBucket(name);
@@ -54,8 +54,8 @@ export abstract class BucketReads {
   }
 
   /**
-   * Returns this very bucket as it is now, neither closing nor settling.
-   * @throws S3Error NoSuchBucket if it is gone, or another bucket has its name
+   * Returns the same bucket as it is now, once it is neither closing nor settling.
+   * @throws S3Error NoSuchBucket if it is gone, even if another bucket has its name
    */
   async present({ name, id }: Bucket): Promise<Bucket> {
     const present = await this.ready(name);
@@ -63,34 +63,34 @@ export abstract class BucketReads {
     return present;
   }
 
-  /** As {@link present}, unless it was read less than a second ago: what a commit may rely on. */
+  /** As {@link present}, but returns the bucket unchanged if it was read less than a second ago: a commit may rely on it. */
   async readyFor(bucket: Bucket): Promise<Bucket> {
     if (!inTransition(bucket) && this.#clock.now() - bucket.readAt < freshness) return bucket;
     return this.present(bucket);
   }
 
-  /** As {@link present} for a commit that depends on the rights to the bucket, unless the commit itself checks that it is unchanged. */
+  /** As {@link present}, for a commit that depends on rights to the bucket. If the commit itself checks the bucket, as {@link readyFor}. */
   async confirmedFor(bucket: Bucket): Promise<Bucket> {
     return this.#table.freeChecks ? this.readyFor(bucket) : this.present(bucket);
   }
 
-  /** As {@link present} after something was waited for, unless the commit itself checks that the bucket is unchanged. */
+  /** As {@link present}, after waiting for a client. If the commit itself checks the bucket, returns it unchanged. */
   async renewed(bucket: Bucket): Promise<Bucket> {
     return this.#table.freeChecks ? bucket : this.present(bucket);
   }
 
-  /** As {@link present}, where a read costs nothing, for a response that no commit precedes because there is nothing to change. */
+  /** As {@link present} if reads are free, otherwise as {@link readyFor}: for a response without a commit, as nothing is to be changed. */
   async standing(bucket: Bucket): Promise<Bucket> {
     return this.#table.freeChecks ? this.present(bucket) : this.readyFor(bucket);
   }
 
-  /** Returns the bucket without its age, so that the next {@link readyFor} reads it again. */
+  /** Returns the bucket, marked as outdated so that the next {@link readyFor} reads it again. */
   stale(bucket: Bucket): Bucket {
     return { ...bucket, readAt: 0 };
   }
 
   /**
-   * Returns the conditions of a commit on the bucket, where conditions cost nothing; then it need not be read afterwards.
+   * Returns the conditions of a commit on the bucket if conditions are free; then the bucket need not be read after the commit.
    * @param caller the conditions on the caller, if rights count at the commit: then the bucket must be unchanged
    */
   commitConditions(bucket: Bucket, caller?: readonly Condition[]): readonly Condition[] {
@@ -111,19 +111,19 @@ export abstract class BucketReads {
     ];
   }
 
-  /** As {@link commitConditions} with a caller, for rare changes: they check the bucket whatever it costs. */
+  /** As {@link commitConditions} with a caller, for rare changes: includes the condition on the bucket even if it is not free. */
   exactConditions(bucket: Bucket, caller: readonly Condition[]): readonly Condition[] {
     return [unchanged(bucket), ...this.ifFree(caller)];
   }
 
-  /** Returns conditions where they cost nothing, else none. */
+  /** Returns the conditions if they are free, otherwise none. */
   ifFree(conditions: readonly Condition[]): readonly Condition[] {
     return this.#table.freeChecks ? conditions : [];
   }
 
   /**
-   * Whether the bucket still exists after a commit that may have created a current version. Waits while it is closing: a writer that
-   * took it for open would lose the object, and one that took it for gone would report an error for an object that is there.
+   * Tells whether the bucket still exists after a commit that may have created a current version. Waits while it is closing: a writer
+   * that treated it as open could lose the object, and one that treated it as gone could report an error for an object that exists.
    */
   async standsAfterCommit(bucket: Bucket): Promise<boolean> {
     if (this.#table.freeChecks) return true;
@@ -137,7 +137,7 @@ export abstract class BucketReads {
     return item === undefined ? undefined : decodeBucket(name, item, readAt);
   }
 
-  /** Returns the bucket once it is not in the transition asked for. */
+  /** Returns the bucket once it is not in the given transition. */
   async #settled(name: string, transition: (bucket: Bucket) => Transition | undefined): Promise<Bucket | undefined> {
     for (;;) {
       const bucket = await this.find(name);
@@ -149,7 +149,7 @@ export abstract class BucketReads {
   }
 }
 
-/** Nothing of the bucket's item has changed since it was read. */
+/** Returns the condition that the bucket's item has not changed since it was read. */
 function unchanged({ name, token }: Bucket): Condition {
   return { key: itemKey.bucket(name), expect: tokenIs(token) };
 }

@@ -1,10 +1,10 @@
 import type { Attributes } from '../../ports/key-value-table.ts';
 
-/** Who owns the objects that others write into a bucket, and whether its ACLs count. */
+/** The owner of objects that other projects write to a bucket, and the effect of ACLs: S3 Object Ownership. */
 export type ObjectOwnership = (typeof objectOwnerships)[number];
 export const objectOwnerships = ['BucketOwnerEnforced', 'BucketOwnerPreferred', 'ObjectWriter'] as const;
 
-/** What a bucket does about public ACLs and policies. */
+/** The treatment of public ACLs and policies: S3 Block Public Access. */
 export interface PublicAccessBlock {
   readonly blockPublicAcls: boolean;
   readonly ignorePublicAcls: boolean;
@@ -12,26 +12,26 @@ export interface PublicAccessBlock {
   readonly restrictPublicBuckets: boolean;
 }
 
-/** How new objects of a bucket are encrypted, as its owner put it. */
+/** The default encryption of a bucket's new objects, as its owner set it. */
 export interface DefaultEncryption {
-  /** For objects whose request asks for no encryption. */
+  /** Applies to requests without encryption headers. */
   readonly algorithm?: 'AES256' | undefined;
-  /** Only echoed: it concerns keys of KMS, which the service does not have. */
+  /** Only returned as it was set: it concerns KMS keys, which the service does not support. */
   readonly bucketKeyEnabled?: boolean | undefined;
-  /** `SSE-C`: requests that bring a customer's key are refused. `NONE`: nothing is. */
+  /** `SSE-C`: requests with a customer key are refused. `NONE`: none are. */
   readonly blockedTypes?: readonly BlockedEncryptionType[] | undefined;
 }
 
 type BlockedEncryptionType = 'SSE-C' | 'NONE';
 
 /**
- * The settings that are kept in the bucket's own item: small ones that count in most requests, so that no request reads more for
- * them, and a commit that depends on the bucket depends on them.
+ * The settings in the bucket's own item. They are small and most requests need them, so no request needs another read, and a commit
+ * that depends on the bucket depends on them.
  */
 export interface BucketSettings {
   readonly encryption?: DefaultEncryption | undefined;
   readonly publicAccessBlock?: PublicAccessBlock | undefined;
-  /** Undefined: never set, which counts as ObjectWriter. */
+  /** Undefined: never set, treated as ObjectWriter. */
   readonly objectOwnership?: ObjectOwnership | undefined;
 }
 
@@ -42,7 +42,7 @@ const flags = {
   r: 'restrictPublicBuckets',
 } as const satisfies Record<string, keyof PublicAccessBlock>;
 
-/** The attributes of a bucket's item that hold its settings. */
+/** Encodes settings as attributes of the bucket's item. */
 export function encodeSettings({ encryption, publicAccessBlock: block, objectOwnership }: BucketSettings): Attributes {
   return {
     ...(encryption && {
@@ -61,7 +61,7 @@ export function encodeSettings({ encryption, publicAccessBlock: block, objectOwn
   };
 }
 
-/** Reads what {@link encodeSettings} wrote. */
+/** Decodes what {@link encodeSettings} encoded. */
 export function decodeSettings({ enc, pab, own }: Attributes): BucketSettings {
   return {
     ...(enc !== undefined && { encryption: decodeEncryption(enc as Attributes) }),
@@ -88,7 +88,7 @@ function decodeBlock(stored: string): PublicAccessBlock {
   };
 }
 
-/** Whether rights depend on the same settings in both, whatever their other settings are. */
+/** Tells whether the settings on which rights depend are equal in both. */
 export function hasSameAccessSettings(one: BucketSettings, other: BucketSettings): boolean {
   const [a, b] = [one, other].map(({ publicAccessBlock, objectOwnership }) =>
     JSON.stringify(encodeSettings({ publicAccessBlock, objectOwnership })),

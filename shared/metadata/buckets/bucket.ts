@@ -6,19 +6,19 @@ import { decodeSettings, encodeSettings, type BucketSettings } from './bucket-se
 
 export type Versioning = 'off' | 'on' | 'suspended';
 
-/** A transition that other writers must wait out: whoever comes after `until` may undo it. */
+/** A transition for which other writers must wait. After `until`, any of them may undo it. */
 export interface Transition {
   readonly token: string;
   /** Milliseconds since the epoch. */
   readonly until: number;
 }
 
-/** The documents a bucket may have. */
+/** The kinds of documents that a bucket may have. */
 export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle';
 
 export interface Bucket extends BucketSettings {
   readonly name: string;
-  /** Fresh per creation: a name taken again is another bucket. */
+  /** New at every creation: a bucket with a reused name is another bucket. */
   readonly id: string;
   /** The canonical id of the owning project. */
   readonly project: string;
@@ -26,35 +26,35 @@ export interface Bucket extends BucketSettings {
   readonly created: number;
   readonly versioning: Versioning;
   readonly token: string;
-  /** DeleteBucket is looking whether it is empty. */
+  /** Set while DeleteBucket checks whether it is empty. */
   readonly closing: Transition | undefined;
-  /** PutBucketVersioning waits until no write under the old state is left. */
+  /** Set while PutBucketVersioning waits until every write under the former state has ended. */
   readonly settling: Transition | undefined;
-  /** What it may hold, where that is not the deployment's limit. */
+  /** Its quota, if it differs from the deployment's default. */
   readonly quota?: Partial<Amount> | undefined;
-  /** It holds as much as it may: set behind the writes, by a follower of the change feed. */
+  /** True if the quota is exhausted. A follower of the change feed sets it, some time after the writes. */
   readonly full: boolean;
-  /** Objects have been renamed in it: they keep their Last-Modified, and so may be older than their keys. */
+  /** True once objects have been renamed in it: they keep their Last-Modified, and so may be older than their keys. */
   readonly holdsRenamed: boolean;
-  /** Its documents: the revision of each. */
+  /** The revisions of its documents. */
   readonly documents: Readonly<Partial<Record<DocumentKind, string>>>;
   /** The LocationConstraint it was created with; undefined if there was none. */
   readonly location?: string | undefined;
-  /** When this image was read; what is older than a second is read again before a commit. */
+  /** The time at which this image was read, in milliseconds since the epoch. If older than a second, it is read again before a commit. */
   readonly readAt: number;
 }
 
-/** 404 that names the bucket. */
+/** Creates a 404 error that names the bucket. */
 export function noSuchBucket(name: string): S3Error {
   return new S3Error('NoSuchBucket', { details: { BucketName: name } });
 }
 
-/** What a change may ask of the item it replaces: the token of the last change, or of a transition. */
+/** The conditions of a change on the item that it replaces: the token of the last change, or of a transition. */
 export const tokenIs = (value: string): Expectation => ({ is: 'equal', attribute: 'r', value });
 export const closingIs = (value: string): Expectation => ({ is: 'equal', attribute: 'ct', value });
 export const settlingIs = (value: string): Expectation => ({ is: 'equal', attribute: 'st', value });
 
-/** The item of a bucket; its key is its name. */
+/** Encodes the item of a bucket. The name is in the key. */
 export function encodeBucket(bucket: Bucket): Attributes {
   return {
     id: bucket.id,
@@ -74,7 +74,7 @@ export function encodeBucket(bucket: Bucket): Attributes {
   };
 }
 
-/** @param readAt milliseconds since the epoch */
+/** Decodes the item of a bucket. @param readAt milliseconds since the epoch */
 export function decodeBucket(name: string, item: Attributes, readAt: number): Bucket {
   return {
     name,

@@ -21,7 +21,7 @@ export interface OwnedBucketEntry {
   readonly created: number;
 }
 
-/** Buckets: their items and documents, and the lists of their owners. Reads are in {@link BucketReads}. */
+/** The repository of buckets: their items and documents, and the lists of a project's buckets. Reads are in {@link BucketReads}. */
 export class Buckets extends BucketReads {
   readonly documents: BucketDocuments;
   readonly #table: KeyValueTable;
@@ -35,8 +35,8 @@ export class Buckets extends BucketReads {
   }
 
   /**
-   * Creates a bucket, if its name is free and the project has fewer than `limit`.
-   * @returns `owned` if the project has this bucket already: nothing is changed then
+   * Creates a bucket if its name is free and the project has fewer than `limit` buckets.
+   * @returns `owned` if the project has this bucket already; then nothing is changed
    * @throws S3Error BucketAlreadyExists (another project's), TooManyBuckets, SlowDown
    */
   async create(
@@ -50,7 +50,7 @@ export class Buckets extends BucketReads {
   }
 
   /**
-   * Removes an empty bucket. Writers wait meanwhile. What is left of uploads and documents is purged later.
+   * Removes an empty bucket. Writers wait meanwhile. The bucket purge removes its uploads and documents later.
    * @throws S3Error NoSuchBucket, BucketNotEmpty, SlowDown
    */
   async remove(authorisation: BucketAuthorisation): Promise<void> {
@@ -64,7 +64,7 @@ export class Buckets extends BucketReads {
 
   /**
    * Changes settings of the bucket.
-   * @param change returns the new settings, given the bucket as it is at the commit; may throw. Called again at every attempt
+   * @param change returns the new settings, given the bucket as it is at the commit; may throw. Called at every attempt
    * @throws S3Error NoSuchBucket, SlowDown
    */
   async configure(
@@ -75,7 +75,7 @@ export class Buckets extends BucketReads {
   }
 
   /**
-   * Sets the bucket's quota; the deployment's limit applies to what is left out. Objects beyond it are kept.
+   * Sets the bucket's quota. The deployment's default applies to an omitted field. Existing objects beyond the quota are kept.
    * @throws S3Error NoSuchBucket, SlowDown
    */
   async setQuota(authorisation: BucketAuthorisation, quota: Partial<Amount>): Promise<void> {
@@ -106,9 +106,9 @@ export class Buckets extends BucketReads {
   }
 
   /**
-   * Changes a bucket's item, again and again until nobody else has changed it meanwhile.
-   * @param revision returns what is to be written for the bucket as it is now, or undefined for nothing. Called again after a
-   *   write whose response was lost
+   * Changes a bucket's item. Repeats the attempt if another writer has changed it meanwhile.
+   * @param revision returns the changes for the bucket as it is now, or undefined for none. Called again after a write whose response
+   *   was lost
    * @returns the bucket as it was before
    * @throws S3Error NoSuchBucket, SlowDown
    */
@@ -123,12 +123,12 @@ export class Buckets extends BucketReads {
     });
   }
 
-  /** Returns how many buckets a project has. */
+  /** Returns the number of buckets of a project. */
   countOf(project: string): Promise<number> {
     return bucketCountOf(this.#table, project);
   }
 
-  /** Returns the buckets of a project after `after`, in the order of their names. */
+  /** Returns a page of a project's buckets after `after`, in the order of their names. */
   async ownedBy(
     project: string,
     options: { prefix?: string; after?: string; limit: number },

@@ -9,7 +9,7 @@ import type { BucketChanges } from './bucket-changes.ts';
 import { encodeSettings, type ObjectOwnership } from './bucket-settings.ts';
 import type { DocumentKind } from './bucket.ts';
 
-/** What a new bucket may be created with. */
+/** The initial documents and settings of a new bucket. */
 export interface BucketBeginning {
   readonly documents?: Readonly<Partial<Record<DocumentKind, Attributes>>> | undefined;
   readonly objectOwnership?: ObjectOwnership | undefined;
@@ -17,7 +17,7 @@ export interface BucketBeginning {
   readonly location?: string | undefined;
 }
 
-/** Creates a bucket: `Buckets.create`. */
+/** Creates a bucket: implements `Buckets.create`. */
 export async function createBucket(
   changes: BucketChanges,
   authorisation: Authorisation,

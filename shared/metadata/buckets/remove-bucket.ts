@@ -8,13 +8,13 @@ import type { BucketAuthorisation } from './authorisation.ts';
 import type { BucketChanges } from './bucket-changes.ts';
 import { closingIs, tokenIs, type Bucket } from './bucket.ts';
 
-/** How long a bucket may stay closing while it is examined, in milliseconds. */
+/** The maximum time for which a bucket is closing while it is examined, in milliseconds. */
 const closingTime = 5000;
 
 /**
- * Removes an empty bucket: `Buckets.remove`. First the bucket is marked as closing, and writers wait; then it is removed, if it is
- * empty, or opened again.
- * @param unlisted returns the changes that take the bucket off the lists of those with documents
+ * Removes an empty bucket: implements `Buckets.remove`. First marks the bucket as closing, so that writers wait; then removes it if it
+ * is empty, or otherwise opens it again.
+ * @param unlisted returns the changes that remove the bucket from the lists of those with documents
  */
 export async function removeBucket(
   changes: BucketChanges,
@@ -58,7 +58,7 @@ async function holdsObjects(table: KeyValueTable, bucket: Bucket): Promise<boole
   return false;
 }
 
-/** Replaces a closing bucket by its tombstone. @returns false if it is not closing any more */
+/** Replaces a closing bucket by its tombstone. @returns false if it is no longer closing */
 async function bury(
   changes: BucketChanges,
   bucket: Bucket,

@@ -2,14 +2,14 @@ import type { BucketAuthorisation } from './authorisation.ts';
 import type { BucketChanges } from './bucket-changes.ts';
 import { settlingIs, type Versioning } from './bucket.ts';
 
-/** How long a bucket may stay settling, in milliseconds. */
+/** The maximum time for which a bucket is settling, in milliseconds. */
 const settlingTime = 5000;
-/** Longer than a commit may take, in milliseconds: those that began under the former state have ended by then. */
+/** Longer than any commit, in milliseconds: those that began under the former state have ended by then. */
 const settlingWait = 3000;
 
 /**
- * Changes the versioning state: `Buckets.setVersioning`. Where other writers may have read the bucket before and commit afterwards,
- * the new state settles first: nobody commits under it until every commit under the former state has ended.
+ * Changes the versioning state: implements `Buckets.setVersioning`. If other writers can read the bucket before the change and commit
+ * after it, the new state settles first: nobody commits under it until every commit under the former state has ended.
  */
 export async function setVersioning(
   changes: BucketChanges,

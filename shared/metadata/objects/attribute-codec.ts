@@ -3,21 +3,21 @@ import type { Attribute, Attributes } from '../../ports/key-value-table.ts';
 /** An item under construction. */
 export type NewItem = Record<string, Attribute>;
 
-/** How a value is kept in an item. */
+/** The encoding of a value in an item. */
 export interface Codec<Value> {
-  /** The names of the item's attributes that `write` may add. No two codecs of an item share one. */
+  /** The names of the attributes that `write` may add to the item. No two codecs of an item share one. */
   readonly stored: readonly string[];
-  /** Other names that both look at: `write` finds them added by the codecs before it. */
+  /** Other attributes that both read. The codecs before this one have written them. */
   readonly alsoReads?: readonly string[];
-  /** Adds the value to an item; adds nothing for the value that `read` returns if there is nothing. */
+  /** Adds the value to an item. Adds nothing for the value that `read` returns by default. */
   write(item: NewItem, value: Value): void;
   read(item: Attributes): Value;
 }
 
-/** A codec of any value. */
+/** A codec for any type of value. */
 export type AttributeCodec = Omit<Codec<never>, 'read'> & { read(item: Attributes): unknown };
 
-/** A codec for a value that is written unchanged, and always. */
+/** Returns a codec for a string that is always written, unchanged. */
 export function text(name: string): Codec<string> {
   return {
     stored: [name],
@@ -28,7 +28,7 @@ export function text(name: string): Codec<string> {
   };
 }
 
-/** A codec for a value that is written unchanged, or left out if undefined. */
+/** Returns a codec for a value that is written unchanged, or omitted if undefined. */
 export function optional<Value extends Attribute>(name: string): Codec<Value | undefined> {
   return {
     stored: [name],
@@ -39,7 +39,7 @@ export function optional<Value extends Attribute>(name: string): Codec<Value | u
   };
 }
 
-/** A codec for an optional value that is written in another form. `encode` returns undefined for what need not be written. */
+/** Returns a codec for an optional value that is written in another form. `encode` returns undefined to omit the value. */
 export function encoded<Value>(
   name: string,
   encode: (value: Value) => Attribute | undefined,
@@ -55,7 +55,7 @@ export function encoded<Value>(
   };
 }
 
-/** A codec for true, written as 1, and false, left out. */
+/** Returns a codec for a boolean: true is written as 1, false is omitted. */
 export function flag(name: string): Codec<boolean> {
   return {
     stored: [name],
@@ -66,7 +66,7 @@ export function flag(name: string): Codec<boolean> {
   };
 }
 
-/** A codec for a number, left out if 0. */
+/** Returns a codec for a number, omitted if 0. */
 export function count(name: string): Codec<number> {
   return {
     stored: [name],
@@ -77,18 +77,18 @@ export function count(name: string): Codec<number> {
   };
 }
 
-/** The codec of an item, or of a part of one: a codec for each of its fields. */
+/** A codec for an item or a part of one, made of a codec for each field. */
 export class ItemCodec<Fields extends object> {
   readonly #names: readonly string[];
   readonly #codecs: readonly AttributeCodec[];
 
-  /** @param codecs by the names of their fields, in the order in which they write */
+  /** @param codecs by field name, in the order in which they write */
   constructor(codecs: Readonly<Record<keyof Fields & string, AttributeCodec>>) {
     this.#names = Object.keys(codecs);
     this.#codecs = Object.values(codecs);
   }
 
-  /** The names of the item's attributes that {@link read} looks at. */
+  /** The names of the attributes that {@link read} needs. */
   get attributes(): ReadonlySet<string> {
     return new Set(this.#codecs.flatMap(({ stored, alsoReads = [] }) => [...stored, ...alsoReads]));
   }
@@ -99,7 +99,7 @@ export class ItemCodec<Fields extends object> {
     for (let at = 0; at < this.#names.length; at += 1) this.#codecs[at]!.write(item, values[this.#names[at]!]!);
   }
 
-  /** Returns the fields of an item. A plain loop: a listing reads a thousand items. */
+  /** Returns the fields of an item. A plain loop, because a listing reads a thousand items. */
   read(item: Attributes): Fields {
     const fields: Record<string, unknown> = {};
     for (let at = 0; at < this.#names.length; at += 1) fields[this.#names[at]!] = this.#codecs[at]!.read(item);

@@ -8,10 +8,10 @@ import { currentVersionKey, VersionChain } from './version-chain.ts';
 import { encodeContent } from './content.ts';
 import type { Version } from './versions.ts';
 
-/** So many versions refer to the content that its bytes are to be copied instead. */
+/** The content has the maximum number of references: its bytes must be copied instead. */
 export class TooManyReferences extends Error {}
 
-/** A version to whose content another one is to refer. */
+/** The version whose content another version will share. */
 export interface Source {
   readonly bucketId: string;
   readonly key: string;
@@ -21,9 +21,9 @@ export interface Source {
 const maxReferences = 64;
 
 /**
- * The extras of a copy that may be onto its source: what was changed of the source since it was read, its tags for one,
- * would be lost.
- * @throws SourceGone
+ * Returns the commit extras of a copy that may replace its own source. If the source has changed since it was read, for example its
+ * tags, the copy would overwrite the change.
+ * @throws SourceGone if it has
  */
 export function overItself(source: Version): CommitExtrasFor {
   return async (_, before) => {
@@ -33,8 +33,8 @@ export function overItself(source: Version): CommitExtrasFor {
 }
 
 /**
- * Copies that move no bytes. Versions that share a content are its references; one is added only in a commit that is conditional
- * on the version of another, so a content that has lost its last reference never gets one again.
+ * Copies without copying bytes. The versions that share a content are its references. A reference is added only in a commit that is
+ * conditional on an existing one, so content that has lost its last reference never gets another.
  */
 export class ContentReferences {
   readonly #table: KeyValueTable;
@@ -46,8 +46,8 @@ export class ContentReferences {
   }
 
   /**
-   * What a commit must carry for its version to refer to the content of `source`.
-   * @throws SourceGone, SharedTooOften
+   * Returns the commit extras by which a version shares the content of `source`.
+   * @throws SourceGone, TooManyReferences
    */
   from(source: Source): CommitExtrasFor {
     const unlessChanged = overItself(source.version);
@@ -57,7 +57,7 @@ export class ContentReferences {
     };
   }
 
-  /** As {@link from}, for a version that takes over from `source`: however many refer to the bytes, they are not copied. */
+  /** As {@link from}, for a version that replaces `source`. The number of references is not limited. */
   handedOn(source: Source): CommitExtrasFor {
     return (version) => this.#extras(source, version, Infinity);
   }

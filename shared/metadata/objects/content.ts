@@ -1,8 +1,8 @@
-/** Where a version's bytes are: in one blob, or in the blobs of a manifest. */
+/** The location of a version's bytes: one blob, or the blobs of a manifest. */
 export type Content =
   { readonly kind: 'blob'; readonly ref: string } | { readonly kind: 'manifest'; readonly id: string };
 
-/** Encodes a content: `b<blob ref>` for one blob, `m<id>` for a manifest. */
+/** Encodes a content as `b<blob ref>` for a blob, `m<id>` for a manifest. */
 export function encodeContent(content: Content): string {
   return content.kind === 'blob' ? `b${content.ref}` : `m${content.id}`;
 }

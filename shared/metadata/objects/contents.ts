@@ -6,7 +6,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { Manifests, PlacedPart } from './manifests.ts';
 import type { Version } from './versions.ts';
 
-/** A part of an object that is there. */
+/** A part of an existing object. */
 export interface StoredPart {
   readonly number: number;
   readonly firstByte: number;
@@ -14,14 +14,14 @@ export interface StoredPart {
   readonly checksum: Checksum | undefined;
 }
 
-/** The bytes of versions, whether they lie in one blob or in many. */
+/** The bytes of versions, in one blob or in several. */
 export class Contents {
   readonly manifests: Manifests;
   readonly #blobs: BlobStore;
   readonly #randomness: Randomness;
   readonly #managedKey: Uint8Array | undefined;
 
-  /** @param deps.managedKey encrypts what is to be encrypted by the service; undefined where the blob store itself does it */
+  /** @param deps.managedKey the key for SSE-S3; undefined if the blob store encrypts by itself */
   constructor(deps: {
     manifests: Manifests;
     blobs: BlobStore;
@@ -34,34 +34,34 @@ export class Contents {
     this.#managedKey = deps.managedKey;
   }
 
-  /** What keeps an encryption record about a key, and where bytes go that are encrypted with it. */
+  /** Returns a new encryption record for a key, and a writer that encrypts with it. */
   encryption(wanted: WantedKey): { readonly record: EncryptionRecord | undefined; readonly blobs: BlobWriter } {
     const record = this.#recordOf(wanted);
     return { record, blobs: this.writer(record, wanted === 'managed' ? undefined : wanted) };
   }
 
-  /** Where bytes go under a record that is there already: another part of the same upload. */
+  /** Returns a writer for an existing encryption record, as for another part of the same upload. */
   writer(record: EncryptionRecord | undefined, customerKey: Uint8Array | undefined): BlobWriter {
     return this.#encrypted(record, customerKey) ?? this.#blobs;
   }
 
-  /** A part of a version by the number it was uploaded as, or undefined. What was uploaded at once is part 1. */
+  /** Returns a part of a version by its part number, or undefined. An object that was not uploaded in parts is part 1. */
   async part({ content, size, checksum }: Version, number: number): Promise<StoredPart | undefined> {
     if (content?.kind !== 'manifest') return number === 1 ? { number, firstByte: 0, size, checksum } : undefined;
     const part = await this.manifests.part(content.id, number);
     return part && withChecksum(part, checksum);
   }
 
-  /** All parts of a version that was uploaded in parts, in order. */
+  /** Returns all parts of a version in order; none if it was not uploaded in parts. */
   async parts({ content, checksum }: Version): Promise<readonly StoredPart[]> {
     if (content?.kind !== 'manifest') return [];
     return (await this.manifests.parts(content.id)).map((part) => withChecksum(part, checksum));
   }
 
   /**
-   * Opens the bytes of a version, or a stretch of them; undefined if there are none. Rejects with BlobMissing and BlobDamaged, of what was
-   * uploaded in parts as far as the first part goes; reading throws where a later one is missing or damaged.
-   * @param customerKey the key of a version that was encrypted with a customer's
+   * Opens the bytes of a version, or a range of them. Returns undefined if there are none. Rejects with BlobMissing or BlobDamaged; of
+   * an object in several parts only the first is checked, and reading throws when it reaches a damaged or missing one.
+   * @param customerKey required if the version is encrypted with a customer key
    */
   async read(
     version: Version,
@@ -99,7 +99,7 @@ export class Contents {
     const key = record.kind === 'managed' ? this.#managedKey : customerKey;
     if (key !== undefined) return new EncryptedBlobs(this.#blobs, key, this.#randomness);
     if (record.kind === 'managed') return undefined;
-    throw new Error("a customer's key is needed");
+    throw new Error('a customer key is needed');
   }
 
   #opener(record: EncryptionRecord | undefined, customerKey: Uint8Array | undefined): Opener {
@@ -110,13 +110,13 @@ export class Contents {
   }
 }
 
-/** The key to encrypt with: a customer's, the service's, or none. */
+/** The key to encrypt with: a customer key, the service's managed key, or none. */
 export type WantedKey = Uint8Array | 'managed' | undefined;
 
 /** The part of a blob store that uploads need. */
 export type BlobWriter = Pick<BlobStore, 'write' | 'remove' | 'abandon'>;
 
-/** A stretch of a blob that holds so many bytes of content. */
+/** A range of a blob's content. `size` is that of the whole content, in bytes. */
 interface BlobStretch {
   readonly ref: string;
   readonly size: number;
@@ -125,7 +125,7 @@ interface BlobStretch {
 
 type Opener = (stretch: BlobStretch) => Promise<AsyncIterable<Uint8Array>>;
 
-/** Whether these parts lie side by side and reach from one end of a range to the other. */
+/** Tells whether parts cover a range without a gap. */
 function covers(parts: readonly PlacedPart[], { first, last }: ByteRange): boolean {
   let reached = first;
   for (const { firstByte, size } of parts) {
@@ -135,13 +135,13 @@ function covers(parts: readonly PlacedPart[], { first, last }: ByteRange): boole
   return reached > last;
 }
 
-/** Parts have checksums of the same algorithm as the whole. */
+/** Returns a part with its checksum, whose algorithm is that of the whole object. */
 function withChecksum({ number, firstByte, size, checksum }: PlacedPart, ofWhole: Checksum | undefined): StoredPart {
   const own = checksum && ofWhole && { algorithm: ofWhole.algorithm, value: checksum, type: 'FULL_OBJECT' as const };
   return { number, firstByte, size, checksum: own };
 }
 
-/** One blob after another. The next one is opened while the present one is read. */
+/** Concatenates blobs. The next one is opened while the current one is read. */
 async function* concatenated(
   open: Opener,
   first: AsyncIterable<Uint8Array>,
@@ -150,7 +150,7 @@ async function* concatenated(
   const openNext = (at: number): Promise<AsyncIterable<Uint8Array>> | undefined => {
     const stretch = rest[at];
     const opened = stretch && open(stretch);
-    opened?.catch(() => undefined); // told when it is awaited
+    opened?.catch(() => undefined); // the error is thrown where the blob is awaited
     return opened;
   };
   let present: AsyncIterable<Uint8Array> | undefined = first;
@@ -163,7 +163,7 @@ async function* concatenated(
       next = undefined;
     }
   } finally {
-    // Whoever stops early must not leave the blob open that was to come next.
+    // If the reader stops early, the next blob must be closed, too.
     const unread = await next?.catch(() => undefined);
     await unread?.[Symbol.asyncIterator]().return?.();
   }

@@ -13,20 +13,20 @@ import { encodeObjectAttributes, type ObjectAttributes } from './object-attribut
 import { VersionChain } from './version-chain.ts';
 import { fitsInline, type CurrentVersion, type Unplaced, type Version } from './versions.ts';
 
-/** The dependencies of the repository of objects. */
+/** The dependencies of {@link KeyCommits} and of the repository of objects. */
 export interface ObjectsDeps {
   readonly table: KeyValueTable;
   readonly buckets: Buckets;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** For a process that handles many requests at once. */
+  /** Set if the process handles requests concurrently. */
   readonly mutex?: Pick<KeyedMutex, 'run'> | undefined;
 }
 
-/** How long after the bucket was read a commit may still begin, in milliseconds. */
+/** The maximum time between reading the bucket and starting a commit, in milliseconds. */
 const commitTime = 2000;
 
-/** The commits of changes to keys: what puts, removals and revisions have in common. */
+/** Commits changes to keys: the common part of puts, removals and revisions. */
 export class KeyCommits {
   readonly buckets: Buckets;
   readonly #deps: ObjectsDeps;
@@ -42,15 +42,15 @@ export class KeyCommits {
     return new VersionChain({ table, token: () => writeToken(randomness), now: () => clock.now() }, bucketId, key);
   }
 
-  /** Makes a change of a key after those of the same process that began earlier. */
+  /** Runs a change of a key after the earlier ones of the same process. */
   inTurn<Result>(bucket: Bucket, key: string, change: () => Promise<Result>): Promise<Result> {
     const { mutex } = this.#deps;
     return mutex === undefined ? change() : mutex.run(`${bucket.id}/${key}`, change);
   }
 
   /**
-   * Commits changes in a bucket, if it still is as it was read.
-   * @param of.caller what the commit must find of the caller, if rights count at the commit
+   * Commits changes in a bucket, on condition that the bucket has not changed since it was read.
+   * @param of.caller the conditions on the caller, if rights count at the commit
    */
   async write(
     bucket: Bucket,
@@ -58,7 +58,7 @@ export class KeyCommits {
     { conditions = [], caller }: { conditions?: readonly Condition[]; caller?: readonly Condition[] | undefined } = {},
   ): Promise<WriteOutcome['outcome']> {
     if (this.#deps.clock.now() - bucket.readAt > commitTime) return 'conflict';
-    // A change has the condition on its own item.
+    // The change of an item has its own condition, and a commit may have only one per item.
     const others = conditions.filter(({ key }) => !changes.some((change) => sameKey(change.key, key)));
     const { outcome } = await this.#deps.table.write(changes, [
       ...others,
@@ -67,19 +67,19 @@ export class KeyCommits {
     return outcome;
   }
 
-  /** Commits changes that depend on no bucket: those of the service itself, which a request has not asked for. */
+  /** Commits changes without a condition on the bucket: the service's own, which no request asked for. */
   async writeAnyway(changes: readonly Change[]): Promise<WriteOutcome['outcome']> {
     return (await this.#deps.table.write(changes)).outcome;
   }
 
-  /** Waits before the next attempt. @returns the bucket, to be read again */
+  /** Waits before the next attempt. @returns the bucket, marked to be read again */
   async again(bucket: Bucket, attempt: number): Promise<Bucket> {
     const { clock, randomness } = this.#deps;
     await clock.sleep(jitter(attempt, randomness));
     return this.buckets.stale(bucket);
   }
 
-  /** Returns the version that is to become current above `before`: younger than that one. */
+  /** Returns the version that will replace `before` as the current one, with a later instance. */
   version(bucket: Bucket, fresh: Unplaced, before: CurrentVersion | undefined): Version {
     const { clock, randomness } = this.#deps;
     const now = clock.now();
@@ -97,7 +97,7 @@ export class KeyCommits {
   }
 
   /**
-   * Writes the object attributes of a version into a details item, before the commit, if the version's item would grow too large.
+   * Writes the object attributes of a version to a details item before the commit, if the version's own item would be too large.
    * @throws S3Error ServiceUnavailable
    */
   async place(key: string, fresh: Placeable): Promise<Unplaced> {
@@ -116,12 +116,12 @@ export class KeyCommits {
 /** A new version, or one whose object attributes were read. */
 type Placeable = Omit<Unplaced, 'objectAttributes' | 'tagCount'> & { readonly objectAttributes: ObjectAttributes };
 
-/** The version that the conditions of a request are about: a delete marker counts as absent. */
+/** Returns the version to which a request's conditions apply: a delete marker counts as absent. */
 export function live<Of extends Version>(version: Of | undefined): Of | undefined {
   return version?.marker ? undefined : version;
 }
 
-/** For writers that lost every attempt to others. @throws S3Error ConditionalRequestConflict if there is a guard, else SlowDown */
+/** Reports that other writers won every attempt. @throws S3Error ConditionalRequestConflict if there is a guard, else SlowDown */
 export function conflicted(guard: Guard | undefined): never {
   throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
 }

@@ -5,35 +5,35 @@ import type { Randomness } from '../../ports/randomness.ts';
 import { timedId } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
 
-/** One stretch of an object that was uploaded in parts. */
+/** A part of an object that was uploaded in parts. */
 export interface ManifestPart {
-  /** The blob that holds its bytes; '' if it has none. */
+  /** The blob with its bytes; '' if it is empty. */
   readonly blob: string;
   readonly size: number;
-  /** The part's checksum, if the upload has an algorithm. */
+  /** The part's checksum, if the upload has a checksum algorithm. */
   readonly checksum: Uint8Array | undefined;
-  /** From 1, and ascending: what it was uploaded as. Absent: its place among the parts. */
+  /** The part number, from 1, in ascending order. Default: the position among the parts. */
   readonly number?: number;
 }
 
-/** A part, and where in the object it begins. */
+/** A part with its offset in the object. */
 export interface PlacedPart extends ManifestPart {
   readonly number: number;
   readonly firstByte: number;
 }
 
-/** Parts in one item: at some 80 bytes each, well below DynamoDB's 400 KB. */
+/** The maximum number of parts in an item: at some 80 bytes each, well below DynamoDB's 400 KB. */
 const partsPerSlice = 3000;
 
-/** Where a slice begins. */
+/** The start of a slice. */
 interface SliceStart {
   readonly firstPart: number;
   readonly firstByte: number;
 }
 
 /**
- * What an object of several blobs is made of: a directory, and slices of parts. All items are written before the version
- * that refers to them, and never changed.
+ * The manifests of objects in several blobs. A manifest is a directory and slices of parts, whose items are written before the
+ * version that refers to them, and never changed.
  */
 export class Manifests {
   readonly #table: KeyValueTable;
@@ -46,7 +46,7 @@ export class Manifests {
     this.#randomness = deps.randomness;
   }
 
-  /** Writes the manifest of a new content. @returns its id */
+  /** Writes a manifest. @returns its id */
   async create(parts: readonly ManifestPart[]): Promise<string> {
     const id = timedId(this.#clock.now(), this.#randomness);
     const slices = sliced(place(parts));
@@ -59,7 +59,7 @@ export class Manifests {
     return id;
   }
 
-  /** All parts in order, or those that the bytes from `first` to `last` (inclusive) lie in. */
+  /** Returns the parts in order: all, or those with bytes from `first` to `last` (inclusive). */
   async parts(id: string, range?: { readonly first: number; readonly last: number }): Promise<readonly PlacedPart[]> {
     const starts = await this.#starts(id);
     const wanted = starts.filter(
@@ -71,13 +71,13 @@ export class Manifests {
     return parts.filter(({ firstByte, size }) => firstByte <= range.last && firstByte + size > range.first);
   }
 
-  /** The part of a number, or undefined. */
+  /** Returns the part with a number, or undefined. */
   async part(id: string, number: number): Promise<PlacedPart | undefined> {
     const start = (await this.#starts(id)).findLast(({ firstPart }) => firstPart <= number);
     return start && (await this.#slice(id, start)).find((part) => part.number === number);
   }
 
-  /** Removes the items of a manifest; its blobs are the caller's business. */
+  /** Removes the items of a manifest, but not its blobs. */
   async remove(id: string): Promise<void> {
     for (const start of await this.#starts(id))
       await this.#table.write([{ key: itemKey.manifestSlice(id, start.firstByte, start.firstPart), delete: true }]);
@@ -123,7 +123,7 @@ function totalSize(parts: readonly ManifestPart[]): number {
   return parts.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Columns rather than rows: a list of lists would cost three bytes more for each part. */
+/** Encodes parts in columns: a list of lists would take three bytes more for each part. */
 function encodeSlice(parts: readonly PlacedPart[]): Attributes {
   const hasChecksums = parts.every(({ checksum }) => checksum !== undefined);
   const hasGaps = parts.some(({ number }, at) => number !== parts[0]!.number + at);

@@ -10,20 +10,20 @@ export type NewVersion = Omit<Unplaced, NamesOf<'derived'> | 'objectAttributes'>
 };
 
 /**
- * Throws the S3 error if a condition of the request does not hold for the version about to be changed. Gets undefined if there is
- * no version, or a delete marker. Called again at every attempt, with the image that the commit depends on.
+ * Throws the S3 error if the version about to be changed does not meet a condition of the request. `current` is undefined if there is
+ * no version, or a delete marker. Called at every attempt, with the image on which the commit depends.
  */
 export type Guard = (current: Version | undefined) => void;
 
-/** What a commit contains besides the new version. */
+/** Additional changes and conditions in the commit of a new version. */
 export interface CommitExtras {
   readonly changes: readonly Change[];
   readonly conditions: readonly Condition[];
 }
 
 /**
- * Returns the extras of a commit that makes `version` current above `before`. Called again at every attempt, with the bucket as this
- * attempt read it: its versioning state may have changed since the request began.
+ * Returns the extras of a commit in which `version` replaces `before` as the current one. Called at every attempt, with the bucket
+ * as this attempt read it: its versioning state may have changed since the request began.
  */
 export type CommitExtrasFor = (
   version: CurrentVersion,
@@ -34,11 +34,11 @@ export type CommitExtrasFor = (
 export interface PutOptions {
   readonly guard?: Guard | undefined;
   readonly extras?: CommitExtrasFor;
-  /** Set if the caller's rights are confirmed at the commit, because the put does more than write data. */
+  /** Set if the commit confirms the caller's rights, because the put does more than write data. */
   readonly rightsCount?: 'at the commit';
 }
 
-/** A delete marker without its owner. */
+/** A new delete marker without its owner. */
 export const deleteMarker: Omit<NewVersion, 'owner'> = {
   marker: true,
   size: 0,

@@ -1,6 +1,6 @@
 import type { Attributes } from '../../ports/key-value-table.ts';
 
-/** Response headers that belong to an object's content, as they were sent on upload. */
+/** The response headers that clients set on upload. */
 export interface ContentHeaders {
   readonly contentType?: string;
   readonly cacheControl?: string;
@@ -11,13 +11,13 @@ export interface ContentHeaders {
   readonly websiteRedirectLocation?: string;
 }
 
-/** The parts of a version that may be long. They are in the version's item while that stays small, otherwise in a details item. */
+/** The variable-length attributes of a version. They are in the version's item while that stays small, otherwise in a details item. */
 export interface ObjectAttributes {
   readonly headers: Omit<ContentHeaders, 'contentType'>;
   /** User metadata, names in lower case without `x-amz-meta-`; values are bytes as latin1 characters. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly tags: readonly (readonly [key: string, value: string])[];
-  /** The grants of its ACL, encoded by `shared/access/acl.ts`. Absent: the canned ACL `private`. */
+  /** The grants of the ACL, encoded by `shared/access/acl.ts`. Absent: the canned ACL `private`. */
   readonly grants?: readonly string[];
 }
 
@@ -32,10 +32,10 @@ const headerCodes = {
   websiteRedirectLocation: 'wr',
 } as const satisfies Record<keyof ObjectAttributes['headers'], string>;
 
-/** The names that {@link encodeObjectAttributes} may give. */
+/** The names of the attributes that {@link encodeObjectAttributes} may return. */
 export const objectAttributeNames = ['h', 'um', 'tg', 'a'] as const;
 
-/** Encodes object attributes as `h` (headers), `um` (user metadata), `tg` (tags) and `a` (grants), leaving out empty ones. */
+/** Encodes object attributes as `h` (headers), `um` (user metadata), `tg` (tags) and `a` (grants). Omits empty ones. */
 export function encodeObjectAttributes({ headers, metadata, tags, grants }: ObjectAttributes): Attributes {
   const h: Record<string, string> = {};
   for (const [name, code] of Object.entries(headerCodes)) {

@@ -21,7 +21,7 @@ import {
   type Version,
 } from './versions.ts';
 
-/** A range of keys: those with a prefix, from a key on or after one. */
+/** A range of keys with a prefix, starting at `from` or after `after`. */
 interface KeyRange {
   readonly from?: string;
   readonly after?: string;
@@ -31,15 +31,15 @@ interface KeyRange {
   readonly mayBeStale?: boolean;
 }
 
-/** A page of current versions in the order of their keys, and whether there are more. */
+/** A page of current versions in key order. `more` tells whether others follow. */
 interface CurrentVersionsPage<Current> {
   readonly entries: readonly { readonly key: string; readonly currentVersion: Current }[];
   readonly more: boolean;
 }
 
 /**
- * The objects of buckets. Every change of a key is one conditional write on the write token of its current version, so all changes of
- * a key are in one order, and none depends on something that was read and has changed since.
+ * The objects of buckets. Every change of a key is one write, conditional on the write token of its current version. All changes of a
+ * key are therefore in one order, and none is based on an outdated read.
  *
  * Changes throw NoSuchBucket if the bucket was removed meanwhile; SlowDown, or ConditionalRequestConflict if there is a guard, if
  * other writers won every attempt; and OutcomeUnknown.
@@ -60,7 +60,8 @@ export class Objects {
   }
 
   /**
-   * Returns the current version of a key or, with a version id, that version. Either may be a delete marker.
+   * Returns the current version of a key or, with a version id, that version; undefined if it does not exist. Either may be a delete
+   * marker.
    * @param versionId `null` is the null version
    */
   async find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
@@ -68,7 +69,7 @@ export class Objects {
     return versionId === undefined ? chain.currentVersion() : (await chain.find(versionId))?.version;
   }
 
-  /** Returns the object attributes of a version: its own, or those of its details item. */
+  /** Returns the object attributes of a version, from its own item or its details item. */
   async objectAttributes(version: Version): Promise<ObjectAttributes> {
     if (!('details' in version.objectAttributes)) return version.objectAttributes;
     const item = await this.#table.get(itemKey.details(version.objectAttributes.details));
@@ -84,7 +85,7 @@ export class Objects {
     };
   }
 
-  /** As {@link scan}, with no more of each than listings of objects show, which takes half the time. */
+  /** As {@link scan}, but reads only the attributes that listings of objects show, which takes half the time. */
   async scanListed(bucket: Bucket, range: KeyRange): Promise<CurrentVersionsPage<Listed>> {
     const { items, more } = await scanShards(this.#table, bucket.id, { ...range, attributes: listedAttributes });
     return {
@@ -93,7 +94,7 @@ export class Objects {
     };
   }
 
-  /** Returns the last key with a prefix and, if `before` is given, before that key. Delete markers count. */
+  /** Returns the last key with a prefix, before the key `before` if that is given. Delete markers count. */
   async lastKey(bucket: Bucket, prefix: string, before?: string): Promise<string | undefined> {
     const query = { prefix, limit: 1, reverse: true, ...(before !== undefined && { after: before }) };
     const ends = await Promise.all(currentVersionPartitions(bucket.id).map((shard) => this.#table.query(shard, query)));
@@ -102,7 +103,7 @@ export class Objects {
   }
 
   /**
-   * Returns the versions of a key, newest first, as of one moment, though the current version and the noncurrent ones are read apart.
+   * Returns the versions of a key, newest first, as of one moment, although the current one and the noncurrent ones are read separately.
    * @param currentVersion as a listing read it
    * @param olderThan only versions older than this instance
    */
@@ -117,35 +118,35 @@ export class Objects {
   }
 
   /**
-   * Makes a new version current, under the rules of the bucket's versioning state. Throws what the guard throws, too.
-   * The rights of the request suffice, since a put writes data, unless `rightsCount` says `at the commit`.
+   * Makes a new version current, according to the bucket's versioning state. Also throws what the guard throws.
+   * A put only writes data, so the rights at the time of the request suffice, unless `rightsCount` is `at the commit`.
    */
   async put(authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions = {}): Promise<CurrentVersion> {
     return this.#puts.put(authorisation, fresh, options);
   }
 
   /**
-   * Removes what a {@link Removal} names, on its condition: the one entry point for removals. To remove what is not there is no error.
+   * Performs a {@link Removal} on its condition: the one entry point for removals. Succeeds if there is nothing to remove.
    * @throws SeenNoMore (lifecycle: the key has changed since it was read), S3Error AccessDenied (the object belongs to another
-   *   project, or the rights are gone), and what the guard throws
+   *   project, or the caller no longer has the rights), and what the guard throws
    */
   async remove(removal: Removal): Promise<Removed> {
     return this.#removals.remove(removal);
   }
 
   /**
-   * Returns the changes that take an object away from a name, for the commit that gives it another one. A delete marker becomes
-   * current, unless nothing is kept: no version id, no noncurrent versions, and versioning not enabled.
-   * @throws SourceGone if it is not current any more, or was changed
+   * Returns the changes that remove an object from its former name, for the commit that gives it a new one. A delete marker becomes
+   * current, unless the key has no versions to keep: no version id, no noncurrent versions, and versioning not enabled.
+   * @throws SourceGone if the object is no longer current, or has changed
    */
   async renamedAway(removal: RenamedAway): Promise<readonly Change[]> {
     return this.#removals.renamedAway(removal);
   }
 
   /**
-   * Changes the object attributes of a version, its tags or its ACL. Neither its content nor its Last-Modified changes.
+   * Changes the object attributes of a version, its tags or its ACL, but not its content or its Last-Modified.
    * @param authorisation names the version
-   * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), AccessDenied (rights that are gone), SlowDown
+   * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id), AccessDenied (the rights were withdrawn), SlowDown
    */
   async revise(authorisation: ObjectAuthorisation, change: ChangeOfAttributes): Promise<Version> {
     const { bucket, key } = authorisation;

@@ -1,8 +1,8 @@
 import { S3Error } from '../../errors/s3-error.ts';
 
 /**
- * A commit may have happened, or has happened and it could not be told whether its bucket stands: nothing that it refers to may be
- * cleaned up. Nor is it tried again, which could make it happen twice.
+ * A commit may have happened, or it has and the state of its bucket could not be determined. Nothing that it refers to may be
+ * cleaned up. It is not retried either, since it could then happen twice.
  */
 export class OutcomeUnknown extends S3Error {
   constructor(cause?: unknown) {
@@ -10,8 +10,8 @@ export class OutcomeUnknown extends S3Error {
   }
 }
 
-/** The version that a change began with is gone, or not current any more: the change begins again. */
+/** The version on which a change is based is gone, or no longer current: the change starts again. */
 export class SourceGone extends Error {}
 
-/** What was to be changed only as it was seen is not so any more, or not there. */
+/** A change was conditional on a key as it was read, and the key has changed or is gone. */
 export class SeenNoMore extends Error {}

@@ -3,8 +3,8 @@ import { formatHttpDate } from '../../http/dates.ts';
 import { versionIdOf, type Version } from './versions.ts';
 
 /**
- * The version that a request is about, if there is one that is no delete marker. A current marker hides the object; a marker
- * that was asked for by its id can only be deleted. Either error tells of the marker in its headers.
+ * Returns the version that a request names, if it exists and is not a delete marker. A current marker hides the object; a marker
+ * named by its id can only be deleted. The headers of both errors report the marker.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/DeleteMarker.html
  *
  * @throws S3Error NoSuchKey, MethodNotAllowed (a delete marker by its id)

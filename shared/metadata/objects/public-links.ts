@@ -11,36 +11,36 @@ import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { versionIdOf, type Version } from './versions.ts';
 
-/** What a commit needs to know of buckets. */
+/** The part of the repository of buckets that commits need. */
 type CommittedBuckets = Pick<Buckets, 'readyFor' | 'exactConditions' | 'stale'>;
 
-/** A way for anybody to one version of an object, for some time. Its token, which opens it, is kept nowhere. */
+/** A link by which anybody may read one version of an object for a limited time. Its token is not stored. */
 export interface PublicLink {
-  /** Names it, and opens nothing. Ids sort by age. */
+  /** Identifies the link but does not open it. Ids sort by age. */
   readonly id: string;
   readonly bucket: string;
   readonly bucketId: string;
   readonly key: string;
-  /** As clients name it. */
+  /** The version id as clients see it. */
   readonly versionId: string;
-  /** The very version: a null version that was written over is another one. */
+  /** Identifies the version exactly: a null version that was overwritten is a different one. */
   readonly instance: string;
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly expires: number;
-  /** What its token's SHA-256 is, as base64url. */
+  /** The SHA-256 of the token, in base64url. */
   readonly hash: string;
 }
 
 const tokenBytes = 32;
 const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
 const sweepPage = 100;
-/** Four items for each, of the hundred that a commit holds; the others are for the versions. */
+/** Each takes four of the hundred items of a commit; the others are for the versions. */
 const maxMovedLinks = 20;
 
 /**
- * Public links. Each is three items that come and go together: one that its token leads to, one in the list of its key, and one in
- * the order in which links end. A link does not hold what it leads to; whoever follows it looks whether that is still there.
+ * Public links. Each has three items, written and deleted together: one found by its token, one in the list of its key, and one in
+ * the order of expiry. A link does not keep its version from being removed, so readers check that it still exists.
  */
 export class PublicLinks {
   readonly #table: KeyValueTable;
@@ -56,10 +56,10 @@ export class PublicLinks {
   }
 
   /**
-   * Makes a link to a version.
+   * Creates a link to a version.
    * @param lifetime in milliseconds
-   * @returns the link, and its token, which is told this once
-   * @throws S3Error InvalidRequest (encrypted with a key of the customer's), ServiceUnavailable
+   * @returns the link and its token, which cannot be retrieved later
+   * @throws S3Error InvalidRequest (encrypted with a customer key), ServiceUnavailable
    */
   async create(
     authorisation: ObjectAuthorisation,
@@ -94,14 +94,14 @@ export class PublicLinks {
     return { link, token };
   }
 
-  /** The link that a token opens, if it has one and its time is not over. */
+  /** Returns the link that a token opens; undefined if there is none, or it has expired. */
   async open(token: string): Promise<PublicLink | undefined> {
     if (!tokenForm.test(token)) return undefined;
     const attributes = await this.#table.get(linkKey.lookup(hashOf(token)));
     return attributes && this.#live(decode(attributes));
   }
 
-  /** A page of a key's links whose time is not over, oldest first, behind the id `after`. */
+  /** Returns a page of a key's links that have not expired, oldest first, after the id `after`. */
   async list(
     bucketId: string,
     key: string,
@@ -122,17 +122,18 @@ export class PublicLinks {
     return { links, more: false };
   }
 
-  /** A link of a key by its id, if its time is not over. */
+  /** Returns a link of a key by its id; undefined if there is none, or it has expired. */
   async find(bucketId: string, key: string, id: string): Promise<PublicLink | undefined> {
     const attributes = await this.#table.get({ pk: linkPartition.ofKey(bucketId, key), sk: id });
     return attributes && this.#live(decode(attributes));
   }
 
   /**
-   * Ends a link to a version.
-   * @param authorisation names the version that the link leads to
-   * @param version that it leads to, if that is still there
-   * @throws S3Error NoSuchPublicLink (of another key), AccessDenied, SlowDown, ServiceUnavailable: it may not have ended
+   * Revokes a link to a version.
+   * @param authorisation names the version of the link
+   * @param version that version, if it still exists
+   * @throws S3Error NoSuchPublicLink (the link is for another key), AccessDenied, SlowDown, ServiceUnavailable (the link may still be
+   *   valid)
    */
   async revoke(authorisation: ObjectAuthorisation, link: PublicLink, version: Version | undefined): Promise<void> {
     const { bucket, key } = authorisation;
@@ -141,10 +142,10 @@ export class PublicLinks {
   }
 
   /**
-   * Returns the changes that take the links of a renamed version along, for the commit that renames it: one that is revoked meanwhile
-   * makes that commit fail. Links to other versions stay where they are.
-   * @param target where it goes, as it is about to be committed
-   * @throws S3Error InvalidRequest if there are more than a commit holds
+   * Returns the changes that move the links of a renamed version, for the commit that renames it. That commit fails if a link is
+   * revoked meanwhile. Links to other versions stay.
+   * @param target the new key and version, as about to be committed
+   * @throws S3Error InvalidRequest if there are too many for a commit
    */
   async moved(
     source: { readonly bucketId: string; readonly key: string; readonly version: Version },
@@ -176,7 +177,7 @@ export class PublicLinks {
     });
   }
 
-  /** Removes the links whose time is over. */
+  /** Removes the links that have expired. */
   async sweep(): Promise<void> {
     for (;;) {
       const { items, more } = await this.#table.query(linkPartition.due, { limit: sweepPage });
@@ -209,7 +210,7 @@ export class PublicLinks {
     }, slowDown);
   }
 
-  /** None of these writes hangs on a condition, so each can be made again. */
+  /** Writes without conditions, so each write may be repeated. @throws S3Error ServiceUnavailable */
   async #write(changes: readonly Change[]): Promise<void> {
     const { outcome } = await this.#table.write(changes);
     if (outcome !== 'written') throw new S3Error('ServiceUnavailable');

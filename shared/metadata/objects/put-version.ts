@@ -8,7 +8,7 @@ import type { TakenBack } from './removal.ts';
 import type { VersionChain } from './version-chain.ts';
 import type { CurrentVersion, Unplaced } from './versions.ts';
 
-/** Puts of versions: each makes one current. */
+/** Puts of versions. Each makes a version current. */
 export class Puts {
   readonly #commits: KeyCommits;
   readonly #takeBack: (removal: TakenBack) => Promise<unknown>;
@@ -41,7 +41,7 @@ export class Puts {
     return optimistically(
       async (attempt) => {
         bucket = await this.#commits.buckets.readyFor(bucket);
-        // Without conditions, and where no noncurrent version can exist, nothing need be read: the commit's own condition suffices.
+        // Without conditions, and if no noncurrent version can exist, nothing need be read: the commit's own condition suffices.
         const mayBeBlind = attempt === 0 && bucket.versioning !== 'on' && guard === undefined && extras === undefined;
         const blind = mayBeBlind && (rightsCount === undefined || !authorisation.dependsOnVersion);
         const before = blind ? undefined : await chain.currentVersion();
@@ -65,8 +65,8 @@ export class Puts {
   }
 
   /**
-   * Whether the bucket still exists after a commit. If not, the version is taken back, and the one before it becomes current again.
-   * @throws OutcomeUnknown for whatever fails, since the commit has happened
+   * Tells whether the bucket still exists after a commit. If not, removes the version, so that the previous one is current again.
+   * @throws OutcomeUnknown for any failure, since the commit has happened
    */
   async #stands(bucket: Bucket, key: string, { instance }: CurrentVersion): Promise<boolean> {
     try {
@@ -79,7 +79,7 @@ export class Puts {
   }
 }
 
-/** Returns the version of a commit whose response was lost, if it is there. @throws OutcomeUnknown: it may still come */
+/** Returns the version of a commit whose response was lost, if it exists. @throws OutcomeUnknown if not, as it may still be committed */
 async function ifCommitted(chain: VersionChain, currentVersion: CurrentVersion): Promise<CurrentVersion> {
   const found = await chain.findInstance(currentVersion.instance).catch((error: unknown) => {
     throw new OutcomeUnknown(error);

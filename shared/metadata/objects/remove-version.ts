@@ -21,14 +21,14 @@ import type { CurrentVersion, Unplaced, Version } from './versions.ts';
 type Put = (authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions) => Promise<CurrentVersion>;
 
 /**
- * Removals of versions. No other file removes one: whatever must not be removed, as under a retention period, would be refused here.
- * `test/architecture` checks that.
+ * Removals of versions. No other file removes one, which `test/architecture` checks: a version that must not be removed, as under a
+ * retention period, would be refused here.
  */
 export class Removals {
   readonly #commits: KeyCommits;
   readonly #put: Put;
 
-  /** @param put makes a delete marker current */
+  /** @param put puts a delete marker */
   constructor(commits: KeyCommits, put: Put) {
     this.#commits = commits;
     this.#put = put;
@@ -70,13 +70,13 @@ export class Removals {
       bucket.versioning === 'off' &&
       (await this.#commits.inTurn(bucket, authorisation.key, () => this.#deleteUnversioned(removal)));
     if (isRemoved) return {};
-    // Where versioning is suspended, the marker takes the place of the null version, which is gone for good.
+    // If versioning is suspended, the marker replaces the null version, which is then gone permanently.
     const replaces = bucket.versioning !== 'on' && sparing === 'foreign';
     const options = { guard: replaces ? sparingForeign(guard) : guard, rightsCount: 'at the commit' } as const;
     return { currentVersion: await this.#put(authorisation, { ...deleteMarker, owner }, options) };
   }
 
-  /** @returns false if the bucket turned out to be versioned by now */
+  /** @returns false if the bucket has become versioned meanwhile */
   async #deleteUnversioned({ authorisation, guard, sparing }: RequestedRemoval): Promise<boolean> {
     const { key, dependsOnVersion } = authorisation;
     const { buckets } = this.#commits;
@@ -87,7 +87,7 @@ export class Removals {
       async (attempt) => {
         bucket = await buckets.readyFor(bucket);
         if (bucket.versioning !== 'off') return false;
-        // Without a guard nothing is read at first: the condition refuses what must not go.
+        // Without a guard the first attempt reads nothing: the condition prevents what must not be removed.
         const looks = guard !== undefined || dependsOnVersion || (attempt > 0 && sparing !== undefined);
         const currentVersion = looks ? await chain.currentVersion() : undefined;
         if (looks && currentVersion === undefined) bucket = await buckets.standing(bucket);
@@ -121,7 +121,7 @@ export class Removals {
     return this.#removeFound(bucket, key, (chain) => chain.findInstance(instance));
   }
 
-  /** @param by.authorisation undefined: the process takes back what it has just committed */
+  /** @param by.authorisation undefined: the process undoes its own commit */
   async #removeFound(
     bucket: Bucket,
     key: string,
@@ -175,7 +175,7 @@ export class Removals {
   async #purge({ bucketId, key }: PurgedKey): Promise<Removed> {
     const chain = this.#commits.chain(bucketId, key);
     let currentVersion = await chain.currentVersion();
-    // A damaged chain has no commit. Its key stays for a scrub to find, and does not keep others from being removed.
+    // A damaged chain has no commit. Its key stays for a scrub to find, and does not prevent the removal of others.
     for (let futile = 0; currentVersion !== undefined && futile < maxReads;) {
       const commit = await chain.remove(currentVersion, currentVersion);
       if (commit) await this.#commits.writeAnyway(commit.changes);
@@ -186,7 +186,7 @@ export class Removals {
   }
 }
 
-/** Refuses what would be gone for good and belongs to another project than the bucket. */
+/** Returns a guard that refuses to remove permanently an object of another project than the bucket's. */
 function sparingForeign(guard: Guard | undefined): Guard {
   return (current) => {
     if (current?.foreign && !current.named) throw new S3Error('AccessDenied');
@@ -198,7 +198,7 @@ function absentOr(of: readonly Expectation[]): Expectation {
   return { is: 'any', of: [{ is: 'absent' }, { is: 'all', of }] };
 }
 
-/** An object of an unversioned bucket that belongs to the bucket's own project. */
+/** An object of an unversioned bucket, owned by the bucket's project. */
 const own: readonly Expectation[] = [...unversioned, { is: 'missing', attribute: 'f' }];
 
 const unplacedMarker: Omit<Unplaced, 'owner'> = { ...deleteMarker, tagCount: 0 };

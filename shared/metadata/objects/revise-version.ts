@@ -7,7 +7,7 @@ import { OutcomeUnknown } from './outcomes.ts';
 import { presentVersion } from './present-version.ts';
 import type { Version } from './versions.ts';
 
-/** Returns new object attributes for a version, given those it has, or throws. Called again at every attempt. */
+/** Returns the new object attributes of a version, given the present ones, or throws. Called at every attempt. */
 export type ChangeOfAttributes = (
   objectAttributes: ObjectAttributes,
   version: Version,
@@ -15,7 +15,7 @@ export type ChangeOfAttributes = (
 ) => ObjectAttributes;
 
 /**
- * Changes the object attributes of a version: `Objects.revise`, within the turn of its key.
+ * Changes the object attributes of a version: implements `Objects.revise`. The caller holds the mutex of the key.
  * @param read reads the object attributes of a version
  */
 export async function reviseVersion(

@@ -2,7 +2,7 @@ import type { Item, KeyValueTable, QueryOptions, QueryPage } from '../../ports/k
 import { currentVersionPartitions } from '../table/shards.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 
-/** A page of a bucket's current versions in key order. Shards are merged; each resumes after the same key, so one marker serves all. */
+/** Returns a page of a bucket's current versions in key order. Merges the shards, which all resume after the same key. */
 export async function scanShards(
   table: KeyValueTable,
   bucketId: string,
@@ -14,7 +14,7 @@ export async function scanShards(
   return others.length === 0 ? first! : merge([first!, ...others], range.limit);
 }
 
-/** Nothing may be shown beyond the last key of a page that goes on: its shard may hold the next one. */
+/** Merges pages, up to the last key of any page that is incomplete: the shard of that page may have the next key. */
 function merge(pages: readonly QueryPage[], limit: number | undefined): QueryPage {
   const ends = pages.flatMap(({ items, more }) => (more ? [items.at(-1)?.key.sk ?? ''] : []));
   const end = ends.length === 0 ? undefined : ends.reduce((a, b) => (compareUtf8(a, b) < 0 ? a : b));

@@ -4,8 +4,8 @@ import { noSuchBucket, type Bucket } from '../buckets/bucket.ts';
 import { ObjectAuthorisation } from './object-authorisation.ts';
 
 /**
- * What the service does by itself or for its operator, such as lifecycle rules and administration. Nobody's rights count;
- * identity does.
+ * The authorisation of what the service does by itself or for its operator, such as lifecycle rules and administration. Checks no
+ * rights, only that the bucket is the same.
  */
 export class ServiceAuthorisation extends ObjectAuthorisation {
   readonly bucket: Bucket;
@@ -40,10 +40,10 @@ class OperatorAuthorisation extends Authorisation {
   }
 }
 
-/** The service or its operator acts, on no bucket that is there. */
+/** The authorisation of the service or its operator to act without an existing bucket. */
 export const byOperator: Authorisation = new OperatorAuthorisation();
 
-/** The service or its operator changes a bucket, or what is in it. */
+/** Returns the authorisation of the service or its operator to change a bucket or its contents. */
 export function asService(bucket: Bucket, key?: string, versionId?: string): ServiceAuthorisation {
   return new ServiceAuthorisation(bucket, key, versionId);
 }

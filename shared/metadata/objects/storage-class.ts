@@ -1,10 +1,10 @@
 /**
- * The storage classes whose objects can be read at once: https://docs.aws.amazon.com/AmazonS3/latest/userguide/storage-class-intro.html
- * They are names that clients give their objects. All bytes lie where all others lie.
+ * The storage classes with immediate access: https://docs.aws.amazon.com/AmazonS3/latest/userguide/storage-class-intro.html
+ * Only a label chosen by clients: all objects are stored in the same way.
  */
 export type StorageClass = keyof typeof codes;
 
-/** As it is stored: nothing for STANDARD. */
+/** The stored codes. STANDARD is not stored. */
 const codes = {
   STANDARD: '',
   REDUCED_REDUNDANCY: 'r',
@@ -16,17 +16,17 @@ const codes = {
 
 const names = Object.keys(codes) as StorageClass[];
 
-/** The class of this name; undefined for others, GLACIER and DEEP_ARCHIVE among them, whose objects must be restored first. */
+/** Returns the class with this name; undefined for others, such as GLACIER and DEEP_ARCHIVE, whose objects must be restored first. */
 export function storageClassOf(name: string): StorageClass | undefined {
   return names.find((one) => one === name);
 }
 
-/** Undefined for STANDARD. */
+/** Encodes a storage class. Returns undefined for STANDARD. */
 export function encodeStorageClass(name: StorageClass = 'STANDARD'): string | undefined {
   return codes[name] || undefined;
 }
 
-/** Reads what {@link encodeStorageClass} wrote; undefined is STANDARD. */
+/** Decodes what {@link encodeStorageClass} encoded; undefined is STANDARD. */
 export function decodeStorageClass(code: unknown): StorageClass | undefined {
   return code === undefined ? undefined : names.find((name) => codes[name] === code);
 }

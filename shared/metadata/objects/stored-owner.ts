@@ -2,12 +2,12 @@ import type { Attribute } from '../../ports/key-value-table.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Encodes a canonical id: a UUID in 16 bytes, one that an operator declared unchanged. */
+/** Encodes a canonical id: a UUID as 16 bytes, one that an operator chose unchanged. */
 export function encodeOwner(owner: string): Attribute {
   return uuid.test(owner) ? Buffer.from(owner.replaceAll('-', ''), 'hex') : owner;
 }
 
-/** The owner that was decoded last: the versions of a listing have one owner, or a few. */
+/** The most recently decoded owner, as the versions of a listing have few owners. */
 let lastOwner: { readonly stored: Uint8Array; readonly id: string } = { stored: new Uint8Array(), id: '' };
 
 /** Decodes what {@link encodeOwner} encoded. */

@@ -7,50 +7,50 @@ import { decodeChecksum, encodeChecksum } from './stored-checksum.ts';
 import { inlineOrDetails, lastModified, owner, size } from './version-codecs.ts';
 
 /**
- * What an attribute of a version belongs to, which decides where it goes:
- * - `content`: the bytes. Copies and renamed objects keep it.
- * - `metadata`: the system-defined metadata. A renamed object keeps it; a copy keeps it, or takes that of the request, as
- *   `x-amz-metadata-directive` says; uploads carry it from CreateMultipartUpload to the object.
- * - `object`: the object. A renamed object keeps it; a copy gets its own.
- * - `writer`: the request. Each writer states it anew, copies and renames included.
+ * The part of a version to which an attribute belongs, which decides who passes it on:
+ * - `content`: the bytes. Copies and renames keep it.
+ * - `metadata`: the system-defined metadata. A rename keeps it; a copy keeps it or takes that of the request, according to
+ *   `x-amz-metadata-directive`; a multipart upload stores it from CreateMultipartUpload until the object is created.
+ * - `object`: the object. A rename keeps it; a copy sets it anew.
+ * - `writer`: the request. Every writer sets it anew, including copies and renames.
  * - `derived`: another attribute, from which it follows.
- * - `place`: the version's place among the others, from which it follows.
+ * - `place`: the version's position in the version chain, from which it follows.
  */
 export type BelongsTo = 'content' | 'metadata' | 'object' | 'writer' | 'derived' | 'place';
 
 /** A row of {@link versionAttributes}. */
 export type VersionAttribute = AttributeCodec & {
-  /** Set if writers need not give it. */
+  /** Set if writers may omit it. */
   readonly optional?: true;
   /** Set if listings of objects read it. */
   readonly listed?: true;
   /**
-   * Returns what the version refers to by this attribute, and what may be removed when no version does: `b…` or `m…` for
-   * content, `d…` for details.
+   * Returns the reference in this attribute, `b…` or `m…` for content, `d…` for details. Its target may be removed once no version
+   * has it.
    */
   readonly refersTo?: (item: Attributes) => string | undefined;
 } & (
     | {
         readonly belongsTo: 'place';
-        /** A value that takes as many bytes as any: the item must stay within one write unit wherever the version is placed. */
+        /** A value of the maximum stored size: the item must stay within one write unit wherever the version is placed. */
         readonly longest: unknown;
       }
     | { readonly belongsTo: Exclude<BelongsTo, 'place'>; readonly longest?: unknown }
   );
 
-/** An instance or write token of the usual length. */
+/** Stand for an instance and a write token of the usual length. */
 const longestInstance = '-'.repeat(32);
 const longestToken = '-'.repeat(12);
 
 /**
  * Every attribute of a version, and the one place that lists them. The type {@link Version}, the codec, copies, renames,
- * multipart uploads, listings, the release queue and the scrub follow from it. Items keep the order of the rows, and their names
+ * multipart uploads, listings, the release queue and the scrub follow from it. Items keep the order of the rows. The names in items
  * have one or two letters because a listing reads every byte of a thousand items.
  */
 export const versionAttributes = {
-  /** Sequence and randomness; its age and, if `named`, its version id. */
+  /** A sequence number and random characters: sorts by age, and is the version id if `named`. */
   instance: { ...text('i'), belongsTo: 'place', longest: longestInstance },
-  /** The write token of the item it was read from. */
+  /** The write token of the item from which it was read. */
   token: { ...text('r'), belongsTo: 'place', longest: longestToken },
   /** False: the null version. */
   named: { ...flag('v'), belongsTo: 'place', longest: true },
@@ -69,7 +69,7 @@ export const versionAttributes = {
   },
   /** The canonical id of the owning project. */
   owner: { ...owner('o'), belongsTo: 'object', listed: true },
-  /** Set if the owner is another project than the bucket's. */
+  /** Set if the owner is not the bucket's project. */
   foreign: {
     ...encoded<true>(
       'f',
@@ -81,7 +81,7 @@ export const versionAttributes = {
     longest: true,
   },
   contentType: { ...optional<string>('y'), belongsTo: 'metadata' },
-  /** Undefined: STANDARD. */
+  /** Undefined: STANDARD, which is not stored. */
   storageClass: {
     ...encoded<StorageClass>('sc', encodeStorageClass, decodeStorageClass),
     belongsTo: 'object',
@@ -89,7 +89,7 @@ export const versionAttributes = {
     optional: true,
   },
   checksum: { ...encoded('k', encodeChecksum, decodeChecksum), belongsTo: 'content' },
-  /** How its bytes are encrypted, if they are. */
+  /** The record of the encryption of its bytes, if they are encrypted. */
   encryption: {
     ...encoded<EncryptionRecord>('x', encodeEncryption, (stored) =>
       stored instanceof Uint8Array ? decodeEncryption(stored) : undefined,
@@ -107,19 +107,19 @@ export const versionAttributes = {
   previousVersion: { ...optional<string>('u'), belongsTo: 'place', longest: longestInstance },
   /** Milliseconds since the epoch. */
   lastModified: { ...lastModified('w', 'i'), belongsTo: 'object', listed: true, longest: 9_999_999_999_999 },
-  /** The client token of the RenameObject that brought it here, so that a repetition is recognised. */
+  /** The client token of the RenameObject that created it, so that a repetition is recognised. */
   renameToken: { ...optional<string>('rt'), belongsTo: 'writer', optional: true },
-  /** When it stopped being current, in milliseconds since the epoch. Undefined for a current version. */
+  /** The time at which it became noncurrent, in milliseconds since the epoch. Undefined for a current version. */
   replacedAt: { ...optional<number>('t'), belongsTo: 'place', longest: undefined },
 } as const satisfies Readonly<Record<string, VersionAttribute>>;
 
-/** The attributes of a current version that tell of the noncurrent ones of its key. A noncurrent version has none of them. */
+/** The attributes of a current version that describe the noncurrent ones of its key. A noncurrent version has none of them. */
 export const currentVersionAttributes = {
-  /** Noncurrent versions. */
+  /** The number of noncurrent versions. */
   olderCount: { ...count('n'), belongsTo: 'place', longest: 99_999_999 },
-  /** Delete markers among the noncurrent versions. */
+  /** The number of delete markers among them. */
   olderMarkers: { ...count('nm'), belongsTo: 'place', longest: 99_999_999 },
-  /** The bytes of the noncurrent versions. */
+  /** Their total size in bytes. */
   olderBytes: { ...count('nb'), belongsTo: 'place', longest: 999_999_999_999 },
   /** The instance of the null version, if it is noncurrent. */
   noncurrentNull: { ...optional<string>('z'), belongsTo: 'place', longest: longestInstance },
@@ -135,12 +135,12 @@ type OptionalName = NamesWhere<{ readonly optional: true }>;
 export type ListedName = NamesWhere<{ readonly listed: true }>;
 export type NamesOf<Kind extends BelongsTo> = { [Each in Kind]: NamesWhere<{ readonly belongsTo: Each }> }[Kind];
 
-/** A version as its table describes it. */
+/** A version as {@link versionAttributes} describes it. */
 export type VersionFields = {
   readonly [Name in keyof Rows as Exclude<Name, OptionalName>]: ReturnType<Rows[Name]['read']>;
 } & { readonly [Name in keyof Rows as Extract<Name, OptionalName>]?: ReturnType<Rows[Name]['read']> };
 
-/** What the attributes of a current version add to those of every version. */
+/** The additional fields of a current version. */
 export type CurrentVersionFields = {
   readonly [Name in keyof typeof currentVersionAttributes]: ReturnType<(typeof currentVersionAttributes)[Name]['read']>;
 };

@@ -11,37 +11,37 @@ import {
   type Version,
 } from './versions.ts';
 
-/** The changes of one commit, and the current version it leaves (undefined: the key is gone). */
+/** The changes of a commit, and the current version after it (undefined: the key is gone). */
 export interface Commit {
   readonly currentVersion: CurrentVersion | undefined;
   readonly changes: readonly Change[];
 }
 
-/** A version and the current version it was found with; they are the same object if it is current. */
+/** A version, and the current version with which it was found: the same object if it is current. */
 export interface Found {
   readonly currentVersion: CurrentVersion;
   readonly version: Version;
 }
 
-/** How often the current and the noncurrent versions are read until they fit together. Each time a writer would have had to come between. */
+/** The maximum number of reads until the current and the noncurrent versions agree. Each disagreement takes another concurrent write. */
 export const maxReads = 64;
 
-/** What a chain needs from its surroundings. */
+/** The dependencies of a version chain. */
 export interface ChainDeps {
   readonly table: KeyValueTable;
-  /** A fresh write token. */
+  /** Returns a new write token. */
   readonly token: () => string;
-  /** Milliseconds since the epoch. */
+  /** Returns the time in milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /**
- * The versions of one key: the current one and the noncurrent ones, each version naming the previous one. Reads them, and states the
- * changes that put or remove one and keep the chain whole. Where two reads turn out to be of two moments, a
- * commit cannot be stated: the answer is `undefined`, and the caller starts again from a new current version.
+ * The versions of one key, current and noncurrent, each of which names the previous one. Reads them, and returns the commits that put
+ * or remove a version and keep the chain intact. If two reads turn out to be of different moments, there is no such commit: methods
+ * return `undefined`, and the caller starts again with the new current version.
  *
- * A transaction may be half visible to plain reads, so the next version is never looked up as "the newest noncurrent one":
- * only the `previousVersion` of what was read says which it is.
+ * A plain read may see half of a transaction, so the next version is never looked up as "the newest noncurrent one": only the
+ * `previousVersion` of a version that was read identifies it.
  */
 export class VersionChain {
   readonly #deps: ChainDeps;
@@ -56,18 +56,19 @@ export class VersionChain {
     this.#currentVersionKey = currentVersionKey(bucketId, key);
   }
 
+  /** Returns the current version, which may be a delete marker, or undefined. */
   async currentVersion(): Promise<CurrentVersion | undefined> {
     const item = await this.#deps.table.get(this.#currentVersionKey);
     return item && decodeCurrentVersion(item);
   }
 
-  /** The current version, as a version found with itself. */
+  /** Returns the current version in the form of {@link find}, or undefined. */
   async findCurrent(): Promise<Found | undefined> {
     const currentVersion = await this.currentVersion();
     return currentVersion && { currentVersion, version: currentVersion };
   }
 
-  /** The changes that put another image of a version in its place. */
+  /** Returns the changes that replace a version by its revised image. */
   revise({ currentVersion, version }: Found, revised: Version): readonly Change[] {
     const renewed = { ...revised, token: this.#deps.token() };
     return [
@@ -77,7 +78,7 @@ export class VersionChain {
     ];
   }
 
-  /** The version of this id (`null`: the null version), with the current version it was found with. */
+  /** Returns the version with this id (`null`: the null version) together with the current version, or undefined. */
   async find(versionId: string): Promise<Found | undefined> {
     if (versionId !== 'null') {
       if (!isVersionId(versionId)) return undefined;
@@ -96,8 +97,8 @@ export class VersionChain {
   }
 
   /**
-   * The version of this instance id, named or not. That there is none is only concluded from reads of one instant: between
-   * two plain reads a version may move from noncurrent to current, or back, and be there all the time.
+   * Returns the version with this instance id, named or not, or undefined. Only a read of one instant can show that it does not
+   * exist: between two plain reads a version may become current, or noncurrent, and be missed by both.
    */
   async findInstance(instance: string): Promise<Found | undefined> {
     const currentVersion = await this.currentVersion();
@@ -116,18 +117,19 @@ export class VersionChain {
   }
 
   /**
-   * Up to `limit` versions, newest first, as they stood at one moment. The current version and the noncurrent ones are read apart: only if these
-   * continue its chain without a gap, and are as many as it says, were they of one moment; else both are read again. (A
-   * chain without its oldest version has no gap either.) Where `limit` cuts it nobody counts: the rest is read at another moment anyway.
-   * @param currentVersion where to begin, as it was read before
-   * @param behind only versions older than this instance; what lies above was given out already and is not checked again
+   * Returns up to `limit` versions, newest first, as of one moment. The current version and the noncurrent ones are read separately.
+   * They are of one moment only if the noncurrent ones continue the chain without a gap and are as many as the current version says;
+   * otherwise both are read again. (The number is needed because a chain without its oldest version has no gap either.) If `limit`
+   * cuts the chain, the number is not checked: the rest is read at another moment anyway.
+   * @param currentVersion the start of the chain, as it was read before
+   * @param olderThan only versions older than this instance; the newer ones were returned before and are not checked again
    */
-  async walk(currentVersion: CurrentVersion, limit: number, behind?: string): Promise<readonly Version[]> {
+  async walk(currentVersion: CurrentVersion, limit: number, olderThan?: string): Promise<readonly Version[]> {
     let top: CurrentVersion | undefined = currentVersion;
     for (let reads = 0; top !== undefined && reads < maxReads; reads += 1, top = await this.currentVersion()) {
-      const includesCurrent = behind === undefined || top.instance < behind;
+      const includesCurrent = olderThan === undefined || top.instance < olderThan;
       if (top.olderCount === 0) return includesCurrent ? [top] : [];
-      const start = includesCurrent ? top.instance : behind;
+      const start = includesCurrent ? top.instance : olderThan;
       const wanted = includesCurrent ? limit - 1 : limit;
       const older = await this.#olderThan(start, wanted);
       let next = includesCurrent ? top.previousVersion : older[0]?.instance;
@@ -159,7 +161,7 @@ export class VersionChain {
     return older;
   }
 
-  /** The commit of a write that has not looked: it refuses a current version that is named, has noncurrent ones, or is younger. */
+  /** Returns the commit of a put that has read nothing. It fails if the current version is named, has noncurrent ones, or is newer. */
   blindPut(version: Version): Commit {
     const currentVersion = { ...version, ...alone };
     const expect: Expectation = {
@@ -172,7 +174,7 @@ export class VersionChain {
     return { currentVersion, changes: [this.#putCurrent(currentVersion, expect)] };
   }
 
-  /** The commit that makes `version` current above `before`. A null version takes the place of the key's former one. */
+  /** Returns the commit in which `version` replaces `before` as the current one. A null version replaces the key's former one. */
   async put(before: CurrentVersion | undefined, version: Version): Promise<Commit | undefined> {
     if (before === undefined) {
       const currentVersion = { ...version, ...alone };
@@ -213,7 +215,10 @@ export class VersionChain {
     };
   }
 
-  /** The commit that removes a version for good; `target` was found with `currentVersion`. The previous one becomes current. */
+  /**
+   * Returns the commit that removes a version permanently. If it is current, the previous one becomes current.
+   * @param target the version, as it was found together with `currentVersion`
+   */
   async remove(currentVersion: CurrentVersion, target: Version): Promise<Commit | undefined> {
     if (target.instance === currentVersion.instance) return this.#removeCurrent(currentVersion);
     const above = await this.#above(target, currentVersion);
@@ -245,7 +250,7 @@ export class VersionChain {
     }
     const next = await this.#older(currentVersion.previousVersion);
     if (next === undefined) return undefined;
-    // The counts come last: an item that was read as a version may have been read with counts, of which it has none.
+    // The counts come last, to override those that `next` may have brought from its item.
     const { olderCount, olderMarkers, olderBytes, noncurrentNull } = without(currentVersion, next);
     const counts = { olderCount, olderMarkers, olderBytes, noncurrentNull };
     const promoted: CurrentVersion = { ...next, token: this.#deps.token(), replacedAt: undefined, ...counts };
@@ -255,7 +260,7 @@ export class VersionChain {
     };
   }
 
-  /** Which version names `target` as its previous version: `top`, or a noncurrent one. */
+  /** Returns the version whose previous version is `target`: `top`, or a noncurrent one. */
   async #above<Top extends Version>(target: Version, top: Top): Promise<Top | Version | undefined> {
     if (top.previousVersion === target.instance) return top;
     const { items } = await this.#deps.table.query(partition.noncurrentVersions(this.#bucketId, this.#key), {
@@ -266,9 +271,9 @@ export class VersionChain {
     return neighbour?.previousVersion === target.instance ? neighbour : undefined;
   }
 
-  /** What was read again and again never fitted together: no race lasts so long. */
+  /** Returns the error for a chain whose reads never agreed: no race lasts that long. */
   #damaged(): Error {
-    return new Error(`the history of key ${JSON.stringify(this.#key)} in bucket ${this.#bucketId} is damaged`);
+    return new Error(`the version chain of key ${JSON.stringify(this.#key)} in bucket ${this.#bucketId} is damaged`);
   }
 
   async #older(instance: string): Promise<Version | undefined> {
@@ -300,12 +305,12 @@ export class VersionChain {
   }
 }
 
-/** The item of a key's current version. */
+/** Returns the key of the item of an object's current version. */
 export function currentVersionKey(bucketId: string, key: string): ItemKey {
   return { pk: currentVersionPartition(bucketId, key), sk: key };
 }
 
-/** Neither named nor with noncurrent versions: what all are in an unversioned bucket. */
+/** Neither named nor with noncurrent versions, like every current version in an unversioned bucket. */
 export const unversioned: readonly Expectation[] = [
   { is: 'missing', attribute: 'v' },
   { is: 'missing', attribute: 'n' },
@@ -323,7 +328,7 @@ export function tokenIs({ token }: Version): Expectation {
   return { is: 'equal', attribute: 'r', value: token };
 }
 
-/** The current version's counts once a noncurrent version is gone. */
+/** Returns the current version with the counts that are right once a noncurrent version is gone. */
 function without(currentVersion: CurrentVersion, gone: Version): CurrentVersion {
   return {
     ...currentVersion,

@@ -8,7 +8,7 @@ import {
 } from './object-attributes.ts';
 import { decodeOwner, encodeOwner } from './stored-owner.ts';
 
-/** A codec for a size in bytes. Written even if 0, but never for a delete marker, which `marker` tells. */
+/** Returns a codec for a size in bytes: written even if 0, but not for a delete marker. @param marker the attribute that marks one */
 export function size(name: string, marker: string): Codec<number> {
   return {
     stored: [name],
@@ -20,7 +20,7 @@ export function size(name: string, marker: string): Codec<number> {
   };
 }
 
-/** A codec for the canonical id of a project. */
+/** Returns a codec for the canonical id of a project. */
 export function owner(name: string): Codec<string> {
   return {
     stored: [name],
@@ -31,7 +31,7 @@ export function owner(name: string): Codec<string> {
   };
 }
 
-/** A codec for a time in milliseconds, left out if it is that of the instance to the second. */
+/** Returns a codec for a time in milliseconds, omitted if it is within a second of the instance's. */
 export function lastModified(name: string, instance: string): Codec<number> {
   return {
     stored: [name],
@@ -43,7 +43,7 @@ export function lastModified(name: string, instance: string): Codec<number> {
   };
 }
 
-/** A codec for object attributes, or for the id of the details item that holds them. */
+/** Returns a codec for object attributes, or for the id of the details item that holds them. */
 export function inlineOrDetails(name: string): Codec<ObjectAttributes | { readonly details: string }> {
   return {
     stored: [name, ...objectAttributeNames],

@@ -3,7 +3,7 @@ import { isVersionId } from '../table/ids.ts';
 
 /**
  * Checks the `versionId` of a request, unless it deletes: deleting what does not exist succeeds.
- * @throws S3Error InvalidArgument for what no version can have as its id
+ * @throws S3Error InvalidArgument if no version can have this id
  */
 export function checkVersionId(versionId: string): void {
   if (isPossibleVersionId(versionId)) return;

@@ -16,18 +16,18 @@ import {
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a name for the type that the table describes
 export interface Version extends VersionFields {}
 
-/** The current version of a key, with what it must know of the others. */
+/** The current version of a key, with the counts of the noncurrent ones. */
 export interface CurrentVersion extends Version, CurrentVersionFields {}
 
-/** What listings of objects read of a current version. */
+/** The attributes of a current version that listings of objects read. */
 export type Listed = Pick<Version, ListedName>;
 
-/** The system-defined metadata that is an attribute of its own. */
+/** The system-defined metadata that has attributes in the table of version attributes. */
 export type SystemMetadata = Pick<Version, NamesOf<'metadata'>>;
 
-/** A version before it has a place among the others. */
+/** A version before it has a position in the version chain. */
 export type Unplaced = Pick<Version, Exclude<NamesOf<Exclude<BelongsTo, 'place'>>, 'lastModified'>> & {
-  /** Milliseconds since the epoch; undefined: now. A renamed object keeps its own. */
+  /** Milliseconds since the epoch; undefined: now. Only a renamed object has it, to keep its Last-Modified. */
   readonly lastModified?: number;
 };
 
@@ -68,15 +68,15 @@ export function decodeCurrentVersion(item: Attributes): CurrentVersion {
   return currentVersionItem.read(item);
 }
 
-/** The names of the attributes that {@link decodeListed} looks at. */
+/** The names of the attributes that {@link decodeListed} needs. */
 export const listedAttributes: ReadonlySet<string> = listedItem.attributes;
 
-/** Decodes what listings of objects read of the item of a current version. */
+/** Decodes the attributes of a current version that listings of objects read. */
 export function decodeListed(item: Attributes): Listed {
   return listedItem.read(item);
 }
 
-/** Encodes the system-defined metadata of an object to come, for the item of its upload. */
+/** Encodes the system-defined metadata of a multipart upload, for its item. */
 export function encodeSystemMetadata(metadata: SystemMetadata): Attributes {
   const item: NewItem = {};
   systemMetadataItem.write(item, metadata);
@@ -88,15 +88,15 @@ export function decodeSystemMetadata(item: Attributes): SystemMetadata {
   return systemMetadataItem.read(item);
 }
 
-/** The attributes of an item that only a current version has. */
+/** The names of the attributes that only the item of a current version has. */
 export const currentVersionOnly: ReadonlySet<string> = new ItemCodec(currentVersionAttributes).attributes;
 
-/** Returns what the item of a version refers to: `b…` or `m…` for content, `d…` for details. */
+/** Returns the references in the item of a version: `b…` or `m…` for content, `d…` for details. */
 export function thingsOf(item: Attributes): readonly string[] {
   return referring.flatMap((refersTo) => refersTo(item) ?? []);
 }
 
-/** Returns the attributes of a version that a copy of it has, too. */
+/** Returns the attributes of a version that a copy keeps. */
 export function contentOf(version: Version): Pick<Version, NamesOf<'content'>> {
   return picked(version, ['content']);
 }
@@ -106,7 +106,7 @@ export function systemMetadataOf(version: SystemMetadata): SystemMetadata {
   return picked(version as Version, ['metadata']);
 }
 
-/** Returns the attributes of a version that it keeps under another key. */
+/** Returns the attributes of a version that a rename keeps. */
 export function renamedOf(version: Version): Pick<Version, NamesOf<'content' | 'metadata' | 'object'>> {
   return picked(version, ['content', 'metadata', 'object']);
 }
@@ -120,23 +120,23 @@ function picked<Kind extends BelongsTo>(version: Version, kinds: readonly Kind[]
   return Object.fromEntries(found) as Pick<Version, NamesOf<Kind>>;
 }
 
-/** The most bytes that the item of a current version may have, key included, with object attributes inline: one write unit. */
+/** The maximum size of a current version's item with inline object attributes, in bytes, key included: one write unit. */
 const maxInlineItemBytes = 1024;
 
-/** The longest values of the attributes that are known only once a version is placed. */
+/** The longest values of the attributes that are known only once a version has its position. */
 const longest = Object.fromEntries(
   Object.entries<VersionAttribute>({ ...versionAttributes, ...currentVersionAttributes })
     .filter(([, row]) => 'longest' in row)
     .map(([name, row]) => [name, row.longest]),
 ) as Omit<CurrentVersion, Exclude<keyof Unplaced, 'lastModified'>>;
 
-/** Whether a current version with these object attributes inline stays within one write unit, however it is placed later. */
+/** Tells whether a version with inline object attributes fits into one write unit, whatever its later position in the chain. */
 export function fitsInline(key: string, version: Unplaced): boolean {
   const keyBytes = 'pk'.length + 'head/'.length + 22 + '/15'.length + 'sk'.length + Buffer.byteLength(key);
   return keyBytes + itemBytes(encodeCurrentVersion({ ...version, ...longest })) <= maxInlineItemBytes;
 }
 
-/** The ETag without quotes: the MD5 in hex, and `-<parts>` for a multipart upload. */
+/** Returns the ETag without quotes: the MD5 in hex, with `-<parts>` for a multipart upload. */
 export function etagOf(version: Pick<Version, 'md5' | 'partCount'>): string {
   const hex = hexOf(version.md5 ?? noBytes);
   return version.partCount === undefined ? hex : `${hex}-${version.partCount}`;
@@ -147,7 +147,7 @@ const noBytes = new Uint8Array();
 /** The two digits of each byte. */
 const hexDigits: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Bytes in hexadecimal. For so few bytes a loop takes a third of what a buffer takes, and a listing shows a thousand of them. */
+/** Returns bytes in hexadecimal. For so few bytes a loop takes a third of the time of a Buffer, and a listing has a thousand ETags. */
 function hexOf(bytes: Uint8Array): string {
   let hex = '';
   for (let at = 0; at < bytes.length; at += 1) hex += hexDigits[bytes[at]!]!;

@@ -1,4 +1,4 @@
-import type { BlobDescription } from '../../ports/blob-store.ts';
+import { BlobMissing, type BlobDescription } from '../../ports/blob-store.ts';
 import { itemKey } from '../table/keys.ts';
 import type { Findings } from './findings.ts';
 import { KeyVersions } from './key-versions.ts';
@@ -37,6 +37,19 @@ export class BlobScrub {
       await this.#deps.blobs.remove([ref]);
       return true;
     });
+  }
+
+  /** Reads a blob that something refers to, which verifies it if it has checksums. */
+  async content({ ref, size }: BlobDescription): Promise<void> {
+    if (!this.#isMentioned(ref)) return;
+    try {
+      for await (const _ of await this.#deps.blobs.read(ref, size));
+    } catch (error) {
+      if (error instanceof BlobMissing) return;
+      const owner = (await describe(this.#deps, ref))?.owner;
+      const where = owner ? `blob ${ref}, written for bucket ${owner.bucketId}, key ${owner.key}` : `blob ${ref}`;
+      await this.#findings.note('damaged-blob', where, (error as Error).message);
+    }
   }
 
   #isMentioned(ref: string): boolean {

@@ -5,6 +5,7 @@
 export const findingKinds = {
   'missing-blob': { loss: true, means: 'a version whose bytes are not in the blob store' },
   'cut-blob': { loss: true, means: 'a version whose blob differs in size from what was stored' },
+  'damaged-blob': { loss: true, means: 'bytes that cannot be read, or are not those that were written' },
   'missing-manifest': { loss: true, means: 'a version of several parts whose list of parts is missing or incomplete' },
   'missing-details': { loss: true, means: 'a version whose headers, metadata and tags are missing' },
   'missing-document': { loss: true, means: 'a bucket that refers to a missing document' },

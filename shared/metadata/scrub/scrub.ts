@@ -1,5 +1,5 @@
 import { day } from '../../ports/durations.ts';
-import type { Item } from '../../ports/key-value-table.ts';
+import { ItemDamaged, type Item, type ItemKey } from '../../ports/key-value-table.ts';
 import { madeAt } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { BlobScrub } from './blobs.ts';
@@ -20,6 +20,8 @@ export interface ScrubOptions {
   readonly repair: boolean;
   /** Items younger than this many milliseconds at the start may be work in progress and are left alone. */
   readonly minAge: number;
+  /** Reads and verifies the bytes of all blobs. Default: only their sizes are checked. */
+  readonly content?: boolean;
   /** Called with each finding at once. */
   readonly onFinding?: (finding: Finding) => void;
   /** Called from time to time with the stage and the numbers of items and blobs seen. */
@@ -50,6 +52,7 @@ class ScrubWalk {
   readonly #options: ScrubOptions;
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
+  #isFeedDamaged = false;
 
   constructor(deps: ScrubDeps, options: ScrubOptions) {
     this.#deps = deps;
@@ -63,11 +66,12 @@ class ScrubWalk {
   }
 
   async run(): Promise<ScrubReport> {
-    const { table, blobs, drain } = this.#deps;
+    const { table, blobs } = this.#deps;
+    const drain = this.#deps.drain && (() => this.#drain(this.#deps.drain!));
     await drain?.();
     const standing = await StandingBuckets.read(table);
     const buckets = new BucketScrub(this.#deps, this.#findings, standing);
-    const versions = new VersionScrub(this.#deps, this.#findings, this.#references);
+    const versions = new VersionScrub(this.#deps, this.#findings, this.#references, this.#options);
     const lookAtQueue = async (): Promise<void> => {
       await drain?.();
       await this.#walk('released content', ['garbage/'], { garbage: (item) => this.#queued(item) });
@@ -104,18 +108,33 @@ class ScrubWalk {
     await sideBySide(blobs.list(), concurrency, async (blob) => {
       this.#progress('blobs', 'blobs');
       await blobScrub.blob(blob);
+      if (this.#options.content) await blobScrub.content(blob);
     });
     const standingNow = await StandingBuckets.read(table);
     await buckets.end(standingNow);
-    if (drain) await usage.recount(standingNow, drain, versions.miscounting);
+    if (this.#isFeedDamaged) this.#findings.leaveOut('counters of buckets, because the change feed could not be read');
+    else if (drain) await usage.recount(standingNow, drain, versions.miscounting);
     else this.#findings.leaveOut('counters of buckets, because the change feed cannot be awaited here');
     return this.#findings.report();
+  }
+
+  /** Waits for the followers of the change feed, unless a record in it cannot be read: they cannot pass it. */
+  async #drain(drain: () => Promise<void>): Promise<void> {
+    if (this.#isFeedDamaged) return;
+    try {
+      await drain();
+    } catch (error) {
+      if (!(error instanceof ItemDamaged)) throw error;
+      this.#isFeedDamaged = true;
+      await this.#unreadable(error, error.key);
+    }
   }
 
   /** Checks all items of some kinds. A malformed item is reported, and from then on nothing is taken for an orphan. */
   async #walk(stage: string, prefixes: readonly string[], kinds: Readonly<Record<string, Check>>): Promise<void> {
     let partitionBefore: string | undefined;
-    await sideBySide(this.#deps.table.scan({ prefixes }), concurrency, async (item) => {
+    const onDamaged = (error: ItemDamaged): Promise<void> => this.#unreadable(error, error.key);
+    await sideBySide(this.#deps.table.scan({ prefixes, onDamaged }), concurrency, async (item) => {
       const isFirst = item.key.pk !== partitionBefore;
       partitionBefore = item.key.pk;
       this.#progress(stage, 'items');
@@ -123,11 +142,17 @@ class ScrubWalk {
       try {
         await check?.(item, isFirst);
       } catch (error) {
-        if (!(error instanceof TypeError)) throw error;
-        this.#findings.unsure('an item could not be read');
-        await this.#findings.note('unreadable', `item ${item.key.pk} ${item.key.sk}`, error.message);
+        if (error instanceof TypeError) await this.#unreadable(error, item.key);
+        // The scan of its own kind reports an item that another one refers to.
+        else if (error instanceof ItemDamaged) this.#findings.unsure(unreadable);
+        else throw error;
       }
     });
+  }
+
+  async #unreadable({ message }: Error, key: ItemKey | undefined): Promise<void> {
+    this.#findings.unsure(unreadable);
+    await this.#findings.note('unreadable', `item ${key?.pk} ${key?.sk}`, message);
   }
 
   async #ofProject(buckets: BucketScrub, item: Item): Promise<void> {
@@ -166,6 +191,8 @@ class ScrubWalk {
     if (seen[what] % progressEvery === 0) this.#options.onProgress?.(stage, seen);
   }
 }
+
+const unreadable = 'an item could not be read';
 
 /** The kinds of a bucket's items that have no time of creation. */
 const timeless = ['usage', 'metric', 'alarm', 'alarm-history'] as const;

@@ -45,7 +45,11 @@ export class UsageScrub {
       if (exempt.has(bucketId)) this.#findings.leaveOut('counters of buckets with broken version chains');
       else tallies.set(bucketId, { tokens: tokensOf(await this.#rows(bucketId)), counts: { ...sumOfRows([]) } });
     }
-    for await (const item of this.#deps.table.scan({ prefixes: followedPrefixes.usage })) count(tallies, item);
+    let isComplete = true;
+    const onDamaged = (): void => void (isComplete = false);
+    const { table } = this.#deps;
+    for await (const item of table.scan({ prefixes: followedPrefixes.usage, onDamaged })) count(tallies, item);
+    if (!isComplete) return this.#findings.leaveOut('counters of buckets, because an item could not be read');
     await drain();
     for (const [bucketId, { tokens, counts }] of tallies) {
       const rows = await this.#rows(bucketId);

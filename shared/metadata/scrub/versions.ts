@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { sealedSize } from '../../encryption/segments.ts';
 import { BlobMissing, type OwnedBlob } from '../../ports/blob-store.ts';
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
@@ -29,11 +30,18 @@ export class VersionScrub {
   readonly #deps: ScrubDeps;
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
+  readonly #readsContent: boolean;
 
-  constructor(deps: ScrubDeps, findings: Findings, references: ReferenceFilter) {
+  constructor(
+    deps: ScrubDeps,
+    findings: Findings,
+    references: ReferenceFilter,
+    { content = false }: { readonly content?: boolean },
+  ) {
     this.#deps = deps;
     this.#findings = findings;
     this.#references = references;
+    this.#readsContent = content;
   }
 
   /** Checks a current version: the version chain of its key, and the version itself. */
@@ -117,8 +125,27 @@ export class VersionScrub {
     // Where the store itself encrypts, the version is marked as encrypted but the blob has the size of the plaintext.
     else if (blob.size !== stored && blob.size !== size) {
       await this.#lost('cut-blob', place, `blob ${ref} has ${blob.size} bytes of ${stored}`);
-    }
+    } else if (this.#readsContent && blob.isUnverified) await this.#compareDigest(place, version, blob);
     return blob?.owner;
+  }
+
+  /** Compares a blob without checksums with the MD5 of its version, if that is the MD5 of these bytes. */
+  async #compareDigest(place: Place, version: Version, { ref, size }: OwnedBlob): Promise<void> {
+    const { md5, encryption, content } = version;
+    if (md5 === undefined || encryption !== undefined || content?.kind !== 'blob') {
+      this.#findings.leaveOut(
+        'bytes of blobs without checksums that have no MD5 to compare with: parts, and encrypted ones',
+      );
+      return;
+    }
+    const digest = createHash('md5');
+    try {
+      for await (const chunk of await this.#deps.blobs.read(ref, size)) digest.update(chunk);
+    } catch {
+      // The walk over all blobs reports what cannot be read.
+      return;
+    }
+    if (!digest.digest().equals(md5)) await this.#lost('damaged-blob', place, `blob ${ref} does not match its MD5`);
   }
 
   /** Reports a loss, unless the version was removed in the meantime, together with what it referred to. */

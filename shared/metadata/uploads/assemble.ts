@@ -6,7 +6,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { NewUpload, Part } from './upload.ts';
 
-/** A part as CompleteMultipartUpload names it. */
+/** A part as named in a CompleteMultipartUpload. */
 export interface NamedPart {
   readonly partNumber: number;
   /** Without quotes. */
@@ -14,13 +14,13 @@ export interface NamedPart {
   readonly checksums: readonly { readonly algorithm: string; readonly value: Uint8Array }[];
 }
 
-/** Of finding one part among those of its number, in steps; and of adding its CRC to that of what is before it. */
+/** The work, in steps, of finding a part among those of its number, and of combining its CRC with that of the parts before it. */
 const stepsToPick = 4;
 const stepsToCombine = 200;
 
 /**
- * Picks the parts that a Complete names: of each number the newest whose ETag and checksums match.
- * @throws S3Error InvalidPartOrder, InvalidPart, EntityTooSmall (any but the last below the minimum)
+ * Returns the parts that a CompleteMultipartUpload names: for each number the newest with the same ETag and checksums.
+ * @throws S3Error InvalidPartOrder, InvalidPart, EntityTooSmall (a part other than the last is below the minimum)
  */
 export async function pickParts(
   named: readonly NamedPart[],
@@ -63,7 +63,7 @@ function fits({ etag, checksums }: NamedPart, part: Part): boolean {
   );
 }
 
-/** What an ETag of an object in parts begins with: the MD5 of the parts' MD5s. */
+/** Returns the MD5 of the parts' MD5s, with which the ETag of a multipart upload begins. */
 export function combinedMd5(parts: readonly Part[]): Uint8Array {
   const hash = createHash('md5');
   for (const { md5 } of parts) hash.update(md5);
@@ -71,8 +71,8 @@ export function combinedMd5(parts: readonly Part[]): Uint8Array {
 }
 
 /**
- * The checksum of the whole from those of its parts, without reading a byte. Undefined if the parts do not all have one of the
- * same algorithm.
+ * Combines the checksums of parts into that of the object, without reading its bytes. Returns undefined unless all parts have a
+ * checksum of the same algorithm.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity.html
  */
 export async function combinedChecksum(

@@ -10,13 +10,13 @@ import { openUploadsPage } from './open-uploads.ts';
 import { partsOf } from './parts.ts';
 import type { UploadChanges } from './upload-changes.ts';
 
-/** How long a finished upload is kept, in milliseconds, so that a repeated Complete gets the same response. */
+/** The time for which an ended upload is kept, in milliseconds, so that a repeated CompleteMultipartUpload gets the same response. */
 export const finishedUploadTime = 7 * day;
 
-/** Items of parts that are removed at a time. */
+/** The number of parts' items that are removed concurrently. */
 const partsTogether = 16;
 
-/** Ends an upload without an object: `Uploads.abort`. */
+/** Ends an upload without creating an object: implements `Uploads.abort`. */
 export async function abortUpload(
   changes: UploadChanges,
   authorisation: ObjectAuthorisation,
@@ -34,13 +34,13 @@ export async function abortUpload(
       buckets.commitConditions(bucket, caller),
     );
     if (outcome === 'written') return;
-    // Another attempt could find it aborted by this very write, and report NoSuchUpload.
+    // Another attempt could find the upload aborted by this write, and report NoSuchUpload.
     if (outcome === 'unknown') throw new S3Error('ServiceUnavailable');
     return conflict;
   }, slowDown);
 }
 
-/** Ends every upload of a bucket that is gone: `Uploads.abortAll`. */
+/** Ends every upload of a bucket that is gone: implements `Uploads.abortAll`. */
 export async function abortUploadsOf(changes: UploadChanges, bucketId: string): Promise<void> {
   const { table } = changes;
   for (let after: string | undefined, more = true; more;) {
@@ -54,7 +54,7 @@ export async function abortUploadsOf(changes: UploadChanges, bucketId: string): 
   }
 }
 
-/** Cleans up after an upload that has ended: `Uploads.finish`. */
+/** Cleans up after an upload that has ended: implements `Uploads.finish`. */
 export async function finishUpload(
   changes: UploadChanges,
   { blobs: store, manifests }: { readonly blobs: BlobStore; readonly manifests: Manifests },
@@ -68,7 +68,7 @@ export async function finishUpload(
   );
   const parts = await partsOf(table, id);
   const blobs = parts.flatMap(({ blob }) => (blob === undefined || picked.has(blob) ? [] : [blob]));
-  // A blob that cannot be removed keeps its part's item, by which it is found the next time.
+  // If a blob cannot be removed, its part's item stays, so that the next attempt finds it.
   const left = blobs.length === 0 ? undefined : await store.remove(blobs).catch(notRemoved);
   const gone = parts.filter(({ blob }) => blob === undefined || !left?.refs.has(blob));
   await inParallel(gone, partsTogether, async (part) => {
@@ -78,7 +78,7 @@ export async function finishUpload(
   if (clock.now() - upload.initiated > finishedUploadTime) await table.write([{ key: stateKey(id), delete: true }]);
 }
 
-/** @throws errors that say nothing about single blobs */
+/** Returns an error that names the blobs that could not be removed. @throws any other error */
 function notRemoved(error: unknown): BlobsNotRemoved {
   if (error instanceof BlobsNotRemoved) return error;
   throw error;

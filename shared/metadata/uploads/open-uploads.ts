@@ -4,7 +4,7 @@ import { cutKey, cutOf, indexStart, uploadIndexPartition } from '../table/upload
 import type { Start } from '../utf8-order.ts';
 import { decodeListed, type ListedUpload } from './upload.ts';
 
-/** Returns the next open uploads of a bucket in the order of keys: `Uploads.openFrom`. */
+/** Returns the next open uploads of a bucket in key order: implements `Uploads.openFrom`. */
 export async function openUploadsFrom(
   table: KeyValueTable,
   bucketId: string,
@@ -33,7 +33,7 @@ export async function openUploadsFrom(
   }
 }
 
-/** Returns a page of the open uploads of a bucket in the order of the index: `Uploads.openPage`. */
+/** Returns a page of the open uploads of a bucket in the order of the index: implements `Uploads.openPage`. */
 export async function openUploadsPage(
   table: KeyValueTable,
   bucketId: string,

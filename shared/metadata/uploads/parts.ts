@@ -7,19 +7,19 @@ import { partKey, partPrefix, partsPrefix, uploadPartition } from '../table/uplo
 import type { UploadChanges } from './upload-changes.ts';
 import { decodePart, encodePart, maxIdLength, type Part, type Upload } from './upload.ts';
 
-/** How many uploads of one part number are kept until the upload ends: the newest. Its Complete names one of them by ETag. */
+/** The number of uploads of the same part that are kept, the newest, until CompleteMultipartUpload selects one by its ETag. */
 export const keptUploadsOfPart = 8;
-/** How many parts one write releases: two items each, and the state of the upload. */
+/** The number of parts that one write releases: two items for each, and the state of the upload. */
 const releasedAtOnce = 40;
 
-/** Parts of an upload were released after it was read, perhaps some that were picked. */
+/** Parts of an upload were released after it was read, possibly some of those selected for the object. */
 export class PartsReleased extends Error {
   constructor() {
     super('parts of the upload were released meanwhile');
   }
 }
 
-/** Records a part: `Uploads.addPart`. */
+/** Records a part: implements `Uploads.addPart`. */
 export async function addPart(
   changes: UploadChanges,
   { bucket }: ObjectAuthorisation,
@@ -31,7 +31,7 @@ export async function addPart(
   await changes.add(bucket, [
     {
       key: partKey(upload.id, added),
-      // The bucket is for the usage counters.
+      // The usage counters need the bucket.
       put: { ...encodePart(added), bucketId: upload.bucketId },
       expect: { is: 'absent' },
     },
@@ -40,7 +40,7 @@ export async function addPart(
   return added;
 }
 
-/** Releases the older uploads of a part number: `Uploads.releaseOldParts`. */
+/** Releases the older uploads of a part number: implements `Uploads.releaseOldParts`. */
 export async function releaseOldParts(changes: UploadChanges, id: string, number: number): Promise<void> {
   const { table } = changes;
   const releaseSome = async (): Promise<'done' | 'more' | typeof conflict> => {
@@ -66,7 +66,7 @@ export async function releaseOldParts(changes: UploadChanges, id: string, number
   while ((await optimistically(releaseSome, exhausted)) === 'more');
 }
 
-/** Queues the bytes of a part, due at once: no version has them, and nobody reads those of an open upload. */
+/** Returns the change that queues the bytes of a part for removal at once: no version refers to them, and parts cannot be read. */
 function released({ bucketId, key }: Upload, { id, blob }: Part, due: string): readonly Change[] {
   if (blob === undefined) return [];
   return [{ key: itemKey.garbage(garbagePartitionOf(id), due, `b${blob}`, id), put: { bucketId, key } }];

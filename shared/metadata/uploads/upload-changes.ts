@@ -9,7 +9,7 @@ import { conflict, optimistically } from '../table/optimistic-write.ts';
 import { stateKey, uploadIndexKey } from '../table/upload-keys.ts';
 import { decodeState, encodeState, maxIdLength, noSuchUpload, type Upload } from './upload.ts';
 
-/** The items of uploads, and their changes: what beginning, parts and ending have in common. */
+/** The items of uploads and their changes: the common part of creating an upload, adding parts and ending it. */
 export class UploadChanges {
   readonly table: KeyValueTable;
   readonly buckets: Buckets;
@@ -23,21 +23,21 @@ export class UploadChanges {
     this.#randomness = deps.randomness;
   }
 
-  /** Returns the upload of this id, whatever its state, bucket and key; undefined if there is none. */
+  /** Returns the upload with this id, in any state, bucket and key, or undefined. */
   async byId(id: string): Promise<Upload | undefined> {
     if (id.length > maxIdLength) return undefined;
     const item = await this.table.get(stateKey(id));
     return item && decodeState(id, item);
   }
 
-  /** As {@link byId}. @throws S3Error NoSuchUpload unless it is open, and of this bucket and key */
+  /** As {@link byId}. @throws S3Error NoSuchUpload unless it is open and of this bucket and key */
   async open(bucketId: string, key: string, id: string): Promise<Upload> {
     const upload = await this.byId(id);
     if (upload?.bucketId === bucketId && upload.key === key && upload.state === 'open') return upload;
     throw noSuchUpload(id);
   }
 
-  /** Writes new items into a bucket that exists. @throws S3Error NoSuchBucket, ServiceUnavailable */
+  /** Writes new items, on condition that the bucket exists. @throws S3Error NoSuchBucket, ServiceUnavailable */
   async add(bucket: Bucket, changes: readonly Change[]): Promise<void> {
     return optimistically(
       async () => {
@@ -79,7 +79,7 @@ export class UploadChanges {
     return writeToken(this.#randomness);
   }
 
-  /** Returns an id that begins with a time. */
+  /** Returns a new id, which sorts by time. */
   id(now: number): string {
     return timedId(now, this.#randomness);
   }

@@ -14,21 +14,21 @@ import {
 } from '../objects/versions.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
 
-/** Longer ids of uploads are not looked up: they might not fit into the key of an item. */
+/** Longer ids are not looked up, since they might not fit into the key of an item. */
 export const maxIdLength = 64;
 
-/** What CreateMultipartUpload says about the object to come. */
+/** The attributes of the future object, from CreateMultipartUpload. */
 export interface NewUpload extends SystemMetadata {
-  /** The canonical id of the project that will own the object, and of the one that began the upload. */
+  /** The canonical id of the future owner of the object. `initiator` is that of the project that started the upload. */
   readonly owner: string;
   readonly initiator: string;
   /** Undefined: STANDARD. */
   readonly storageClass?: StorageClass | undefined;
   readonly objectAttributes: ObjectAttributes;
   readonly encryption: EncryptionRecord | undefined;
-  /** The checksum that every part must bring, if the upload has one. */
+  /** The checksum that every part must have, if any. */
   readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly type: ChecksumType } | undefined;
-  /** Fields of the request that policies ask for, and will ask for again when parts come. */
+  /** The request headers that policies may need again when parts are uploaded. */
   readonly asked?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -39,12 +39,12 @@ export interface Upload extends NewUpload {
   /** Milliseconds since the epoch. */
   readonly initiated: number;
   readonly token: string;
-  /** How often parts were let go of that were uploaded again: see {@link Uploads.releaseOldParts}. */
+  /** The number of releases of parts that were uploaded again: see `Uploads.releaseOldParts`. */
   readonly releases: number;
   readonly state: 'open' | 'completed' | 'aborted';
-  /** What Complete answered, and answers again. */
+  /** The result of CompleteMultipartUpload, returned again if the request is repeated. */
   readonly result: CompletedUpload | undefined;
-  /** The manifest that Complete wrote. */
+  /** The id of the manifest that CompleteMultipartUpload wrote. */
   readonly picked: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface CompletedUpload {
   readonly checksum: Checksum | undefined;
 }
 
-/** An open upload in its bucket's list. */
+/** An open upload as it is in the list of its bucket. */
 export interface ListedUpload {
   readonly key: string;
   readonly id: string;
@@ -66,7 +66,7 @@ export interface ListedUpload {
   readonly storageClass?: StorageClass | undefined;
 }
 
-/** A part as it was uploaded. Uploading a number again adds another part; the newest counts, or the newest that an ETag matches. */
+/** An uploaded part. Uploading a number again adds another part. The newest counts, or the newest with a given ETag. */
 export interface Part {
   /** Sorts by age. */
   readonly id: string;
@@ -79,12 +79,12 @@ export interface Part {
   readonly at: number;
 }
 
-/** 404 that names the upload. */
+/** Creates a 404 error that names the upload. */
 export function noSuchUpload(id: string): S3Error {
   return new S3Error('NoSuchUpload', { details: { UploadId: id } });
 }
 
-/** What a completed upload brings to the commit of its version. */
+/** Returns the version that a completed upload puts. */
 export function versionOf(upload: Upload, size: number, result: CompletedUpload, manifest: string): NewVersion {
   const { owner, storageClass, objectAttributes, encryption } = upload;
   const { md5, partCount, checksum } = result;
@@ -103,7 +103,7 @@ export function versionOf(upload: Upload, size: number, result: CompletedUpload,
   };
 }
 
-/** The item of an upload under {@link stateKey}. */
+/** Encodes the state of an upload, the item under `stateKey`. */
 export function encodeState(upload: Upload): Attributes {
   const { checksum, result } = upload;
   const storageClass = encodeStorageClass(upload.storageClass);
@@ -134,7 +134,7 @@ export function encodeState(upload: Upload): Attributes {
   };
 }
 
-/** The upload that an item tells of. */
+/** Decodes what {@link encodeState} encoded. */
 export function decodeState(id: string, item: Attributes): Upload {
   const result = item['result'] as Attributes | undefined;
   const algorithm = item['algorithm'] as ChecksumAlgorithm | undefined;
@@ -165,13 +165,13 @@ export function decodeState(id: string, item: Attributes): Upload {
   };
 }
 
-/** The entry of an upload in its bucket's list. */
+/** Encodes the entry of an upload in the list of its bucket. */
 export function encodeListed({ key, id, initiated, initiator, owner, ...upload }: ListedUpload): Attributes {
   const storageClass = encodeStorageClass(upload.storageClass);
   return { key, id, initiated, initiator, owner, ...(storageClass !== undefined && { sc: storageClass }) };
 }
 
-/** The upload that an entry of a bucket's list tells of. */
+/** Decodes what {@link encodeListed} encoded. */
 export function decodeListed(item: Attributes): ListedUpload {
   return {
     key: item['key'] as string,
@@ -183,7 +183,7 @@ export function decodeListed(item: Attributes): ListedUpload {
   };
 }
 
-/** The item of a part under {@link partKey}. */
+/** Encodes a part, the item under `partKey`. */
 export function encodePart(part: Part): Attributes {
   return {
     ...(part.blob !== undefined && { blob: part.blob }),
@@ -194,7 +194,7 @@ export function encodePart(part: Part): Attributes {
   };
 }
 
-/** The part that an item tells of. */
+/** Decodes what {@link encodePart} encoded. */
 export function decodePart({ key, attributes }: Item): Part {
   return {
     ...uploadKeyParts.part(key)!,

@@ -24,7 +24,7 @@ import {
   type Upload,
 } from './upload.ts';
 
-/** The upload was completed by another request meanwhile, whose result holds for this one, too. */
+/** Another request has completed the upload meanwhile. Its result is also that of this one. */
 export class CompletedMeanwhile extends Error {
   readonly result: CompletedUpload;
 
@@ -36,7 +36,7 @@ export class CompletedMeanwhile extends Error {
 
 const justOpened = { state: 'open', result: undefined, picked: undefined, releases: 0 } as const;
 
-/** Multipart uploads: their state, their parts, and how they end. */
+/** The repository of multipart uploads: their state, their parts, and their ending. */
 export class Uploads {
   readonly #changes: UploadChanges;
   readonly #table: KeyValueTable;
@@ -55,7 +55,7 @@ export class Uploads {
     this.#deps = { blobs: deps.blobs, manifests: deps.manifests };
   }
 
-  /** Begins an upload. @returns its id. @throws S3Error NoSuchBucket, ServiceUnavailable */
+  /** Creates an upload. @returns its id. @throws S3Error NoSuchBucket, ServiceUnavailable */
   async create({ bucket, key }: ObjectAuthorisation, fresh: NewUpload): Promise<string> {
     const initiated = this.#changes.clock.now();
     const id = this.#changes.id(initiated);
@@ -75,14 +75,14 @@ export class Uploads {
     return id;
   }
 
-  /** Returns the upload of this id, whatever its state. @throws S3Error NoSuchUpload, also if it is of another bucket or key */
+  /** Returns the upload with this id, in any state. @throws S3Error NoSuchUpload, also if it is of another bucket or key */
   async find(bucket: Bucket, key: string, id: string): Promise<Upload> {
     const upload = await this.look(bucket, key, id);
     if (upload === undefined) throw noSuchUpload(id);
     return upload;
   }
 
-  /** As {@link find}, but returns undefined if there is none. */
+  /** As {@link find}, but returns undefined instead of throwing. */
   async look(bucket: Bucket, key: string, id: string): Promise<Upload | undefined> {
     const upload = await this.#changes.byId(id);
     return upload?.bucketId === bucket.id && upload.key === key ? upload : undefined;
@@ -94,8 +94,8 @@ export class Uploads {
   }
 
   /**
-   * Records a part whose bytes are stored. If the upload has ended, nothing is cleaned up here: the part may be a repetition of one
-   * that was completed, and {@link finish} will find it.
+   * Records a part whose bytes are stored. If the upload has ended, this cleans nothing up: the part may repeat one that is part of
+   * the object, and {@link finish} will find it.
    * @throws S3Error NoSuchBucket, NoSuchUpload, ServiceUnavailable
    */
   async addPart(authorisation: ObjectAuthorisation, upload: Upload, part: Omit<Part, 'id' | 'at'>): Promise<Part> {
@@ -103,8 +103,8 @@ export class Uploads {
   }
 
   /**
-   * Releases all uploads of a part number but the newest `keptUploadsOfPart`: removes them from the upload, and queues their bytes.
-   * A Complete that has read them cannot commit, and has to pick its parts again. May be repeated.
+   * Releases all uploads of a part number except the newest `keptUploadsOfPart`: removes them from the upload, and queues their bytes
+   * for removal. A CompleteMultipartUpload that has read them cannot commit and must select its parts again. May be repeated.
    */
   async releaseOldParts(id: string, number: number): Promise<void> {
     return releaseOldParts(this.#changes, id, number);
@@ -124,7 +124,7 @@ export class Uploads {
   }
 
   /**
-   * Returns the extras of the commit whose version completes an upload. Called again at each attempt.
+   * Returns the extras of the commit whose version completes an upload. Called at every attempt.
    * @param upload as it was before its parts were read
    * @throws CompletedMeanwhile, PartsReleased, S3Error NoSuchUpload
    */
@@ -137,8 +137,9 @@ export class Uploads {
   }
 
   /**
-   * Returns the next open uploads of a bucket, by key and, within a key, by age. Keys are never divided, so there may be more or fewer
-   * than `limit`; none only if there are no more. Truncated keys are in the order of their ids, so all that are truncated alike are read.
+   * Returns the next open uploads of a bucket, by key and, within a key, by age. The uploads of a key are never split, so there may be
+   * more or fewer than `limit`; none only if there are no more. The index truncates long keys and orders equal ones by upload id, so
+   * all uploads with the same truncated key are read.
    */
   async openFrom(
     bucket: Bucket,
@@ -147,7 +148,7 @@ export class Uploads {
     return openUploadsFrom(this.#table, bucket.id, range);
   }
 
-  /** Returns a page of the open uploads of a bucket whose keys have a prefix, after `after`, the `next` of the page before. */
+  /** Returns a page of the open uploads whose keys have a prefix, in the order of the index. @param range.after the `next` of the page before */
   async openPage(
     bucket: Bucket,
     range: { readonly prefix: string; readonly after: string | undefined; readonly limit: number },
@@ -155,7 +156,7 @@ export class Uploads {
     return openUploadsPage(this.#table, bucket.id, range);
   }
 
-  /** Ends an upload without an object. @throws S3Error NoSuchUpload unless it is open, AccessDenied, SlowDown */
+  /** Ends an upload without creating an object. @throws S3Error NoSuchUpload unless it is open, AccessDenied, SlowDown */
   async abort(authorisation: ObjectAuthorisation, id: string): Promise<void> {
     return abortUpload(this.#changes, authorisation, id);
   }
@@ -166,8 +167,8 @@ export class Uploads {
   }
 
   /**
-   * Cleans up after an upload that has ended: removes the parts, with their bytes unless they were picked. Removes the state once it
-   * is older than `finishedUploadTime`. May be repeated.
+   * Cleans up after an upload that has ended: removes the parts, with the bytes of those that are not in the object. Removes the state
+   * once it is older than `finishedUploadTime`. May be repeated.
    * @throws BlobsNotRemoved
    */
   async finish(id: string): Promise<void> {

@@ -9,6 +9,8 @@ const prefix = 'x-amz-checksum-';
 export interface ExpectedChecksum extends Pick<Checksum, 'algorithm' | 'value'> {
   /** The name of the header. */
   readonly name: string;
+  /** The number of parts that a composite checksum may end with. */
+  readonly parts: number | undefined;
   /** x-amz-checksum-type in upper case. */
   readonly type: string | undefined;
 }
@@ -28,20 +30,33 @@ export function parseExpectedChecksum(fields: Fields): ExpectedChecksum | undefi
   }
   const [one] = found;
   if (one === undefined) return undefined;
-  // A composite checksum may end with the number of its parts.
-  const value = parseDigest(one.algorithm, fields.get(one.name)!.replace(/-\d{1,5}$/, ''));
+  const [, digest = '', parts] = /^(.*?)(?:-(\d{1,5}))?$/.exec(fields.get(one.name)!) ?? [];
+  const value = parseDigest(one.algorithm, digest);
   if (value === undefined) throw invalidRequest(`Value for ${one.name} header is invalid.`);
-  return { ...one, value, type: fields.get(`${prefix}type`)?.toUpperCase() };
+  return {
+    ...one,
+    value,
+    parts: parts === undefined ? undefined : Number(parts),
+    type: fields.get(`${prefix}type`)?.toUpperCase(),
+  };
 }
 
-/** Compares checksums. @throws S3Error InvalidRequest (another algorithm or type than the object's), BadDigest */
-export function checkExpectedChecksum(expected: ExpectedChecksum | undefined, actual: Checksum | undefined): void {
+/**
+ * Compares checksums of an object of so many parts.
+ * @throws S3Error InvalidRequest (another algorithm or type than the object's), BadDigest
+ */
+export function checkExpectedChecksum(
+  expected: ExpectedChecksum | undefined,
+  actual: Checksum | undefined,
+  partCount: number,
+): void {
   if (expected === undefined) return;
-  const { algorithm, name, type, value } = expected;
+  const { algorithm, name, parts, type, value } = expected;
   if (actual?.algorithm !== algorithm || (type !== undefined && type !== actual.type)) {
     throw invalidRequest(`The ${name} header does not match the type of the upload's checksum.`);
   }
-  if (Buffer.compare(value, actual.value) === 0) return;
+  const countsParts = parts === undefined || (actual.type === 'COMPOSITE' && parts === partCount);
+  if (countsParts && Buffer.compare(value, actual.value) === 0) return;
   throw new S3Error('BadDigest', {
     message: `The ${algorithm} you specified did not match the calculated checksum.`,
     details: { ExpectedDigest: printDigest(value), CalculatedDigest: printDigest(actual.value) },

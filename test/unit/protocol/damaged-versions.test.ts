@@ -38,7 +38,9 @@ describe('a request for a key whose version chain is damaged', () => {
     expect([answer.status, answer.code]).toEqual([500, 'InternalError']);
     // A look takes three reads at most.
     expect(service.table.calls.get - before).toBeLessThan(4 * maxReads);
-    expect(String((service.problems as unknown[][])[0]?.[1])).toMatch(/history of key "key" in bucket \S+ is damaged/);
+    expect(String((service.problems as unknown[][])[0]?.[1])).toMatch(
+      /version chain of key "key" in bucket \S+ is damaged/,
+    );
   });
 
   it('leaves what is there to be read', async () => {

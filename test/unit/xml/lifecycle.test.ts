@@ -2,7 +2,8 @@ import type { LifecycleRule, LifecycleScope } from '../../../shared/metadata/lif
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseIsoDate } from '../../../shared/http/dates.ts';
-import { lifecycleConfiguration, readLifecycleConfiguration } from '../../../shared/xml/lifecycle.ts';
+import { EventLoopBudget } from '../../../shared/ports/event-loop.ts';
+import { lifecycleConfiguration, lifecycleParsing, readLifecycleConfiguration } from '../../../shared/xml/lifecycle.ts';
 import { runs } from '../../support/runs.ts';
 import { codeOf, golden, namespace } from './golden.ts';
 
@@ -24,6 +25,18 @@ const expiration = (inner: string): string => `<Expiration>${inner}</Expiration>
 const noncurrent = (inner: string): string => `<NoncurrentVersionExpiration>${inner}</NoncurrentVersionExpiration>`;
 
 describe('LifecycleConfiguration', () => {
+  it('lets others have their turns while a thousand rules are read', async () => {
+    let turns = 0;
+    const budget = new EventLoopBudget(() => {
+      turns += 1;
+      return Promise.resolve();
+    });
+    const rules = Array.from({ length: 1000 }, (_, at) => rule(days, { id: '', filter: `<Prefix>${at}</Prefix>` }));
+    const text = `<LifecycleConfiguration>${rules.join('')}</LifecycleConfiguration>`;
+    expect(await budget.run(lifecycleParsing(text, reading))).toEqual(read(...rules));
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+
   it('is read, every filter and every action', () => {
     const scopes: readonly (readonly [string, LifecycleScope])[] = [
       ['<Prefix>logs/</Prefix>', { form: 'prefix', prefix: 'logs/' }],

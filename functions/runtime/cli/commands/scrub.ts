@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { ScrubReport } from '../../../../shared/metadata/scrub/findings.ts';
 import type { ScrubDeps } from '../../../../shared/metadata/scrub/deps.ts';
+import { ItemDamaged } from '../../../../shared/ports/key-value-table.ts';
 import { Log } from '../../telemetry/log.ts';
 import { feedFollowers } from '../../compose/feed-followers.ts';
 import { scrubDeps } from '../../compose/scrub.ts';
@@ -16,7 +17,8 @@ export function scrubCommand(): Command {
     'Check that table and blobs are consistent, also while the service runs',
   );
   return withScrubOptions(command.addOption(dataOption()))
-    .addHelpText('after', examplesHelp(['scrub', 'scrub --repair --json']))
+    .option('--content', 'read and verify the bytes of all objects, too')
+    .addHelpText('after', examplesHelp(['scrub', 'scrub --content', 'scrub --repair --json']))
     .action((options: ScrubCommandOptions & { readonly data: string }) =>
       runScrub(options, (work) =>
         withDeps(options.data, async (opened) => {
@@ -34,6 +36,10 @@ async function followingTheFeed(opened: Deps, work: (deps: ScrubDeps) => Promise
   try {
     return await work({ ...deps, drain: () => feed.drain() });
   } finally {
-    await feed.stop();
+    // A record that cannot be read is a finding of the scrub.
+    await feed.stop().catch((error: unknown) => {
+      if (!(error instanceof ItemDamaged)) throw error;
+      feed.abandon();
+    });
   }
 }

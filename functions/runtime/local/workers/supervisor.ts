@@ -9,6 +9,7 @@ import type { EmbeddedService } from '../embedded-service.ts';
 import type { StartOptions } from '../settings.ts';
 import { Desk } from './desk.ts';
 import { Link } from './link.ts';
+import type { WorkerReports } from './worker-reports.ts';
 
 /** The time after the end of its requests in which a worker must exit, or it is killed. */
 const extraPatience = 5000;
@@ -21,6 +22,10 @@ export const linkDescriptor = 4;
 interface SupervisorDeps extends DataDirectory, Pick<EmbeddedService, 'services' | 'limits' | 'kept'> {
   readonly clock: Clock;
   readonly log: Log;
+  /** Is told of the workers, where the service is measured. */
+  readonly reports?: WorkerReports | undefined;
+  /** Measures the whole service, for a worker that was asked for its metrics. */
+  readonly scrape?: (() => Promise<string>) | undefined;
 }
 
 /** Listening workers. */
@@ -46,7 +51,7 @@ interface RunningWorker {
  */
 export async function startWorkers(
   options: StartOptions,
-  { table, blobs, otherProcesses, services, limits, kept, clock, log }: SupervisorDeps,
+  { table, blobs, otherProcesses, services, limits, kept, clock, log, reports, scrape }: SupervisorDeps,
 ): Promise<Workers> {
   cluster.setupPrimary({ stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
   const rates = new RateLimit(limits.requestsPerSecond, clock);
@@ -83,6 +88,8 @@ export async function startWorkers(
               resolve(url);
               return {};
             }
+            case 'scrape':
+              return { text: (await scrape?.()) ?? '' };
             default:
               return desk.answer(message);
           }
@@ -93,18 +100,21 @@ export async function startWorkers(
         },
         closed: () => desk.close(),
       });
+      const name = reports?.add(link);
       worker.once('disconnect', () => told.delete(worker));
       const exited = new Promise<void>((ended) => {
         worker.once('exit', (code, signal) => {
           const hasServed = listening.delete(worker);
           told.delete(worker);
           running.delete(one);
+          if (name !== undefined) reports?.remove(name);
           desk.close();
           // Releases the pages of the table that the dead worker was reading.
           otherProcesses();
           ended();
           reject(new OperatorError(`a worker exited before it could serve (${signal || `exit code ${code}`})`));
           if (isStopping) return;
+          reports?.died();
           log.problem('a worker died', undefined, { pid: worker.process.pid, ...(signal ? { signal } : { code }) });
           replace(hasServed ? 0 : restartDelay);
         });

@@ -10,6 +10,8 @@ import { attachData } from '../data-directory.ts';
 import { composeEmbeddedService } from '../embedded-service.ts';
 import { startListener } from '../listener.ts';
 import type { StartOptions } from '../settings.ts';
+import { isMeasured, ProcessMeasurements } from '../metrics/metrics.ts';
+import { withMetrics } from '../metrics/metrics-handler.ts';
 import { Tls } from '../tls.ts';
 import { Link } from './link.ts';
 import { linkDescriptor } from './supervisor.ts';
@@ -21,6 +23,7 @@ import {
   linkedOutput,
   LinkedSmallBlobs,
 } from './worker-adapters.ts';
+import { measurementsOf } from './worker-reports.ts';
 
 /**
  * Serves requests as one of several workers until the primary stops it. Reads table and blobs and writes the files of blobs itself;
@@ -30,9 +33,10 @@ export async function runWorker(options: StartOptions): Promise<void> {
   let stop = (_patience: number): void => process.exit();
   let consoleOrigins = new Set<string>();
   const know = (origins: unknown): void => (origins as readonly string[]).forEach((one) => consoleOrigins.add(one));
+  const measurements = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const link = new Link(new Socket({ fd: linkDescriptor, readable: true, writable: true }), {
     // The answer is sent after all earlier messages, which settles them.
-    answer: () => Promise.resolve({}),
+    answer: ({ kind }) => Promise.resolve(kind === 'measurements' && measurements ? measurementsOf(measurements) : {}),
     hear: ({ kind, body }) => {
       if (kind === 'origins') know(body['origins']);
       else stop(body['patience'] as number);
@@ -46,6 +50,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
     const proxies = new TrustedProxies(options.trustProxy);
     const stores = await attachData(options.data, new LinkedCommits(link), new LinkedSmallBlobs(link));
     const log = new Log(linkedOutput(link));
+    const telemetry = measurements?.counted(log) ?? log;
     const primary = {
       mutex: new LinkedMutex(link),
       counters: (usage: Usage, { bucketBytes, bucketObjects }: Limits) => ({
@@ -55,7 +60,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
       rates: ({ requestsPerSecond }: Limits) => (requestsPerSecond < Infinity ? new LinkedRates(link) : undefined),
     };
     const service = await composeEmbeddedService(
-      { ...stores, clock: new SystemClock(), randomness: new CryptoRandomness(), telemetry: log, primary },
+      { ...stores, clock: new SystemClock(), randomness: new CryptoRandomness(), telemetry, primary },
       options,
     );
     const { port, origins } = await link.request('start');
@@ -63,8 +68,11 @@ export async function runWorker(options: StartOptions): Promise<void> {
     know(origins);
     // The primary reads the files as well and logs the outcome.
     tls?.follow({ request: () => undefined, problem: () => undefined, note: () => undefined });
-    const deps = { ...service, handler: service.pipeline, proxies, telemetry: log, tls };
+    const scrape = async (): Promise<string> => (await link.request('scrape'))['text'] as string;
+    const handler = await withMetrics(service.pipeline, options, { ...service, telemetry, scrape });
+    const deps = { ...service, handler, proxies, telemetry, tls };
     const listener = await startListener(deps, { ...options, port: port as number });
+    measurements?.observer.observe(listener.server);
     stop = (patience) => {
       void listener.close(patience).then(async () => {
         await service.close();

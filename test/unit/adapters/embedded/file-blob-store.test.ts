@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { LmdbEnvironment } from '../../../../shared/adapters/embedded/lmdb-envir
 import { BlobDamaged, BlobMissing } from '../../../../shared/ports/blob-store.ts';
 
 let directory: string;
+let environment: LmdbEnvironment;
 let store: FileBlobStore;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'stillage-files-'));
@@ -19,7 +20,7 @@ afterEach(async () => {
 });
 
 async function openStore(): Promise<FileBlobStore> {
-  const environment = await LmdbEnvironment.open(join(directory, 'table'));
+  environment = await LmdbEnvironment.open(join(directory, 'table'));
   return FileBlobStore.open(join(directory, 'a', 'blobs'), environment);
 }
 
@@ -96,6 +97,7 @@ describe('FileBlobStore', () => {
     const { ref: whole } = await store.write(chunks(large('whole')), owner);
     const { ref: torn } = await store.write(chunks(large('torn')), owner);
     const { ref: empty } = await store.write(chunks(large('empty')), owner);
+    await environment.run(() => undefined);
     await truncate(pathOf(torn), 700);
     await truncate(pathOf(empty), 0);
     await writeFile(join(directory, 'a', 'blobs', whole.slice(0, 2), 'lost+found'), 'of somebody else');
@@ -118,6 +120,64 @@ describe('FileBlobStore', () => {
     await again.remove([torn, empty]);
     await expect(again.read(torn, 10)).rejects.toBeInstanceOf(BlobMissing);
     await again.close();
+  });
+
+  describe('of blobs of versions without checksums', () => {
+    const former = (ref: string): string => `${ref.slice(0, 2)}-${ref.slice(3)}`;
+
+    it('reads large ones, which have nothing to be verified with', async () => {
+      const { ref } = await store.write(chunks(large('a')), owner);
+      await rename(pathOf(ref), pathOf(former(ref)));
+      expect(await gather(await store.read(former(ref), 40_000))).toBe(large('a'));
+      expect(timeOf(former(ref))).toBe(timeOf(ref));
+    });
+
+    it('reads small ones, too', async () => {
+      const ref = `sm-${'0'.repeat(27)}`;
+      const blobs = environment.database<Buffer, string>('blobs', { encoding: 'binary' });
+      await environment.run(() => void blobs.put(ref, Buffer.from('\u0001\u0001\u0000bkbytes')));
+      expect(await gather(await store.read(ref, 5))).toBe('bytes');
+      expect((await store.describe(ref)).owner).toEqual({ bucketId: 'b', key: 'k' });
+    });
+  });
+
+  it.each([32_769, 65_535, 65_536, 65_537, 700_001])(
+    'verifies ranges of %i bytes wherever they begin',
+    async (size) => {
+      const bytes = Buffer.from(Array.from({ length: size }, (_, at) => at % 251));
+      const { ref } = await store.write(chunks(bytes.subarray(0, 1000), bytes.subarray(1000)), owner);
+      const points = [0, 1, 65_535, 65_536, 65_537, 300_000, size - 1].filter((point) => point < size);
+      for (const first of points) {
+        for (const last of points.filter((point) => point >= first)) {
+          const read: Uint8Array[] = [];
+          for await (const chunk of await store.read(ref, size, { first, last })) read.push(chunk);
+          expect(Buffer.concat(read).equals(bytes.subarray(first, last + 1))).toBe(true);
+        }
+      }
+    },
+  );
+
+  it('removes the checksums of a removed blob with a later transaction, and lists neither', async () => {
+    const checksums = environment.database<Buffer, string>('checksums', { encoding: 'binary' });
+    const { ref } = await store.write(chunks(large('a')), owner);
+    await environment.run(() => undefined);
+    expect([...checksums.getKeys()]).toEqual([ref]);
+    await store.remove([ref]);
+    await environment.run(() => undefined);
+    expect([...checksums.getKeys()]).toEqual([]);
+    for await (const blob of store.list()) expect(blob).toBeUndefined();
+  });
+
+  it('refuses bytes whose checksums are damaged', async () => {
+    const checksums = environment.database<Buffer, string>('checksums', { encoding: 'binary' });
+    const { ref } = await store.write(chunks(large('a')), owner);
+    await environment.run(() => undefined);
+    const sound = Buffer.from(checksums.getBinary(ref)!);
+    const damaged = [...sound.keys()].map((at) => sound.map((byte, index) => (index === at ? byte ^ 1 : byte)));
+    for (const value of [Buffer.alloc(0), sound.subarray(1), ...damaged]) {
+      await environment.run(() => void checksums.put(ref, Buffer.from(value)));
+      await expect(store.read(ref, 40_000)).rejects.toThrow('has damaged checksums');
+    }
   });
 
   it('fails a read of a file that was cut meanwhile, instead of giving less', async () => {

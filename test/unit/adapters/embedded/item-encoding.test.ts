@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { ItemDamaged } from '../../../../shared/ports/key-value-table.ts';
 import { describe, expect, it } from 'vitest';
 import { decodeItem, encodeItem } from '../../../../shared/adapters/embedded/item-encoding.ts';
 import { anAttribute, attributesOf } from '../../../contract/table-arbitraries.ts';
@@ -95,5 +96,38 @@ describe('encodeItem', () => {
 describe('decodeItem', () => {
   it('says when an item is damaged', () => {
     expect(() => decodeItem(Buffer.of(1, 1, 0x61, 77))).toThrow(/damaged.*77/);
+  });
+
+  const item = {
+    text: 'x'.repeat(200),
+    short: 'a',
+    map: { n: 1, d: 1.5 },
+    set: new Set(['a']),
+    list: [true, -3],
+    b: Buffer.of(7),
+  };
+
+  it('says so wherever it is cut, and whatever follows it', () => {
+    const bytes = encodeItem(item);
+    for (let size = 0; size < bytes.length; size += 1) {
+      expect(() => decodeItem(bytes.subarray(0, size))).toThrow(ItemDamaged);
+      expect(() => decodeItem(bytes.subarray(0, size), new Set(['list']))).toThrow(ItemDamaged);
+    }
+    expect(() => decodeItem(Buffer.concat([bytes, Buffer.of(0)]))).toThrow(ItemDamaged);
+  });
+
+  it('comes to an end, with an item or this error, whichever byte is another', () => {
+    const bytes = encodeItem(item);
+    for (let at = 0; at < bytes.length; at += 1) {
+      for (const value of [0, 1, 7, 8, 9, 127, 128, 254, 255]) {
+        const other = Buffer.from(bytes);
+        other[at] = value;
+        try {
+          decodeItem(other);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ItemDamaged);
+        }
+      }
+    }
   });
 });

@@ -1,0 +1,65 @@
+import type { CorsRule } from '../s3/cors.ts';
+import type { LifecycleRule } from '../s3/lifecycle.ts';
+import type { Website } from '../s3/website.ts';
+
+/*
+ * Settings of a bucket as the AWS CLI takes them: documents in JSON. Elements that are absent are left out.
+ */
+
+const unlessEmpty = <T extends string | readonly string[]>(value: T): T | undefined =>
+  value.length === 0 ? undefined : value;
+
+/** Returns the value of `--cors-configuration`. */
+export function corsJson(rules: readonly CorsRule[]): string {
+  return JSON.stringify({
+    CORSRules: rules.map(({ id, origins, methods, headers, expose, maxAge }) => ({
+      ID: unlessEmpty(id),
+      AllowedOrigins: origins,
+      AllowedMethods: methods,
+      AllowedHeaders: unlessEmpty(headers),
+      ExposeHeaders: unlessEmpty(expose),
+      MaxAgeSeconds: maxAge,
+    })),
+  });
+}
+
+/** Returns the value of `--website-configuration`. */
+export function websiteJson(website: Website): string {
+  if (website.kind === 'redirect') {
+    const { host, protocol } = website;
+    return JSON.stringify({ RedirectAllRequestsTo: { HostName: host, Protocol: unlessEmpty(protocol) } });
+  }
+  const rules = website.rules.map((rule) => ({
+    Condition:
+      rule.prefix === '' && rule.errorCode === ''
+        ? undefined
+        : { KeyPrefixEquals: unlessEmpty(rule.prefix), HttpErrorCodeReturnedEquals: unlessEmpty(rule.errorCode) },
+    Redirect: {
+      Protocol: unlessEmpty(rule.protocol),
+      HostName: unlessEmpty(rule.host),
+      ReplaceKeyPrefixWith: rule.replacePrefix,
+      ReplaceKeyWith: unlessEmpty(rule.replaceKey),
+      HttpRedirectCode: unlessEmpty(rule.code),
+    },
+  }));
+  return JSON.stringify({
+    IndexDocument: { Suffix: website.index },
+    ErrorDocument: website.error === '' ? undefined : { Key: website.error },
+    RoutingRules: rules.length === 0 ? undefined : rules,
+  });
+}
+
+/** Returns the value of `--lifecycle-configuration`; undefined if a rule has more than is known here. */
+export function lifecycleJson(rules: readonly LifecycleRule[]): string | undefined {
+  const simple = rules.filter((rule) => rule.kind === 'simple');
+  if (simple.length < rules.length) return undefined;
+  return JSON.stringify({
+    Rules: simple.map(({ name, prefix, days, noncurrentDays, isEnabled }) => ({
+      ID: name,
+      Status: isEnabled ? 'Enabled' : 'Disabled',
+      Filter: { Prefix: unlessEmpty(prefix) },
+      Expiration: days === undefined ? undefined : { Days: days },
+      NoncurrentVersionExpiration: noncurrentDays === undefined ? undefined : { NoncurrentDays: noncurrentDays },
+    })),
+  });
+}

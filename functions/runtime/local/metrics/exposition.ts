@@ -1,0 +1,51 @@
+/*
+ * The text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
+ */
+
+export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** What tells the samples of a metric apart. Values that a client chooses are among them only where their number has a limit. */
+type Labels = Readonly<Record<string, string>>;
+
+export interface Sample {
+  readonly labels?: Labels;
+  readonly value: number;
+  /** Of a histogram: what the name of this series ends with. */
+  readonly suffix?: '_bucket' | '_sum' | '_count';
+}
+
+/** A metric with everything that is known of it. */
+export interface Metric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+/** Writes metrics down. One without samples is left out. */
+export function exposition(metrics: readonly Metric[]): string {
+  const present = metrics.filter(({ samples }) => samples.length > 0);
+  return present.map(metricText).join('');
+}
+
+function metricText({ name, type, help, samples }: Metric): string {
+  const lines = samples.map(
+    ({ suffix = '', labels = {}, value }) => `${name}${suffix}${labelText(labels)} ${numberText(value)}\n`,
+  );
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+function numberText(value: number): string {
+  if (value === Infinity) return '+Inf';
+  if (value === -Infinity) return '-Inf';
+  return String(value);
+}

@@ -1,0 +1,83 @@
+import packageJson from '../../../../package.json' with { type: 'json' };
+import type { RequestRecord, Telemetry } from '../../../../shared/ports/telemetry.ts';
+import type { StartOptions } from '../settings.ts';
+import { exposition, type Metric } from './exposition.ts';
+import { ProcessObserver, processMetrics, type ProcessState } from './process-metrics.ts';
+import { RequestMetrics } from './request-metrics.ts';
+import type { StoreMetrics } from './store-metrics.ts';
+
+/** Whether anything is to be measured. */
+export function isMeasured({ metricsPort, metricsTokenFile }: StartOptions): boolean {
+  return metricsPort !== 0 || metricsTokenFile !== undefined;
+}
+
+/** What one process measures: of a service of several, each has one. */
+export class ProcessMeasurements {
+  readonly requests = new RequestMetrics();
+  readonly observer = new ProcessObserver();
+
+  /** Counts every request on its way to the log. */
+  counted(telemetry: Telemetry): Telemetry {
+    return {
+      request: (record: RequestRecord) => {
+        this.requests.count(record);
+        telemetry.request(record);
+      },
+      problem: (...problem) => telemetry.problem(...problem),
+      note: (...note) => telemetry.note(...note),
+    };
+  }
+}
+
+/** The processes besides this one. */
+export interface OtherProcesses {
+  /**
+   * Adds what they have counted, as far as they answer soon, and returns how they are, by their names. One that does not answer is
+   * left out.
+   */
+  collect(requests: RequestMetrics): Promise<ReadonlyMap<string, ProcessState>>;
+  /** How many have died and were replaced. */
+  readonly deaths: number;
+}
+
+/** The metrics of the whole service, however many processes it is. */
+export class Metrics {
+  readonly #own: ProcessMeasurements;
+  readonly #stores: StoreMetrics;
+  readonly #others: OtherProcesses | undefined;
+
+  constructor(own: ProcessMeasurements, stores: StoreMetrics, others: OtherProcesses | undefined) {
+    this.#own = own;
+    this.#stores = stores;
+    this.#others = others;
+  }
+
+  /** Measures, and returns the text of the exposition. */
+  async scrape(): Promise<string> {
+    const [stores, states] = await Promise.all([this.#stores.metrics(), this.#others?.collect(this.#own.requests)]);
+    const processes = new Map([['primary', this.#own.observer.state()], ...(states ?? [])]);
+    return exposition([
+      buildInfo,
+      ...this.#own.requests.metrics(),
+      ...processMetrics(processes),
+      ...(this.#others ? [workerDeaths(this.#others.deaths)] : []),
+      ...stores,
+    ]);
+  }
+}
+
+const buildInfo: Metric = {
+  name: 'stillage_build_info',
+  type: 'gauge',
+  help: 'The version of the service and of Node.js; always 1.',
+  samples: [{ labels: { version: packageJson.version, node: process.versions.node }, value: 1 }],
+};
+
+function workerDeaths(value: number): Metric {
+  return {
+    name: 'stillage_worker_deaths_total',
+    type: 'counter',
+    help: 'Workers that died and were replaced.',
+    samples: [{ value }],
+  };
+}

@@ -1,0 +1,107 @@
+import { stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { usageOfAllBuckets, type NamedUsage } from '../../../../shared/metadata/quotas/all-usage.ts';
+import { releaseLag } from '../../../../shared/metadata/removal/release-lag.ts';
+import type { Clock } from '../../../../shared/ports/clock.ts';
+import type { ChangeFeed, KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
+import type { Metric, Sample } from './exposition.ts';
+
+export interface StoreMetricsDeps {
+  readonly table: KeyValueTable & ChangeFeed;
+  readonly clock: Clock;
+  /** The data directory; undefined where everything is in memory. */
+  readonly data: string | undefined;
+  /** Whether the size of each bucket is told. */
+  readonly perBucket: boolean;
+}
+
+/** Buckets are read again once so many times as long has gone by as reading them took. */
+const restForReads = 20;
+
+/** What the service keeps, and how far behind the work is that nobody waits for. */
+export class StoreMetrics {
+  readonly #deps: StoreMetricsDeps;
+  #usage: { readonly buckets: readonly NamedUsage[]; readonly goodUntil: number } | undefined;
+
+  constructor(deps: StoreMetricsDeps) {
+    this.#deps = deps;
+  }
+
+  async metrics(): Promise<readonly Metric[]> {
+    const { table, clock, data, perBucket } = this.#deps;
+    const [buckets, feed, release, disk] = await Promise.all([
+      this.#buckets(),
+      feedLag(table, clock.now()),
+      releaseLag(table, clock.now()),
+      data === undefined ? undefined : diskUse(data),
+    ]);
+    const ofBuckets = (valueOf: (usage: NamedUsage) => number): readonly Sample[] =>
+      perBucket ? buckets.map((usage) => ({ labels: { bucket: usage.bucket }, value: valueOf(usage) })) : [];
+    const total = (valueOf: (usage: NamedUsage) => number): number =>
+      buckets.reduce((sum, usage) => sum + valueOf(usage), 0);
+    return [
+      gauge('stillage_buckets', 'Buckets.', buckets.length),
+      gauge('stillage_objects', 'Versions that are not delete markers, of all buckets.', total(objectsOf)),
+      gauge(
+        'stillage_stored_bytes',
+        'Bytes of all versions and parts of open uploads, of all buckets.',
+        total(bytesOf),
+      ),
+      {
+        ...gauge('stillage_bucket_objects', 'Versions of a bucket that are not delete markers.'),
+        samples: ofBuckets(objectsOf),
+      },
+      {
+        ...gauge('stillage_bucket_stored_bytes', 'Bytes of all versions and parts of open uploads of a bucket.'),
+        samples: ofBuckets(bytesOf),
+      },
+      gauge('stillage_feed_records', 'Changes that have not been followed yet.', feed.records),
+      gauge('stillage_feed_lag_seconds', 'Age of the oldest change that has not been followed yet.', feed.lag / 1000),
+      gauge('stillage_release_lag_seconds', 'For how long deleted content has been due to be freed.', release / 1000),
+      ...(disk === undefined
+        ? []
+        : [
+            gauge('stillage_table_bytes', 'Size of the file of the table, which holds small blobs, too.', disk.table),
+            gauge('stillage_filesystem_size_bytes', 'Size of the file system of the data directory.', disk.size),
+            gauge('stillage_filesystem_free_bytes', 'What the service can still write there.', disk.free),
+          ]),
+    ];
+  }
+
+  async #buckets(): Promise<readonly NamedUsage[]> {
+    const { table, clock } = this.#deps;
+    const began = clock.now();
+    if (this.#usage && began < this.#usage.goodUntil) return this.#usage.buckets;
+    const buckets: NamedUsage[] = [];
+    for await (const usage of usageOfAllBuckets(table)) buckets.push(usage);
+    const ended = clock.now();
+    this.#usage = { buckets, goodUntil: ended + restForReads * (ended - began) };
+    return buckets;
+  }
+}
+
+const objectsOf = ({ objects }: NamedUsage): number => objects;
+const bytesOf = ({ bytes }: NamedUsage): number => bytes;
+
+function gauge(name: string, help: string, value?: number): Metric {
+  return { name, type: 'gauge', help, samples: value === undefined ? [] : [{ value }] };
+}
+
+/** How many records wait for their followers, and for how many milliseconds the oldest has. */
+async function feedLag(feed: ChangeFeed, now: number): Promise<{ readonly records: number; readonly lag: number }> {
+  const newest = feed.newest();
+  const [oldest] = await feed.read(undefined, 1);
+  if (newest === undefined || oldest === undefined) return { records: 0, lag: 0 };
+  const records = Number(BigInt(newest) - BigInt(oldest.position)) + 1;
+  return { records: Math.max(1, records), lag: Math.max(0, now - oldest.at) };
+}
+
+async function diskUse(
+  data: string,
+): Promise<{ readonly table: number; readonly size: number; readonly free: number }> {
+  const [{ size: table }, { blocks, bavail, bsize }] = await Promise.all([
+    stat(join(data, 'table', 'data.mdb')),
+    statfs(data),
+  ]);
+  return { table, size: blocks * bsize, free: bavail * bsize };
+}

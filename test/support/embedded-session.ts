@@ -1,0 +1,23 @@
+import { startStillage } from '../../functions/runtime/package/index.ts';
+
+/*
+ * A program that runs the service within it, for tests that watch its process: `node --import tsx test/support/embedded-session.ts <data>`. It
+ * prints what it logs and where it listens, stops at the end of its standard input, and tells how that went.
+ */
+
+const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+const credentials = { accessKeyId: 'AKALICE', secretAccessKey: 'alice-secret-key/+=' };
+const stillage = await startStillage({
+  port: 0,
+  data: process.argv[2]!,
+  credentials,
+  buckets: ['bucket'],
+  log: ({ level, message, error }) => say({ level, message, error: (error as Error | undefined)?.message }),
+});
+say({ endpoint: stillage.endpoint });
+process.stdin.resume().once('end', () => {
+  stillage.stop().then(
+    () => say({ stopped: true }),
+    (error: Error) => say({ stopped: false, error: error.message }),
+  );
+});
