@@ -12,7 +12,7 @@ import { day, LifecycleWorld } from './lifecycle-deps.ts';
 
 const bounds = { keysPerPage: 2, pagesPerTurn: 1, enoughSlices: 4 };
 /** The same days, for which bounds are neither used nor recorded. */
-const everyRange: Calendar = { after: realDays.after };
+const everyRange: Calendar = { after: (time, days) => realDays.after(time, days) };
 
 const pass = (world: LifecycleWorld, calendar = realDays, workers = 2): Promise<LifecycleReport> =>
   applyLifecycle(world.deps, { calendar, bounds, workers });
@@ -239,7 +239,7 @@ describe('after any history', () => {
       case 'upload':
         return beginUpload(world, one.key);
       case 'version':
-        return world.setVersioning(one.to as 'on' | 'suspended');
+        return world.setVersioning(one.to);
       case 'rules':
         return world.setRules(...one.rules);
       case 'wait':
