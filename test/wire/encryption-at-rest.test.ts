@@ -165,8 +165,8 @@ describe.runIf(!isExternal)('ciphertext that somebody has changed', () => {
     // It lies in what is read before the first byte is sent.
     expectError(await get(), 500, 'InternalError');
     expectError(await get({ range: `bytes=${2 * segment}-${2 * segment + 10}` }), 500, 'InternalError');
-    const before = await get({ range: `bytes=0-${2 * segment - 1}` });
-    expect(before.body.equals(content.subarray(0, 2 * segment))).toBe(true);
+    const before = await get({ range: `bytes=0-${segment - 1}` });
+    expect(before.body.equals(content.subarray(0, segment))).toBe(true);
     await write(whole, 0);
   });
 

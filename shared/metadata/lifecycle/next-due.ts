@@ -22,7 +22,7 @@ const dueAnyTime = 0;
 const visibilityLag = hour;
 
 /** Every range is checked this often, whatever its bound, in milliseconds. */
-export const longestBound = 30 * day;
+const longestBound = 30 * day;
 
 /** A range of keys, or of open uploads, under a prefix. */
 export interface KeyRange {
