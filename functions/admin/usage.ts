@@ -1,4 +1,4 @@
-import { daysOf, monthOf } from '../../shared/metadata/days.ts';
+import { daysOf, monthOf } from '../../shared/metadata/table/days.ts';
 import { projectUsage } from '../../shared/metadata/billing/project-usage.ts';
 import { argument, command, optional, Refusal } from './command.ts';
 

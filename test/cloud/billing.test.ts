@@ -18,7 +18,7 @@ import { hostNamesOf } from '../../infra/host-names.ts';
 import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
 import { routerCode } from '../../infra/router-code.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
-import { monthOf } from '../../shared/metadata/days.ts';
+import { monthOf } from '../../shared/metadata/table/days.ts';
 import { noRequests, sumOf, type RequestTally } from '../../shared/metadata/billing/request-meter.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
 import { administer } from '../support/administration.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lifecycleDeps } from '../../functions/runtime/compose/lifecycle.ts';
 import { billRequests } from '../../shared/metadata/billing/bill-requests.ts';
-import { dayOf, daysOf } from '../../shared/metadata/days.ts';
+import { dayOf, daysOf } from '../../shared/metadata/table/days.ts';
 import { projectUsage } from '../../shared/metadata/billing/project-usage.ts';
 import { RequestHours } from '../../shared/metadata/billing/request-hours.ts';
 import { applyLifecycle } from '../../shared/metadata/lifecycle/apply-lifecycle.ts';

@@ -1,6 +1,6 @@
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import { partitionItems } from '../table/partition-items.ts';
-import { dayOf } from '../days.ts';
+import { dayOf } from '../table/days.ts';
 import { billingKey, billingKeyParts, billingPartition } from '../table/billing-keys.ts';
 import { addDays, beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay } from './storage-day.ts';
 

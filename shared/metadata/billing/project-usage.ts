@@ -1,6 +1,6 @@
 import { hour } from '../../ports/durations.ts';
 import type { KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
-import { beginningOf } from '../days.ts';
+import { beginningOf } from '../table/days.ts';
 import { billingKeyParts, billingPartition, billingPrefix } from '../table/billing-keys.ts';
 import { partitionItems } from '../table/partition-items.ts';
 import { decodeTally, noRequests, sumOf, type RequestTally } from './request-meter.ts';

@@ -4,7 +4,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import { billingKey } from '../table/billing-keys.ts';
 import { writeToken } from '../table/ids.ts';
 import { conflict, optimistically } from '../table/optimistic-write.ts';
-import { dayOf } from '../days.ts';
+import { dayOf } from '../table/days.ts';
 
 /** The price classes of requests: `a` writes and lists, `b` reads, `free` costs nothing. */
 export const requestClasses = ['a', 'b', 'free'] as const;

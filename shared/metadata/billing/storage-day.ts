@@ -1,6 +1,6 @@
 import type { Attributes } from '../../ports/key-value-table.ts';
 import { day as dayLength } from '../../ports/durations.ts';
-import { beginningOf } from '../days.ts';
+import { beginningOf } from '../table/days.ts';
 
 /** The contents of a bucket, or of some of its shards. */
 export interface Holding {

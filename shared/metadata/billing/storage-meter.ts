@@ -1,5 +1,5 @@
 import type { Attributes, Change, KeyValueTable } from '../../ports/key-value-table.ts';
-import { dayOf } from '../days.ts';
+import { dayOf } from '../table/days.ts';
 import { billingKey, billingPartition } from '../table/billing-keys.ts';
 import { beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay, type Step } from './storage-day.ts';
 

@@ -5,7 +5,7 @@ import { writeToken } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { itemKey } from '../table/keys.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
-import { dayOf } from '../days.ts';
+import { dayOf } from '../table/days.ts';
 import type { Step } from '../billing/storage-day.ts';
 import { StorageMeter } from '../billing/storage-meter.ts';
 import { decodeCurrentVersion } from '../objects/versions.ts';

@@ -1,5 +1,5 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
-import { dayOf } from '../days.ts';
+import { dayOf } from './days.ts';
 
 /** The partitions of bills. They outlive the buckets they are about. */
 export const billingPartition = {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { daysOf } from '../../../../shared/metadata/days.ts';
+import { daysOf } from '../../../../shared/metadata/table/days.ts';
 import type { DayUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { sumOf } from '../../../../shared/metadata/billing/request-meter.ts';
 import { OperatorError } from '../../operator-error.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { day as dayLength } from '../../../../shared/ports/durations.ts';
-import { beginningOf, dayOf, daysOf, monthOf } from '../../../../shared/metadata/days.ts';
+import { beginningOf, dayOf, daysOf, monthOf } from '../../../../shared/metadata/table/days.ts';
 import {
   beginDay,
   byteTimeUntil,

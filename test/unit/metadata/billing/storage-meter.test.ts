@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { day as dayLength } from '../../../../shared/ports/durations.ts';
-import { beginningOf, daysOf } from '../../../../shared/metadata/days.ts';
+import { beginningOf, daysOf } from '../../../../shared/metadata/table/days.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';

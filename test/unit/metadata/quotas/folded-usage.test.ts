@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginningOf, dayOf, daysOf } from '../../../../shared/metadata/days.ts';
+import { beginningOf, dayOf, daysOf } from '../../../../shared/metadata/table/days.ts';
 import { billingPartition } from '../../../../shared/metadata/table/billing-keys.ts';
 import { projectUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { itemKey, partition } from '../../../../shared/metadata/table/keys.ts';

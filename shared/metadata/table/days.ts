@@ -1,4 +1,4 @@
-import { day as dayLength } from '../ports/durations.ts';
+import { day as dayLength } from '../../ports/durations.ts';
 
 /** Days and months of bills are in UTC, written `2026-11-21` and `2026-11`; times are milliseconds since the epoch. */
 
