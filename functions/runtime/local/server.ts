@@ -17,7 +17,7 @@ import { withMetrics } from './metrics/metrics-handler.ts';
 import { startMetricsServer } from './metrics/metrics-server.ts';
 import { StoreMetrics } from './metrics/store-metrics.ts';
 import { openReadyFile } from './ready-file.ts';
-import { lockDirectory } from './service-lock.ts';
+import { lockDirectory, type ServiceLock } from './service-lock.ts';
 import type { StartOptions } from './settings.ts';
 import { Tls } from './tls.ts';
 import { startWorkers } from './workers/supervisor.ts';
@@ -57,6 +57,30 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const randomness = new CryptoRandomness();
   const directory = options.ephemeral ? undefined : await openData(options.data);
   const lock = directory && (await lockDirectory(options.data, directory.table, randomness));
+  try {
+    return await serve(options, { tls, proxies, declared, readyFile, log, clock, randomness, directory, lock });
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+}
+
+/** What a service has before it serves. */
+interface Prepared {
+  readonly tls: Tls | undefined;
+  readonly proxies: TrustedProxies;
+  readonly declared: Awaited<ReturnType<typeof readAccountsFile>> | undefined;
+  readonly readyFile: Awaited<ReturnType<typeof openReadyFile>> | undefined;
+  readonly log: Log;
+  readonly clock: SystemClock;
+  readonly randomness: CryptoRandomness;
+  /** Undefined if it is ephemeral. */
+  readonly directory: Awaited<ReturnType<typeof openData>> | undefined;
+  readonly lock: ServiceLock | undefined;
+}
+
+async function serve(options: StartOptions, prepared: Prepared): Promise<LocalServer> {
+  const { tls, proxies, declared, readyFile, log, clock, randomness, directory, lock } = prepared;
   const stores = directory ?? ephemeralStores(randomness);
   const own = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const telemetry = own?.counted(log) ?? log;
