@@ -145,12 +145,7 @@ export class DynamoDbTable implements KeyValueTable {
     this.#client.destroy();
   }
 
-  #queryCommand(
-    pk: string,
-    { low, high }: SortKeyRange,
-    start: string | undefined,
-    { limit, reverse, mayBeStale = false }: QueryOptions,
-  ) {
+  #queryCommand(pk: string, { low, high }: SortKeyRange, start: string | undefined, { limit, reverse }: QueryOptions) {
     const names = { '#pk': 'pk', ...(low === undefined && high === undefined ? {} : { '#sk': 'sk' }) };
     const values = {
       ':pk': { S: pk },
@@ -159,7 +154,7 @@ export class DynamoDbTable implements KeyValueTable {
     };
     return new QueryCommand({
       TableName: this.#tableName,
-      ConsistentRead: !mayBeStale,
+      ConsistentRead: true,
       KeyConditionExpression: `#pk = :pk${sortKeyCondition(low, high)}`,
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: values,
