@@ -134,6 +134,8 @@ const fields = z.object({
   regions: list(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions')),
   xmlNamespace: z.url(),
   allUsersGroupUri: z.url(),
+  /** What servers of the byte lane log of requests: each of them, or counts for the bill with those that failed and one of 100 others. */
+  requestLog: z.enum(['sampled', 'all']),
   logRetentionDays: wholeNumber.refine(
     (days) => days in RetentionDays,
     'must be a retention that CloudWatch Logs supports, such as 30 or 365',

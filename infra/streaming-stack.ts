@@ -141,6 +141,7 @@ export class StreamingStack extends Stack {
         ...environmentOf(this.#settings, data),
         PORT: String(port),
         STILLAGE_UPLOAD_MEMORY: String(uploadMemory(this.#settings)),
+        ...(this.#settings.requestLog === 'all' && { STILLAGE_REQUEST_LOG: 'all' }),
       },
       portMappings: [{ containerPort: port }],
       logging: LogDrivers.awsLogs({

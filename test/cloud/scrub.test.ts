@@ -123,7 +123,6 @@ describe('the scrub of a deployment', () => {
     expect(told(await scrub())).toEqual(wrong);
     // The longest request is set so short that one need not wait long for what was written to be old enough.
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    const deniedBefore = gate!.denied.length;
     const repair = ['--repair', '--min-age', '1s', '--limit', 'requestDuration=1000'];
     expect(told(await scrub(...repair))).toEqual(wrong.map((one) => one.replace('found', 'mended')));
     const after = await scrub();
