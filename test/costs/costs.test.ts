@@ -38,7 +38,7 @@ describe('the presets in docs/cloud.md', () => {
     const row = new RegExp(`^\\| \\\`${preset}\\\` \\| [^|]*\\| ([\\d,]+) \\| ([\\d,]+) \\| ([\\d,]*)`, 'm').exec(
       page,
     )!;
-    const [idle, one, many] = row.slice(1).map((text) => Number(text.replace(',', '')));
+    const [idle, one, many] = row.slice(1).map((text) => Number(text.replaceAll(',', '')));
     const million = mixDollars(measured, preset === 'small' ? 'functions' : 'byte lane');
     expect(one).toBe(Math.round(idle! + million));
     // A billion is not meant for one server.
