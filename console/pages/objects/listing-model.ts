@@ -71,6 +71,15 @@ export class ListingModel {
     return page?.entries?.[index - page.start];
   }
 
+  /** The entries of these rows, both included, without those that are being read again. */
+  between(from: number, to: number): readonly Entry[] {
+    const arranged = this.arranged.value;
+    if (arranged !== undefined) return arranged.slice(from, to + 1);
+    return this.pages.flatMap(({ start, entries }) =>
+      start > to || entries === undefined ? [] : entries.slice(Math.max(0, from - start), to + 1 - start),
+    );
+  }
+
   /** Everything that is known, in the order shown. */
   all(): readonly Entry[] {
     return this.arranged.value ?? this.pages.flatMap(({ entries }) => entries ?? []);

@@ -4,10 +4,11 @@ import { Details } from './details/details.tsx';
 import { dragged, droppedOn, hasFiles } from './drag.ts';
 import { ListingModel, SearchModel } from './listing-model.ts';
 import { ObjectGrid } from './object-grid.tsx';
+import { shownName } from './names.ts';
 import { PathBar } from './path-bar.tsx';
 import { Selection } from './selection.ts';
 import { ToolBar } from './tool-bar.tsx';
-import { baseName, visibleName } from '../../format/names.ts';
+import { visibleName } from '../../format/names.ts';
 import { awsCommand } from '../../format/commands.ts';
 import { number, t } from '../../messages/messages.ts';
 import { isFailure } from '../../s3/failure.ts';
@@ -74,7 +75,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
   const chosen = selection.list();
   const isEmpty = listing.isComplete.value && listing.count.value === 0;
   const error = search === undefined ? listing.error.value : search.error.value;
-  const where = prefix === '' ? bucket : baseName(prefix);
+  const where = prefix === '' ? bucket : shownName(prefix);
   return (
     <>
       <div
@@ -145,7 +146,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
         {error === undefined && (
           <StatusBar listing={listing} search={search} onEndSearch={() => setSearch(undefined)} />
         )}
-        {isOver && <div class="drop-veil">{t.value.objects.dropHere(visibleName(where))}</div>}
+        {isOver && <div class="drop-veil">{t.value.objects.dropHere(where)}</div>}
       </div>
       {selected !== undefined && (
         <Details

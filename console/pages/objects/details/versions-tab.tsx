@@ -1,4 +1,5 @@
 import { awsCommand } from '../../../format/commands.ts';
+import { encodePath } from '../../../s3/address.ts';
 import { date, exactDate, size, t } from '../../../messages/messages.ts';
 import { versionsOf, type Version } from '../../../s3/listing.ts';
 import { copyObject, deleteObject, type Place } from '../../../s3/objects.ts';
@@ -38,7 +39,6 @@ export function VersionsTab({
   const remove = async (version: Version): Promise<void> => {
     if (!version.isMarker) {
       const { versionId } = version;
-      const words = ['s3api', 'delete-object', '--bucket', bucket, '--key', key, '--version-id', versionId];
       const sure = await ask<true>((answer) => (
         <DialogForm
           title={texts.deleteVersionTitle}
@@ -47,7 +47,7 @@ export function VersionsTab({
           onSubmit={() => answer(true)}
         >
           <p>{texts.deleteVersionMeaning}</p>
-          <CommandLine command={awsCommand(config.value!, ...words)} />
+          <CommandLine command={deleteCommand(place, versionId)} />
         </DialogForm>
       ));
       if (sure === undefined) return;
@@ -93,9 +93,31 @@ export function VersionsTab({
           </div>
         </div>
       ))}
+      <CommandLine command={nextCommand(place, versions.value)} />
     </>
   );
 }
+
+function deleteCommand({ bucket, key }: Place, versionId: string): string {
+  const words = ['delete-object', '--bucket', bucket, '--key', key, '--version-id', versionId];
+  return awsCommand(config.value!, 's3api', ...words);
+}
+
+/** Returns the command of the action that is nearest: to undelete, to restore the previous version, or to list versions. */
+function nextCommand(place: Place, versions: readonly Version[]): string {
+  const { bucket, key } = place;
+  const [latest] = versions;
+  if (latest?.isMarker === true) return deleteCommand(place, latest.versionId);
+  const previous = versions.find(({ isLatest, isMarker }) => !isLatest && !isMarker);
+  const words =
+    previous === undefined
+      ? ['list-object-versions', '--bucket', bucket, '--prefix', key]
+      : ['copy-object', '--bucket', bucket, '--key', key, '--copy-source', sourceOf(place, previous.versionId)];
+  return awsCommand(config.value!, 's3api', ...words);
+}
+
+const sourceOf = ({ bucket, key }: Place, versionId: string): string =>
+  `${encodePath(`${bucket}/${key}`)}?versionId=${encodeURIComponent(versionId)}`;
 
 function VersionButton({
   icon,
