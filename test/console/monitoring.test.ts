@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { put } from '../support/objects.ts';
-import { runProgram } from '../support/program.ts';
+import { runAt } from '../support/administration.ts';
 import { makeBucket } from './support/buckets.ts';
 import { heapContains } from './support/heap.ts';
 import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
@@ -149,13 +149,12 @@ describe('alarms', () => {
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
     await eventually(() => heapContains(page, secret)).toBe(false);
     const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
-    expect(kept + under.service.output.stdout + under.service.output.stderr).not.toContain(secret);
+    expect(kept + (await under.service.log())).not.toContain(secret);
   });
 
   it('are nobody’s without the privilege, and the page says who can grant it', async (test) => {
     const bucket = await makeBucket(under, []);
-    const turn = (verb: string) =>
-      runProgram(['user', verb, 'main:alice@example.test', 'monitoring', '--data', under.service.data]);
+    const turn = (verb: string) => runAt(under.service.place, ['user', verb, 'main:alice@example.test', 'monitoring']);
     expect(await turn('revoke')).toMatchObject({ code: 0 });
     test.onTestFinished(async () => void (await turn('grant')));
     const page = await under.signedIn(test, `/settings/${bucket}/alarms`);

@@ -5,17 +5,19 @@ import {
   PutBucketWebsiteCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
+import { isCloud } from '../support/deployed.ts';
 import { put } from '../support/objects.ts';
 import { makeBucket } from './support/buckets.ts';
 import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest();
 
-/** The response of the website of a bucket to a visitor. Names below `localhost` need no DNS in curl and browsers; here the header does. */
+/** The response of the website of a bucket to a visitor, whose request needs no DNS. */
 async function visit(bucket: string, path: string): Promise<Response> {
   const { get } = await import('node:http');
   return new Promise((resolve, reject) => {
-    const options = { headers: { host: `${bucket}.website.localhost:${under.service.port}` } };
+    const { port } = new URL(under.service.url);
+    const options = { headers: { host: `${bucket}.${under.service.websiteDomain}:${port}` } };
     get(`${under.service.url}${path}`, options, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -59,12 +61,15 @@ describe('the website of a bucket', () => {
     await page.getByRole('button', { name: 'Let everybody read this bucket' }).click();
     await page.getByText('Everybody may read the objects').waitFor();
     expect(await (await visit(bucket, '/')).text()).toBe('content of index.html');
-    const [visitor] = await Promise.all([
-      page.waitForEvent('popup'),
-      page.getByRole('link', { name: `${bucket}.website.localhost` }).click(),
-    ]);
-    await visitor.getByText('content of index.html').waitFor();
-    await visitor.close();
+    const link = page.getByRole('link', { name: `${bucket}.${under.service.websiteDomain}` });
+    const { protocol, hostname } = new URL((await link.getAttribute('href'))!);
+    expect([protocol, hostname]).toEqual([isCloud ? 'https:' : 'http:', `${bucket}.${under.service.websiteDomain}`]);
+    // Names below `localhost` need no DNS.
+    if (!isCloud) {
+      const [visitor] = await Promise.all([page.waitForEvent('popup'), link.click()]);
+      await visitor.getByText('content of index.html').waitFor();
+      await visitor.close();
+    }
     const missing = await visit(bucket, '/nowhere');
     expect([missing.status, await missing.text()]).toEqual([404, 'content of error.html']);
     const { Policy } = await under.sdk().send(new GetBucketPolicyCommand({ Bucket: bucket }));
