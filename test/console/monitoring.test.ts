@@ -19,7 +19,11 @@ describe('monitoring', () => {
     await page.getByRole('switch', { name: 'Record this bucket’s history' }).click();
     await eventually(async () => {
       await page.getByLabel('Period').selectOption('3 hours');
+      const metrics = ['BucketSizeBytes', 'NumberOfObjects'] as const;
+      const both = metrics.map((metric) => page.waitForResponse((response) => response.url().includes(metric)));
       await page.getByLabel('Period').selectOption('24 hours');
+      await Promise.all(both);
+      await page.waitForLoadState('networkidle');
       return page.locator('.chart-line').count();
     }).toBe(2);
     await page.getByRole('img', { name: 'Objects: from 2 to 2' }).waitFor();

@@ -27,7 +27,7 @@ async function shown(
 ): Promise<{ page: Page; bucket: string }> {
   const bucket = await makeBucket(under, keys);
   const page = await under.signedIn(test, `/b/${bucket}/${path}`);
-  if (keys.length > 0) await page.getByRole('grid').waitFor();
+  if (keys.length > 0) await page.locator('.item').first().waitFor();
   return { page, bucket };
 }
 

@@ -50,7 +50,7 @@ function LinksDialog({
 }) {
   const [hours, setHours] = useState('24');
   const texts = t.value.links;
-  const key = entries.find(({ kind }) => kind === 'object')?.key ?? `${entries[0]?.key ?? ''}…`;
+  const key = entries.find(({ kind }) => kind === 'object')?.key ?? `${entries[0]?.key ?? ''}NAME`;
   const query = { 'public-link': '', expires: String(Number(hours) * 3_600) };
   return (
     <DialogForm
