@@ -46,10 +46,15 @@ export interface Deployed {
 /** What buckets and websites have their names below. */
 export const usualDomains = { domain: 'storage.example.com', websiteDomain: 'web.example.com' };
 
+const certificateIn = (region: string): string =>
+  `arn:aws:acm:${region}:000000000000:certificate/01234567-89ab-cdef-0123-456789abcdef`;
+
 /** What every deployment for these tests has, so that most files can share one. */
 const withDefaults = (context: Context): Context => ({
   ...usualDomains,
-  certificate: 'arn:aws:acm:us-east-1:000000000000:certificate/01234567-89ab-cdef-0123-456789abcdef',
+  certificate: certificateIn('us-east-1'),
+  // The load balancer takes certificates of its own region only.
+  ...('region' in context && { originCertificate: certificateIn(context['region']) }),
   consoleOrigins: consoleOrigin,
   ...context,
 });
