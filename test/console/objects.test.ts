@@ -214,6 +214,10 @@ describe('folders and names', () => {
     await page.getByLabel('New name').fill('new');
     await page.getByRole('button', { name: 'Save' }).click();
     await row(page, 'new').waitFor();
+    // The old name is no longer selected, nor would `Delete` ask about it.
+    await eventually(() => page.getByLabel('Select all').evaluate((box: HTMLInputElement) => box.indeterminate)).toBe(
+      false,
+    );
     await eventually(() => keysOf(bucket)).toEqual(['new/a', 'new/b/c', 'renamed.txt']);
     const log = await under.service.log();
     expect(log).toContain('"operation":"RenameObject"');

@@ -95,6 +95,13 @@ export class ListingModel {
     return -1;
   }
 
+  /** Returns a function that tells whether a key may be there: of what was not read yet nobody knows. */
+  mayHave(): (key: string) => boolean {
+    const known = new Set(this.all().map(({ key }) => key));
+    const last = this.pages.at(-1)?.entries?.at(-1)?.key ?? '';
+    return (key) => known.has(key) || (!this.isComplete.value && key > last);
+  }
+
   /** Told which rows are in view: reads what comes next, and what was let go. */
   show(first: number, last: number): void {
     if (last >= this.count.value - 200) void this.loadMore(1);

@@ -91,6 +91,13 @@ export class Selection {
     this.chosen.value = new Rows(0, entries);
   }
 
+  /** Takes entries off. */
+  retain(isKept: (key: string) => boolean): void {
+    const before = this.list();
+    const kept = before.filter(({ key }) => isKept(key));
+    if (kept.length < before.length) this.chosen.value = new ByKey(new Map(kept.map((entry) => [entry.key, entry])));
+  }
+
   clear(): void {
     this.chosen.value = nothing;
     this.anchor = this.cursor.value;

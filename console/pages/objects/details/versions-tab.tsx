@@ -1,3 +1,4 @@
+import { useChanges } from '../changes.ts';
 import { awsCommand } from '../../../format/commands.ts';
 import { encodePath } from '../../../s3/address.ts';
 import { date, exactDate, size, t } from '../../../messages/messages.ts';
@@ -23,13 +24,11 @@ export function VersionsTab({
   const { client } = session.value!;
   const { bucket, key } = place;
   const versions = useLoaded(() => versionsOf(client, bucket, key), [client, bucket, key]);
+  useChanges(bucket, versions.reload);
   const texts = t.value.details;
   if (versions.error !== undefined) return <ErrorBox error={versions.error} retry={versions.reload} />;
   if (versions.value === undefined) return <div class="skeleton" />;
-  const changed = (): void => {
-    versions.reload();
-    noteChange(bucket);
-  };
+  const changed = (): void => noteChange(bucket);
   const restore = ({ versionId, size: bytes }: Version): Promise<unknown> =>
     attempt(async () => {
       await copyObject(client, { bucket, key, versionId }, { bucket, key }, { size: bytes });
@@ -67,9 +66,11 @@ export function VersionsTab({
             {date(version.modified)} {version.isLatest && <span class="badge good">{texts.current}</span>}{' '}
             {version.isMarker && <span class="badge bad">{texts.marker}</span>}
           </div>
-          <div class="small muted">
+          <div class="small muted ellipsis">
             {version.isMarker ? '' : `${size(version.size)} · `}
-            <span class="mono">{version.versionId}</span>
+            <span class="mono" title={version.versionId}>
+              {version.versionId}
+            </span>
           </div>
           <div class="row">
             {version.isMarker ? (
