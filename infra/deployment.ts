@@ -103,7 +103,10 @@ export class Deployment extends Construct {
         ...named('console-files', 'the files of the console'),
         ...{ console: this.console, directory: console.directory },
         endpointOrigin: knownEndpoint(settings) ?? this.edge.endpoint,
-        config: { endpoint, region: settings.region, version: console.version },
+        config: {
+          ...{ endpoint, region: settings.region, version: console.version },
+          ...(settings.websiteDomain !== undefined && { websites: `https://*.${settings.websiteDomain}` }),
+        },
       });
     }
     Tags.of(this).add('stillage:stage', settings.stage, { excludeResourceTypes: untagged });

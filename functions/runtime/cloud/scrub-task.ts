@@ -7,9 +7,9 @@ import { Slice } from '../../../shared/metadata/scrub/slice.ts';
 import { checkLayout } from '../../../shared/metadata/table/layout.ts';
 import type { ScrubReport } from '../../../shared/metadata/scrub/findings.ts';
 import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
-import { duration } from '../cli/durations.ts';
-import { refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../cli/scrub-run.ts';
-import { setting } from '../cli/setting.ts';
+import { duration } from '../command-line/durations.ts';
+import { refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../command-line/scrub-run.ts';
+import { setting } from '../command-line/setting.ts';
 import { Log } from '../telemetry/log.ts';
 import { scrubDeps } from '../compose/scrub.ts';
 

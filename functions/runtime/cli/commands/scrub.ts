@@ -9,7 +9,12 @@ import { FeedRunner } from '../../local/feed-runner.ts';
 import { dataOption } from '../command.ts';
 import { examplesHelp } from '../help.ts';
 import { withDeps, type Deps } from '../data-deps.ts';
-import { refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../scrub-run.ts';
+import {
+  refuseHastyRepair,
+  runScrub,
+  withScrubOptions,
+  type ScrubCommandOptions,
+} from '../../command-line/scrub-run.ts';
 
 /** Returns `stillage scrub`. It exits with 1 if there are findings, repaired or not. */
 export function scrubCommand(): Command {
