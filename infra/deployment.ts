@@ -95,6 +95,7 @@ export class Deployment extends Construct {
         minimumTasks: settings.byteLaneMinimumTasks,
         maximumTasks: settings.byteLaneMaximumTasks,
       },
+      scrub: this.streaming?.scrub,
     });
     if (console && this.console) {
       const endpoint = settings.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? this.edge.endpoint;
