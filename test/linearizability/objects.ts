@@ -146,11 +146,11 @@ export function operationsOf(recorded: Recorded, keys: readonly string[]): reado
     }
     case 'set tag': {
       const { key, tag } = request;
-      return [operation(changes(key, (group) => revise(group, key, { tag })))];
+      return [operation(changes(key, (group) => revise(group, key, { tag }, answer?.id)))];
     }
     case 'set ACL': {
       const { key, acl } = request;
-      return [operation(changes(key, (group) => revise(group, key, { acl })))];
+      return [operation(changes(key, (group) => revise(group, key, { acl }, answer?.id)))];
     }
     case 'get tag':
     case 'get ACL': {
@@ -159,8 +159,8 @@ export function operationsOf(recorded: Recorded, keys: readonly string[]): reado
       return [
         operation((group) => {
           const current = live(group, request.key);
-          const fits = answer.status < 300 ? current?.[name] === answer.value : current === undefined;
-          return fits ? [group] : [];
+          if (answer.status >= 300) return current === undefined ? [group] : [];
+          return current?.[name] === answer.value ? some(identified(group, request.key, 0, answer.id)) : [];
         }),
       ];
     }
@@ -243,8 +243,9 @@ function rename(group: Group, from: string, to: string): Group | undefined {
   return left && put(left, to, source, undefined);
 }
 
-function revise(group: Group, key: string, change: Partial<Version>): Group {
-  return withVersions(group, key, ([current, ...others]) => [{ ...current!, ...change }, ...others]);
+function revise(group: Group, key: string, change: Partial<Version>, id: string | undefined): Group | undefined {
+  const revised = withVersions(group, key, ([current, ...others]) => [{ ...current!, ...change }, ...others]);
+  return identified(revised, key, 0, id);
 }
 
 /** @returns the state in which this was read: with the id of the version, if it was not known before */
