@@ -94,6 +94,11 @@ export interface QueryOptions {
   readonly reverse?: boolean;
   /** The top-level attributes that the caller reads; an adapter may omit others. Default: all. */
   readonly attributes?: ReadonlySet<string>;
+  /**
+   * Allows items as they were some time ago, usually less than a second, each perhaps at another time: at half the price
+   * in DynamoDB. Default: false.
+   */
+  readonly mayBeStale?: boolean;
 }
 
 export interface QueryPage {

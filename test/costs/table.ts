@@ -124,8 +124,8 @@ release of its bytes (${releaseDollars.toFixed(2)}: two writes, and a read of th
 
 Not included: the hourly price of the byte lane, bytes sent to the internet, storage, an access key that a function meets for the first time
 (one read unit), capacity units of the load balancer (about 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
-CloudWatch alarms, dashboard and traces, Logs Insights for the bill (about 0.01), the reads of a lifecycle pass (each day one read
-unit for 4 KB of current versions, about 16 of them), and stream reads by Lambda, which are free.
+CloudWatch alarms, dashboard and traces, Logs Insights for the bill (about 0.01), the reads of a lifecycle pass (half a read
+unit for 4 KB of current versions, about 16 of them, in the ranges where something may be due), and stream reads by Lambda, which are free.
 
 ## Goals
 

@@ -1,12 +1,14 @@
 import type { Clock } from '../../ports/clock.ts';
-import { second } from '../../ports/durations.ts';
+import { day, second } from '../../ports/durations.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 
 import { timedId, writeToken } from '../table/ids.ts';
 import { itemKey, partition } from '../table/keys.ts';
 import { conflict, jitter, optimistically } from '../table/optimistic-write.ts';
+import { boundsOf, dueRanges, putBound, rangeId, removeBounds } from './due-bounds.ts';
 import { addTallies, nothingDone, type LifecycleTally } from './lifecycle-key.ts';
+import type { KeyRange } from './next-due.ts';
 
 /** One application of all rules to all buckets that have any. Times are milliseconds since the epoch. */
 export interface LifecyclePass {
@@ -22,24 +24,37 @@ export interface LifecyclePass {
 }
 
 /** A range of a bucket's keys, or of its open uploads, and the progress in it. */
-export interface LifecycleSlice {
+export interface LifecycleSlice extends KeyRange {
   readonly id: string;
   readonly bucket: string;
   readonly bucketId: string;
-  readonly kind: 'keys' | 'uploads';
-  readonly prefix: string;
-  /** The first key of the range; undefined: the first key of the prefix. */
-  readonly from: string | undefined;
-  /** The end of the range, exclusive; undefined: the end of the prefix. */
-  readonly until: string | undefined;
+  /** What is known of the part before the cursor; undefined: nothing. */
+  readonly bound: SliceBound | undefined;
   /** The cursor: the last key, or position in the list of uploads, that was processed; undefined: none. */
   readonly after: string | undefined;
   readonly tally: LifecycleTally;
   readonly token: string;
 }
 
-/** A slice that is not stored yet. */
-export type NewSlice = Pick<LifecycleSlice, 'bucket' | 'bucketId' | 'kind' | 'prefix'>;
+/** The time before which nothing is due in a slice, as far as it was checked. */
+export interface SliceBound {
+  /** Milliseconds since the epoch. */
+  readonly nothingDueBefore: number;
+  /** The revision of the bucket that was checked: see `boundsRevision`. */
+  readonly revision: string;
+}
+
+/** What a bucket's rules apply to. */
+export interface BucketToPlan {
+  readonly name: string;
+  readonly id: string;
+  /** Ranges without ends. */
+  readonly whole: readonly Pick<KeyRange, 'kind' | 'prefix'>[];
+  /** The bucket's revision, to leave out ranges in which nothing is due; undefined: nothing is left out. */
+  readonly revision: string | undefined;
+  /** The number of keys up to which a range is not left out beside one that is checked. */
+  readonly fewKeys: number;
+}
 
 /**
  * The time a worker owns a slice after each sign of life. If two workers process the same slice, they only repeat
@@ -102,25 +117,26 @@ export class LifecyclePasses {
   }
 
   /**
-   * Adds the slices of the next bucket. If two callers do this, or one repeats it after a crash, no slice that still
-   * exists is added twice.
+   * Adds the slices of the next bucket, without the ranges in which nothing is due. If two callers do this, or one
+   * repeats it after a crash, no slice that still exists is added twice: whatever a later caller adds is part of what
+   * an earlier one did, so a slice that begins at the same key, and those split off it, cover it.
    */
-  async plan(pass: LifecyclePass, bucket: string, slices: readonly NewSlice[]): Promise<LifecyclePass> {
-    for (let at = 0; at < slices.length; at += slicesPerWrite) {
-      const some = slices.slice(at, at + slicesPerWrite).map((slice, index) => ({
-        ...slice,
-        id: `${pass.id}/${slice.bucketId}/${at + index}`,
-        ...whole,
-        tally: nothingDone,
-        token: this.#token(),
-      }));
-      const changes = some.map((slice) => ({ ...putSlice(slice, 0), expect: absent }));
-      const { outcome } = await this.#table.write(changes);
-      if (outcome === 'unknown') throw new Error('slices of a lifecycle pass could not be written');
+  async plan(pass: LifecyclePass, { name, id, whole, revision, fewKeys }: BucketToPlan): Promise<LifecyclePass> {
+    let ranges: readonly KeyRange[] = whole.map((one) => ({ ...one, from: undefined, until: undefined }));
+    if (revision !== undefined && whole.length > 0) {
+      const due = dueRanges(whole, await boundsOf(this.#table, id), { now: pass.startedAt, revision, fewKeys });
+      await removeBounds(this.#table, id, due.obsolete);
+      ranges = due.ranges;
     }
-    return this.#changePass(pass, (present) =>
-      present.planned < bucket ? { ...present, planned: bucket } : undefined,
-    );
+    for (let at = 0; at < ranges.length; at += slicesPerWrite) {
+      const changes = ranges.slice(at, at + slicesPerWrite).map((range): Change => {
+        const slice = { ...range, ...unchecked, bucket: name, bucketId: id, token: this.#token() };
+        return { ...putSlice({ ...slice, id: `${pass.id}/${id}/${rangeId(range)}` }, 0), expect: absent };
+      });
+      // One that exists must not keep the others from being written.
+      if (!(await this.#write(changes))) for (const change of changes) await this.#write([change]);
+    }
+    return this.#changePass(pass, (present) => (present.planned < name ? { ...present, planned: name } : undefined));
   }
 
   /** Records that every bucket has been split into slices. */
@@ -156,8 +172,11 @@ export class LifecyclePasses {
   }
 
   /** Moves the cursor and adds to the slice's tally. @throws SliceLost */
-  async advance(slice: LifecycleSlice, after: string, done: LifecycleTally): Promise<LifecycleSlice> {
-    const moved = { ...slice, after, tally: addTallies(slice.tally, done), token: this.#token() };
+  async advance(
+    slice: LifecycleSlice,
+    { after, done, bound }: { after: string; done: LifecycleTally; bound: SliceBound | undefined },
+  ): Promise<LifecycleSlice> {
+    const moved = { ...slice, after, bound, tally: addTallies(slice.tally, done), token: this.#token() };
     if (await this.#write([this.#leased(moved, slice)])) return moved;
     throw new SliceLost();
   }
@@ -167,11 +186,10 @@ export class LifecyclePasses {
     const kept = { ...slice, until: middle, token: this.#token() };
     const rest: LifecycleSlice = {
       ...slice,
-      ...whole,
+      ...unchecked,
       id: `${slice.id}.${timedId(this.#clock.now(), this.#randomness)}`,
       from: middle,
       until: slice.until,
-      tally: nothingDone,
       token: this.#token(),
     };
     if (await this.#write([this.#leased(kept, slice), putSlice(rest, 0)])) return kept;
@@ -183,14 +201,15 @@ export class LifecyclePasses {
     await this.#write([{ ...putSlice({ ...slice, token: this.#token() }, 0), expect: tokenIs(slice) }]);
   }
 
-  /** Removes a finished slice and adds its tally to the pass. @throws SliceLost */
+  /** Removes a finished slice, adds its tally to the pass and records its bound for the next. @throws SliceLost */
   async complete(slice: LifecycleSlice): Promise<void> {
+    const bounds = this.#lastingBound(slice);
     const gone: Change = { key: itemKey.lifecycleSlice(slice.id), delete: true, expect: tokenIs(slice) };
     return optimistically(
       async (attempt) => {
         const pass = await this.latest();
         const counted = pass && slice.id.startsWith(`${pass.id}/`) && counting(pass, slice, this.#token());
-        if (await this.#write(counted ? [gone, counted] : [gone])) return;
+        if (await this.#write([gone, ...(counted ? [counted] : []), ...bounds])) return;
         const present = await this.#table.get(gone.key);
         if (present?.['r'] !== slice.token) throw new SliceLost();
         await this.#pause(attempt);
@@ -200,6 +219,14 @@ export class LifecyclePasses {
         throw new Error('a slice of a lifecycle pass could not be completed');
       },
     );
+  }
+
+  /** Returns the change that records the bound of a slice, if the next pass, tomorrow, could leave it out. */
+  #lastingBound({ bound, bucketId, kind, prefix, from, until, tally }: LifecycleSlice): readonly Change[] {
+    const now = this.#clock.now();
+    if (bound === undefined || bound.nothingDueBefore <= now + day) return [];
+    const range = { kind, prefix, from, until };
+    return [putBound(bucketId, { ...range, ...bound, keys: tally.keys }, { now, randomness: this.#randomness })];
   }
 
   async #changePass(
@@ -249,7 +276,7 @@ export class LifecyclePasses {
   }
 }
 
-const whole = { from: undefined, until: undefined, after: undefined } as const;
+const unchecked = { after: undefined, bound: undefined, tally: nothingDone } as const;
 
 const absent: Expectation = { is: 'absent' };
 
@@ -291,7 +318,7 @@ function decodePass(item: Attributes): LifecyclePass {
 
 /** @param leased when the lease expires, in milliseconds since the epoch */
 function putSlice(slice: LifecycleSlice, leased: number): { readonly key: ItemKey; readonly put: Attributes } {
-  const { id, bucket, bucketId, kind, prefix, from, until, after, tally, token } = slice;
+  const { id, bucket, bucketId, kind, prefix, from, until, after, bound, tally, token } = slice;
   return {
     key: itemKey.lifecycleSlice(id),
     put: {
@@ -302,6 +329,7 @@ function putSlice(slice: LifecycleSlice, leased: number): { readonly key: ItemKe
       ...(from !== undefined && { from }),
       ...(until !== undefined && { until }),
       ...(after !== undefined && { after }),
+      ...(bound && { bound: { ...bound } }),
       tally: { ...tally },
       leased,
       r: token,
@@ -319,6 +347,7 @@ function decodeSlice(id: string, item: Attributes): LifecycleSlice {
     from: item['from'] as string | undefined,
     until: item['until'] as string | undefined,
     after: item['after'] as string | undefined,
+    bound: item['bound'] as Stored<SliceBound> | undefined,
     tally: item['tally'] as Stored<LifecycleTally>,
     token: item['r'] as string,
   };

@@ -22,6 +22,8 @@ export class Puts {
   /** As `Objects.put`. */
   async put(authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions): Promise<CurrentVersion> {
     const { bucket, key } = authorisation;
+    // Before the commit, so that no lifecycle pass takes the object for a new one: see lifecycle/next-due.ts.
+    if (fresh.lastModified !== undefined) await this.#commits.buckets.markHoldsRenamed(bucket);
     const placed = await this.#commits.place(key, fresh);
     const currentVersion = await this.#commits.inTurn(bucket, key, () => this.#commit(authorisation, placed, options));
     if (await this.#stands(bucket, key, currentVersion)) return currentVersion;

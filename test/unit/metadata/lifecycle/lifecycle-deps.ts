@@ -5,16 +5,17 @@ import type { Versioning } from '../../../../shared/metadata/buckets/bucket.ts';
 import { realDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
 import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
 import type { Version } from '../../../../shared/metadata/objects/versions.ts';
+import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts';
 import { MemoryBlobs } from '../../../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 export const day = 24 * 60 * 60 * 1000;
 
-/** A clock that stands still but for those who wait. */
+/** A clock that stands still but for those who wait: for whole milliseconds, as `Date.now()` has no others. */
 class WaitedClock extends SetClock {
   override async sleep(milliseconds = 0): Promise<void> {
-    this.time += milliseconds;
+    this.time += Math.ceil(milliseconds);
     await new Promise(setImmediate);
   }
 }
@@ -108,6 +109,12 @@ export class LifecycleWorld {
       ...objectAttributes,
       tags,
     }));
+  }
+
+  /** Purges deleted buckets. */
+  async purge(): Promise<void> {
+    const { objects, uploads } = this.deps;
+    await new BucketPurge({ table: this.table, objects, uploads, clock: this.clock }).sweep();
   }
 
   /** The versions of each key, newest first. */
