@@ -34,8 +34,6 @@ export interface Bucket extends BucketSettings {
   readonly quota?: Partial<Amount> | undefined;
   /** True if the quota is exhausted. A follower of the change feed sets it, some time after the writes. */
   readonly full: boolean;
-  /** True once objects have been renamed in it: they keep their Last-Modified, and so may be older than their keys. */
-  readonly holdsRenamed: boolean;
   /** The revisions of its documents. */
   readonly documents: Readonly<Partial<Record<DocumentKind, string>>>;
   /** The LocationConstraint it was created with; undefined if there was none. */
@@ -67,7 +65,6 @@ export function encodeBucket(bucket: Bucket): Attributes {
     ...(bucket.quota?.bytes !== undefined && { qb: bucket.quota.bytes }),
     ...(bucket.quota?.objects !== undefined && { qo: bucket.quota.objects }),
     ...(bucket.full && { full: true }),
-    ...(bucket.holdsRenamed && { renamed: true }),
     ...(Object.keys(bucket.documents).length > 0 && { docs: bucket.documents }),
     ...(bucket.location !== undefined && { loc: bucket.location }),
     ...encodeSettings(bucket),
@@ -87,7 +84,6 @@ export function decodeBucket(name: string, item: Attributes, readAt: number): Bu
     settling: transition(item['st'], item['su']),
     quota: decodeQuota(item),
     full: item['full'] === true,
-    holdsRenamed: item['renamed'] === true,
     documents: (item['docs'] ?? {}) as Bucket['documents'],
     ...(item['loc'] !== undefined && { location: item['loc'] as string }),
     ...decodeSettings(item),

@@ -93,19 +93,6 @@ export class Buckets extends BucketReads {
   }
 
   /**
-   * Records that objects of a bucket may be older than their keys, before the first is renamed.
-   * @throws S3Error NoSuchBucket, SlowDown
-   */
-  async markHoldsRenamed(bucket: Bucket): Promise<void> {
-    if (bucket.holdsRenamed) return;
-    await this.#changes.revise({
-      load: () => this.present(bucket),
-      revision: async (present) => (present.holdsRenamed ? undefined : { bucket: { ...present, holdsRenamed: true } }),
-      confirm: async () => [],
-    });
-  }
-
-  /**
    * Changes a bucket's item. Repeats the attempt if another writer has changed it meanwhile.
    * @param revision returns the changes for the bucket as it is now, or undefined for none. Called again after a write whose response
    *   was lost

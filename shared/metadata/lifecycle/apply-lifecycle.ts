@@ -30,6 +30,8 @@ export interface LifecycleDeps {
 
 export interface LifecycleOptions {
   readonly calendar: Calendar;
+  /** Checks all ranges, even those in which an earlier pass found that nothing is due, and records nothing about them. */
+  readonly everyRange?: boolean;
   /** The number of slices this call processes concurrently. */
   readonly workers?: number;
   /** Called between pages: whether to stop, because time is up or the process ends. The next call resumes the rest. */
@@ -107,8 +109,9 @@ function counting(
 async function planPass(
   { buckets, passes }: LifecycleDeps,
   pass: LifecyclePass,
-  { stopping, calendar, bounds = defaultBounds }: LifecycleOptions,
+  options: LifecycleOptions,
 ): Promise<LifecyclePass> {
+  const { stopping, bounds = defaultBounds } = options;
   while (!pass.planComplete && stopping?.() !== true) {
     const page = await buckets.documents.having('lifecycle', { after: pass.planned || undefined, limit: 100 });
     for (const { name, id } of page.buckets) {
@@ -117,8 +120,11 @@ async function planPass(
         name,
         id,
         whole: found ? rangesOf(found.rules) : [],
-        revision: found && hasBounds(calendar) ? boundsRevision(found.bucket) : undefined,
-        fewKeys: bounds.keysPerPage * bounds.pagesPerTurn,
+        rules: found?.rules ?? [],
+        leaveOut:
+          found && hasBounds(options)
+            ? { revision: boundsRevision(found.bucket), fewKeys: bounds.keysPerPage * bounds.pagesPerTurn }
+            : undefined,
       });
     }
     if (!page.more) pass = await passes.planned(pass);
@@ -127,8 +133,8 @@ async function planPass(
 }
 
 /** Bounds are recorded for real days only: other days may have another length in the next pass. */
-function hasBounds(calendar: Calendar): boolean {
-  return calendar === realDays;
+function hasBounds({ calendar, everyRange = false }: LifecycleOptions): boolean {
+  return calendar === realDays && !everyRange;
 }
 
 function rangesOf(rules: readonly EnabledRule[]): readonly Pick<KeyRange, 'kind' | 'prefix'>[] {
@@ -198,8 +204,7 @@ async function processSlice(deps: LifecycleDeps, slice: LifecycleSlice, options:
     const beganAt = deps.clock.now();
     const outcome = found && (await processPage(deps, slice, found, options));
     if (outcome) options.progress?.(slice.bucket, outcome.done);
-    const bound =
-      outcome && hasBounds(options.calendar) ? boundAfter(slice, found, outcome, beganAt, options) : undefined;
+    const bound = outcome && hasBounds(options) ? boundAfter(slice, found, outcome, beganAt, options) : undefined;
     if (outcome?.next === undefined) {
       return deps.passes.complete({ ...slice, bound, tally: addTallies(slice.tally, outcome?.done ?? nothingDone) });
     }

@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto';
-import type { Attributes, Change, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Attributes, Change, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { numberOf } from '../table/attribute-number.ts';
-import { timedId } from '../table/ids.ts';
+import { madeAt, timedId } from '../table/ids.ts';
 import { itemKey, partition } from '../table/keys.ts';
-import type { KeyRange } from './next-due.ts';
+import { partitionItems } from '../table/partition-items.ts';
+import { visibilityLag, type KeyRange } from './next-due.ts';
 
 /** A range in which nothing is due for some time: what a completed slice leaves for the next passes. */
 export interface DueBound extends KeyRange {
   readonly id: string;
   /** Milliseconds since the epoch. */
+  readonly recordedAt: number;
+  /** Milliseconds since the epoch. */
   readonly nothingDueBefore: number;
   /** The keys that were checked. */
   readonly keys: number;
-  /** Valid as long as the bucket has this revision: see `boundsRevision`. */
+  /** Valid as long as this is the revision of bucket and passes: see `boundsRevision`. */
   readonly revision: string;
 }
 
@@ -24,15 +27,14 @@ export interface DueRanges {
   readonly obsolete: readonly DueBound[];
 }
 
-const boundsPerQuery = 500;
 const deletesPerWrite = 50;
 
 /**
  * Returns what remains to be checked of ranges once those are left out in which nothing is due. Removing a bound is
  * always safe: its range is then checked.
  * @param whole ranges without ends, of which none contains part of another of its kind
- * @param at.now the start of the pass
- * @param at.revision the bucket's
+ * @param at.now the time of planning. A bound that was recorded later, by a clock that has been set back since, is invalid
+ * @param at.revision the one that bounds must have
  * @param at.fewKeys the number of keys up to which a range is checked along with its neighbour, though nothing in it is
  *   due: so there are few bounds compared with keys, and those of emptied ranges go
  */
@@ -41,7 +43,10 @@ export function dueRanges(
   bounds: readonly DueBound[],
   { now, revision, fewKeys }: { readonly now: number; readonly revision: string; readonly fewKeys: number },
 ): DueRanges {
-  const valid = bounds.filter((bound) => bound.revision === revision && bound.nothingDueBefore > now);
+  // What becomes due while the pass runs is part of it.
+  const valid = bounds.filter(
+    (bound) => bound.revision === revision && bound.recordedAt <= now && bound.nothingDueBefore > now + visibilityLag,
+  );
   const obsolete = new Set(bounds);
   const ranges = whole.flatMap(({ kind, prefix }) => {
     const here = valid
@@ -106,30 +111,33 @@ export function rangeId({ kind, prefix, from }: KeyRange): string {
 /** Returns the bounds of a bucket. */
 export async function boundsOf(table: KeyValueTable, bucketId: string): Promise<readonly DueBound[]> {
   const bounds: DueBound[] = [];
-  for (let after: string | undefined, more = true; more;) {
-    const page = await table.query(partition.lifecycleBounds(bucketId), {
-      limit: boundsPerQuery,
-      ...(after !== undefined && { after }),
-    });
-    bounds.push(...page.items.map(({ key, attributes }) => decodeBound(key.sk, attributes)));
-    after = page.items.at(-1)?.key.sk;
-    more = page.more;
+  for await (const { key, attributes } of partitionItems(table, partition.lifecycleBounds(bucketId))) {
+    bounds.push(decodeBound(key.sk, attributes));
   }
   return bounds;
 }
 
 /** Removes bounds of a bucket. */
 export async function removeBounds(table: KeyValueTable, bucketId: string, bounds: readonly DueBound[]): Promise<void> {
-  for (let at = 0; at < bounds.length; at += deletesPerWrite) {
-    const some = bounds.slice(at, at + deletesPerWrite);
-    await table.write(some.map(({ id }) => ({ key: itemKey.lifecycleBound(bucketId, id), delete: true })));
+  await removeAll(
+    table,
+    bounds.map(({ id }) => itemKey.lifecycleBound(bucketId, id)),
+  );
+}
+
+/** Removes items. @throws Error if it is not known whether all of them are gone */
+export async function removeAll(table: KeyValueTable, keys: readonly ItemKey[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += deletesPerWrite) {
+    const changes = keys.slice(at, at + deletesPerWrite).map((key): Change => ({ key, delete: true }));
+    const { outcome } = await table.write(changes);
+    if (outcome !== 'written') throw new Error('bounds of a lifecycle pass could not be removed');
   }
 }
 
 /** Returns the change that records a new bound. */
 export function putBound(
   bucketId: string,
-  { kind, prefix, from, until, nothingDueBefore, keys, revision }: Omit<DueBound, 'id'>,
+  { kind, prefix, from, until, nothingDueBefore, keys, revision }: Omit<DueBound, 'id' | 'recordedAt'>,
   { now, randomness }: { readonly now: number; readonly randomness: Randomness },
 ): Change {
   return {
@@ -149,6 +157,7 @@ export function putBound(
 function decodeBound(id: string, item: Attributes): DueBound {
   return {
     id,
+    recordedAt: madeAt(id),
     kind: item['kind'] as DueBound['kind'],
     prefix: item['prefix'] as string,
     from: item['from'] as string | undefined,

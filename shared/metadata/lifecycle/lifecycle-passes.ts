@@ -8,7 +8,9 @@ import { itemKey, partition } from '../table/keys.ts';
 import { conflict, jitter, optimistically } from '../table/optimistic-write.ts';
 import { boundsOf, dueRanges, putBound, rangeId, removeBounds } from './due-bounds.ts';
 import { addTallies, nothingDone, type LifecycleTally } from './lifecycle-key.ts';
-import type { KeyRange } from './next-due.ts';
+import type { EnabledRule } from './lifecycle-rules.ts';
+import { visibilityLag, type KeyRange } from './next-due.ts';
+import { applyRechecks } from './rechecks.ts';
 
 /** One application of all rules to all buckets that have any. Times are milliseconds since the epoch. */
 export interface LifecyclePass {
@@ -18,6 +20,11 @@ export interface LifecyclePass {
   readonly planned: string;
   readonly planComplete: boolean;
   readonly finishedAt: number | undefined;
+  /**
+   * Since when all passes were those of a version of Stillage that knows of bounds. Undefined if another took part in it:
+   * that writes no rechecks either, so earlier bounds are invalid.
+   */
+  readonly boundsSince: number | undefined;
   /** The actions of its completed slices. */
   readonly tally: LifecycleTally;
   readonly token: string;
@@ -50,10 +57,16 @@ export interface BucketToPlan {
   readonly id: string;
   /** Ranges without ends. */
   readonly whole: readonly Pick<KeyRange, 'kind' | 'prefix'>[];
-  /** The bucket's revision, to leave out ranges in which nothing is due; undefined: nothing is left out. */
-  readonly revision: string | undefined;
-  /** The number of keys up to which a range is not left out beside one that is checked. */
-  readonly fewKeys: number;
+  readonly rules: readonly EnabledRule[];
+  /** How to leave out ranges in which nothing is due; undefined: nothing is left out. */
+  readonly leaveOut:
+    | {
+        /** The bucket's revision: see `boundsRevision`. */
+        readonly revision: string;
+        /** The number of keys up to which a range is not left out beside one that is checked. */
+        readonly fewKeys: number;
+      }
+    | undefined;
 }
 
 /**
@@ -95,12 +108,14 @@ export class LifecyclePasses {
       async (attempt) => {
         const latest = await this.latest();
         if (latest && latest.finishedAt === undefined) return latest;
+        const now = this.#clock.now();
         const pass: LifecyclePass = {
-          id: timedId(this.#clock.now(), this.#randomness),
-          startedAt: this.#clock.now(),
+          id: timedId(now, this.#randomness),
+          startedAt: now,
           planned: '',
           planComplete: false,
           finishedAt: undefined,
+          boundsSince: Math.min(latest?.boundsSince ?? now, now),
           tally: nothingDone,
           token: this.#token(),
         };
@@ -118,16 +133,13 @@ export class LifecyclePasses {
 
   /**
    * Adds the slices of the next bucket, without the ranges in which nothing is due. If two callers do this, or one
-   * repeats it after a crash, no slice that still exists is added twice: whatever a later caller adds is part of what
-   * an earlier one did, so a slice that begins at the same key, and those split off it, cover it.
+   * repeats it after a crash, no slice that still exists is added twice: one that begins at the same key, and those
+   * split off it, cover what an earlier caller found. What a later one finds besides is checked by the next pass, as its
+   * bounds are gone.
    */
-  async plan(pass: LifecyclePass, { name, id, whole, revision, fewKeys }: BucketToPlan): Promise<LifecyclePass> {
-    let ranges: readonly KeyRange[] = whole.map((one) => ({ ...one, from: undefined, until: undefined }));
-    if (revision !== undefined && whole.length > 0) {
-      const due = dueRanges(whole, await boundsOf(this.#table, id), { now: pass.startedAt, revision, fewKeys });
-      await removeBounds(this.#table, id, due.obsolete);
-      ranges = due.ranges;
-    }
+  async plan(pass: LifecyclePass, bucket: BucketToPlan): Promise<LifecyclePass> {
+    const { name, id } = bucket;
+    const ranges = await this.#rangesToCheck(pass, bucket);
     for (let at = 0; at < ranges.length; at += slicesPerWrite) {
       const changes = ranges.slice(at, at + slicesPerWrite).map((range): Change => {
         const slice = { ...range, ...unchecked, bucket: name, bucketId: id, token: this.#token() };
@@ -137,6 +149,19 @@ export class LifecyclePasses {
       if (!(await this.#write(changes))) for (const change of changes) await this.#write([change]);
     }
     return this.#changePass(pass, (present) => (present.planned < name ? { ...present, planned: name } : undefined));
+  }
+
+  async #rangesToCheck(
+    pass: LifecyclePass,
+    { id, whole, rules, leaveOut }: BucketToPlan,
+  ): Promise<readonly KeyRange[]> {
+    const now = this.#clock.now();
+    await applyRechecks(this.#table, id, { rules, settled: Math.min(pass.startedAt, now) - visibilityLag });
+    if (leaveOut === undefined) return whole.map((one) => ({ ...one, from: undefined, until: undefined }));
+    const revision = revisionIn(pass, leaveOut.revision);
+    const { ranges, obsolete } = dueRanges(whole, await boundsOf(this.#table, id), { ...leaveOut, now, revision });
+    await removeBounds(this.#table, id, obsolete);
+    return ranges;
   }
 
   /** Records that every bucket has been split into slices. */
@@ -203,13 +228,13 @@ export class LifecyclePasses {
 
   /** Removes a finished slice, adds its tally to the pass and records its bound for the next. @throws SliceLost */
   async complete(slice: LifecycleSlice): Promise<void> {
-    const bounds = this.#lastingBound(slice);
     const gone: Change = { key: itemKey.lifecycleSlice(slice.id), delete: true, expect: tokenIs(slice) };
     return optimistically(
       async (attempt) => {
         const pass = await this.latest();
-        const counted = pass && slice.id.startsWith(`${pass.id}/`) && counting(pass, slice, this.#token());
-        if (await this.#write([gone, ...(counted ? [counted] : []), ...bounds])) return;
+        const isItsOwn = pass !== undefined && slice.id.startsWith(`${pass.id}/`);
+        const along = isItsOwn ? [counting(pass, slice, this.#token()), ...this.#lastingBound(pass, slice)] : [];
+        if (await this.#write([gone, ...along])) return;
         const present = await this.#table.get(gone.key);
         if (present?.['r'] !== slice.token) throw new SliceLost();
         await this.#pause(attempt);
@@ -221,12 +246,19 @@ export class LifecyclePasses {
     );
   }
 
-  /** Returns the change that records the bound of a slice, if the next pass, tomorrow, could leave it out. */
-  #lastingBound({ bound, bucketId, kind, prefix, from, until, tally }: LifecycleSlice): readonly Change[] {
+  /**
+   * Returns the change that records the bound of a slice, if the next pass, tomorrow, could leave it out.
+   * @param pass the slice's own. The write is conditional on it: the next one removes rechecks that an earlier check of
+   *   the range does not include
+   */
+  #lastingBound(pass: LifecyclePass, slice: LifecycleSlice): readonly Change[] {
+    const { bound, bucketId, kind, prefix, from, until, tally } = slice;
     const now = this.#clock.now();
-    if (bound === undefined || bound.nothingDueBefore <= now + day) return [];
-    const range = { kind, prefix, from, until };
-    return [putBound(bucketId, { ...range, ...bound, keys: tally.keys }, { now, randomness: this.#randomness })];
+    // While an upgrade goes on, some writers still write no rechecks.
+    const isUpgraded = pass.boundsSince !== undefined && pass.startedAt >= pass.boundsSince + day;
+    if (!isUpgraded || bound === undefined || bound.nothingDueBefore <= now + day) return [];
+    const lasting = { ...bound, revision: revisionIn(pass, bound.revision), kind, prefix, from, until };
+    return [putBound(bucketId, { ...lasting, keys: tally.keys }, { now, randomness: this.#randomness })];
   }
 
   async #changePass(
@@ -284,6 +316,11 @@ function tokenIs({ token }: { readonly token: string }): Expectation {
   return { is: 'equal', attribute: 'r', value: token };
 }
 
+/** Returns the revision of a bound: that of its bucket, and of the passes it may be used in. */
+function revisionIn({ boundsSince }: LifecyclePass, revision: string): string {
+  return `${boundsSince ?? ''} ${revision}`;
+}
+
 function counting(pass: LifecyclePass, { tally }: LifecycleSlice, token: string): Change {
   return {
     key: itemKey.lifecyclePass,
@@ -299,6 +336,7 @@ function encodePass(pass: LifecyclePass): Attributes {
     planned: pass.planned,
     ...(pass.planComplete && { complete: 1 }),
     ...(pass.finishedAt !== undefined && { finished: pass.finishedAt }),
+    ...(pass.boundsSince !== undefined && { bounds: pass.boundsSince }),
     tally: { ...pass.tally },
     r: pass.token,
   };
@@ -311,6 +349,7 @@ function decodePass(item: Attributes): LifecyclePass {
     planned: item['planned'] as string,
     planComplete: item['complete'] === 1,
     finishedAt: item['finished'] as number | undefined,
+    boundsSince: item['bounds'] as number | undefined,
     tally: item['tally'] as Stored<LifecycleTally>,
     token: item['r'] as string,
   };

@@ -1,5 +1,7 @@
 import { day, hour } from '../../ports/durations.ts';
 import type { Bucket } from '../buckets/bucket.ts';
+import { madeAt } from '../table/ids.ts';
+import type { Recheck } from '../table/rechecks.ts';
 import { abortionOf, type Calendar } from './lifecycle.ts';
 import { applies, mayMatchBetween, type EnabledRule } from './lifecycle-rules.ts';
 import type { CurrentVersion, Version } from '../objects/versions.ts';
@@ -16,10 +18,10 @@ export const neverDue = Number.POSITIVE_INFINITY;
 const dueAnyTime = 0;
 
 /**
- * How long after its Last-Modified a version may become visible to a pass: clocks differ, commits take time, and
- * eventually consistent reads lag.
+ * How long a change may take until it is visible to a pass, and to other writers: clocks differ, commits take time,
+ * buckets are cached, and eventually consistent reads lag.
  */
-const visibilityLag = hour;
+export const visibilityLag = hour;
 
 /** Every range is checked this often, whatever its bound, in milliseconds. */
 const longestBound = 30 * day;
@@ -35,27 +37,27 @@ export interface KeyRange {
 }
 
 /** The properties of a bucket on which bounds depend. */
-export type BoundingBucket = Pick<Bucket, 'documents' | 'versioning' | 'holdsRenamed'>;
+export type BoundingBucket = Pick<Bucket, 'documents' | 'versioning'>;
 
-/**
- * Returns a string that changes whenever earlier bounds of a bucket become invalid: with its rules, when versioning is
- * first enabled, and with its first renamed object.
- */
-export function boundsRevision({ documents, versioning, holdsRenamed }: BoundingBucket): string {
-  return `${documents.lifecycle ?? ''} ${versioning === 'off' ? 'unversioned' : 'versioned'}${holdsRenamed ? ' renamed' : ''}`;
+/** Returns a string that changes whenever earlier bounds of a bucket become invalid: with its rules, and when versioning is first enabled. */
+export function boundsRevision({ documents, versioning }: BoundingBucket): string {
+  return `${documents.lifecycle ?? ''} ${versioning === 'off' ? 'unversioned' : 'versioned'}`;
 }
 
 /**
- * Returns when an action may first be due for anything written to a range after its check began.
+ * Returns when an action may first be due for anything written to a range after its check began, but for what a
+ * {@link Recheck} tells of.
  * @param since when the check began
  */
 export function nextDueOfNew(
   rules: readonly EnabledRule[],
-  { versioning, holdsRenamed }: BoundingBucket,
+  { documents, versioning }: BoundingBucket,
   range: KeyRange,
   since: number,
   calendar: Calendar,
 ): number {
+  // Until then, writers that do not know yet that the bucket has rules write no rechecks.
+  if (documents.lifecycle === undefined || since < madeAt(documents.lifecycle) + visibilityLag) return dueAnyTime;
   const written = since - visibilityLag;
   const bounds = [since + longestBound];
   for (const rule of rules.filter((one) => mayMatchIn(one, range))) {
@@ -64,9 +66,8 @@ export function nextDueOfNew(
       if (abortDays !== undefined) bounds.push(calendar.after(written, abortDays));
       continue;
     }
-    // A renamed object keeps its Last-Modified, and so may be due when it arrives.
-    if (days !== undefined) bounds.push(holdsRenamed ? dueAnyTime : calendar.after(written, days));
-    if (date !== undefined) bounds.push(holdsRenamed ? dueAnyTime : date);
+    if (days !== undefined) bounds.push(calendar.after(written, days));
+    if (date !== undefined) bounds.push(date);
     if (versioning === 'off') continue;
     if (expiredMarkers) bounds.push(dueAnyTime);
     if (noncurrent) bounds.push(calendar.after(written, noncurrent.days));
@@ -119,4 +120,19 @@ export function nextDueOfUpload(
   calendar: Calendar,
 ): number {
   return abortionOf(rules, upload, calendar)?.at ?? neverDue;
+}
+
+/** Returns when an action may first be due because of what came to a key with an earlier date. */
+export function nextDueOfRecheck(
+  rules: readonly EnabledRule[],
+  { key, lastModified }: Recheck,
+  calendar: Calendar,
+): number {
+  if (lastModified === undefined) return dueAnyTime;
+  const bounds = [neverDue];
+  // A `Date` is the same for every object, and a noncurrent version becomes so later.
+  for (const { days, filter } of rules) {
+    if (days !== undefined && key.startsWith(filter.prefix)) bounds.push(calendar.after(lastModified, days));
+  }
+  return Math.min(...bounds);
 }

@@ -22,8 +22,6 @@ export class Puts {
   /** As `Objects.put`. */
   async put(authorisation: ObjectAuthorisation, fresh: NewVersion, options: PutOptions): Promise<CurrentVersion> {
     const { bucket, key } = authorisation;
-    // Before the commit, so that no lifecycle pass takes the object for a new one: see lifecycle/next-due.ts.
-    if (fresh.lastModified !== undefined) await this.#commits.buckets.markHoldsRenamed(bucket);
     const placed = await this.#commits.place(key, fresh);
     const currentVersion = await this.#commits.inTurn(bucket, key, () => this.#commit(authorisation, placed, options));
     if (await this.#stands(bucket, key, currentVersion)) return currentVersion;
@@ -53,7 +51,9 @@ export class Puts {
         const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
         if (commit?.currentVersion) {
           const { changes, conditions } = (await extras?.(commit.currentVersion, before, bucket)) ?? alone;
-          const outcome = await this.#commits.write(bucket, [...commit.changes, ...changes], { conditions, caller });
+          const recheck = this.#commits.recheck(bucket, key, fresh);
+          const all = [...commit.changes, ...changes, ...recheck];
+          const outcome = await this.#commits.write(bucket, all, { conditions, caller });
           if (outcome === 'written') return commit.currentVersion;
           if (outcome === 'unknown') return await ifCommitted(chain, commit.currentVersion);
         }

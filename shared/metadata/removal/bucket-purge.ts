@@ -55,6 +55,7 @@ export class BucketPurge {
     const kept = [
       partition.documents(bucketId),
       partition.lifecycleBounds(bucketId),
+      partition.lifecycleRechecks(bucketId),
       partition.usage(bucketId),
       monitoringPartition.samples(bucketId),
     ];
