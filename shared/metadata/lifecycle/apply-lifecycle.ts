@@ -269,7 +269,7 @@ async function processUploads(
   { prefix, after }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
 ): Promise<PageOutcome> {
-  const page = await uploads.openPage(bucket, { prefix, after, limit });
+  const page = await uploads.openPage(bucket, { prefix, after, limit, mayBeStale: true });
   const processed = await tallied(page.uploads, async (upload) => {
     if (!abortRule(rules, upload, time)) {
       return { done: nothingDone, nothingDueBefore: nextDueOfUpload(rules, upload, time.calendar) };

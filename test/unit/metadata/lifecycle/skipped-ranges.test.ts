@@ -6,6 +6,8 @@ import { nothingDone } from '../../../../shared/metadata/lifecycle/lifecycle-key
 import { realDays, shortDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
 import type { Bucket } from '../../../../shared/metadata/buckets/bucket.ts';
 import { itemKey } from '../../../../shared/metadata/table/keys.ts';
+import { putRecheck } from '../../../../shared/metadata/table/rechecks.ts';
+import { CountedBytes } from '../../../support/fixed-deps.ts';
 import { SourceGone } from '../../../../shared/metadata/objects/outcomes.ts';
 import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { renamedOf } from '../../../../shared/metadata/objects/versions.ts';
@@ -135,6 +137,68 @@ describe('a pass', () => {
     await world.put('key');
     world.clock.time += day;
     expect((await pass(world)).pass.tally).toMatchObject({ removed: 1 });
+  });
+
+  it('removes a version that became noncurrent after the last pass', async () => {
+    const world = await upgradedWorld({ versioning: 'on' });
+    await setRules(world, { noncurrent: { days: 3 } });
+    await world.put('key');
+    await pass(world);
+    await world.put('key');
+    world.clock.time += 5 * day;
+    expect((await pass(world)).pass.tally).toMatchObject({ removed: 1 });
+  });
+
+  it('looks again at a key that changed while it was processed', async () => {
+    const world = await upgradedWorld();
+    await setRules(world, { expiration: { days: 3 } });
+    await world.put('key');
+    world.clock.time += 5 * day;
+    world.table.beforeWrite = async (changes) => {
+      if (!changes.some(({ key }) => key.sk === 'key')) return;
+      world.table.beforeWrite = async () => undefined;
+      await world.tag('key', undefined, [['k', 'v']]);
+    };
+    expect((await pass(world)).pass.tally).toMatchObject({ changed: 1, expired: 0 });
+    world.clock.time += day;
+    expect((await pass(world)).pass.tally).toMatchObject({ expired: 1 });
+  });
+
+  it('reads everything again if the rules changed while it ran', async () => {
+    const world = await upgradedWorld();
+    await setRules(world, { expiration: { days: 100 } });
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) await world.put(key);
+    world.clock.time += 5 * day;
+    let pages = 0;
+    const unsplit = { calendar: realDays, bounds: { ...bounds, enoughSlices: 0 }, workers: 1 };
+    await applyLifecycle(world.deps, { ...unsplit, stopping: () => (pages += 1) > 3 });
+    expect((await world.deps.passes.latest())!.finishedAt).toBeUndefined();
+    await setRules(world, { expiration: { days: 2 } });
+    await applyLifecycle(world.deps, unsplit);
+    expect(await world.keys()).not.toEqual([]);
+    world.clock.time += day;
+    await pass(world);
+    expect(await world.keys()).toEqual([]);
+  });
+
+  it('looks at what a repair restored', async () => {
+    const world = await upgradedWorld();
+    const { id } = await world.deps.buckets.load(world.name);
+    await world.put('key');
+    const key = { pk: `head/${id}`, sk: 'key' };
+    const lost = (await world.table.get(key))!;
+    await world.table.write([{ key, delete: true }]);
+    world.clock.time += 5 * day;
+    await setRules(world, { expiration: { days: 3 } });
+    await pass(world);
+    const recheck = putRecheck(
+      id,
+      { key: 'key', lastModified: undefined },
+      { now: world.clock.now(), randomness: new CountedBytes() },
+    );
+    await world.table.write([{ key, put: lost }, recheck]);
+    world.clock.time += day;
+    expect((await pass(world)).pass.tally).toMatchObject({ expired: 1 });
   });
 
   it('reads everything again once versioning is enabled', async () => {
