@@ -1,4 +1,4 @@
-import { open, unlink, type FileHandle } from 'node:fs/promises';
+import { open, readdir, unlink, type FileHandle } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,20 @@ export async function lockDirectory(data: string, table: KeyValueTable, randomne
   } catch (error) {
     await directory.close();
     throw error;
+  }
+}
+
+/** Tells whether a service runs on a directory, without opening its table. */
+export async function isServed(data: string): Promise<boolean> {
+  const directory = await open(data);
+  try {
+    const sockets = (await readdir(data)).map((name) => /^service-(.+)\.sock$/.exec(name)?.[1]);
+    for (const token of sockets) {
+      if (token !== undefined && (await isAnswered(socketPath(directory, data, token)))) return true;
+    }
+    return false;
+  } finally {
+    await directory.close();
   }
 }
 

@@ -1,30 +1,52 @@
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from './durable-directory.ts';
+import { NotATable, TablePages } from './table-pages.ts';
 
-/** LMDB's magic number near the start of its file: 0xBEEFC0DE, little-endian. */
-const magic = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
-const headerSize = 64;
+/** How often a check starts again because another process has committed meanwhile. */
+const maxAttempts = 5;
 
 /**
- * Checks that the table's file, if it exists, is a table. On another file, the engine would end the process without a
- * message.
+ * Checks that the table's file, if it exists, is a table, and that no page in use is missing. On another file, or a
+ * missing page, the engine would end the process without a message. All pages are read only if the file is shorter than
+ * its pages, which it may be: the last ones need not have been written if they are free.
  * @throws Error with one line that says what to do
  */
 export async function checkTableFile(directory: string): Promise<void> {
   const path = join(directory, 'data.mdb');
-  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (file === undefined) return;
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(headerSize), 0, headerSize, 0);
-    // An empty file was created but never written.
-    if (bytesRead > 0 && !buffer.includes(magic)) throw new Error(`${path} is not a table; restore it from a backup`);
-  } finally {
-    await file.close();
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const table = await openTable(path);
+    if (table === undefined) return;
+    try {
+      if (table.pagesThere >= table.pages || !(await isDamaged(table))) return;
+      if (!(await table.isNewest())) continue;
+      throw new Error(
+        `${path} was cut short: it has ${table.pagesThere} of ${table.pages} pages; restore a backup, or rescue the rest with stillage doctor`,
+      );
+    } finally {
+      await table.close();
+    }
   }
+}
+
+/** Opens a table file. Returns undefined if there is none, or it was created but never written. */
+async function openTable(path: string): Promise<TablePages | undefined> {
+  try {
+    return await TablePages.open(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error instanceof NotATable ? new Error(`${error.message}; restore it from a backup`) : error;
+  }
+}
+
+async function isDamaged(table: TablePages): Promise<boolean> {
+  let damaged = false;
+  const onDamage = (): boolean => {
+    damaged = true;
+    return false;
+  };
+  await table.walk({ onDamage });
+  return damaged;
 }
 
 /** Tells whether this directory has a table file. An empty file does not count. */

@@ -1,0 +1,100 @@
+import type { Database } from 'lmdb';
+import { crc32 } from 'node:zlib';
+import { ItemDamaged } from '../../ports/key-value-table.ts';
+import { checksumOf, hasChecksums, isSmallBlobRef } from './blob-ref.ts';
+import { decodeItem } from './item-encoding.ts';
+import { decodeItemKey } from './item-key.ts';
+import { LmdbEnvironment } from './lmdb-environment.ts';
+import type { PageDamage, StoredEntry } from './table-pages.ts';
+
+/** The database of the table's items, and that of small blobs. */
+const items = 'items';
+const smallBlobs = 'blobs';
+
+/** The limits of a transaction that writes entries: their number, and their size in bytes. */
+const maxEntries = 2000;
+const maxBytes = 4 * 1024 * 1024;
+
+/** A new table made of entries as they are stored, of whatever database. */
+export class StoredEntries {
+  readonly #environment: LmdbEnvironment;
+  readonly #databases = new Map<string, Database<Buffer, Buffer>>();
+  #waiting: StoredEntry[] = [];
+  #bytes = 0;
+
+  private constructor(environment: LmdbEnvironment) {
+    this.#environment = environment;
+  }
+
+  static async create(directory: string): Promise<StoredEntries> {
+    return new StoredEntries(await LmdbEnvironment.open(directory));
+  }
+
+  async put(entry: StoredEntry): Promise<void> {
+    this.#waiting.push(entry);
+    this.#bytes += entry.key.length + entry.value.length;
+    if (this.#waiting.length >= maxEntries || this.#bytes >= maxBytes) await this.#flush();
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#flush();
+    } finally {
+      await this.#environment.close();
+    }
+  }
+
+  async #flush(): Promise<void> {
+    // A database cannot be opened within a transaction.
+    for (const { database } of this.#waiting) {
+      if (this.#databases.has(database)) continue;
+      this.#databases.set(
+        database,
+        this.#environment.database(database, { keyEncoding: 'binary', encoding: 'binary' }),
+      );
+    }
+    const entries = this.#waiting;
+    this.#waiting = [];
+    this.#bytes = 0;
+    if (entries.length === 0) return;
+    await this.#environment.run(() => {
+      for (const { database, key, value } of entries) void this.#databases.get(database)!.put(key, value);
+    });
+  }
+}
+
+/** Returns what is wrong with an entry, or undefined if it can be read, or is of a kind that cannot be told. */
+export function damageOf({ database, key, value }: StoredEntry): string | undefined {
+  if (database === smallBlobs) {
+    const ref = key.toString();
+    if (!isSmallBlobRef(ref)) return 'its reference is malformed';
+    return hasChecksums(ref) && crc32(value) !== checksumOf(ref)
+      ? 'its bytes are not those that were written'
+      : undefined;
+  }
+  if (database !== items) return undefined;
+  try {
+    decodeItem(value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ItemDamaged) return 'it cannot be decoded';
+    throw error;
+  }
+}
+
+/** Names an entry: an item by both parts of its key. */
+export function nameOf({ database, key }: Pick<StoredEntry, 'database' | 'key'>): string {
+  if (database === smallBlobs) return key.toString();
+  if (database !== items) return `${database} ${key.toString('hex')}`;
+  const { pk, sk } = decodeItemKey(key);
+  return `${pk} ${sk}`;
+}
+
+/** Names the entries that are lost with a page. */
+export function lostWith({ database, from, to }: PageDamage): string {
+  if (from === undefined && to === undefined) return `all of ${database}`;
+  const first = from === undefined ? 'the first' : nameOf({ database, key: from });
+  return to === undefined && from !== undefined
+    ? `${database} from ${first}`
+    : `${database} from ${first} to before ${to === undefined ? 'the end' : nameOf({ database, key: to })}`;
+}
