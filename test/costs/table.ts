@@ -1,4 +1,5 @@
 import { byteLane } from '../../shared/protocol/lanes.ts';
+import type { MeasuredPasses } from './lifecycle.ts';
 import type { Measured } from './measure.ts';
 import type { Cost } from './metered.ts';
 
@@ -54,7 +55,7 @@ function followDollars(name: string, { writes }: Cost): number {
 }
 
 /** docs/costs.md */
-export function costsDocument(measured: readonly Measured[]): string {
+export function costsDocument(measured: readonly Measured[], passes: MeasuredPasses): string {
   const rows = measured.map(({ scenario: { operation, variant }, cost }) => {
     const { reads, readUnits, writes, writeUnits, transactionItems, blobPuts, blobGets, blobDeletes } = cost;
     const data = dataDollars(cost);
@@ -65,7 +66,12 @@ export function costsDocument(measured: readonly Measured[]): string {
     const dollars = [data, all].map((value) => value.toFixed(2));
     return `| ${name} | ${counts.join(' | ')} | ${dollars.join(' | ')} |`;
   });
-  return `${head.replace('GOALS', goalRows(measured)).replace('SMALL', smallRows())}\n${rows.join('\n')}\n`;
+  const filled = head
+    .replace('GOALS', goalRows(measured))
+    .replace('SMALL', smallRows())
+    .replace('PASSES', passRows(passes))
+    .replace('LEFT_OUT', dataDollars(passes.leftOut).toFixed(1));
+  return `${filled}\n${rows.join('\n')}\n`;
 }
 
 function goalRows(measured: readonly Measured[]): string {
@@ -82,6 +88,33 @@ function goalRows(measured: readonly Measured[]): string {
       const extras = logDollars(operation) + followDollars(name, found.cost);
       const all = dataDollars(found.cost) + wayDollars(operation) + extras;
       return `| ${name} | ${all.toFixed(2)} | ${goal.toFixed(2)} | ${all <= goal ? 'met' : 'missed: see below'} |`;
+    })
+    .join('\n');
+}
+
+/** Of 50 ms: a page takes 60 ms, and a function processes four slices at a time. */
+const pageTime = 60 / 50 / 4;
+
+/** Dollars a month for passes over a billion objects, a million pages of a thousand keys. */
+function passRows({ thousand, thousandLarge, dated }: MeasuredPasses): string {
+  // Of a page, the bucket is read strongly consistently in any case.
+  const strongly = (page: Cost): Cost => ({ ...page, readUnits: 2 * (page.readUnits - 1) + 1 });
+  const month = (page: Cost, passes: number): string =>
+    (passes * (dataDollars(page) + pageTime * prices.functionTime)).toFixed(0);
+  const rows = [
+    ['every key every day, by strongly consistent reads', strongly, 30],
+    ['every key every day: something is due in every range', undefined, 30],
+    [
+      `${(100 * dated).toFixed(1)}% of the keys every day: they begin with their date, and a hundredth expires`,
+      undefined,
+      30 * dated,
+    ],
+    ['every key once a month: nothing is due', undefined, 1],
+  ] as const;
+  return rows
+    .map(([name, read, passes]) => {
+      const pages = [thousand, thousandLarge].map((page) => month(read ? read(page) : page, passes));
+      return `| ${name} | ${pages.join(' | ')} |`;
     })
     .join('\n');
 }
@@ -124,8 +157,8 @@ release of its bytes (${releaseDollars.toFixed(2)}: two writes, and a read of th
 
 Not included: the hourly price of the byte lane, bytes sent to the internet, storage, an access key that a function meets for the first time
 (one read unit), capacity units of the load balancer (about 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
-CloudWatch alarms, dashboard and traces, Logs Insights for the bill (about 0.01), the reads of a lifecycle pass (half a read
-unit for 4 KB of current versions, about 16 of them, in the ranges where something may be due), and stream reads by Lambda, which are free.
+CloudWatch alarms, dashboard and traces, Logs Insights for the bill (about 0.01), [lifecycle passes](#lifecycle-passes), and stream reads
+by Lambda, which are free.
 
 ## Goals
 
@@ -150,6 +183,19 @@ So items are cheaper up to about 2.5 KB, unless they stay for long, and save 0.2
 they are deleted, and otherwise after two months. This is not built. An earlier version could not read such items after a rollback, so
 it takes a new [layout](data-layout.md#versions), and pays only with many objects below 2 KB. Packing many objects into one object of
 S3 would divide the 5.00 by their number, but each would wait for others, and half-empty packs would have to be rewritten.
+
+## Lifecycle passes
+
+Dollars a month for a billion objects under a lifecycle rule, with a pass every day: what the passes read, their progress, and 15 ms of
+a function for a thousand keys. A pass leaves out [ranges in which nothing is due](lifecycle.md#ranges-in-which-nothing-is-due).
+
+| checked | 240 bytes an item | 590 bytes an item |
+|---|---|---|
+PASSES
+
+The part of keys that begin with their date is that of a simulation with a thousand keys; a billion are divided into finer ranges. Leaving out ranges costs LEFT_OUT for a million
+buckets with one each, and 0.01 a month for a billion objects, with at most 50,000 ranges. What a pass changes costs as much as
+the same request of a client.
 
 ## Every operation
 

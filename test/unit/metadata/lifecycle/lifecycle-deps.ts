@@ -42,12 +42,14 @@ export class LifecycleWorld {
     versioning = 'off',
     freeChecks = true,
     name = 'bucket',
+    table = new MemoryTable({ freeChecks }),
   }: {
     readonly versioning?: Versioning;
     readonly freeChecks?: boolean;
     readonly name?: string;
+    readonly table?: MemoryTable;
   } = {}): Promise<LifecycleWorld> {
-    const world = new LifecycleWorld(new MemoryTable({ freeChecks }), name);
+    const world = new LifecycleWorld(table, name);
     await world.deps.buckets.create(byOperator, name, 'project', 100);
     await world.setVersioning(versioning);
     return world;
@@ -71,9 +73,12 @@ export class LifecycleWorld {
     });
   }
 
-  async put(key: string, { size = 1, tags = [] as [string, string][], long = false } = {}): Promise<Version> {
+  async put(
+    key: string,
+    { size = 1, tags = [] as [string, string][], metadataBytes = 0 } = {},
+  ): Promise<Version> {
     const bucket = await this.deps.buckets.load(this.name);
-    const metadata = long ? { long: 'x'.repeat(2000) } : {};
+    const metadata = metadataBytes > 0 ? { long: 'x'.repeat(metadataBytes) } : {};
     return this.deps.objects.put(asService(bucket, key), {
       marker: false,
       size,
