@@ -26,8 +26,12 @@ const config: KnipConfig = {
     'test/support/{durable-writes.ts,embedded-session.ts,full-disk.ts,program-host.mjs}',
   ],
   project: ['{bin,console,functions,infra,shared}/**/*.{ts,tsx,mjs,cjs}!', 'test/**/*.{ts,mjs}', '*.{ts,js}'],
-  // Declared as far as it is used, and installed by its test: functions/runtime/package/testcontainers-api.d.ts.
-  ignoreDependencies: ['testcontainers'],
+  ignoreDependencies: [
+    // Declared as far as it is used, and installed by its test: functions/runtime/package/testcontainers-api.d.ts.
+    'testcontainers',
+    // Called by path in bin/check.mjs and .ci/run, as its command is that of `typescript`.
+    'typescript-native',
+  ],
   // Programs of others that tests run where they are installed.
   ignoreBinaries: ['docker-registry', 'moto_server', 'prometheus', 's3fs'],
 };

@@ -166,14 +166,16 @@ export interface Answer {
   /** Default: 200. */
   readonly status?: number;
   readonly fields?: Iterable<readonly [string, string]>;
-  readonly xml?: string;
+  /** Text, or UTF-8. */
+  readonly xml?: string | Uint8Array;
   readonly html?: string;
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
 /**
  * One operation of the API. Five steps, always in this order: parse the request, state the questions for authorisation,
- * (read the document,) act, render. None of them has access to a socket or an event.
+ * (read the document,) act, render. None of them has access to a socket or an event. `body` alone decides `Body`, not
+ * the steps that are written for any.
  */
 export interface Operation<On extends Level, Body extends BodyMode, Input, Output> {
   readonly name: OperationName;
@@ -188,15 +190,15 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   readonly isListing?: On extends 'bucket' ? true : never;
   /** Set if x-amz-checksum-* headers are for the resulting object, not for the body. */
   readonly checksumsDescribe?: 'object';
-  parse(request: RequestHead<On, Body>): Input;
-  authorise(input: Input, request: RequestHead<On, Body>): readonly Question[];
+  parse(request: RequestHead<On, NoInfer<Body>>): Input;
+  authorise(input: Input, request: RequestHead<On, NoInfer<Body>>): readonly Question[];
   /** Returns the tags in the request, for policies that need them. Must not read the body, which happens later. */
   requestTags?(
     input: Input,
     body: () => Promise<BodyOf<Body>>,
   ): Promise<ObjectAttributes['tags']> | ObjectAttributes['tags'];
-  act(input: Input, context: Context<On, Body>): Promise<Output>;
-  render(output: Output, input: Input, request: RequestHead<On, Body>): Answer;
+  act(input: Input, context: Context<On, NoInfer<Body>>): Promise<Output>;
+  render(output: Output, input: Input, request: RequestHead<On, NoInfer<Body>>): Answer;
 }
 
 /** An operation of any types, as the pipeline handles it. */

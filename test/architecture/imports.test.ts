@@ -47,6 +47,7 @@ const folders = [
   'functions/runtime/compose',
   'functions/runtime/http',
   'functions/runtime/telemetry',
+  'functions/runtime/command-line',
   'functions/runtime/cloud',
   'functions/runtime/local',
   'functions/runtime/cli',
@@ -70,6 +71,7 @@ const shared = [
   'functions/runtime/compose',
   'functions/runtime/http',
   'functions/runtime/telemetry',
+  'functions/runtime/command-line',
 ] as const satisfies readonly Folder[];
 
 /** Who may import whom. A folder may always import itself. */
@@ -119,13 +121,14 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'functions/runtime/http': [...belowRuntime],
   'functions/runtime/telemetry': [...belowRuntime],
   'functions/runtime/compose': [...belowRuntime],
+  // Options and reports that several programs have.
+  'functions/runtime/command-line': [...belowRuntime, 'functions/runtime/telemetry'],
   // One program each, of one machine and of the cloud: neither knows the other.
   'functions/runtime/local': [...belowRuntime, ...shared],
-  // The scrub of a deployment is a task that prints what the command prints.
-  'functions/runtime/cloud': [...belowRuntime, ...shared, 'functions/runtime/cli'],
+  'functions/runtime/cloud': [...belowRuntime, ...shared],
   'functions/runtime/cli': [...belowRuntime, ...shared, 'functions/runtime/local'],
   // What programs import: the service within them, and kits for their tests.
-  'functions/runtime/package': [...belowRuntime, ...shared, 'functions/runtime/local', 'functions/runtime/cli'],
+  'functions/runtime/package': [...belowRuntime, ...shared, 'functions/runtime/local'],
   // It is all that the router may hold: what it does not need would not fit.
   'functions/edge': ['shared/http', 'shared/protocol'],
   infra: ['shared/protocol', 'functions/edge'],

@@ -1,9 +1,9 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
 import { inventedFolder } from '../console/support/invented-folder.ts';
 import { chromiumPath } from '../support/chromium.ts';
 import { sdk } from '../support/clients.ts';
+import { freePort } from '../support/free-port.ts';
 import { alice, startService } from '../support/server.ts';
 
 const rounds = 5;
@@ -138,12 +138,4 @@ function report(name: string, milliseconds: readonly number[]): void {
     `${Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)}`.padStart(5);
   const text = sorted.length === 0 ? 'all below 16 ms' : `median ${at(0.5)} ms, 95 % ${at(0.95)} ms, most ${at(1)} ms`;
   console.log(`${name.padEnd(48)} ${text}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

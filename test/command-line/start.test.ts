@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readFlags } from '../../functions/runtime/cli/flags.ts';
-import { setting } from '../../functions/runtime/cli/setting.ts';
-import { parseSize } from '../../functions/runtime/cli/sizes.ts';
+import { setting } from '../../functions/runtime/command-line/setting.ts';
+import { parseSize } from '../../functions/runtime/command-line/sizes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const stillage = join(root, 'bin/stillage.cjs');

@@ -64,6 +64,7 @@ describe('versions', () => {
     await versions.nth(2).getByRole('button', { name: 'Preview' }).click();
     await page.frameLocator('.preview-frame').getByText('first').waitFor();
     await page.getByRole('tab', { name: 'Versions' }).click();
+    await page.getByText(/copy-object .* --copy-source \S+\?versionId=/).waitFor();
     await versions.nth(2).getByRole('button', { name: 'Restore' }).click();
     await eventually(() => versions.count()).toBe(4);
     expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
@@ -74,9 +75,8 @@ describe('versions', () => {
     await row(page, 'a.txt').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByText('a.txt deleted.').waitFor();
-    await page.getByRole('tab', { name: 'Properties' }).click();
-    await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByText('Deleted here').waitFor();
+    await page.getByText(/delete-object .* --version-id/).waitFor();
     await page.getByRole('button', { name: 'Undelete' }).click();
     await row(page, 'a.txt').waitFor();
     expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');

@@ -6,12 +6,16 @@ import { operations } from '../../functions/operations.ts';
 import { measurePasses, type MeasuredPasses } from './lifecycle.ts';
 import { measureAll, type Measured } from './measure.ts';
 import type { Cost } from './metered.ts';
+import { measureScrub, type MeasuredScrub } from './scrub.ts';
+import { mixDollars } from './table.ts';
 import { costsTable } from '../../bin/costs-table.ts';
 
 let measured: readonly Measured[];
+let scrub: MeasuredScrub;
 let passes: MeasuredPasses;
 beforeAll(async () => {
   measured = await measureAll();
+  scrub = await measureScrub();
   passes = await measurePasses();
 }, 300_000);
 
@@ -20,7 +24,8 @@ const costOf = (operation: string, variant?: string): Cost =>
 
 describe('the table of costs', () => {
   it('is up to date: node --import tsx bin/costs-table.ts > docs/costs.md', async () => {
-    expect(await readFile(join(import.meta.dirname, '../../docs/costs.md'), 'utf8')).toBe(costsTable(measured, passes));
+    const written = await readFile(join(import.meta.dirname, '../../docs/costs.md'), 'utf8');
+    expect(written).toBe(costsTable(measured, { scrub, passes }));
   });
 
   it('names every operation that is built', () => {
@@ -31,7 +36,27 @@ describe('the table of costs', () => {
   });
 });
 
+describe('the presets in docs/cloud.md', () => {
+  it.each(['standard', 'single', 'small'])('cost what their requests cost: %s', async (preset) => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/cloud.md'), 'utf8');
+    const row = new RegExp(`^\\| \\\`${preset}\\\` \\| [^|]*\\| ([\\d,]+) \\| ([\\d,]+) \\| ([\\d,]*)`, 'm').exec(
+      page,
+    )!;
+    const [idle, one, many] = row.slice(1).map((text) => Number(text.replaceAll(',', '')));
+    const million = mixDollars(measured, preset === 'small' ? 'functions' : 'byte lane');
+    expect(one).toBe(Math.round(idle! + million));
+    // A billion is not meant for one server.
+    if (preset !== 'single') expect(many).toBe(Math.round(idle! + 1000 * million));
+  });
+});
+
 describe('the budget', () => {
+  it('of the nightly scrub is one HEAD for each blob, and one scan for each slice but the first', () => {
+    expect(scrub.blobGets).toBe(1);
+    expect(scrub.passes.others).toBe(1);
+    expect(scrub.passes.first).toBeLessThanOrEqual(9);
+  });
+
   it('of GetObject is two reads of the table and one blob', () => {
     expect(costOf('GetObject')).toMatchObject({ reads: 2, readUnits: 2, writes: 0, blobGets: 1, blobPuts: 0 });
   });

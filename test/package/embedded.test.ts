@@ -13,7 +13,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startOptions } from '../../functions/runtime/cli/start-options.ts';
+import { startOptions } from '../../functions/runtime/local/start-options.ts';
 import { startStillage, type Stillage, type StillageOptions } from '../../functions/runtime/package/index.ts';
 import { readOptions } from '../../functions/runtime/package/options.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startOptions } from '../../functions/runtime/cli/start-options.ts';
+import { startOptions } from '../../functions/runtime/local/start-options.ts';
 
 const root = join(import.meta.dirname, '../..');
 const named = (text: string): readonly string[] => [...text.matchAll(/\bSTILLAGE_[A-Z_]+/g)].map(([name]) => name);

@@ -103,7 +103,7 @@ export function PathBar({ bucket, prefix, search, onSearch, onDrop }: Props) {
 function crumbsOf(bucket: string, prefix: string): { readonly name: string; readonly prefix: string }[] {
   const segments = prefix.split('/').slice(0, -1);
   const folders = segments.map((name, index) => ({
-    name: name || '/',
+    name: name || t.value.common.noName,
     prefix: `${segments.slice(0, index + 1).join('/')}/`,
   }));
   return [{ name: bucket, prefix: '' }, ...folders];

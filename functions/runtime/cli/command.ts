@@ -3,10 +3,10 @@ import type { Ask } from '../../admin/commands.ts';
 import { OperatorError } from '../operator-error.ts';
 import { inCloud, onDataDirectory, type Administrator, type ServiceOptions } from './administrators.ts';
 import { examplesHelp, headings } from './help.ts';
-import { group, setting } from './setting.ts';
+import { group, setting } from '../command-line/setting.ts';
 import { defaultOptions } from '../local/settings.ts';
 import { withDeps, type Deps } from './data-deps.ts';
-import type { Report } from './report.ts';
+import type { Report } from '../command-line/report.ts';
 
 /** A command of a family: `stillage <family> <verb>`. */
 interface Described {

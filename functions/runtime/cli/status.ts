@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Ask } from '../../admin/commands.ts';
 import { verb } from './command.ts';
-import type { Column } from './report.ts';
-import { time } from './report.ts';
+import type { Column } from '../command-line/report.ts';
+import { time } from '../command-line/report.ts';
 
 /** The fields of every listed item that can be suspended. */
 interface Listed {

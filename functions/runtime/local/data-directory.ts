@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ensureDirectory } from '../../../shared/adapters/embedded/durable-directory.ts';
 import { FileBlobStore } from '../../../shared/adapters/embedded/file-blob-store.ts';
 import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
-import { LmdbEnvironment } from '../../../shared/adapters/embedded/lmdb-environment.ts';
+import { LmdbEnvironment, type EnvironmentFailure } from '../../../shared/adapters/embedded/lmdb-environment.ts';
 import { LmdbTable, type Commits } from '../../../shared/adapters/embedded/lmdb-table.ts';
 import type { SmallBlobWrites } from '../../../shared/adapters/embedded/small-blobs.ts';
 import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
@@ -30,7 +30,10 @@ const keyFile = 'master.key';
  * @param onFailure called once the table can no longer be used in this process: ends it, unless given
  * @throws OperatorError, also if the key file is missing or does not belong to the table: before anything is written
  */
-export async function openData(data: string, onFailure = () => endProcess(data)): Promise<DataDirectory> {
+export async function openData(
+  data: string,
+  onFailure = (failure: EnvironmentFailure) => endProcess(data, failure),
+): Promise<DataDirectory> {
   try {
     await ensureDirectory(data);
     await makePrivate(data);
@@ -62,7 +65,7 @@ export async function openData(data: string, onFailure = () => endProcess(data))
  */
 export async function attachData(data: string, commits: Commits, smallBlobs: SmallBlobWrites): Promise<DataDirectory> {
   const secrets = await KeyFileSecrets.open(join(data, keyFile));
-  const environment = await LmdbEnvironment.open(join(data, 'table'), () => endProcess(data));
+  const environment = await LmdbEnvironment.open(join(data, 'table'), (failure) => endProcess(data, failure));
   const table = new LmdbTable(environment, { isFollowed, commits });
   const blobs = FileBlobStore.attach(join(data, 'blobs'), environment, smallBlobs);
   return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
@@ -102,14 +105,24 @@ async function checkKeyIsThere(data: string): Promise<void> {
   throw new Error(`it has a table, but no ${keyFile} to decrypt it: restore the file from a backup`);
 }
 
+/** Why a data directory is of no more use in this process. */
+export function whyUnusable(data: string, failure: EnvironmentFailure): string {
+  return failure === 'refused'
+    ? `a write to the table in ${data} failed on the disk`
+    : `${data} was moved, replaced or removed`;
+}
+
+const remedies: Readonly<Record<EnvironmentFailure, string>> = {
+  refused: 'start the service again',
+  moved: 'put it back, or start the service with --data and its new path',
+};
+
 /**
- * Ends the process after a failed write, as LMDB requires the table to be closed and opened again. A new process reads what is on
- * the disk, which includes everything acknowledged. Within this process, all running reads and writes would have to start again.
+ * Ends the process. After a failed write, LMDB requires the table to be closed and opened again; a new process reads what is on the
+ * disk, which includes everything acknowledged. Within this process, all running reads and writes would have to start again.
  */
-function endProcess(data: string): void {
-  process.stderr.write(
-    `stillage: a write to the table in ${data} failed on the disk; exiting: start the service again\n`,
-  );
+function endProcess(data: string, failure: EnvironmentFailure): void {
+  process.stderr.write(`stillage: ${whyUnusable(data, failure)}; exiting: ${remedies[failure]}\n`);
   // A regular exit could wait for ever: for a thread of the engine that waits for a lock.
   process.kill(process.pid, 'SIGKILL');
 }

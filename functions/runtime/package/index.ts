@@ -191,14 +191,13 @@ interface OpenDirectory {
 
 /** Loads the table engine, which has native code, only if it is needed. @throws OperatorError */
 async function openDirectory(data: string, randomness: CryptoRandomness): Promise<OpenDirectory> {
-  const { openData } = await import('../local/data-directory.ts');
+  const { openData, whyUnusable } = await import('../local/data-directory.ts');
   const { lockDirectory } = await import('../local/service-lock.ts');
-  let fail = (): void => undefined;
+  let fail = (_why: string): void => undefined;
   const failed = new Promise<never>((_, reject) => {
-    fail = () =>
-      reject(new Error(`a write to the table in ${data} failed on the disk: end this process, and start another one`));
+    fail = (why) => reject(new Error(`${why}: end this process, and start another one`));
   });
-  const stores = await openData(data, () => fail());
+  const stores = await openData(data, (failure) => fail(whyUnusable(data, failure)));
   const lock = await lockDirectory(data, stores.table, randomness);
   const close = async (): Promise<void> => {
     await Promise.all([stores.table.close(), stores.blobs.close()]);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Option } from 'commander';
-import { startOptions } from '../cli/start-options.ts';
+import { startOptions } from '../local/start-options.ts';
 import type { Fault } from '../local/faults.ts';
 import { checkedKey } from '../local/initial-key.ts';
 import type { InitialKey, StartOptions } from '../local/settings.ts';

@@ -1,5 +1,7 @@
 import { open as openEnvironment } from 'lmdb';
 import type { Database, DatabaseOptions, Key, RootDatabase, RootDatabaseOptions } from 'lmdb';
+import { statSync, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureDirectory } from './durable-directory.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -18,8 +20,20 @@ const options = { noSubdir: false, overlappingSync: false, eventTurnBatching: fa
 /** The name of the engine's error (in lmdb.h) after it has given up on an environment. */
 const panic = 'MDB_PANIC';
 
-/** The interval, in milliseconds, of checks whether it has: a writer waiting for a transaction is not told. */
+/** The interval, in milliseconds, of checks for failures: a writer waiting for a transaction is not told. */
 const watchEvery = 1000;
+
+/** The number of checks in a row that must miss the file before it counts as moved. */
+const checksUntilMoved = 2;
+
+/**
+ * A failure after which an environment is of no more use in this process:
+ * - `refused`: the engine refuses all reads and writes because it could not write one of its two meta pages. Only
+ *   another process can continue.
+ * - `moved`: the file is no longer at its path. What is written still ends up in it, wherever it is now, but what is
+ *   looked up by its path does not.
+ */
+export type EnvironmentFailure = 'refused' | 'moved';
 
 /**
  * A file of several databases that share transactions, so that concurrent writes to any of them are synced once.
@@ -29,26 +43,37 @@ export class LmdbEnvironment {
   readonly directory: string;
   readonly #root: RootDatabase;
   readonly #commits: GroupCommit;
+  readonly #file: Stats;
   readonly #watch: NodeJS.Timeout;
+  #checksMissed = 0;
   #closed: Promise<void> | undefined;
 
-  private constructor(directory: string, root: RootDatabase, onPanic: () => void) {
+  private constructor(directory: string, root: RootDatabase, onFailure: (failure: EnvironmentFailure) => void) {
     this.directory = directory;
     this.#root = root;
     this.#commits = new GroupCommit(root);
-    this.#watch = setInterval(() => this.#checkEngine(onPanic), watchEvery).unref();
+    this.#file = statSync(join(directory, 'data.mdb'));
+    const check = async (): Promise<void> => {
+      const failure = this.#isRefused() ? 'refused' : (await this.#isMoved()) ? 'moved' : undefined;
+      if (failure === undefined || this.#closed) return;
+      clearInterval(this.#watch);
+      onFailure(failure);
+    };
+    this.#watch = setInterval(() => void check(), watchEvery).unref();
   }
 
   /**
    * Opens the environment in a directory, which is created if missing. Makes the directory and its files private.
-   * @param onPanic called once the engine refuses all reads and writes of this process because it could not write one
-   *   of its two meta pages. Only another process can continue
+   * @param onFailure called once
    */
-  static async open(directory: string, onPanic: () => void = () => undefined): Promise<LmdbEnvironment> {
+  static async open(
+    directory: string,
+    onFailure: (failure: EnvironmentFailure) => void = () => undefined,
+  ): Promise<LmdbEnvironment> {
     await ensureDirectory(directory);
     await checkTableFile(directory);
     await Promise.all(['.', 'data.mdb', 'lock.mdb'].map((name) => makePrivate(join(directory, name))));
-    const environment = new LmdbEnvironment(directory, openEnvironment({ path: directory, ...options }), onPanic);
+    const environment = new LmdbEnvironment(directory, openEnvironment({ path: directory, ...options }), onFailure);
     await syncTableFile(directory);
     return environment;
   }
@@ -93,17 +118,26 @@ export class LmdbEnvironment {
     return (this.#closed ??= this.#commits.settled().then(() => this.#root.close()));
   }
 
-  /** Reports if the engine has given up. */
-  #checkEngine(onPanic: () => void): void {
+  /** Tells whether the engine has given up. */
+  #isRefused(): boolean {
     try {
       this.#root.resetReadTxn();
       this.#root.doesExist('nothing');
+      return false;
     } catch (error) {
       // The first refused read has its code, -30795; later ones have another code, but the same text.
-      if (!(error as Error).message.includes(panic)) return;
-      clearInterval(this.#watch);
-      onPanic();
+      return (error as Error).message.includes(panic);
     }
+  }
+
+  /** Tells whether another file, or none, has been at the path for some checks. */
+  async #isMoved(): Promise<boolean> {
+    const isMissed = await stat(join(this.directory, 'data.mdb')).then(
+      ({ dev, ino }) => dev !== this.#file.dev || ino !== this.#file.ino,
+      (error: NodeJS.ErrnoException) => error.code === 'ENOENT' || error.code === 'ENOTDIR',
+    );
+    this.#checksMissed = isMissed ? this.#checksMissed + 1 : 0;
+    return this.#checksMissed >= checksUntilMoved;
   }
 
   #checkOpen(): void {

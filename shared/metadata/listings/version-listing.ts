@@ -55,7 +55,7 @@ export async function listVersions(
     {
       fetch: async (query) => {
         const { entries, more } = await objects.scan(bucket, query);
-        return { entries: entries.map(({ key, currentVersion }) => ({ key, currentVersion, live: true })), more };
+        return { entries: entries, more };
       },
       rows: async (entries, limit, afterRow) => {
         const some = entries.slice(0, concurrency);

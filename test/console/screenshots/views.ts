@@ -146,7 +146,7 @@ export const views: readonly View[] = [
       const buffer = Buffer.alloc(24 * 1024 ** 2);
       await page.setInputFiles('#upload-files', { name: 'guided-tour.mp4', mimeType: 'video/mp4', buffer });
       await page.setInputFiles('#upload-files', {
-        name: 'poster.txt',
+        name: `poster-${Date.now()}.txt`,
         mimeType: 'text/plain',
         buffer: Buffer.from('x'),
       });

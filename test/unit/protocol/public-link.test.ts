@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPublicUrl } from '../../../functions/runtime/cli/public-url-option.ts';
+import { readPublicUrl } from '../../../functions/runtime/command-line/public-url-option.ts';
 import { Fields } from '../../../shared/http/message.ts';
 import type { RequestHead } from '../../../shared/protocol/operation.ts';
 import { baseUrl, isHarmless, publicLinkUrl } from '../../../shared/protocol/public-link.ts';

@@ -7,9 +7,9 @@ import {
 import { metrics, statistics } from '../../../../shared/metadata/monitoring/statistics.ts';
 import type { ShownAlarm } from '../../../admin/alarms.ts';
 import type { Ask } from '../../../admin/commands.ts';
-import { limitOfServiceOption } from '../limit-option.ts';
+import { limitOfServiceOption } from '../../command-line/limit-option.ts';
 import { family, verb } from '../command.ts';
-import { recordReport, tableReport, time, type Report } from '../report.ts';
+import { recordReport, tableReport, time, type Report } from '../../command-line/report.ts';
 
 const bucketOperand = ['<bucket>', 'name of the bucket'] as const;
 const which = [bucketOperand, ['<alarm>', 'name of the alarm']] as const;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Ask, ResultOf } from '../../../admin/commands.ts';
 import { family, verb } from '../command.ts';
-import { tableReport, time } from '../report.ts';
-import { sizeText } from '../sizes.ts';
+import { tableReport, time } from '../../command-line/report.ts';
+import { sizeText } from '../../command-line/sizes.ts';
 
 type ListedBucket = ResultOf<'bucket list'>['buckets'][number];
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { family, verb } from '../command.ts';
-import { count, recordReport, tableReport, time } from '../report.ts';
+import { count, recordReport, tableReport, time } from '../../command-line/report.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
 
 const which = [['<customer>', 'name of the customer']] as const;

@@ -4,8 +4,8 @@ import { rescue, type Rescued } from '../../local/doctor/rescue.ts';
 import { printable } from '../../telemetry/log.ts';
 import { dataOption } from '../command.ts';
 import { examplesHelp } from '../help.ts';
-import { count } from '../report.ts';
-import { sizeText } from '../sizes.ts';
+import { count } from '../../command-line/report.ts';
+import { sizeText } from '../../command-line/sizes.ts';
 
 interface DoctorOptions {
   readonly data: string;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { setting } from '../setting.ts';
+import { setting } from '../../command-line/setting.ts';
 import { defaultOptions } from '../../local/settings.ts';
 import { verb } from '../command.ts';
 

@@ -5,8 +5,8 @@ import type { NewKey } from '../../../../shared/metadata/accounts/key-administra
 import { second } from '../../../../shared/ports/durations.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { family, verb } from '../command.ts';
-import { duration } from '../durations.ts';
-import { recordReport, tableReport, time, type Report } from '../report.ts';
+import { duration } from '../../command-line/durations.ts';
+import { recordReport, tableReport, time, type Report } from '../../command-line/report.ts';
 import { statusColumns, suspensions } from '../status.ts';
 
 const which = ['<key id>', 'access key id'] as const;

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { limitOfServiceOption } from '../limit-option.ts';
-import { publicUrlOption } from '../public-url-option.ts';
+import { limitOfServiceOption } from '../../command-line/limit-option.ts';
+import { publicUrlOption } from '../../command-line/public-url-option.ts';
 import { defaultOptions } from '../../local/settings.ts';
 import { family, verb } from '../command.ts';
-import { recordReport, tableReport, time } from '../report.ts';
+import { recordReport, tableReport, time } from '../../command-line/report.ts';
 
 const object = [
   ['<bucket>', 'name of the bucket'],

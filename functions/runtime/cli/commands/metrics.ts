@@ -4,8 +4,8 @@ import { metrics, statistics, type Metric, type Statistic } from '../../../../sh
 import type { Ask, ResultOf } from '../../../admin/commands.ts';
 import { family, verb } from '../command.ts';
 import { graph } from '../graph.ts';
-import type { Report } from '../report.ts';
-import { sizeText } from '../sizes.ts';
+import type { Report } from '../../command-line/report.ts';
+import { sizeText } from '../../command-line/sizes.ts';
 import { day, hour, minute } from '../../../../shared/ports/durations.ts';
 
 interface ShowOptions {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { family, verb } from '../command.ts';
-import { recordReport } from '../report.ts';
+import { recordReport } from '../../command-line/report.ts';
 
 const which = [['<bucket>', 'name of the bucket']] as const;
 

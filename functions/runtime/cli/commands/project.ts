@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { family, verb } from '../command.ts';
-import { count, recordReport, tableReport, time } from '../report.ts';
+import { count, recordReport, tableReport, time } from '../../command-line/report.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
 
 const which = [['<project>', 'project@customer, or its canonical user id']] as const;

@@ -2,10 +2,10 @@ import { Option, type Command } from 'commander';
 import type { Ask } from '../../../admin/commands.ts';
 import { maxBuckets } from '../../../admin/quotas.ts';
 import { OperatorError } from '../../operator-error.ts';
-import { limitOfServiceOption } from '../limit-option.ts';
+import { limitOfServiceOption } from '../../command-line/limit-option.ts';
 import { family, verb } from '../command.ts';
-import { recordReport, type Report } from '../report.ts';
-import { parseNumber, parseSize, sizeText, type Chosen } from '../sizes.ts';
+import { recordReport, type Report } from '../../command-line/report.ts';
+import { parseNumber, parseSize, sizeText, type Chosen } from '../../command-line/sizes.ts';
 
 const operand = ['<project or bucket>', 'project@customer, or the name of a bucket'] as const;
 

@@ -7,13 +7,13 @@ import { Log } from '../../telemetry/log.ts';
 import { FeedRunner } from '../../local/feed-runner.ts';
 import { feedFollowers } from '../../compose/feed-followers.ts';
 import { localNotifier } from '../../local/monitoring-schedule.ts';
-import { webhookAllowOption } from '../schedule-options.ts';
-import { setting } from '../setting.ts';
+import { webhookAllowOption } from '../../command-line/schedule-options.ts';
+import { setting } from '../../command-line/setting.ts';
 import { defaultOptions } from '../../local/settings.ts';
 import { localVerb } from '../command.ts';
 import type { Deps } from '../data-deps.ts';
 import { monitoringDeps } from '../monitoring-deps.ts';
-import { count, recordReport, type Report } from '../report.ts';
+import { count, recordReport, type Report } from '../../command-line/report.ts';
 
 /** The interval between two lines of progress on standard error, in milliseconds. */
 const tellEvery = 1000;

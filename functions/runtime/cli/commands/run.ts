@@ -3,10 +3,10 @@ import { nothingDone, type LifecycleTally } from '../../../../shared/metadata/li
 import { applyLifecycle, type LifecycleReport } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { calendarOf } from '../../local/lifecycle-schedule.ts';
-import { lifecycleDayOption } from '../schedule-options.ts';
+import { lifecycleDayOption } from '../../command-line/schedule-options.ts';
 import { family, localVerb } from '../command.ts';
 import type { Deps } from '../data-deps.ts';
-import { count, recordReport, time, type Report } from '../report.ts';
+import { count, recordReport, time, type Report } from '../../command-line/report.ts';
 import { collectMetricsCommand, evaluateAlarmsCommand } from './run-monitoring.ts';
 
 /** Returns `stillage run`, which runs scheduled work now. */

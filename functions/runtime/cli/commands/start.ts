@@ -5,9 +5,9 @@ import { startLocalServer } from '../../local/server.ts';
 import type { StartOptions } from '../../local/settings.ts';
 import { runWorker } from '../../local/workers/worker.ts';
 import { examplesHelp } from '../help.ts';
-import { limitsHelp } from '../limit-option.ts';
+import { limitsHelp } from '../../command-line/limit-option.ts';
 import { outliveReader } from '../standard-output.ts';
-import { startOptions } from '../start-options.ts';
+import { startOptions } from '../../local/start-options.ts';
 
 const examples = [
   'start',

@@ -4,8 +4,8 @@ import type { DayUsage } from '../../../../shared/metadata/billing/project-usage
 import { sumOf } from '../../../../shared/metadata/billing/request-meter.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { verb } from '../command.ts';
-import { tableReport, type Column, type Report } from '../report.ts';
-import { sizeText } from '../sizes.ts';
+import { tableReport, type Column, type Report } from '../../command-line/report.ts';
+import { sizeText } from '../../command-line/sizes.ts';
 
 interface Asked {
   readonly month?: string;

@@ -73,10 +73,7 @@ export class LifecycleWorld {
     });
   }
 
-  async put(
-    key: string,
-    { size = 1, tags = [] as [string, string][], metadataBytes = 0 } = {},
-  ): Promise<Version> {
+  async put(key: string, { size = 1, tags = [] as [string, string][], metadataBytes = 0 } = {}): Promise<Version> {
     const bucket = await this.deps.buckets.load(this.name);
     const metadata = metadataBytes > 0 ? { long: 'x'.repeat(metadataBytes) } : {};
     return this.deps.objects.put(asService(bucket, key), {

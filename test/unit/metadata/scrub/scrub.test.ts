@@ -50,6 +50,7 @@ async function expectMended(...kinds: FindingKind[]): Promise<void> {
   const looked = await world.scrub();
   expect(kindsOf(looked.findings), JSON.stringify(looked.findings)).toEqual(kinds.toSorted());
   expect(looked.findings.map(({ state }) => state)).toEqual(looked.findings.map(() => 'found'));
+  await expectTheSameInSlices(looked);
   expect(await everything()).toEqual(before);
 
   const mended = await world.scrub({ repair: true });
@@ -67,8 +68,17 @@ async function expectLost(kind: FindingKind): Promise<void> {
     const { findings, report } = await world.scrub({ repair });
     expect(findings.map((finding) => [finding.kind, finding.state])).toEqual([[kind, 'lost']]);
     expect(report.findings).toEqual({ [kind]: { found: 1, mended: 0 } });
+    await expectTheSameInSlices({ findings, report });
   }
   expect(await everything()).toEqual(before);
+}
+
+/** All slices together find the same, and check as many items and blobs: each of them once. */
+async function expectTheSameInSlices({ findings, report }: Awaited<ReturnType<ScrubWorld['scrub']>>): Promise<void> {
+  const sorted = (some: readonly object[]): string[] => some.map((finding) => JSON.stringify(finding)).toSorted();
+  const sliced = await world.scrubInSlices(3);
+  expect(sorted(sliced.findings)).toEqual(sorted(findings));
+  expect([sliced.items, sliced.blobs]).toEqual([report.items, report.blobs]);
 }
 
 async function everything(): Promise<unknown> {

@@ -1,10 +1,10 @@
 import { InvalidArgumentError, type Option } from 'commander';
-import { defaultOptions } from '../local/settings.ts';
-import { consoleOriginOption } from './console-origin-option.ts';
-import { limitOption } from './limit-option.ts';
-import { publicUrlOption } from './public-url-option.ts';
-import { lifecycleDayOption, monitoringIntervalOption, webhookAllowOption } from './schedule-options.ts';
-import { group, setting } from './setting.ts';
+import { defaultOptions } from './settings.ts';
+import { consoleOriginOption } from '../command-line/console-origin-option.ts';
+import { limitOption } from '../command-line/limit-option.ts';
+import { publicUrlOption } from '../command-line/public-url-option.ts';
+import { lifecycleDayOption, monitoringIntervalOption, webhookAllowOption } from '../command-line/schedule-options.ts';
+import { group, setting } from '../command-line/setting.ts';
 
 const { trustProxy, buckets, ...defaults } = defaultOptions;
 
