@@ -13,9 +13,9 @@ const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
 /** Settable, to try one history again: STILLAGE_SEED=7. */
 const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 20 : 1));
-const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 10_000 : 1200));
+const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 10_000 : 900));
 /** About how many requests there are between two kills. */
-const requestsPerRound = isLong ? 1000 : 400;
+const requestsPerRound = isLong ? 1000 : 300;
 
 let data: string;
 beforeEach(async () => {
