@@ -8,12 +8,14 @@ const hasEngine = isInstalled('moto_server', ['--help']);
 if (!hasEngine) console.warn(`SKIPPED, the tests of the API in the cloud: ${noEngine}`);
 
 /**
- * The tests of the API, and those of its clients, against a deployment in the cloud as its templates describe it: the files that `npm test` runs against a
- * server each, but for those of test/cloud/differences.ts.
+ * The tests of the API, of its clients and of the console, against a deployment in the cloud as its templates describe it: the files that
+ * run against a server each otherwise, but for those of test/cloud/differences.ts.
  */
 export default defineConfig({
   test: {
-    include: hasEngine ? ['api', 'wire', 'clients'].map((directory) => `test/${directory}/**/*.test.ts`) : [],
+    include: hasEngine
+      ? ['api', 'wire', 'clients', 'console'].map((directory) => `test/${directory}/**/*.test.ts`)
+      : [],
     passWithNoTests: !hasEngine,
     exclude: [...differentFiles],
     globalSetup: ['test/cloud/suite-setup.ts'],

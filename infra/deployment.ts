@@ -95,6 +95,7 @@ export class Deployment extends Construct {
         minimumTasks: settings.byteLaneMinimumTasks,
         maximumTasks: settings.byteLaneMaximumTasks,
       },
+      scrub: this.streaming?.scrub,
     });
     if (console && this.console) {
       const endpoint = settings.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? this.edge.endpoint;
@@ -102,7 +103,10 @@ export class Deployment extends Construct {
         ...named('console-files', 'the files of the console'),
         ...{ console: this.console, directory: console.directory },
         endpointOrigin: knownEndpoint(settings) ?? this.edge.endpoint,
-        config: { endpoint, region: settings.region, version: console.version },
+        config: {
+          ...{ endpoint, region: settings.region, version: console.version },
+          ...(settings.websiteDomain !== undefined && { websites: `https://*.${settings.websiteDomain}` }),
+        },
       });
     }
     Tags.of(this).add('stillage:stage', settings.stage, { excludeResourceTypes: untagged });

@@ -41,11 +41,12 @@ const blobActions = {
   write: ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'],
 } as const satisfies Record<NonNullable<Needs['blobs']>, readonly string[]>;
 
-/** Returns the permissions of a scrub: to read and repair all data, but not to decrypt keys. */
-export function scrubGrants({ table, blobs }: Data): PolicyStatement[] {
+/** Returns the permissions of a scrub: to read all data, or to repair it as well, but not to decrypt keys. */
+export function scrubGrants({ table, blobs }: Data, may: 'read' | 'write'): PolicyStatement[] {
+  const blobRights = may === 'read' ? ['s3:GetObject'] : ['s3:GetObject', 's3:DeleteObject'];
   return [
-    allow('Table', [...tableActions.write, 'dynamodb:Scan'], table.tableArn),
-    allow('Blobs', ['s3:GetObject', 's3:DeleteObject'], blobs.arnForObjects(`${blobPrefix}*`)),
+    allow('Table', [...tableActions[may], 'dynamodb:Scan'], table.tableArn),
+    allow('Blobs', blobRights, blobs.arnForObjects(`${blobPrefix}*`)),
     allow('BlobBucket', ['s3:ListBucket'], blobs.bucketArn),
   ];
 }

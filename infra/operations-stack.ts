@@ -25,6 +25,7 @@ import {
   type WatchedDeployment,
 } from './operator-alarms.ts';
 import type { ScheduleStack } from './schedule-stack.ts';
+import type { WatchedScrub } from './scrub-tasks.ts';
 import type { Settings } from './settings.ts';
 
 export interface OperationsStackProps extends StackProps {
@@ -33,24 +34,27 @@ export interface OperationsStackProps extends StackProps {
   readonly schedule: ScheduleStack;
   /** The byte lane, if there is one. */
   readonly byteLane: WatchedByteLane | undefined;
+  /** The scheduled scrub, if there is one. */
+  readonly scrub: WatchedScrub | undefined;
 }
 
 const five = Duration.minutes(5);
 
 /** The operator's dashboard, alarms and alarm topic. */
 export class OperationsStack extends Stack {
-  constructor(scope: Construct, id: string, { settings, data, schedule, byteLane, ...props }: OperationsStackProps) {
-    super(scope, id, props);
+  constructor(scope: Construct, id: string, props: OperationsStackProps) {
+    const { settings, data, schedule, byteLane, scrub, ...stackProps } = props;
+    super(scope, id, stackProps);
     const { stage } = settings;
-    const { tableName } = data.table;
+    const watched = { stage, tableName: data.table.tableName, schedule, byteLane, scrub };
     const topic = this.#topic(stage);
     new CfnOutput(this, 'AlarmTopic', {
       value: topic.topicArn,
       description: 'Subscribe to it: docs/cloud-operations.md',
     });
     const action = new SnsAction(topic);
-    const alarms = operatorAlarms({ stage, tableName, schedule, byteLane }).map(
-      ({ name, means, metric, above, below, periods, orSilence }) => {
+    const alarms = operatorAlarms(watched).map(
+      ({ name, means, metric, above, below, periods, datapoints = periods, orSilence }) => {
         const alarm = new Alarm(this, name, {
           alarmName: `stillage-${stage}-${name}`,
           alarmDescription: means,
@@ -59,6 +63,7 @@ export class OperationsStack extends Stack {
           comparisonOperator:
             below === undefined ? ComparisonOperator.GREATER_THAN_THRESHOLD : ComparisonOperator.LESS_THAN_THRESHOLD,
           evaluationPeriods: periods,
+          ...(datapoints < periods && { datapointsToAlarm: datapoints }),
           treatMissingData: orSilence ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
         });
         alarm.addAlarmAction(action);
@@ -71,7 +76,7 @@ export class OperationsStack extends Stack {
       defaultInterval: Duration.hours(12),
     });
     dashboard.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 }));
-    for (const row of rows({ stage, tableName, schedule, byteLane })) dashboard.addWidgets(...row);
+    for (const row of rows(watched)) dashboard.addWidgets(...row);
   }
 
   /**
@@ -93,7 +98,7 @@ export class OperationsStack extends Stack {
   }
 }
 
-function rows({ stage, tableName, schedule, byteLane }: WatchedDeployment): GraphWidget[][] {
+function rows({ stage, tableName, schedule, byteLane, scrub }: WatchedDeployment): GraphWidget[][] {
   const { functions, deadLetters, lifecycleQueue } = schedule;
   const every = [...functions];
   const followers = every.filter(([name]) => name === 'CountUsage' || name === 'ReleaseContent');
@@ -152,6 +157,7 @@ function rows({ stage, tableName, schedule, byteLane }: WatchedDeployment): Grap
           ],
         ]
       : []),
+    ...(scrub ? [[graph('Scrub: findings of the last slice', [scrub.findings])]] : []),
   ];
 }
 

@@ -8,6 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
 import { measureNamespace } from './background-function.ts';
 import type { ScheduleStack } from './schedule-stack.ts';
+import type { WatchedScrub } from './scrub-tasks.ts';
 
 /** An alarm of the operator. */
 export interface OperatorAlarm {
@@ -20,6 +21,8 @@ export interface OperatorAlarm {
   readonly below?: number;
   /** ...for this many consecutive periods. */
   readonly periods: number;
+  /** How many of these periods suffice. Default: all. */
+  readonly datapoints?: number;
   /** Treats missing data as breaching, for metrics that must be reported regularly. Otherwise missing data means that nothing happened. */
   readonly orSilence?: true;
 }
@@ -30,6 +33,8 @@ export interface WatchedDeployment {
   readonly schedule: ScheduleStack;
   /** The byte lane, if there is one. */
   readonly byteLane: WatchedByteLane | undefined;
+  /** The scheduled scrub, if there is one. */
+  readonly scrub: WatchedScrub | undefined;
 }
 
 /** The monitored resources of a byte lane. */
@@ -72,8 +77,10 @@ function probeMetric(stage: string, metricName: string): Metric {
 }
 
 /** Returns the alarms of a deployment. */
-export function operatorAlarms({ stage, tableName, schedule, byteLane }: WatchedDeployment): readonly OperatorAlarm[] {
-  const { functions, deadLetters, lifecycleQueue } = schedule;
+export function operatorAlarms(watched: WatchedDeployment): readonly OperatorAlarm[] {
+  const { stage, tableName, schedule, byteLane, scrub } = watched;
+  const { functions, lifecycleQueue } = schedule;
+  const deadLetters = { ...schedule.deadLetters, ...(scrub && { scrub: scrub.deadLetters }) };
   const followers = ['CountUsage', 'ReleaseContent'].flatMap((name) => {
     const follower = functions.get(name);
     return follower ? [{ name, follower }] : [];
@@ -116,6 +123,7 @@ export function operatorAlarms({ stage, tableName, schedule, byteLane }: Watched
       periods: 3,
     })),
     ...(byteLane ? byteLaneAlarms(byteLane) : []),
+    ...(scrub ? scrubAlarms(scrub) : []),
     ...followers.map(({ name, follower }) => ({
       name: `${name}Lag`,
       means: `${name} is more than ten minutes behind the change feed; after 24 hours changes are lost`,
@@ -151,6 +159,29 @@ export function operatorAlarms({ stage, tableName, schedule, byteLane }: Watched
       metric: lifecycleQueue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period: five }),
       above: 4 * 60 * 60,
       periods: 3,
+    },
+  ];
+}
+
+/** An alarm may look back for seven days at most: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html */
+function scrubAlarms({ findings }: WatchedScrub): readonly OperatorAlarm[] {
+  return [
+    {
+      name: 'ScrubFindings',
+      means: 'a scrub of the last seven days has found something: data is lost, or to be repaired',
+      metric: findings,
+      above: 0,
+      periods: 7,
+      // The next slice, which finds nothing, does not make good what the last one has found.
+      datapoints: 1,
+    },
+    {
+      name: 'ScrubUnfinished',
+      means: 'no scrub has finished for two days',
+      metric: findings.with({ statistic: Stats.SAMPLE_COUNT }),
+      below: 1,
+      periods: 2,
+      orSilence: true,
     },
   ];
 }

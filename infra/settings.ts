@@ -101,6 +101,8 @@ const fields = z.object({
   ),
   /** Days for which replaced and deleted content is kept, so that a table restored to a time within them finds it. PITR keeps 35 days. */
   releaseGraceDays: wholeNumber.max(35, 'must be at most 35, the retention of point-in-time recovery'),
+  /** Days in which the nightly scrub, a slice each night, checks everything. 0: no scrub is scheduled, as without a byte lane. */
+  scrubDays: z.coerce.number().int().min(0).max(366),
   /** Retains or deletes table, blobs and secrets when their stack is deleted. */
   removalPolicy: z.enum(['retain', 'destroy']),
   /** Limits and quotas that differ from their defaults; JSON on the command line. */
@@ -132,6 +134,8 @@ const fields = z.object({
   regions: list(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions')),
   xmlNamespace: z.url(),
   allUsersGroupUri: z.url(),
+  /** What servers of the byte lane log of requests: each of them, or counts for the bill with those that failed and one of 100 others. */
+  requestLog: z.enum(['sampled', 'all']),
   logRetentionDays: wholeNumber.refine(
     (days) => days in RetentionDays,
     'must be a retention that CloudWatch Logs supports, such as 30 or 365',

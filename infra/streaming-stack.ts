@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, RemovalPolicy, Size, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   type CfnSubnet,
@@ -26,6 +26,7 @@ import {
   AwsLogDriverMode,
   LogDrivers,
   OperatingSystemFamily,
+  PropagatedTagSource,
 } from 'aws-cdk-lib/aws-ecs';
 import {
   ApplicationLoadBalancer,
@@ -37,10 +38,11 @@ import { LogGroup, type LogGroupClass } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { byteLaneOperations } from '../shared/protocol/lanes.ts';
 import { environmentOf } from './environment.ts';
-import { acknowledgeBlobs, type Data, grantsOf, scrubGrants } from './grants.ts';
+import { acknowledgeBlobs, type Data, grantsOf } from './grants.ts';
 import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
 import { byteLaneLogName, requestLogClass } from './request-logs.ts';
 import { OriginFacingList } from './origin-facing-list.ts';
+import { addScrubTasks, type WatchedScrub } from './scrub-tasks.ts';
 import { byteLaneEntry, type Settings, zonesOf } from './settings.ts';
 
 export interface StreamingStackProps extends StackProps {
@@ -63,6 +65,8 @@ export class StreamingStack extends Stack {
   readonly balancer: ApplicationLoadBalancer;
   /** The target group of the servers. */
   readonly servers: ApplicationTargetGroup;
+  /** The scheduled scrub; undefined if the settings turn it off. */
+  readonly scrub: WatchedScrub | undefined;
   readonly #settings: Settings;
 
   constructor(scope: Construct, id: string, props: StreamingStackProps) {
@@ -74,7 +78,16 @@ export class StreamingStack extends Stack {
     ({ balancer: this.balancer, servers: this.servers } = this.#balancer(vpc, service));
     this.#rollBackOnErrors(service);
     this.#scale(service);
-    this.#scrub(data, imageDirectory, vpc, service);
+    this.scrub = addScrubTasks(this, {
+      ...{
+        settings,
+        data,
+        vpc,
+        cluster: service.cluster,
+        logGroup: this.#logGroup('ScrubLog', scrubLogName(settings.stage)),
+      },
+      image: imageOf(imageDirectory),
+    });
   }
 
   /** Two zones. Their names map to different zones in each account, so {@link placeByZoneId} uses ids. */
@@ -122,12 +135,13 @@ export class StreamingStack extends Stack {
     for (const statement of grantsOf(needs, data)) task.addToTaskRolePolicy(statement);
     acknowledgeBlobs(task.taskRole, needs, data);
     task.addContainer('Server', {
-      image: ContainerImage.fromAsset(imageDirectory, { platform: Platform.LINUX_ARM64 }),
+      image: imageOf(imageDirectory),
       command: ['bin/byte-lane.mjs'],
       environment: {
         ...environmentOf(this.#settings, data),
         PORT: String(port),
         STILLAGE_UPLOAD_MEMORY: String(uploadMemory(this.#settings)),
+        ...(this.#settings.requestLog === 'all' && { STILLAGE_REQUEST_LOG: 'all' }),
       },
       portMappings: [{ containerPort: port }],
       logging: LogDrivers.awsLogs({
@@ -161,46 +175,6 @@ export class StreamingStack extends Stack {
     return task;
   }
 
-  /** The scrub, which is started by hand (docs/scrub.md): the image of the servers with a separate role. */
-  #scrub(data: Data, imageDirectory: string, vpc: IVpc, { cluster }: FargateService): void {
-    const { stage } = this.#settings;
-    const task = new FargateTaskDefinition(this, 'Scrub', {
-      family: `stillage-${stage}-scrub`,
-      cpu: 1024,
-      memoryLimitMiB: 2048,
-      runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
-    });
-    for (const statement of scrubGrants(data)) task.addToTaskRolePolicy(statement);
-    acknowledgeBlobs(task.taskRole, { table: 'write', blobs: 'write' }, data);
-    task.addContainer('Scrub', {
-      image: ContainerImage.fromAsset(imageDirectory, { platform: Platform.LINUX_ARM64 }),
-      command: ['bin/cloud-scrub.mjs'],
-      environment: { STILLAGE_TABLE: data.table.tableName, STILLAGE_BLOB_BUCKET: data.blobs.bucketName },
-      logging: LogDrivers.awsLogs({
-        streamPrefix: 'scrub',
-        logGroup: this.#logGroup('ScrubLog', `/stillage/${stage}/scrub`),
-      }),
-      readonlyRootFilesystem: true,
-    });
-    const access = new SecurityGroup(this, 'ScrubAccess', {
-      vpc,
-      description: 'Stillage: the scrub, which nobody reaches',
-    });
-    Validations.of(task).acknowledge(
-      { id: 'AwsSolutions-ECS2', reason: 'The environment has names of resources and no secrets.' },
-      {
-        id: 'AwsSolutions-IAM5[Resource::*]',
-        reason: 'To log in to the registry of images is a right on no resource (ecr:GetAuthorizationToken).',
-      },
-    );
-    const subnets = vpc.selectSubnets({ subnetType: SubnetType.PUBLIC }).subnetIds;
-    new CfnOutput(this, 'ScrubCluster', { value: cluster.clusterName });
-    new CfnOutput(this, 'ScrubNetwork', {
-      value: `awsvpcConfiguration={subnets=[${subnets.join(',')}],securityGroups=[${access.securityGroupId}],assignPublicIp=ENABLED}`,
-      description: 'For aws ecs run-task: docs/scrub.md',
-    });
-  }
-
   #service(vpc: IVpc, taskDefinition: FargateTaskDefinition): FargateService {
     const { byteLaneMinimumTasks } = this.#settings;
     const cluster = new Cluster(this, 'Cluster', { vpc, containerInsightsV2: ContainerInsights.ENABLED });
@@ -212,6 +186,9 @@ export class StreamingStack extends Stack {
       maxHealthyPercent: 200,
       circuitBreaker: { rollback: true },
       assignPublicIp: true,
+      // Tasks have no tags of their own, and the bill by tag would lack them:
+      // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-using-tags.html
+      propagateTags: PropagatedTagSource.SERVICE,
       vpcSubnets: { subnetType: SubnetType.PUBLIC },
       healthCheckGracePeriod: Duration.seconds(60),
     });
@@ -307,6 +284,14 @@ export class StreamingStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
     });
   }
+}
+
+function imageOf(directory: string): ContainerImage {
+  return ContainerImage.fromAsset(directory, { platform: Platform.LINUX_ARM64 });
+}
+
+function scrubLogName(stage: string): string {
+  return `/stillage/${stage}/scrub`;
 }
 
 /** Returns the bytes of memory for uploads in a server, half of its memory. */

@@ -1,5 +1,6 @@
 import type { CorsRule } from '../s3/cors.ts';
 import type { LifecycleRule } from '../s3/lifecycle.ts';
+import type { Tag } from '../s3/tags.ts';
 import type { Website } from '../s3/website.ts';
 
 /*
@@ -47,6 +48,11 @@ export function websiteJson(website: Website): string {
     ErrorDocument: website.error === '' ? undefined : { Key: website.error },
     RoutingRules: rules.length === 0 ? undefined : rules,
   });
+}
+
+/** Returns the value of `--tagging`. */
+export function taggingJson(tags: readonly Tag[]): string {
+  return JSON.stringify({ TagSet: tags.map(({ key, value }) => ({ Key: key, Value: value })) });
 }
 
 /** Returns the value of `--lifecycle-configuration`; undefined if a rule has more than is known here. */

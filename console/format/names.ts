@@ -68,6 +68,23 @@ export function contentTypeOf(name: string, type: string): string {
   return types[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
 }
 
+/** The longest name of a file that file systems take, in bytes, less what a browser adds to one that is taken: ` (1)`. */
+const maxNameBytes = 240;
+
+/** Returns the name under which an object is saved: its last segment, shortened before the suffix if it is too long for a file. */
+export function savedName(key: string): string {
+  const name = baseName(key).toWellFormed();
+  const bytes = (text: string): number => new TextEncoder().encode(text).length;
+  if (bytes(name) <= maxNameBytes) return name;
+  const suffix = /\.[\w-]{1,16}$/.exec(name)?.[0] ?? '';
+  let kept = '';
+  for (const char of name) {
+    if (bytes(kept + char + suffix) > maxNameBytes) break;
+    kept += char;
+  }
+  return kept + suffix;
+}
+
 /** A name that is not taken: `report.pdf` → `report (2).pdf`. */
 export function numbered(key: string, number: number): string {
   const base = baseName(key);

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { t } from '../messages/messages.ts';
+import { CommandLine } from '../ui/command-line.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorBox } from '../ui/notices.tsx';
 
@@ -11,6 +12,7 @@ export function PairsEditor({
   names,
   max,
   fixedNames,
+  commandOf,
   onSave,
   onCancel,
 }: {
@@ -19,6 +21,8 @@ export function PairsEditor({
   readonly max: number;
   /** True: the names are given, only values change. */
   readonly fixedNames?: boolean;
+  /** Returns the command that saves these pairs. */
+  readonly commandOf: (pairs: readonly Pair[]) => string;
   readonly onSave: (pairs: readonly Pair[]) => Promise<void>;
   readonly onCancel: () => void;
 }) {
@@ -26,10 +30,11 @@ export function PairsEditor({
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const change = (index: number, pair: Pair): void => setRows(rows.map((row, each) => (each === index ? pair : row)));
+  const named = rows.filter(([name]) => name.trim() !== '');
   const save = async (): Promise<void> => {
     setBusy(true);
     try {
-      await onSave(rows.filter(([name]) => name.trim() !== ''));
+      await onSave(named);
     } catch (failure) {
       setError(failure);
       setBusy(false);
@@ -88,6 +93,7 @@ export function PairsEditor({
           {t.value.common.save}
         </button>
       </div>
+      <CommandLine command={commandOf(named)} />
     </form>
   );
 }

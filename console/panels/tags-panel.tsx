@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
-import { PairsEditor } from './pairs-editor.tsx';
+import { PairsEditor, type Pair } from './pairs-editor.tsx';
 import { SectionHead } from './section-head.tsx';
+import { awsCommand } from '../format/commands.ts';
+import { taggingJson } from '../format/documents.ts';
 import { t } from '../messages/messages.ts';
-import { getTags, putTags, type Tagged } from '../s3/tags.ts';
-import { session } from '../session/session.ts';
+import { getTags, putTags, type Tag, type Tagged } from '../s3/tags.ts';
+import { config, session } from '../session/session.ts';
 import { useLoaded } from '../ui/loaded.ts';
 import { ErrorBox, notify } from '../ui/notices.tsx';
 
@@ -42,13 +44,10 @@ export function TagsPanel({
             pairs={tags.value.map((tag) => [tag.key, tag.value] as const)}
             names={{ name: texts.tagKey, value: texts.tagValue, add: texts.addTag }}
             max={max}
+            commandOf={(pairs) => commandOf(tagged, pairs.map(tagOf))}
             onCancel={() => setEditing(false)}
             onSave={async (pairs) => {
-              await putTags(
-                client,
-                tagged,
-                pairs.map(([key, value]) => ({ key, value })),
-              );
+              await putTags(client, tagged, pairs.map(tagOf));
               tags.reload();
               setEditing(false);
               notify(t.value.common.saved);
@@ -69,4 +68,15 @@ export function TagsPanel({
       )}
     </section>
   );
+}
+
+const tagOf = ([key, value]: Pair): Tag => ({ key, value });
+
+function commandOf({ bucket, key, versionId }: Tagged, tags: readonly Tag[]): string {
+  const level = key === undefined ? 'bucket' : 'object';
+  const words = [`${tags.length === 0 ? 'delete' : 'put'}-${level}-tagging`, '--bucket', bucket];
+  if (key !== undefined) words.push('--key', key);
+  if (versionId !== undefined) words.push('--version-id', versionId);
+  if (tags.length > 0) words.push('--tagging', taggingJson(tags));
+  return awsCommand(config.value!, 's3api', ...words);
 }

@@ -3,6 +3,8 @@ export interface Config {
   readonly endpoint: string;
   readonly region: string;
   readonly version: string;
+  /** The address of websites, with `*` for the bucket; the empty text where none are served. */
+  readonly websites: string;
 }
 
 /** @throws Error where the server of the console does not say. */
@@ -11,5 +13,17 @@ export async function loadConfig(): Promise<Config> {
   if (!response.ok) throw new Error(`config.json: ${response.status}`);
   const config = (await response.json()) as Partial<Config>;
   const { origin } = new URL(config.endpoint ?? '');
-  return { endpoint: origin, region: config.region ?? 'us-east-1', version: config.version ?? '' };
+  const { region = 'us-east-1', version = '', websites = '' } = config;
+  return { endpoint: origin, region, version, websites };
+}
+
+/**
+ * Returns the address of a bucket's website; undefined where none are served. A certificate covers one label: under the usual port, where
+ * HTTP is answered as well, names with dots are addressed by that.
+ */
+export function websiteAddress({ websites }: Pick<Config, 'websites'>, bucket: string): string | undefined {
+  if (websites === '') return undefined;
+  const url = new URL(websites.replace('*', bucket));
+  if (bucket.includes('.') && url.port === '') url.protocol = 'http:';
+  return url.href;
 }

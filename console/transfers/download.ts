@@ -1,4 +1,5 @@
-import { baseName } from '../format/names.ts';
+import { savedName } from '../format/names.ts';
+import { uriEncode } from '../s3/address.ts';
 import type { S3Client } from '../s3/client.ts';
 import type { Entry } from '../s3/listing.ts';
 import { getObject, headObject } from '../s3/objects.ts';
@@ -14,9 +15,9 @@ const seconds = 300;
  */
 export async function downloadObject(client: S3Client, bucket: string, key: string, versionId?: string): Promise<void> {
   await headObject(client, bucket, key, versionId);
-  const name = baseName(key);
+  const name = savedName(key);
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const disposition = `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)}`;
+  const disposition = `attachment; filename="${ascii}"; filename*=UTF-8''${uriEncode(name)}`;
   const query = { versionId, 'response-content-disposition': disposition };
   openHidden(await client.presigned({ method: 'GET', bucket, key, query }, seconds), { sandbox: true });
 }

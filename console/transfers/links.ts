@@ -14,6 +14,13 @@ export interface MadeLink {
   readonly url: string;
 }
 
+/** The links that a job has made so far. The list grows in place: a folder may have a million objects. */
+export interface MadeLinks {
+  readonly made: readonly MadeLink[];
+  /** How many there are: changes whenever one is made. */
+  readonly count: ReadonlySignal<number>;
+}
+
 /** Folders are objects, too, which nobody wants a link to. */
 async function* files(
   client: S3Client,
@@ -33,8 +40,9 @@ export function startLinks(
   entries: readonly Entry[],
   seconds: number,
   title: string,
-): { readonly job: Job<ObjectEntry>; readonly links: ReadonlySignal<readonly MadeLink[]> } {
-  const links = signal<readonly MadeLink[]>([]);
+): { readonly job: Job<ObjectEntry>; readonly links: MadeLinks } {
+  const made: MadeLink[] = [];
+  const count = signal(0);
   const job = start<ObjectEntry>({
     kind: 'links',
     title,
@@ -46,13 +54,13 @@ export function startLinks(
     amount: () => 1,
     work: async ({ key }) => {
       const { url } = await createPublicLink(client, { bucket, key }, seconds);
-      if (url !== undefined) links.value = [...links.value, { key, url }];
+      if (url !== undefined) count.value = made.push({ key, url });
     },
   });
-  return { job, links };
+  return { job, links: { made, count } };
 }
 
-/** Revokes all public links of objects, and of all objects in folders, whoever made them. */
+/** Revokes all public links of objects, and of all objects in folders, by any user. */
 export function startRevocation(
   client: S3Client,
   bucket: string,

@@ -13,8 +13,8 @@ export function CommandLine({ command, label }: { readonly command: string; read
   );
 }
 
-/** Copies text to the clipboard, and says that it did. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label?: string }) {
+/** Copies text to the clipboard, and says that it did. Long text is made only when it is wanted. */
+export function CopyButton({ text, label }: { readonly text: string | (() => string); readonly label?: string }) {
   const [copied, setCopied] = useState(false);
   const name = copied ? t.value.common.copied : (label ?? t.value.common.copy);
   return (
@@ -24,7 +24,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
       aria-label={name}
       title={name}
       onClick={() => {
-        void copyText(text).then(() => {
+        void copyText(typeof text === 'string' ? text : text()).then(() => {
           setCopied(true);
           setTimeout(() => setCopied(false), 1_500);
         });
@@ -38,7 +38,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
 
 async function copyText(text: string): Promise<void> {
   if ('clipboard' in navigator) return navigator.clipboard.writeText(text);
-  // A page that is no secure context has no clipboard but this.
+  // Outside a secure context, this is the only way to the clipboard.
   const area = document.createElement('textarea');
   area.value = text;
   document.body.append(area);

@@ -3,7 +3,7 @@ import { parsePageSize } from '../../shared/http/page-size.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
 import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { listVersions } from '../../shared/metadata/listings/version-listing.ts';
-import { listedVersions } from '../../shared/protocol/objects/listed-objects.ts';
+import { versionRows } from '../../shared/protocol/objects/listed-objects.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listVersionsResult } from '../../shared/xml/listings.ts';
 
@@ -38,17 +38,17 @@ export const listObjectVersions = defineOperation({
 
   authorise: ({ bucket }) => [{ action: 'ListBucketVersions', bucket }],
 
-  act: async ({ prefix, delimiter, keyMarker, versionIdMarker, maxKeys }, context) => {
+  act: async ({ prefix, delimiter, keyMarker, versionIdMarker, maxKeys, encoding }, context) => {
     const page = await listVersions(
       context,
       context.bucket,
       { prefix, delimiter, keyMarker, versionIdMarker, limit: maxKeys },
       context.settings.limits.listingEffort,
     );
-    return { ...page, versions: await listedVersions(page.rows, context) };
+    return { ...page, rows: await versionRows(page.rows, context, encoding) };
   },
 
-  render: ({ versions, commonPrefixes, next }, input, { settings }) => ({
+  render: ({ rows, commonPrefixes, next }, input, { settings }) => ({
     xml: listVersionsResult(
       {
         bucket: input.bucket,
@@ -60,7 +60,7 @@ export const listObjectVersions = defineOperation({
         nextVersionIdMarker: next?.versionIdMarker,
         maxKeys: input.maxKeys,
         isTruncated: next !== undefined,
-        versions,
+        rows,
         commonPrefixes,
         encoding: input.encoding,
       },

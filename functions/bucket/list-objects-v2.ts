@@ -5,7 +5,7 @@ import type { Query } from '../../shared/http/query.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
 import { readListingToken, writeListingToken } from '../../shared/metadata/listings/listing-token.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
-import { listedObjects } from '../../shared/protocol/objects/listed-objects.ts';
+import { ObjectRowsXml } from '../../shared/protocol/objects/listed-objects.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listObjectsV2Result } from '../../shared/xml/listings.ts';
 
@@ -30,7 +30,7 @@ export const listObjectsV2 = defineOperation({
 
   authorise: ({ bucket }) => [{ action: 'ListBucket', bucket }],
 
-  act: async ({ prefix, delimiter, startAfter, token, maxKeys, fetchOwner }, context) => {
+  act: async ({ prefix, delimiter, startAfter, token, maxKeys, fetchOwner, encoding }, context) => {
     const { bucket, settings } = context;
     const scope = [bucket.id, prefix, delimiter];
     // A token overrides start-after; an empty token counts as none.
@@ -40,15 +40,16 @@ export const listObjectsV2 = defineOperation({
         ? { after: startAfter }
         : undefined;
     const request = { prefix, delimiter, position, limit: maxKeys };
-    const { rows, commonPrefixes, next } = await listObjects(context, bucket, request, settings.limits.listingEffort);
+    const rows = new ObjectRowsXml(context, { encoding, showOwner: fetchOwner });
+    const page = await listObjects(context, bucket, request, settings.limits.listingEffort, rows);
     return {
-      objects: await listedObjects(rows, context, fetchOwner),
-      commonPrefixes,
-      nextContinuationToken: next && writeListingToken(settings.tokenKey, scope, next),
+      ...page,
+      rows: await rows.bytes(),
+      nextContinuationToken: page.next && writeListingToken(settings.tokenKey, scope, page.next),
     };
   },
 
-  render: ({ objects, commonPrefixes, nextContinuationToken }, input, { settings }) => ({
+  render: ({ rows, rowCount, commonPrefixes, nextContinuationToken }, input, { settings }) => ({
     xml: listObjectsV2Result(
       {
         bucket: input.bucket,
@@ -59,7 +60,8 @@ export const listObjectsV2 = defineOperation({
         nextContinuationToken,
         maxKeys: input.maxKeys,
         isTruncated: nextContinuationToken !== undefined,
-        objects,
+        rows,
+        rowCount,
         commonPrefixes,
         encoding: input.encoding,
       },

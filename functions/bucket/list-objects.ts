@@ -3,7 +3,7 @@ import { parsePageSize } from '../../shared/http/page-size.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
 import { markerOf, positionOf } from '../../shared/metadata/listings/listing-marker.ts';
 import { listObjects as listPageOfObjects } from '../../shared/metadata/listings/object-listing.ts';
-import { listedObjects } from '../../shared/protocol/objects/listed-objects.ts';
+import { ObjectRowsXml } from '../../shared/protocol/objects/listed-objects.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listObjectsResult } from '../../shared/xml/listings.ts';
 
@@ -26,18 +26,16 @@ export const listObjects = defineOperation({
 
   authorise: ({ bucket }) => [{ action: 'ListBucket', bucket }],
 
-  act: async ({ prefix, delimiter, marker, maxKeys }, context) => {
+  act: async ({ prefix, delimiter, marker, maxKeys, encoding }, context) => {
+    const { bucket, settings } = context;
     const position = positionOf(marker, prefix, delimiter);
     const request = { prefix, delimiter, position, limit: maxKeys };
-    const page = await listPageOfObjects(context, context.bucket, request, context.settings.limits.listingEffort);
-    return { ...page, objects: await listedObjects(page.rows, context, true) };
+    const rows = new ObjectRowsXml(context, { encoding, showOwner: true });
+    const page = await listPageOfObjects(context, bucket, request, settings.limits.listingEffort, rows);
+    return { ...page, rows: await rows.bytes() };
   },
 
-  render: (
-    { objects, commonPrefixes, next },
-    { bucket, prefix, delimiter, marker, maxKeys, encoding },
-    { settings },
-  ) => ({
+  render: ({ rows, commonPrefixes, next }, { bucket, prefix, delimiter, marker, maxKeys, encoding }, { settings }) => ({
     xml: listObjectsResult(
       {
         bucket,
@@ -47,7 +45,7 @@ export const listObjects = defineOperation({
         nextMarker: next && markerOf(next),
         maxKeys,
         isTruncated: next !== undefined,
-        objects,
+        rows,
         commonPrefixes,
         encoding,
       },

@@ -5,6 +5,8 @@ import { invalidArgument } from '../errors/s3-error.ts';
  */
 export interface UrlEncoding {
   readonly type: 'url';
+  /** Tells of every byte of UTF-8 whether it is left unchanged. */
+  readonly unchanged: Uint8Array;
   encode(name: string): string;
 }
 
@@ -20,7 +22,10 @@ export function encodeName(name: string): string {
 const plain = /^[A-Za-z0-9\-_.~*/]*$/;
 const exceptions: Readonly<Record<string, string>> = { '%2F': '/', '!': '%21', "'": '%27', '(': '%28', ')': '%29' };
 
-const urlEncoding: UrlEncoding = { type: 'url', encode: encodeName };
+const unchanged = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x80 && plain.test(String.fromCharCode(byte)) ? 1 : 0,
+);
+const urlEncoding: UrlEncoding = { type: 'url', unchanged, encode: encodeName };
 
 /**
  * Reads the query parameter `encoding-type` of a listing.

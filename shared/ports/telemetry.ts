@@ -12,6 +12,8 @@ export interface RequestRecord {
   readonly payer?: string;
   /** The billing class, where bills are computed from the log. */
   readonly class?: string;
+  /** The number of requests that this one stands for, where the log has a sample of them. */
+  readonly sampled?: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly milliseconds: number;

@@ -166,7 +166,8 @@ export interface Answer {
   /** Default: 200. */
   readonly status?: number;
   readonly fields?: Iterable<readonly [string, string]>;
-  readonly xml?: string;
+  /** Text, or UTF-8. */
+  readonly xml?: string | Uint8Array;
   readonly html?: string;
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
 }

@@ -1,17 +1,11 @@
 import type { Owner } from './owner.ts';
+import type { NameEncoding } from './utf8-writer.ts';
 import { document, escapeXml, Markup, timestamp } from './writer.ts';
 
 /*
- * Listings are written as template strings: a page has up to 1,000 entries, for which the general writer would take
- * three times as long.
+ * Listings are written as template strings, and the rows of objects as bytes (listed-rows.ts): a page has up to 1,000
+ * entries, for which the general writer would take far longer.
  */
-
-/** The encoding of names if the client asked for `encoding-type`; see http/url-encoding. */
-interface NameEncoding {
-  /** The value of `EncodingType`. */
-  readonly type: string;
-  encode(name: string): string;
-}
 
 /** The fields common to all listings. `''` as delimiter means none. */
 interface Listing {
@@ -23,36 +17,27 @@ interface Listing {
   readonly encoding?: NameEncoding | undefined;
 }
 
-/** An object as shown in listings. */
-export interface ListedObject {
-  readonly key: string;
-  /** Milliseconds since 1970. */
-  readonly lastModified: number;
-  /** Without quotes. */
-  readonly etag: string;
-  readonly size: number;
-  /** Undefined: STANDARD. */
-  readonly storageClass?: string | undefined;
-  /** Omitted from ListObjectsV2 without `fetch-owner`. */
-  readonly owner?: Owner | undefined;
+/** A listing of objects or versions, whose rows are written already. */
+interface ListingWithRows extends Listing {
+  /** As {@link ListedRows.bytes} returns them. */
+  readonly rows: Uint8Array;
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjects.html */
-export interface ObjectListing extends Listing {
+export interface ObjectListing extends ListingWithRows {
   readonly marker: string;
   /** Present on every truncated page, as in Ceph RGW; S3 returns it only with a delimiter. */
   readonly nextMarker?: string | undefined;
   readonly maxKeys: number;
-  readonly objects: readonly ListedObject[];
 }
 
 /**
  * Returns the response body of ListObjects. Its prefix is never encoded, as in Ceph RGW: botocore, which always
  * requests encoding, does not decode it.
  */
-export function listObjectsResult(listing: ObjectListing, namespace: string): string {
+export function listObjectsResult(listing: ObjectListing, namespace: string): Uint8Array {
   const name = nameWriter(listing.encoding);
-  return page(
+  return pageWithRows(
     'ListBucketResult',
     namespace,
     `<Name>${escapeXml(listing.bucket)}</Name><Prefix>${escapeXml(listing.prefix)}</Prefix>` +
@@ -60,68 +45,55 @@ export function listObjectsResult(listing: ObjectListing, namespace: string): st
       optional('NextMarker', listing.nextMarker, name) +
       `<MaxKeys>${listing.maxKeys}</MaxKeys>` +
       delimiterAndEncoding(listing, name) +
-      `<IsTruncated>${listing.isTruncated}</IsTruncated>` +
-      contents(listing.objects, name) +
-      commonPrefixes(listing.commonPrefixes, name),
+      `<IsTruncated>${listing.isTruncated}</IsTruncated>`,
+    listing.rows,
+    commonPrefixes(listing.commonPrefixes, name),
   );
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
-export interface ObjectListingV2 extends Listing {
+export interface ObjectListingV2 extends ListingWithRows {
   /** Echoed as received, even if empty. */
   readonly continuationToken?: string | undefined;
   readonly nextContinuationToken?: string | undefined;
   readonly startAfter?: string | undefined;
   readonly maxKeys: number;
-  readonly objects: readonly ListedObject[];
+  /** The number of objects. */
+  readonly rowCount: number;
 }
 
 /** Returns the response body of ListObjectsV2. Tokens are opaque and never encoded. */
-export function listObjectsV2Result(listing: ObjectListingV2, namespace: string): string {
+export function listObjectsV2Result(listing: ObjectListingV2, namespace: string): Uint8Array {
   const name = nameWriter(listing.encoding);
-  return page(
+  return pageWithRows(
     'ListBucketResult',
     namespace,
     `<Name>${escapeXml(listing.bucket)}</Name><Prefix>${name(listing.prefix)}</Prefix>` +
       optional('StartAfter', listing.startAfter, name) +
       optional('ContinuationToken', listing.continuationToken) +
       optional('NextContinuationToken', listing.nextContinuationToken) +
-      `<KeyCount>${listing.objects.length + listing.commonPrefixes.length}</KeyCount>` +
+      `<KeyCount>${listing.rowCount + listing.commonPrefixes.length}</KeyCount>` +
       `<MaxKeys>${listing.maxKeys}</MaxKeys>` +
       delimiterAndEncoding(listing, name) +
-      `<IsTruncated>${listing.isTruncated}</IsTruncated>` +
-      contents(listing.objects, name) +
-      commonPrefixes(listing.commonPrefixes, name),
+      `<IsTruncated>${listing.isTruncated}</IsTruncated>`,
+    listing.rows,
+    commonPrefixes(listing.commonPrefixes, name),
   );
 }
 
-/** A version or a delete marker as shown in ListObjectVersions. */
-export type ListedVersion =
-  | (ListedObject & { readonly kind: 'version'; readonly versionId: string; readonly isLatest: boolean })
-  | {
-      readonly kind: 'delete-marker';
-      readonly key: string;
-      readonly versionId: string;
-      readonly isLatest: boolean;
-      readonly lastModified: number;
-      readonly owner?: Owner | undefined;
-    };
-
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectVersions.html */
-export interface VersionListing extends Listing {
+export interface VersionListing extends ListingWithRows {
   readonly keyMarker: string;
   readonly versionIdMarker: string;
   readonly nextKeyMarker?: string | undefined;
   readonly nextVersionIdMarker?: string | undefined;
   readonly maxKeys: number;
-  /** Versions and delete markers ordered by key, then newest first. */
-  readonly versions: readonly ListedVersion[];
 }
 
 /** Returns the response body of ListObjectVersions. */
-export function listVersionsResult(listing: VersionListing, namespace: string): string {
+export function listVersionsResult(listing: VersionListing, namespace: string): Uint8Array {
   const name = nameWriter(listing.encoding);
-  return page(
+  return pageWithRows(
     'ListVersionsResult',
     namespace,
     `<Name>${escapeXml(listing.bucket)}</Name><Prefix>${name(listing.prefix)}</Prefix>` +
@@ -131,20 +103,10 @@ export function listVersionsResult(listing: VersionListing, namespace: string): 
       optional('NextVersionIdMarker', listing.nextVersionIdMarker) +
       `<MaxKeys>${listing.maxKeys}</MaxKeys>` +
       delimiterAndEncoding(listing, name) +
-      `<IsTruncated>${listing.isTruncated}</IsTruncated>` +
-      listing.versions.map((version) => versionXml(version, name)).join('') +
-      commonPrefixes(listing.commonPrefixes, name),
+      `<IsTruncated>${listing.isTruncated}</IsTruncated>`,
+    listing.rows,
+    commonPrefixes(listing.commonPrefixes, name),
   );
-}
-
-function versionXml(version: ListedVersion, name: NameWriter): string {
-  const identity =
-    `<Key>${name(version.key)}</Key><VersionId>${escapeXml(version.versionId)}</VersionId>` +
-    `<IsLatest>${version.isLatest}</IsLatest><LastModified>${timestamp(version.lastModified)}</LastModified>`;
-  if (version.kind === 'delete-marker') {
-    return `<DeleteMarker>${identity}${optionalOwner('Owner', version.owner)}</DeleteMarker>`;
-  }
-  return `<Version>${identity}${contentFacts(version)}</Version>`;
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html */
@@ -201,6 +163,15 @@ function page(root: string, namespace: string, content: string): string {
   return document(root, namespace, new Markup(content));
 }
 
+/** Returns a document whose content is text, rows and text. */
+function pageWithRows(root: string, namespace: string, head: string, rows: Uint8Array, tail: string): Uint8Array {
+  const [start, end] = page(root, namespace, contentHere).split(contentHere) as [string, string];
+  return Buffer.concat([Buffer.from(start + head), rows, Buffer.from(tail + end)]);
+}
+
+/** Stands for the content of a document, as no root element contains it. */
+const contentHere = '\0';
+
 function optional(element: string, value: string | undefined, write: NameWriter = escapeXml): string {
   return value === undefined ? '' : `<${element}>${write(value)}</${element}>`;
 }
@@ -208,24 +179,6 @@ function optional(element: string, value: string | undefined, write: NameWriter 
 function delimiterAndEncoding({ delimiter, encoding }: Listing, name: NameWriter): string {
   return (
     optional('Delimiter', delimiter === '' ? undefined : delimiter, name) + optional('EncodingType', encoding?.type)
-  );
-}
-
-function contents(objects: readonly ListedObject[], name: NameWriter): string {
-  let xml = '';
-  for (const object of objects) {
-    xml +=
-      `<Contents><Key>${name(object.key)}</Key><LastModified>${timestamp(object.lastModified)}</LastModified>` +
-      `${contentFacts(object)}</Contents>`;
-  }
-  return xml;
-}
-
-/** Returns the elements that objects and versions share. `Type` comes from Ceph RGW and is the same for all objects. */
-function contentFacts({ etag, size, storageClass = 'STANDARD', owner }: ListedObject): string {
-  return (
-    `<ETag>&quot;${escapeXml(etag)}&quot;</ETag><Size>${size}</Size><StorageClass>${storageClass}</StorageClass>` +
-    `${optionalOwner('Owner', owner)}<Type>Normal</Type>`
   );
 }
 

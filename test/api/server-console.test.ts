@@ -255,7 +255,8 @@ describe('the console', () => {
       'no-store',
     ]);
     const { version } = packageJson;
-    expect(JSON.parse(response.text)).toEqual({ endpoint: service.url, region: 'us-east-1', version });
+    const websites = `http://*.website.localhost:${service.port}`;
+    expect(JSON.parse(response.text)).toEqual({ endpoint: service.url, region: 'us-east-1', version, websites });
     const byName = await ask('/config.json', { host: `localhost:${port}` });
     expect(JSON.parse(byName.text)).toMatchObject({ endpoint: `http://localhost:${service.port}` });
   });

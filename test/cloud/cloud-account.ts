@@ -1,20 +1,35 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
 import { bundleBackground, type BackgroundBundle } from '../../infra/background-bundle.ts';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
 import { bundleFunctions, type FunctionBundle } from '../../infra/bundle.ts';
+import type { BuiltConsole } from '../../infra/deployment.ts';
+import { consolePagesCode } from '../../infra/edge-function-code.ts';
 import { hostNamesOf } from '../../infra/host-names.ts';
-import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
+import { describeOperations, otherwise, root } from '../../infra/operation-descriptions.ts';
 import { routerCode } from '../../infra/router-code.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
 import type { Context, Pace } from '../support/deployed.ts';
+import { freePort } from '../support/free-port.ts';
 import { startMoto, type Moto } from '../support/moto.ts';
-import { DeploymentUnderTest } from './deployment-under-test.ts';
+import { readAssets, type Assets } from './bucket-deployments.ts';
+import { DeploymentUnderTest, type DeployedConsole } from './deployment-under-test.ts';
 
 export interface AccountOptions {
   /** The operations that there are; all, if not said. */
   readonly served?: readonly string[];
   /** The functions in the background that there are; none, if not said. */
   readonly inBackground?: readonly string[] | 'all';
+}
+
+/** How a deployment is to be, besides its settings. */
+export interface Wanted {
+  readonly pace?: Pace;
+  /** True: with the console. The settings name its origin, and the URL of the API. */
+  readonly console?: boolean;
+  /** One that it comes after; undefined: it has nothing in common with others. */
+  readonly former?: DeploymentUnderTest;
 }
 
 /** Engines in the place of AWS, and the bundles of the functions: deployments of any settings, one beside another. */
@@ -71,19 +86,27 @@ export class CloudAccount {
     return this.#deployments.flatMap(({ failures }) => failures);
   }
 
-  /**
-   * Synthesises and starts a deployment.
-   * @param former one that it comes after; undefined: it has nothing in common with others
-   */
-  async deploy(context: Context, pace: Pace = {}, former?: DeploymentUnderTest): Promise<DeploymentUnderTest> {
+  /** Synthesises and starts a deployment. */
+  async deploy(given: Context, { pace = {}, console = false, former }: Wanted = {}): Promise<DeploymentUnderTest> {
+    // Pages of the console ask for the API where the templates say that it is.
+    const ports = console ? { api: await freePort(), console: await freePort() } : undefined;
+    const context = ports === undefined ? given : { ...given, ...addressesOf(ports) };
     const names = hostNamesOf({ domain: context['domain'], websiteDomain: context['websiteDomain'] });
     const hasByteLane = context['byteLane'] !== 'functions' && context['preset'] !== 'small';
     const customerKeys = context['customerKeys'] !== 'false';
     const router = await routerCode({ ...names, functions: this.#functions, otherwise, hasByteLane, customerKeys });
-    const synthesis = await synthesise(this.#functions, { context, router });
+    let assets: Assets = new Map();
+    const synthesis = await synthesise(this.#functions, {
+      ...{ context, router },
+      ...(console && { console: await builtConsole() }),
+      assembled: async (assembly, { consoleFiles }) => {
+        if (consoleFiles) assets = await readAssets(assembly, consoleFiles);
+      },
+    });
     const deployment = await DeploymentUnderTest.start(this.#moto.endpoint, synthesis, this.#functions, {
       background: this.#background,
       ...{ pace, former },
+      console: ports && ({ assets, ports } satisfies DeployedConsole),
     });
     this.#deployments.push(deployment);
     return deployment;
@@ -94,4 +117,15 @@ export class CloudAccount {
     await this.#moto.stop();
     await rm(this.#directory, { recursive: true });
   }
+}
+
+function addressesOf(ports: DeployedConsole['ports']): Context {
+  const at = (port: number): string => `http://127.0.0.1:${port}`;
+  return { publicUrl: at(ports.api), consoleOrigins: at(ports.console) };
+}
+
+/** The console as `infra/app.ts` deploys it. */
+async function builtConsole(): Promise<BuiltConsole> {
+  const directory = join(root, 'dist/console');
+  return { directory, pages: await consolePagesCode(), version: packageJson.version };
 }

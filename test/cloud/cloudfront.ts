@@ -61,9 +61,10 @@ export class CloudFront {
     });
   }
 
-  static async start(edge: Template, values: Values, lanes: Lanes): Promise<CloudFront> {
+  /** @param port where it listens; 0: on any that is free */
+  static async start(edge: Template, values: Values, lanes: Lanes, port = 0): Promise<CloudFront> {
     const distribution = new CloudFront(edge, values, lanes);
-    await new Promise<void>((resolve) => distribution.#server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => distribution.#server.listen(port, '127.0.0.1', resolve));
     return distribution;
   }
 

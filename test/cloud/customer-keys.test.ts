@@ -21,7 +21,7 @@ beforeAll(async () => {
     console.warn(`SKIPPED, a deployment that takes no keys of customers: ${noEngine}`);
     return;
   }
-  deployment = await account.deploy({ customerKeys: 'false' });
+  deployment = await account.deploy({ customerKeys: 'false', requestLog: 'all' });
   client = sdk(deployment, alice, { maxAttempts: 1 });
 }, 300_000);
 beforeEach((context) => {

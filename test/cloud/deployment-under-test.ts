@@ -22,6 +22,8 @@ import { accounts } from '../support/server.ts';
 import { BackgroundProcesses } from './background-processes.ts';
 import { ByteLaneProcess } from './byte-lane-process.ts';
 import { CloudFront } from './cloudfront.ts';
+import { deployedFiles, type Assets } from './bucket-deployments.ts';
+import { ConsoleDistribution } from './console-distribution.ts';
 import { FunctionProcess } from './function-process.ts';
 import { LambdaApi } from './lambda-api.ts';
 import { refusal, split, toEvent, toResponse, type ApiRequest, type ApiResponse } from './rest-api.ts';
@@ -63,6 +65,15 @@ export interface DeploymentOptions {
   readonly pace?: Pace;
   /** A deployment of the same stage, which this one comes after: it has what that one keeps. */
   readonly former?: DeploymentUnderTest | undefined;
+  /** Undefined: it is not deployed. */
+  readonly console?: DeployedConsole | undefined;
+}
+
+/** What is known of the console besides its templates. */
+export interface DeployedConsole {
+  readonly assets: Assets;
+  /** Where the distributions listen, as the settings say. */
+  readonly ports: { readonly api: number; readonly console: number };
 }
 
 const daySeconds = 24 * 60 * 60;
@@ -88,6 +99,8 @@ export class DeploymentUnderTest {
   #lambda: LambdaApi | undefined;
   #byteLane: ByteLaneProcess | undefined;
   #distribution: CloudFront | undefined;
+  readonly #wantedConsole: DeployedConsole | undefined;
+  #console: ConsoleDistribution | undefined;
 
   private constructor(parts: {
     calls: RoleGate;
@@ -97,9 +110,11 @@ export class DeploymentUnderTest {
     names: Names;
     stream: string;
     pace: Pace;
+    console: DeployedConsole | undefined;
   }) {
     const { calls, synthesis, names, background } = parts;
     this.calls = calls;
+    this.#wantedConsole = parts.console;
     calls.logs = new LogInsightsEngine((group) => this.#linesOf(group));
     this.synthesis = synthesis;
     this.#names = names;
@@ -127,14 +142,15 @@ export class DeploymentUnderTest {
     engine: string,
     synthesis: Synthesis,
     bundles: readonly FunctionBundle[],
-    { background = [], pace = {}, former }: DeploymentOptions = {},
+    { background = [], pace = {}, former, console }: DeploymentOptions = {},
   ): Promise<DeploymentUnderTest> {
     const hasStream = background.length > 0;
     const names = former ? former.#names : await createKept(engine, hasStream);
     const own = background.map(({ name }) => name);
     const calls = await RoleGate.before(engine, granteesOf(synthesis, own));
     const stream = namedStream(synthesis) ?? (hasStream ? await streamArn(engine, names.Table) : '');
-    const deployment = new DeploymentUnderTest({ calls, synthesis, bundles, background, names, stream, pace });
+    const services = { calls, synthesis, bundles, background };
+    const deployment = new DeploymentUnderTest({ ...services, names, stream, pace, console });
     await deployment.#start();
     return deployment;
   }
@@ -151,6 +167,11 @@ export class DeploymentUnderTest {
 
   get url(): string {
     return this.#distribution!.url;
+  }
+
+  /** The origin of the console; undefined: there is none. */
+  get consoleUrl(): string | undefined {
+    return this.#wantedConsole && `http://127.0.0.1:${this.#wantedConsole.ports.console}`;
   }
 
   /** Of the byte lane, past the distribution. */
@@ -234,7 +255,7 @@ export class DeploymentUnderTest {
   async stop(): Promise<void> {
     await Promise.all([this.#feed, ...this.#schedules].map((work) => work.stop()));
     await this.#lambda?.stop();
-    await this.#distribution?.stop();
+    await Promise.all([this.#distribution?.stop(), this.#console?.stop()]);
     await this.#byteLane?.stop();
     await Promise.all([...this.#functions.values()].map(async (starting) => (await starting).stop()));
     await this.#background.stop();
@@ -256,7 +277,13 @@ export class DeploymentUnderTest {
       path: new VpcOriginPath(streaming!, edge),
     };
     const lanes = { control, byte };
-    this.#distribution = await CloudFront.start(edge, await this.#valuesOfEdge(), lanes);
+    const wanted = this.#wantedConsole;
+    this.#distribution = await CloudFront.start(edge, await this.#valuesOfEdge(), lanes, wanted?.ports.api);
+    if (wanted) {
+      const { console, consoleFiles } = this.synthesis;
+      const files = deployedFiles(consoleFiles!, wanted.assets, (value) => this.#values.textOf(value));
+      this.#console = await ConsoleDistribution.start(console!, files, wanted.ports.console);
+    }
   }
 
   /** What a secret holds stands where the template refers to it. */

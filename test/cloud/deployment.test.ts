@@ -72,7 +72,7 @@ beforeAll(async () => {
     console.warn(`SKIPPED, the deployment as its templates describe it: ${noEngine}`);
     return;
   }
-  deployment = await account.deploy(withDomain);
+  deployment = await account.deploy({ ...withDomain, requestLog: 'all' });
   client = sdk(deployment, alice, { maxAttempts: 1 });
   stranger = sdk(deployment, bob, { maxAttempts: 1 });
 }, 300_000);

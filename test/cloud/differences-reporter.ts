@@ -35,9 +35,9 @@ export class DifferencesReporter implements Reporter {
   }
 }
 
-/** Tests of clients say so, and why, where the client is not installed. */
+/** Tests of clients say so, and why, where the client is not installed; those of the console, where there is no browser. */
 function isWithoutProgram(file: string, test: TestCase): boolean {
-  return file.startsWith('test/clients/') && noteOf(test) !== '';
+  return /^test\/(?:clients|console)\//.test(file) && noteOf(test) !== '';
 }
 
 function noteOf(test: TestCase): string {

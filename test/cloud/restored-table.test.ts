@@ -93,7 +93,7 @@ describe('a deployment with a restored table', () => {
     await put(before, 'kept', 'overwritten');
     await put(before, 'later', 'lost');
 
-    const deployment = await account!.deploy({ ...own, restoredTable }, {}, former);
+    const deployment = await account!.deploy({ ...own, restoredTable }, { former });
     const after = clientOf(deployment);
     expect(await get(after, 'kept')).toBe('as it was');
     await expect(get(after, 'later')).rejects.toEqual(s3Error('NoSuchKey', 404));

@@ -7,6 +7,8 @@ import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
 import { Objects } from '../../shared/metadata/objects/objects.ts';
+import { currentVersionKey } from '../../shared/metadata/objects/version-chain.ts';
+import { itemKey } from '../../shared/metadata/table/keys.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
 import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
 import { resources, synthesise } from '../infra/synthesis.ts';
@@ -22,17 +24,29 @@ let gate: RoleGate | undefined;
 let table: DynamoDbTable;
 let blobs: S3BlobStore;
 let command: readonly string[];
+let nightly: readonly string[];
+let nightlyRights: readonly string[];
 
 beforeAll(async () => {
   moto = await startMoto();
   if (moto === undefined) return;
   const { streaming } = await synthesise(functionsOf(await describeOperations()));
   const tasks = resources(streaming!, 'AWS::ECS::TaskDefinition');
-  const [, { Properties }] = tasks.find(([id]) => id.startsWith('Scrub'))!;
-  [{ Command: command }] = Properties['ContainerDefinitions'] as [{ Command: readonly string[] }];
+  const commandOf = (task: string): readonly string[] => {
+    const [, { Properties }] = tasks.find(([id]) => id.startsWith(task))!;
+    return (Properties['ContainerDefinitions'] as [{ Command: readonly string[] }])[0].Command;
+  };
+  [command, nightly] = [commandOf('Scrub'), commandOf('NightlyScrub')];
+  const template = streaming!.toJSON();
+  nightlyRights = deployedTask(template, 'nightly', 'NightlyScrub')
+    .grants.flatMap(({ actions }) => actions)
+    .toSorted();
   gate = await RoleGate.before(
     moto.endpoint,
-    new Map([['scrub', deployedTask(streaming!.toJSON(), 'scrub', 'Scrub')]]),
+    new Map([
+      ['scrub', deployedTask(template, 'scrub', 'Scrub')],
+      ['nightly', deployedTask(template, 'nightly', 'NightlyScrub')],
+    ]),
   );
   await createTable(dynamoDbAt(moto.endpoint, true), 'stillage-table');
   await createBucket(s3At(moto.endpoint), 'stillage-blobs');
@@ -54,26 +68,31 @@ interface Told {
   readonly summary: Omit<ScrubReport, 'findings'>;
 }
 
-/** Runs the task as its template describes it. */
+/** Runs the task that people start, as its template describes it. */
 async function scrub(...options: string[]): Promise<Told> {
-  const { stdout } = await run(
-    process.execPath,
-    [...command, '--json', '--min-age', '0', '--feed-lag', '0', ...options],
-    {
-      codes: [0, 1],
-      cwd: root,
-      env: {
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'scrub',
-        AWS_SECRET_ACCESS_KEY: 'of-the-role',
-        AWS_ENDPOINT_URL: gate!.endpoint,
-        STILLAGE_TABLE: 'stillage-table',
-        STILLAGE_BLOB_BUCKET: 'stillage-blobs',
-      },
-    },
-  );
+  const { stdout } = await runTask('scrub', [...command, '--json', '--min-age', '0', '--feed-lag', '0', ...options]);
   return JSON.parse(stdout) as Told;
 }
+
+/** @param role whose rights it has */
+async function runTask(role: string, words: readonly string[]): ReturnType<typeof run> {
+  return run(process.execPath, [...words], {
+    codes: [0, 1],
+    cwd: root,
+    env: {
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: role,
+      AWS_SECRET_ACCESS_KEY: 'of-the-role',
+      AWS_ENDPOINT_URL: gate!.endpoint,
+      STILLAGE_TABLE: 'stillage-table',
+      STILLAGE_BLOB_BUCKET: 'stillage-blobs',
+    },
+  });
+}
+
+/** The last line of a scrub's log: a metric filter reads it. */
+const summaryIn = (stderr: string): Record<string, unknown> =>
+  JSON.parse(stderr.trimEnd().split('\n').at(-1)!) as Record<string, unknown>;
 
 /** An object as the service writes it; its counters are never told. */
 async function putObject(name: string, key: string): Promise<void> {
@@ -87,6 +106,9 @@ async function putObject(name: string, key: string): Promise<void> {
     ...{ contentType: undefined, checksum: undefined, encryption: undefined, objectAttributes: noObjectAttributes },
   });
 }
+
+const bucketIds = async (): Promise<readonly string[]> =>
+  Promise.all(['sliced', 'sliced-2'].map(async (name) => (await table.get(itemKey.bucket(name)))!['id'] as string));
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
@@ -108,6 +130,58 @@ describe('the scrub of a deployment', () => {
     expect(after.summary).toMatchObject({ leftOut: [], blobs: 1 });
     await expect(blobs.describe(ref)).rejects.toThrow('is missing');
     expect(gate!.denied).toEqual([]);
+  });
+
+  it('goes on slice by slice with rights to read alone, and finds the same', async () => {
+    await putObject('sliced', 'key');
+    await putObject('sliced-2', 'key');
+    await blobs.write(bytesOf('lost'), { bucketId: 'b', key: 'of another write that never ended' });
+    const place = await table.get(currentVersionKey((await bucketIds())[0]!, 'key'));
+    await blobs.remove([(place!['c'] as string).slice(1)]);
+    const whole = await scrub();
+    expect(whole.findings.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['missing-blob', 'orphan-blob']));
+    const counts = { scrubFindings: 0, items: 0, blobs: 0 };
+    const [program, ...given] = nightly;
+    expect(given).toEqual(['--slice', 'today/28']);
+    for (const index of [1, 2, 3]) {
+      const words = [program!, '--slice', `${index}/3`, '--min-age', '0', '--feed-lag', '0'];
+      const { stderr } = await runTask('nightly', words);
+      const summary = summaryIn(stderr);
+      expect(summary).toMatchObject({ level: 'info', message: 'scrub finished', slice: `${index}/3`, leftOut: [] });
+      for (const name of ['scrubFindings', 'items', 'blobs'] as const) counts[name] += summary[name] as number;
+    }
+    // Each right that the role has was needed.
+    expect([...gate!.actions.get('nightly')!].toSorted()).toEqual(nightlyRights);
+    const { items, blobs: seen } = whole.summary;
+    expect(counts).toEqual({ scrubFindings: whole.findings.length, items, blobs: seen });
+    expect(gate!.denied).toEqual([]);
+  });
+
+  it('of a night is a slice, of 28: the next day has the next one', async () => {
+    const sliceNow = (): string => `${(Math.floor(Date.now() / 86_400_000) % 28) + 1}/28`;
+    const sliceBefore = sliceNow();
+    const { stderr, stdout } = await runTask('nightly', [...nightly, '--feed-lag', '0']);
+    const { slice } = summaryIn(stderr);
+    expect([sliceBefore, sliceNow()]).toContain(slice);
+    expect(stdout).toMatch(/^checked \d+ items? and \d+ blobs?: /m);
+  });
+
+  it('cannot repair with the rights of the nightly task, and a slice refuses to', async () => {
+    const { stderr } = await runTask('nightly', [...nightly, '--repair']);
+    expect(stderr).toBe("error: option '--slice <i/n>' cannot be used with option '--repair'\n");
+    const deniedBefore = gate!.denied.length;
+    const repair = ['--repair', '--min-age', '1s', '--limit', 'requestDuration=1000', '--feed-lag', '0'];
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const refused = await runTask('nightly', [nightly[0]!, ...repair]);
+    expect(refused.stderr).toMatch(/AccessDenied|not authorized/);
+    // It did not finish, so it tells no number of findings.
+    expect(refused.stderr).not.toContain('scrubFindings');
+    expect(gate!.denied.length).toBeGreaterThan(deniedBefore);
+  });
+
+  it.each(['0/3', '4/3', '3', 'today', 'today/0', '1/99999', 'x/3'])('knows no slice %s', async (slice) => {
+    const { stderr } = await runTask('nightly', [nightly[0]!, '--slice', slice]);
+    expect(stderr).toMatch(/^error: option '--slice <i\/n>' argument '[^\n]*\n$/);
   });
 
   it('repairs nothing that a request may be writing', async () => {

@@ -21,7 +21,7 @@ export interface MappingProperties {
 
 /**
  * Does with a stream what Lambda does: reads it in the name of the function, drops what its filter does not let through, and
- * hands it batch by batch with the shard. What the function says it could not do comes again.
+ * hands it batch by batch with the shard, as with a tumbling window (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-windows.html). What the function says it could not do comes again.
  */
 export class StreamMapping {
   readonly #engine: string;

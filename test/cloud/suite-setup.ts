@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { build } from '../../bin/build.mjs';
+import { buildConsole } from '../../console/build.mjs';
 import { deploymentsVariable, wishOf, type Deployed, type Wish } from '../support/deployed.ts';
 import { noEngine } from '../support/moto.ts';
 import { CloudAccount } from './cloud-account.ts';
@@ -12,13 +13,13 @@ import type { DeploymentUnderTest } from './deployment-under-test.ts';
  * (test/support/deployed.ts). Those who ask for the same settings share one.
  */
 export default async function setup(): Promise<() => Promise<void>> {
-  await build('byte-lane');
+  await Promise.all([build('byte-lane'), buildConsole()]);
   const account = await CloudAccount.open({ inBackground: 'all' });
   if (account === undefined) throw new Error(noEngine);
   const deployments = new Map<string, Promise<DeploymentUnderTest>>();
-  const deployed = ({ context, pace }: Wish): Promise<DeploymentUnderTest> => {
-    const key = JSON.stringify([context, pace].map((one) => Object.entries(one).toSorted()));
-    const found = deployments.get(key) ?? account.deploy(context, pace);
+  const deployed = ({ context, pace, console = false }: Wish): Promise<DeploymentUnderTest> => {
+    const key = JSON.stringify([context, pace, { console }].map((one) => Object.entries(one).toSorted()));
+    const found = deployments.get(key) ?? account.deploy(context, { pace, console });
     deployments.set(key, found);
     return found;
   };
@@ -34,8 +35,8 @@ export default async function setup(): Promise<() => Promise<void>> {
     const { searchParams } = new URL(request.url!, 'http://suite');
     const answer = async (): Promise<string> => {
       if (request.method === 'GET') return logOf(searchParams.get('of'));
-      const { url, place, kept } = await deployed(JSON.parse(await text(request)) as Wish);
-      return JSON.stringify({ url, place, kept } satisfies Deployed);
+      const { url, consoleUrl, place, kept } = await deployed(JSON.parse(await text(request)) as Wish);
+      return JSON.stringify({ url, consoleUrl, place, kept } satisfies Deployed);
     };
     void answer().then(
       (body) => response.end(body),

@@ -145,6 +145,7 @@ describe('what strangers wrote', () => {
       expect(await marks(page)).toEqual([]);
     }
     await page.getByRole('switch', { name: 'Record this bucket’s history' }).click();
+    await page.getByText('Saved.').waitFor();
     await page.getByRole('tab', { name: 'Alarms' }).click();
     for (const text of printable.slice(0, 3)) {
       await page.getByRole('button', { name: 'Add alarm' }).click();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { put } from '../support/objects.ts';
-import { runProgram } from '../support/program.ts';
+import { runAt } from '../support/administration.ts';
 import { makeBucket } from './support/buckets.ts';
+import { heapContains } from './support/heap.ts';
 import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest('--monitoring-seconds', '0.2');
@@ -18,7 +19,11 @@ describe('monitoring', () => {
     await page.getByRole('switch', { name: 'Record this bucket’s history' }).click();
     await eventually(async () => {
       await page.getByLabel('Period').selectOption('3 hours');
+      const metrics = ['BucketSizeBytes', 'NumberOfObjects'] as const;
+      const both = metrics.map((metric) => page.waitForResponse((response) => response.url().includes(metric)));
       await page.getByLabel('Period').selectOption('24 hours');
+      await Promise.all(both);
+      await page.waitForLoadState('networkidle');
       return page.locator('.chart-line').count();
     }).toBe(2);
     await page.getByRole('img', { name: 'Objects: from 2 to 2' }).waitFor();
@@ -90,6 +95,7 @@ describe('alarms', () => {
     await dialog.getByText('At most as many as there are periods').waitFor();
     expect(await save.isDisabled()).toBe(true);
     await dialog.getByLabel('Crossed in at least').fill('1');
+    await dialog.getByText(/curl -X PUT .*<Metric>NumberOfObjects<\/Metric>.*alarm=&name=full/).waitFor();
     await expectAccessible(page);
     await save.click();
     await page.getByRole('heading', { name: 'The secret of the webhook' }).waitFor();
@@ -121,16 +127,38 @@ describe('alarms', () => {
     await alarm.getByText('Size in bytes (Maximum) is greater than 1.5 GB').waitFor();
     await alarm.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Its history is deleted with it').waitFor();
+    await dialog.getByText('curl -X DELETE').waitFor();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No alarms.').waitFor();
     expect(await page.locator('body').innerText()).not.toContain(secret);
     expect(under.faultsOf(page)).toEqual([]);
   });
 
+  it('forget the secret of a webhook once it was shown', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const page = await under.signedIn(test, `/settings/${bucket}/alarms`);
+    await page.getByRole('switch', { name: 'Record this bucket’s history' }).click();
+    await page.getByRole('button', { name: 'Add alarm' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('secretive');
+    await dialog.getByLabel('Threshold').fill('1');
+    await dialog.getByLabel('When it goes to alarm').fill('https://hooks.example.test/full');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'The secret of the webhook' }).waitFor();
+    const secret = (await dialog.locator('code').textContent())!;
+    expect(await heapContains(page, secret)).toBe(true);
+    await dialog.locator('footer').getByRole('button', { name: 'Close' }).click();
+    await page.locator('.alarm').getByText('https://hooks.example.test/full').waitFor();
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    await eventually(() => heapContains(page, secret)).toBe(false);
+    const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
+    expect(kept + (await under.service.log())).not.toContain(secret);
+  });
+
   it('are nobody’s without the privilege, and the page says who can grant it', async (test) => {
     const bucket = await makeBucket(under, []);
-    const turn = (verb: string) =>
-      runProgram(['user', verb, 'main:alice@example.test', 'monitoring', '--data', under.service.data]);
+    const turn = (verb: string) => runAt(under.service.place, ['user', verb, 'main:alice@example.test', 'monitoring']);
     expect(await turn('revoke')).toMatchObject({ code: 0 });
     test.onTestFinished(async () => void (await turn('grant')));
     const page = await under.signedIn(test, `/settings/${bucket}/alarms`);

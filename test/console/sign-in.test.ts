@@ -1,7 +1,8 @@
-import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, ListBucketsCommand } from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { makeKey } from '../support/administration.ts';
 import { bucketName } from '../support/clients.ts';
 import { put } from '../support/objects.ts';
 import { alice } from '../support/server.ts';
@@ -65,7 +66,7 @@ describe('signing in', () => {
     expect(kept).toContain('"extractable":false');
     expect(kept).toContain(alice.accessKeyId);
     expect(sent.length).toBeGreaterThan(5);
-    for (const text of [kept, sent.join('\n'), under.service.output.stdout, under.service.output.stderr]) {
+    for (const text of [kept, sent.join('\n'), await under.service.log()]) {
       expect(text).not.toContain(secretAccessKey);
       expect(text).not.toContain(encodeURIComponent(secretAccessKey));
       expect(text).not.toContain(Buffer.from(secretAccessKey).toString('base64'));
@@ -143,17 +144,21 @@ describe('signing in', () => {
 
 describe('the profile', () => {
   it('says user, project, endpoint, key and use, as the service has them', async (test) => {
-    const client = under.sdk();
+    // A project of its own, whose buckets nobody else makes.
+    const customer = `${bucketName()}.test`;
+    const key = await makeKey(under.service.place, `archive:carol@${customer}`);
+    const client = under.sdk(key);
     for (const Bucket of [bucketName(), bucketName()]) {
       await client.send(new CreateBucketCommand({ Bucket }));
       await put(client, Bucket, 'a', '12345');
     }
-    const page = await under.signedIn(test, '/profile');
+    const page = await under.signedIn(test, '/profile', { key });
     const value = (name: string) => page.locator('dt', { hasText: new RegExp(`^${name}$`) }).locator('+ dd');
-    await eventually(() => value('User').innerText()).toBe('alice');
-    expect(await value('Project').innerText()).toBe('main main@example.test');
-    expect(await value('Project id').innerText()).toBe('0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9');
-    expect(await value('Access key').innerText()).toBe(alice.accessKeyId);
+    await eventually(() => value('User').innerText()).toBe('carol');
+    expect(await value('Project').innerText()).toBe(`archive archive@${customer}`);
+    const { Owner } = await client.send(new ListBucketsCommand({}));
+    expect(await value('Project id').innerText()).toBe(Owner!.ID);
+    expect(await value('Access key').innerText()).toBe(key.accessKeyId);
     expect(await value('Endpoint').innerText()).toBe(under.service.url);
     expect(await value('Region').innerText()).toBe('us-east-1');
     expect(await value('Buckets').innerText()).toBe('2 of 50 buckets');

@@ -5,16 +5,19 @@ import {
   PutBucketWebsiteCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
+import { isCloud } from '../support/deployed.ts';
+import { put } from '../support/objects.ts';
 import { makeBucket } from './support/buckets.ts';
 import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest();
 
-/** The response of the website of a bucket to a visitor. Names below `localhost` need no DNS in curl and browsers; here the header does. */
+/** The response of the website of a bucket to a visitor, whose request needs no DNS. */
 async function visit(bucket: string, path: string): Promise<Response> {
   const { get } = await import('node:http');
   return new Promise((resolve, reject) => {
-    const options = { headers: { host: `${bucket}.website.localhost:${under.service.port}` } };
+    const { port } = new URL(under.service.url);
+    const options = { headers: { host: `${bucket}.${under.service.websiteDomain}:${port}` } };
     get(`${under.service.url}${path}`, options, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -33,7 +36,8 @@ const websiteOf = async (bucket: string) => {
 
 describe('the website of a bucket', () => {
   it('is turned on with an index page, opened to visitors by the policy, and turned off', async (test) => {
-    const bucket = await makeBucket(under, ['index.html', 'error.html']);
+    const bucket = await makeBucket(under, ['error.html']);
+    await put(under.sdk(), bucket, 'index.html', 'content of index.html', { ContentType: 'text/html' });
     const page = await under.signedIn(test, `/settings/${bucket}/website`);
     await page.getByText('The bucket is not a website.').waitFor();
     await page.getByLabel('Index page').fill('');
@@ -57,6 +61,15 @@ describe('the website of a bucket', () => {
     await page.getByRole('button', { name: 'Let everybody read this bucket' }).click();
     await page.getByText('Everybody may read the objects').waitFor();
     expect(await (await visit(bucket, '/')).text()).toBe('content of index.html');
+    const link = page.getByRole('link', { name: `${bucket}.${under.service.websiteDomain}` });
+    const { protocol, hostname } = new URL((await link.getAttribute('href'))!);
+    expect([protocol, hostname]).toEqual([isCloud ? 'https:' : 'http:', `${bucket}.${under.service.websiteDomain}`]);
+    // Names below `localhost` need no DNS.
+    if (!isCloud) {
+      const [visitor] = await Promise.all([page.waitForEvent('popup'), link.click()]);
+      await visitor.getByText('content of index.html').waitFor();
+      await visitor.close();
+    }
     const missing = await visit(bucket, '/nowhere');
     expect([missing.status, await missing.text()]).toEqual([404, 'content of error.html']);
     const { Policy } = await under.sdk().send(new GetBucketPolicyCommand({ Bucket: bucket }));
@@ -93,6 +106,10 @@ describe('the website of a bucket', () => {
     await dialog.getByLabel('If the path begins with').fill('docs/');
     await dialog.getByLabel('Then redirect to').selectOption('The path with another beginning');
     await dialog.getByLabel('New beginning').fill('documents/');
+    // The command saves all rules, with the one that is edited.
+    await dialog
+      .getByText(/put-bucket-website .*"KeyPrefixEquals":"old\/".*"ReplaceKeyPrefixWith":"documents\/"/)
+      .waitFor();
     await expectAccessible(page);
     await save.click();
     await page.getByRole('button', { name: 'Save' }).click();
@@ -139,6 +156,7 @@ describe('the CORS rules of a bucket', () => {
     await dialog.getByLabel('Allowed headers').fill('*');
     await dialog.getByLabel('Exposed headers').fill('ETag\nx-amz-version-id');
     await dialog.getByLabel('Maximum age in seconds').fill('3000');
+    await dialog.getByText(/put-bucket-cors .*"AllowedMethods":\["GET","PUT"\].*"MaxAgeSeconds":3000/).waitFor();
     await expectAccessible(page);
     await save.click();
     await page.getByText('GET, PUT · allows * · exposes ETag, x-amz-version-id · kept for 3,000 s').waitFor();

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestContext } from 'vitest';
+import type { ItemView, Position } from '../../shared/ports/item-view.ts';
+import { ItemDamaged } from '../../shared/ports/key-value-table.ts';
 import type {
   Attribute,
   Attributes,
@@ -11,8 +13,9 @@ import type {
   ItemKey,
   KeyValueTable,
   QueryOptions,
+  VisitRange,
 } from '../../shared/ports/key-value-table.ts';
-import { anAttribute, attributesOf, compareBytes, sortKeys } from './table-arbitraries.ts';
+import { anAttribute, attributesOf, compareBytes, numbers, sortKeys } from './table-arbitraries.ts';
 
 /** A promise of the port that an engine used in tests (never the adapter itself) is known to break. */
 type TablePromise =
@@ -419,6 +422,128 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
         }
         done = true;
         await churn;
+      });
+    });
+
+    describe('visit', () => {
+      /** Visits a partition to the end, and seeks where it is told to. */
+      async function visited(
+        pk: string,
+        range: VisitRange,
+        columns: readonly string[],
+        see: (item: ItemView) => Position | undefined,
+      ): Promise<void> {
+        for (let position: Position | undefined = range; position !== undefined;) {
+          position = await table.visit!(pk, { prefix: range.prefix, ...position }, { columns, visit: see });
+        }
+      }
+
+      beforeEach((context) => {
+        if (table.visit === undefined) context.skip('it shows no items in place');
+      });
+
+      it('shows the items that a query returns, with their attributes', async () => {
+        const pk = fresh();
+        const value = fc.oneof(fc.constantFrom('', 'é', 'x'.repeat(200)), numbers, fc.uint8Array({ maxLength: 40 }));
+        const items = fc.sample(fc.tuple(sortKeys, attributesOf(fc.oneof(value, anAttribute))), times(60));
+        for (const [sk, attributes] of items) await put({ pk, sk }, attributes);
+        const names = [...new Set(items.flatMap(([, attributes]) => Object.keys(attributes)))];
+        await fc.assert(
+          fc.asyncProperty(
+            fc.subarray(names.length > 0 ? names : ['none']),
+            fc.oneof(fc.constant(''), sortKeys),
+            fc.option(sortKeys, { nil: undefined }),
+            async (columns, prefix, after) => {
+              const range = { prefix, ...(after !== undefined && { after }) };
+              const found: unknown[] = [];
+              await visited(pk, range, columns, (item) => void found.push([item.sortKey(), shownOf(item, columns)]));
+              const expected = (await walk(pk, range)).map(({ key, attributes }) => [
+                key.sk,
+                columns.map((name) => comparable(Object.hasOwn(attributes, name) ? attributes[name] : undefined)),
+              ]);
+              expect(found).toEqual(expected);
+            },
+          ),
+          { numRuns: times(100) },
+        );
+      });
+
+      it('continues from any later position, and skips nothing after it', async () => {
+        const pk = fresh();
+        const all = [...fc.sample(fc.uniqueArray(sortKeys, { minLength: 40, maxLength: 60 }), 1)[0]!].sort(
+          compareBytes,
+        );
+        await seed(pk, all);
+        await fc.assert(
+          fc.asyncProperty(fc.infiniteStream(fc.nat(12)), fc.boolean(), async (jumps, inclusive) => {
+            const seen: string[] = [];
+            let at = -1;
+            await visited(pk, { prefix: '' }, [], (item) => {
+              const key = item.sortKey();
+              const now = all.indexOf(key);
+              // Items before the position that was asked for may be shown, but none after it is missed.
+              expect(now).toBeLessThanOrEqual(at + 1);
+              seen.push(key);
+              if (now <= at) return undefined;
+              at = now;
+              const jump = jumps.next().value as number;
+              if (jump > 5 || now + jump >= all.length) return undefined;
+              at = inclusive ? now + jump : now + jump + 1;
+              const position = inclusive ? { from: all[at + 1]! } : { after: all[at]! };
+              return all[at + 1] === undefined ? undefined : position;
+            });
+            expect(seen).toEqual([...seen].sort(compareBytes));
+            expect(new Set(seen).size).toBe(seen.length);
+          }),
+          { numRuns: times(100) },
+        );
+      });
+
+      it('stops when told to, and rejects with what the visitor throws', async () => {
+        const pk = fresh();
+        await seed(pk, ['a', 'b', 'c']);
+        const seen: string[] = [];
+        const visitor = {
+          columns: [],
+          visit: (item: ItemView) => (seen.push(item.sortKey()) === 2 ? ('stop' as const) : undefined),
+        };
+        expect(await table.visit!(pk, { prefix: '' }, visitor)).toBeUndefined();
+        expect(seen).toEqual(['a', 'b']);
+        const failing = {
+          columns: [],
+          visit: () => {
+            throw new Error('no more');
+          },
+        };
+        await expect(table.visit!(pk, { prefix: '' }, failing)).rejects.toThrow('no more');
+        expect(await names(pk)).toEqual(['a', 'b', 'c']);
+      });
+
+      it('shows a large partition in several turns, all of it', async () => {
+        const pk = fresh();
+        const all = Array.from({ length: 3000 }, (_, index) => String(index).padStart(5, '0'));
+        await seed(pk, all);
+        const seen: string[] = [];
+        let turns = 0;
+        for (let position: Position | undefined = {}; position !== undefined; turns += 1) {
+          const visitor = { columns: [], visit: (item: ItemView) => void seen.push(item.sortKey()) };
+          position = await table.visit!(pk, { prefix: '', ...position }, visitor);
+        }
+        expect(seen).toEqual(all);
+        expect(turns).toBeGreaterThan(1);
+      });
+
+      it('tells an attribute of another type', async () => {
+        const pk = fresh();
+        await put({ pk, sk: 'item' }, { text: 'a', flag: true });
+        const reads: ((item: ItemView) => unknown)[] = [
+          (item) => item.number(0),
+          (item) => item.copy(1, Buffer.alloc(9)),
+        ];
+        for (const read of reads) {
+          const visitor = { columns: ['text', 'flag'], visit: (item: ItemView) => void read(item) };
+          await expect(table.visit!(pk, { prefix: '' }, visitor)).rejects.toThrow(ItemDamaged);
+        }
       });
     });
 
@@ -857,4 +982,32 @@ function typesWithin(value: Attribute): unknown {
   return Object.entries(value)
     .sort(([a], [b]) => compareBytes(a, b))
     .map(([name, inner]) => [name, typesWithin(inner as Attribute)]);
+}
+
+/** The values of these columns as a view shows them, in the form of {@link comparable}. */
+function shownOf(item: ItemView, columns: readonly string[]): unknown {
+  return columns.map((_, column) => {
+    try {
+      return item.number(column);
+    } catch {
+      // Text, bytes, or of another type.
+    }
+    const target = Buffer.alloc(64);
+    try {
+      const size = item.copy(column, target);
+      return { isText: item.isText(column), size, bytes: target.toString('hex') };
+    } catch {
+      return 'other';
+    }
+  });
+}
+
+/** What {@link shownOf} shows of a value. */
+function comparable(value: Attribute | undefined): unknown {
+  if (value === undefined || typeof value === 'number') return value;
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) return 'other';
+  const bytes = Buffer.from(value as Uint8Array);
+  const target = Buffer.alloc(64);
+  bytes.copy(target);
+  return { isText: typeof value === 'string', size: bytes.length, bytes: target.toString('hex') };
 }

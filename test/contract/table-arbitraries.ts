@@ -42,7 +42,7 @@ export const sortKeys: fc.Arbitrary<string> = fc.oneof(
 const text = fc.oneof(fc.string({ unit: characters }), fc.string({ unit: 'grapheme' }));
 
 /** Numbers that every engine can hold: DynamoDB keeps 1e-130 to 1e126. */
-const numbers = fc.oneof(
+export const numbers = fc.oneof(
   fc.maxSafeInteger(),
   fc.integer(),
   fc.double({ min: -1e125, max: 1e125, noNaN: true }).map((value) => (Math.abs(value) < 1e-125 ? 0 : value)),

@@ -4,9 +4,11 @@ import type {
   Attributes,
   Change,
   Condition,
+  Item,
   ItemKey,
   QueryOptions,
   QueryPage,
+  ScanOptions,
   WriteOutcome,
 } from '../../shared/ports/key-value-table.ts';
 import { MemoryTable } from '../support/memory-table.ts';
@@ -91,6 +93,8 @@ export class Meter {
 
 /** A table in memory that counts what DynamoDB would count. */
 export class MeteredTable extends MemoryTable {
+  /** How often it was scanned: each scan reads the whole table, whatever it looks for. */
+  scans = 0;
   readonly #meter: Meter;
   #silent = false;
 
@@ -117,8 +121,22 @@ export class MeteredTable extends MemoryTable {
     const page = await super.query(pk, options);
     // A query takes the bytes of its items together.
     const bytes = page.items.reduce((sum, { key, attributes }) => sum + sizeOf(key, attributes), 0);
-    this.#meter.add({ reads: Math.max(1, Math.ceil(bytes / pageBytes)), readUnits: readUnits(bytes) });
+    // An eventually consistent read takes half a unit where another takes one.
+    const units = readUnits(bytes) * (options?.mayBeStale === true ? 0.5 : 1);
+    this.#meter.add({ reads: Math.max(1, Math.ceil(bytes / pageBytes)), readUnits: units });
     return page;
+  }
+
+  override scan(options?: ScanOptions): AsyncIterable<Item> {
+    this.scans += 1;
+    return super.scan(options);
+  }
+
+  /** The read units of a scan, for the bytes of all items together. */
+  async scanUnits(): Promise<number> {
+    let bytes = 0;
+    for await (const { key, attributes } of super.scan()) bytes += sizeOf(key, attributes);
+    return bytes / (4 * KiB);
   }
 
   override async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {

@@ -1,6 +1,8 @@
 import { byteLane } from '../../shared/protocol/lanes.ts';
+import type { MeasuredPasses } from './lifecycle.ts';
 import type { Measured } from './measure.ts';
 import type { Cost } from './metered.ts';
+import type { MeasuredScrub } from './scrub.ts';
 
 /** Dollars of us-east-1 for a million of each, as of November 2026. docs/costs.md says where from. */
 const prices = {
@@ -19,6 +21,17 @@ const prices = {
 
 /** Bytes of a line of the request log, with the 26 that CloudWatch adds to each; the control lane also has an access log. */
 const logLine = 370 + 26;
+/** Bytes of a line with the counts of a project's requests in a class, likewise. */
+const countLine = 220 + 26;
+/** Requests that such a line counts in five seconds, with 20 a second of a project in a class to a server. */
+const countedRequests = 100;
+/** The byte lane logs one of so many successful requests. */
+const sampling = 100;
+/** Times that Logs Insights scans a line for the bill, and dollars for a GB. */
+const scans = { times: 3.5, gigabyte: 0.005 };
+/** An hour of half a processor and 1 GB of Fargate on arm64: https://aws.amazon.com/fargate/pricing/ */
+const scrubHour = 0.5 * 0.03238 + 0.00356;
+const scrubDays = 28;
 /** Reads of current version, noncurrent version and references as of one instant, a write of the entry, and its deletion. */
 const releaseDollars = 6 * prices.readUnit + 2 * prices.writeUnit;
 /** Operations that may leave bytes to release, by what they replace or remove. */
@@ -41,10 +54,75 @@ function wayDollars(operation: string): number {
   return isAlwaysOnByteLane ? distribution : distribution + api + invocation + functionTime;
 }
 
+/** Bytes that a request adds to the log of the byte lane. */
+const byteLaneLog = { all: logLine, sampled: logLine / sampling + countLine / countedRequests } as const;
+
 /** Dollars of the log for a million requests. */
 function logDollars(operation: string): number {
-  const lines = wayDollars(operation) > prices.distribution ? 2 : 1;
-  return (lines * logLine * prices.logGigabyte) / 1000;
+  const isOnByteLane = wayDollars(operation) === prices.distribution;
+  return ((isOnByteLane ? byteLaneLog.sampled : 2 * logLine) * prices.logGigabyte) / 1000;
+}
+
+/** Dollars for a million requests of which each is so many bytes of log: writing it, and scanning it for the bill. */
+function logged(bytes: number): readonly [ingestion: number, scanning: number] {
+  return [(bytes * prices.logGigabyte) / 1000, (bytes * scans.times * scans.gigabyte) / 1000];
+}
+
+function logRows(): string {
+  return Object.entries({ 'each request': byteLaneLog.all, 'counts and a sample': byteLaneLog.sampled })
+    .map(([name, bytes]) => {
+      const [ingestion, scanning] = logged(bytes);
+      // 10,000 requests a second, for 30 days.
+      const month = (ingestion + scanning) * 10_000 * 2.592;
+      return `| ${name} | ${bytes.toFixed(1)} | ${ingestion.toFixed(4)} | ${scanning.toFixed(4)} | ${month.toFixed(0)} |`;
+    })
+    .join('\n');
+}
+
+/** Dollars of the nightly scrub for a million objects, in as many nights as it has slices. */
+function scrubDollars({ passes, unitsOfPass, blobGets, unitsBesides }: MeasuredScrub): {
+  readonly table: number;
+  readonly points: number;
+  readonly blobs: number;
+} {
+  return {
+    table: (passes.first + (scrubDays - 1) * passes.others) * unitsOfPass * prices.readUnit,
+    points: unitsBesides * prices.readUnit,
+    blobs: blobGets * prices.blobGet,
+  };
+}
+
+function scrubRows(measured: MeasuredScrub): string {
+  const { passes, unitsOfPass, blobGets, unitsBesides } = measured;
+  const { table, points, blobs } = scrubDollars(measured);
+  const rows = [
+    ['scans of the table', `${passes.first} by the first slice, ${passes.others} by each other`, unitsOfPass, table],
+    ['single reads', 'in all slices together', unitsBesides, points],
+    ['HEAD of a blob', 'in all slices together', blobGets, blobs],
+  ] as const;
+  const lines = rows.map(
+    ([what, when, number, dollars]) => `| ${what} | ${when} | ${number.toFixed(2)} | ${dollars.toFixed(2)} |`,
+  );
+  return [...lines, `| **total** | | | **${(table + points + blobs).toFixed(2)}** |`].join('\n');
+}
+
+/** Dollars for a million requests as in the example of docs/cloud-operations.md: half of the PUTs replace an object. */
+export function mixDollars(measured: readonly Measured[], path: 'byte lane' | 'functions'): number {
+  const shares = [
+    ['GetObject', undefined, 0.7],
+    ['PutObject', undefined, 0.125],
+    ['PutObject', 'over an object', 0.125],
+    ['ListObjectsV2', '1,000 keys', 0.05],
+  ] as const;
+  const { api, invocation, functionTime } = prices;
+  const more =
+    path === 'byte lane' ? 0 : api + invocation + functionTime + logged(2 * logLine - byteLaneLog.sampled)[0];
+  return shares.reduce((sum, [operation, variant, share]) => {
+    const { cost } = measured.find(({ scenario }) => scenario.operation === operation && scenario.variant === variant)!;
+    const name = variant === undefined ? operation : `${operation}: ${variant}`;
+    const one = dataDollars(cost) + wayDollars(operation) + logDollars(operation) + followDollars(name, cost);
+    return sum + share * (one + more);
+  }, 0);
 }
 
 /** Dollars of what a million such requests have followers and sweeps do. */
@@ -54,7 +132,10 @@ function followDollars(name: string, { writes }: Cost): number {
 }
 
 /** docs/costs.md */
-export function costsDocument(measured: readonly Measured[]): string {
+export function costsDocument(
+  measured: readonly Measured[],
+  { scrub, passes }: { readonly scrub: MeasuredScrub; readonly passes: MeasuredPasses },
+): string {
   const rows = measured.map(({ scenario: { operation, variant }, cost }) => {
     const { reads, readUnits, writes, writeUnits, transactionItems, blobPuts, blobGets, blobDeletes } = cost;
     const data = dataDollars(cost);
@@ -65,7 +146,14 @@ export function costsDocument(measured: readonly Measured[]): string {
     const dollars = [data, all].map((value) => value.toFixed(2));
     return `| ${name} | ${counts.join(' | ')} | ${dollars.join(' | ')} |`;
   });
-  return `${head.replace('GOALS', goalRows(measured)).replace('SMALL', smallRows())}\n${rows.join('\n')}\n`;
+  const filled = head
+    .replace('GOALS', goalRows(measured))
+    .replace('SMALL', smallRows())
+    .replace('LOG', logRows())
+    .replace('SCRUB', scrubRows(scrub))
+    .replace('PASSES', passRows(passes))
+    .replace('LEFT_OUT', dataDollars(passes.leftOut).toFixed(1));
+  return `${filled}\n${rows.join('\n')}\n`;
 }
 
 function goalRows(measured: readonly Measured[]): string {
@@ -82,6 +170,33 @@ function goalRows(measured: readonly Measured[]): string {
       const extras = logDollars(operation) + followDollars(name, found.cost);
       const all = dataDollars(found.cost) + wayDollars(operation) + extras;
       return `| ${name} | ${all.toFixed(2)} | ${goal.toFixed(2)} | ${all <= goal ? 'met' : 'missed: see below'} |`;
+    })
+    .join('\n');
+}
+
+/** Of 50 ms: a page takes 60 ms, and a function processes four slices at a time. */
+const pageTime = 60 / 50 / 4;
+
+/** Dollars a month for passes over a billion objects, a million pages of a thousand keys. */
+function passRows({ thousand, thousandLarge, dated }: MeasuredPasses): string {
+  // Of a page, the bucket is read strongly consistently in any case.
+  const strongly = (page: Cost): Cost => ({ ...page, readUnits: 2 * (page.readUnits - 1) + 1 });
+  const month = (page: Cost, passes: number): string =>
+    (passes * (dataDollars(page) + pageTime * prices.functionTime)).toFixed(0);
+  const rows = [
+    ['every key every day, by strongly consistent reads', strongly, 30],
+    ['every key every day: something is due in every range', undefined, 30],
+    [
+      `${(100 * dated).toFixed(1)}% of the keys every day: they begin with their date, and a hundredth expires`,
+      undefined,
+      30 * dated,
+    ],
+    ['every key once a month: nothing is due', undefined, 1],
+  ] as const;
+  return rows
+    .map(([name, read, passes]) => {
+      const pages = [thousand, thousandLarge].map((page) => month(read ? read(page) : page, passes));
+      return `| ${name} | ${pages.join(' | ')} |`;
     })
     .join('\n');
 }
@@ -117,15 +232,15 @@ The bucket is read with each request, and once more after a write that could cre
 Prices are those of us-east-1 in November 2026, in dollars per million: read unit ${prices.readUnit}, write unit ${prices.writeUnit}, S3 PUT ${prices.blobPut}, GET ${prices.blobGet},
 DELETE free; CloudFront and its function ${prices.distribution.toFixed(2)}, REST API ${prices.api.toFixed(2)}, invocation ${prices.invocation.toFixed(2)}, 50 ms of a function of 1 GB ${prices.functionTime.toFixed(2)}.
 
-"data" is table and blobs for a million requests. "all" adds the path to the operation, the line in the log (${logLine} bytes, of the class
-Infrequent Access at ${prices.logGigabyte} a GB; the control lane has two), the counters of a busy bucket (a million batches cost $${batchDollars.toFixed(2)},
+"data" is table and blobs for a million requests. "all" adds the path to the operation, the log (of the class Infrequent Access at ${prices.logGigabyte} a
+GB: two lines of ${logLine} bytes in the control lane, ${byteLaneLog.sampled.toFixed(1)} bytes [in the byte lane](#the-request-log)), the counters of a busy bucket (a million batches cost $${batchDollars.toFixed(2)},
 and a batch has ${busyBatch} changes; in a bucket with few changes each is a batch) and, for requests that replace or remove an object, the
 release of its bytes (${releaseDollars.toFixed(2)}: two writes, and a read of three items as of one instant; S3 deletes for free).
 
 Not included: the hourly price of the byte lane, bytes sent to the internet, storage, an access key that a function meets for the first time
 (one read unit), capacity units of the load balancer (about 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
-CloudWatch alarms, dashboard and traces, Logs Insights for the bill (about 0.01), the reads of a lifecycle pass (each day one read
-unit for 4 KB of current versions, about 16 of them), and stream reads by Lambda, which are free.
+CloudWatch alarms, dashboard and traces, the [nightly scrub](#the-nightly-scrub), [lifecycle passes](#lifecycle-passes), and stream
+reads by Lambda, which are free.
 
 ## Goals
 
@@ -150,6 +265,46 @@ So items are cheaper up to about 2.5 KB, unless they stay for long, and save 0.2
 they are deleted, and otherwise after two months. This is not built. An earlier version could not read such items after a rollback, so
 it takes a new [layout](data-layout.md#versions), and pays only with many objects below 2 KB. Packing many objects into one object of
 S3 would divide the 5.00 by their number, but each would wait for others, and half-empty packs would have to be rewritten.
+
+## The request log
+
+What the byte lane logs of a million requests, with the setting [\`requestLog\`](cloud.md#deploying): a line of ${logLine} bytes for each
+(\`all\`), or counts for the bill, failed requests and one of ${sampling} others (\`sampled\`). A line of counts, ${countLine} bytes, has what a server
+answered for a project in a class in five seconds: here ${countedRequests} requests. Failed requests are left out. Logs Insights scans each line about
+${scans.times} times for the bill, at ${scans.gigabyte} a GB.
+
+| | bytes a request | ingestion $ | bill $ | a month at 10,000/s $ |
+|---|---|---|---|---|
+LOG
+
+Counts are the default. The bill stays exact, except that a server that is killed loses the counts of its last five seconds
+([ADR 59](adr/0059-counts-of-the-byte-lane.md)). With few requests a line of counts replaces one line, which costs the same. Functions
+cannot count, as they may be frozen after each response.
+
+## The nightly scrub
+
+For a million objects, in the ${scrubDays} nights in which it checks everything. Counted with objects of one part without versioning, in a
+[slice](scrub.md#every-night-in-the-cloud) of ten; units are those of one scan, for each object.
+
+| | | for each object | $ |
+|---|---|---|---|
+SCRUB
+
+A version with noncurrent ones takes five read units more, in the first slice and in its own (1.25). The task has half a processor and
+1 GB, $${scrubHour.toFixed(3)} an hour: some minutes a night, and 40 more for the first slice, which waits for the followers.
+
+## Lifecycle passes
+
+Dollars a month for a billion objects under a lifecycle rule, with a pass every day: what the passes read, their progress, and 15 ms of
+a function for a thousand keys. A pass leaves out [ranges in which nothing is due](lifecycle.md#ranges-in-which-nothing-is-due).
+
+| checked | 240 bytes an item | 590 bytes an item |
+|---|---|---|
+PASSES
+
+The part of keys that begin with their date is that of a simulation with a thousand keys; a billion are divided into finer ranges.
+Leaving out ranges costs LEFT_OUT for a million buckets with one each, and 0.01 a month for a billion objects, with at most 50,000 ranges.
+What a pass changes costs as much as the same request of a client.
 
 ## Every operation
 

@@ -47,7 +47,14 @@ export async function synthesiseBackground(options: SynthesisOptions = {}): Prom
       distributions: ['E1'],
       functions,
     });
-    const operations = new OperationsStack(app, 'operations', { env, settings, data, schedule, byteLane: undefined });
+    const operations = new OperationsStack(app, 'operations', {
+      env,
+      settings,
+      data,
+      schedule,
+      byteLane: undefined,
+      scrub: undefined,
+    });
     return { schedule: Template.fromStack(schedule), operations: Template.fromStack(operations) };
   } finally {
     await rm(directory, { recursive: true });

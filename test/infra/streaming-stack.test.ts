@@ -108,6 +108,17 @@ describe('the streaming stack', () => {
     streaming.resourceCountIs('AWS::EC2::NatGateway', 0);
   });
 
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CloudWatch_Logs_Log_Classes.html
+  it('has no metric filter on a log group of the class that has none', () => {
+    const groups = new Map(resources(streaming, 'AWS::Logs::LogGroup'));
+    const classes = [...groups.values()].map(({ Properties }) => Properties['LogGroupClass']);
+    expect(classes).toContain('INFREQUENT_ACCESS');
+    for (const [, { Properties }] of resources(streaming, 'AWS::Logs::MetricFilter')) {
+      const { Ref } = Properties['LogGroupName'] as { Ref: string };
+      expect(groups.get(Ref)!.Properties['LogGroupClass']).not.toBe('INFREQUENT_ACCESS');
+    }
+  });
+
   it('takes servers out of use before it stops them, and starts as many as there is work for', () => {
     streaming.hasResourceProperties('AWS::ElasticLoadBalancingV2::TargetGroup', {
       HealthCheckPath: '/_stillage/live',
@@ -124,8 +135,6 @@ describe('the streaming stack', () => {
         TargetValue: 60,
       },
     ]);
-    // Its log is of a class that has none.
-    streaming.resourceCountIs('AWS::Logs::MetricFilter', 0);
     streaming.hasResourceProperties('AWS::ECS::Service', {
       DesiredCount: 2,
       DeploymentConfiguration: {

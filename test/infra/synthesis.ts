@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { Deployment } from '../../infra/deployment.ts';
+import { Deployment, type BuiltConsole } from '../../infra/deployment.ts';
 import type { FunctionDescription, OperationDescription } from '../../infra/operation-descriptions.ts';
 import { readSettings } from '../../infra/settings.ts';
 
@@ -68,8 +68,10 @@ export interface SynthesisOptions {
   readonly context?: Readonly<Record<string, string>>;
   /** Gets the deployment before it is synthesised. */
   readonly spoil?: (deployment: Deployment) => void;
-  /** With a console. */
-  readonly console?: boolean;
+  /** With a console: one of a few empty files, or this one. */
+  readonly console?: boolean | BuiltConsole;
+  /** Gets the directory of the cloud assembly, which is removed afterwards. */
+  readonly assembled?: (assembly: string, synthesis: Synthesis) => Promise<void>;
   /** The code of the router, where somebody looks at it. */
   readonly router?: string;
 }
@@ -80,8 +82,9 @@ export interface SynthesisOptions {
  */
 export async function synthesise(
   functions: readonly FunctionDescription[],
-  { validated = false, context = {}, spoil = () => undefined, console = false, router = 'code' }: SynthesisOptions = {},
+  { validated = false, context = {}, spoil = () => undefined, console = false, ...rest }: SynthesisOptions = {},
 ): Promise<Synthesis> {
+  const { router = 'code', assembled = () => undefined } = rest;
   const directory = await temporaryDirectory();
   const app = new App({
     outdir: join(directory, 'cdk.out'),
@@ -94,14 +97,14 @@ export async function synthesise(
     functions: await emptyBundles(functions, directory),
     background: await emptyBundles(backgroundFunctions, directory),
     router,
-    console: console ? { directory: await someConsole(directory), pages: 'pages', version: '1.2.3' } : undefined,
+    console: console === true ? await someConsole(directory) : console || undefined,
     imageDirectory: await emptyImage(directory),
   });
   spoil(deployment);
   try {
     const { data, api, streaming, edge, schedule, operations } = deployment;
     const templateOf = (stack: Stack | undefined) => stack && Template.fromStack(stack);
-    return {
+    const synthesis = {
       deployment,
       data: Template.fromStack(data),
       api: Template.fromStack(api),
@@ -112,6 +115,8 @@ export async function synthesise(
       console: templateOf(deployment.console),
       consoleFiles: templateOf(deployment.consoleFiles),
     };
+    await assembled(join(directory, 'cdk.out'), synthesis);
+    return synthesis;
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -131,12 +136,12 @@ async function emptyBundles<Description extends { readonly name: string }>(
   );
 }
 
-async function someConsole(directory: string): Promise<string> {
+async function someConsole(directory: string): Promise<BuiltConsole> {
   const own = join(directory, 'console');
   await mkdir(join(own, 'assets'), { recursive: true });
   await writeFile(join(own, 'index.html'), '<!doctype html><html><head><title>console</title></head></html>');
   await writeFile(join(own, 'assets/app-1a2b3c4d.js'), 'console.log()');
-  return own;
+  return { directory: own, pages: 'pages', version: '1.2.3' };
 }
 
 async function emptyImage(directory: string): Promise<string> {

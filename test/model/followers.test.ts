@@ -10,6 +10,7 @@ import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
 import { alarmAdapters, CountedBytes, SetClock } from '../support/fixed-deps.ts';
+import { ListedObjects } from '../support/listed-objects.ts';
 import { MemoryTable } from '../support/memory-table.ts';
 import { CountsAgain, EndsAtFF, MixesKinds } from './missing-rules.ts';
 import { modelSettings, noProjects } from './scenario.ts';
@@ -113,8 +114,9 @@ describe('H 13: the end of a prefix is found in bytes, not by appending a charac
     await bucketOf(services, ['o', ...keys, 'q']);
     const request = { prefix: 'p/', delimiter: '', position: undefined, limit: 100 };
     const bucket = await services.buckets.load('bucket');
-    const page = await listObjects(services, bucket, request, 10_000);
-    return page.rows.map(({ key }) => key);
+    const rows = new ListedObjects();
+    await listObjects(services, bucket, request, 10_000, rows);
+    return rows.all.map(({ key }) => key);
   }
 
   it('keys behind U+00FF: opens', async () => {

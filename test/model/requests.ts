@@ -14,6 +14,7 @@ import { measuredBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import type { AnyOperation, RequestHead, Services } from '../../shared/protocol/operation.ts';
 import { RequestView } from '../../shared/protocol/authorisation/request-view.ts';
 import type { OperationName } from '../../shared/protocol/routes.ts';
+import { ListedObjects } from '../support/listed-objects.ts';
 import type { Actor } from './actor.ts';
 import { canonical } from './fingerprint.ts';
 import { specification, type KeyEvent } from './specification.ts';
@@ -144,8 +145,9 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
     case 'list': {
       const bucket = await buckets.load(bucketName);
       const asked = { prefix: '', delimiter: '', position: undefined, limit: 1000 };
-      const { rows } = await listObjects(services, bucket, asked, 20_000);
-      return { listed: Object.fromEntries(rows.map(({ key, currentVersion }) => [key, contentOf(currentVersion)])) };
+      const rows = new ListedObjects();
+      await listObjects(services, bucket, asked, 20_000, rows);
+      return { listed: Object.fromEntries(rows.all.map((one) => [one.key, contentOf(one)])) };
     }
     case 'list versions': {
       const bucket = await buckets.load(bucketName);

@@ -8,7 +8,7 @@ import { PooledClient } from '../support/pooled-client.ts';
 import { environment, isInstalled, run, skip } from '../support/programs.ts';
 import { runProgram } from '../support/program.ts';
 import { exchange } from '../support/raw-client.ts';
-import { freePort } from '../support/reverse-proxies.ts';
+import { freePort } from '../support/free-port.ts';
 import { startService, type Service } from '../support/server.ts';
 
 const recipes = join(import.meta.dirname, '../../docs/recipes');

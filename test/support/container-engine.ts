@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { environment } from './programs.ts';
-import { freePort } from './reverse-proxies.ts';
+import { freePort } from './free-port.ts';
 
 /*
  * An engine for containers, as far as testcontainers asks: it answers as the documentation of Docker's engine says

@@ -22,6 +22,8 @@ export interface Pace {
 export interface Wish {
   readonly context: Context;
   readonly pace: Pace;
+  /** With the console, which is left out otherwise. */
+  readonly console?: boolean;
 }
 
 /** Where a deployment keeps what it is given, past every role. */
@@ -34,6 +36,8 @@ export interface KeptInCloud {
 /** One that is there. */
 export interface Deployed {
   readonly url: string;
+  /** The origin of its console, if it was wished for. */
+  readonly consoleUrl?: string | undefined;
   /** Where it is administered. */
   readonly place: Place;
   readonly kept: KeptInCloud;
@@ -100,8 +104,8 @@ export function wishOf({ args = [], env = {} }: ServiceOptions): Wish {
 }
 
 /** A deployment that is set so. It is started if there is none yet, and goes after the last file. */
-export async function deployed(options: ServiceOptions = {}): Promise<Deployed> {
-  const body = JSON.stringify(wishOf(options));
+export async function deployed(options: ServiceOptions = {}, console = false): Promise<Deployed> {
+  const body = JSON.stringify({ ...wishOf(options), console } satisfies Wish);
   const response = await fetch(process.env[deploymentsVariable]!, { method: 'POST', body });
   if (!response.ok) throw new Error(await response.text());
   return (await response.json()) as Deployed;

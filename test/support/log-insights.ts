@@ -117,6 +117,11 @@ function rowsOf(queryString: string, lines: readonly LogLine[]): readonly Row[] 
 function testOf(text: string): (line: LogLine) => boolean {
   const [, equal, value] = /^(\w+) = "([^"]*)"$/.exec(text) ?? [];
   if (equal !== undefined) return ({ fields }) => fields[equal] === value;
+  const [, member, list] = /^(\w+) in \[("[^\]]*")\]$/.exec(text) ?? [];
+  if (member !== undefined) {
+    const values = JSON.parse(`[${list}]`) as string[];
+    return ({ fields }) => values.includes(String(fields[member]));
+  }
   const [, present] = /^ispresent\((\w+)\)$/.exec(text) ?? [];
   if (present !== undefined) return ({ fields }) => fields[present] !== undefined;
   const [, sign, bound] = /^toMillis\(@timestamp\) (>=|<) (\d+)$/.exec(text) ?? [];
@@ -128,10 +133,13 @@ function stats(text: string, lines: readonly LogLine[]): readonly Row[] {
   const [columns, by] = text.split(' by ');
   const keys = by!.split(', ');
   const sums = columns!.split(', ').map((column) => {
-    const [, count, summed, name] = /^(?:(count\(\*\))|sum\((\w+)\)) as (\w+)$/.exec(column) ?? [];
-    if (name === undefined) throw new Error(`not understood: ${column}`);
-    const valueOf = ({ fields }: LogLine): number => (count === undefined ? Number(fields[summed!]) : 1);
-    return { name, valueOf };
+    const [, verb, field, name] = /^(count|sum)\((\*|\w+)\) as (\w+)$/.exec(column) ?? [];
+    if (name === undefined || (verb === 'sum' && field === '*')) throw new Error(`not understood: ${column}`);
+    const valuesOf = (some: readonly LogLine[]): number[] => {
+      const having = field === '*' ? some : some.filter(({ fields }) => fields[field!] !== undefined);
+      return having.map(({ fields }) => (verb === 'count' ? 1 : Number(fields[field!])));
+    };
+    return { name, valuesOf, isSum: verb === 'sum' };
   });
   const groups = new Map<string, LogLine[]>();
   for (const line of lines) {
@@ -140,9 +148,11 @@ function stats(text: string, lines: readonly LogLine[]): readonly Row[] {
   }
   return [...groups].map(([group, own]) => [
     ...(JSON.parse(group) as string[]).map((value, at) => ({ field: keys[at]!, value })),
-    ...sums.map(({ name, valueOf }) => ({
-      field: name,
-      value: String(own.reduce((sum, line) => sum + valueOf(line), 0)),
-    })),
+    ...sums.flatMap(({ name, valuesOf, isSum }) => {
+      const values = valuesOf(own);
+      // A sum of nothing is no number.
+      if (isSum && values.length === 0) return [];
+      return [{ field: name, value: String(values.reduce((sum, value) => sum + value, 0)) }];
+    }),
   ]);
 }

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certificates } from './certificates.ts';
+import { freePort } from './free-port.ts';
 import { environment } from './programs.ts';
 
 /** A reverse proxy in front of a service, by its recipe. */
@@ -125,13 +126,4 @@ function isListening(port: number): Promise<boolean> {
     const socket = connect(port, '127.0.0.1', () => resolve(socket.destroy().destroyed));
     socket.once('error', () => resolve(false));
   });
-}
-
-/** A port that nobody has at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

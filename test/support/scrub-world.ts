@@ -9,6 +9,7 @@ import { finishEndedUploads, ReleaseQueue } from '../../shared/metadata/removal/
 import { Release } from '../../shared/metadata/removal/release.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
 import { scrub } from '../../shared/metadata/scrub/scrub.ts';
+import { Slice } from '../../shared/metadata/scrub/slice.ts';
 import { ContentReferences } from '../../shared/metadata/objects/content-references.ts';
 import { versionOf, type CompletedUpload } from '../../shared/metadata/uploads/upload.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
@@ -145,17 +146,29 @@ export class ScrubWorld {
   }
 
   async scrub(
-    options: { repair?: boolean; minAge?: number; drained?: boolean } = {},
+    options: { repair?: boolean; minAge?: number; drained?: boolean; slice?: Slice } = {},
   ): Promise<{ findings: readonly Finding[]; report: ScrubReport }> {
-    const { repair = false, minAge = 0, drained = true } = options;
+    const { repair = false, minAge = 0, drained = true, slice = Slice.whole } = options;
     this.clock.time += 1;
     const findings: Finding[] = [];
     const { manifests, uploads, release, bucketPurge } = this;
     const report = await scrub(
       { ...this.deps, manifests, uploads, release, bucketPurge, ...(drained && { drain: () => this.drain() }) },
-      { repair, minAge, filterBytes: 65_536, onFinding: (finding) => findings.push(finding) },
+      { repair, minAge, slice, filterBytes: 65_536, onFinding: (finding) => findings.push(finding) },
     );
     return { findings, report };
+  }
+
+  /** Scrubs slice by slice, without repairs, and adds up what they tell. */
+  async scrubInSlices(of: number): Promise<{ findings: readonly Finding[]; items: number; blobs: number }> {
+    const sum = { findings: [] as Finding[], items: 0, blobs: 0 };
+    for (let index = 1; index <= of; index += 1) {
+      const { findings, report } = await this.scrub({ slice: new Slice(index, of) });
+      sum.findings.push(...findings);
+      sum.items += report.items;
+      sum.blobs += report.blobs;
+    }
+    return sum;
   }
 }
 

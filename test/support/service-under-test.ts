@@ -199,7 +199,7 @@ function keys(): readonly [Key, Key] {
 }
 
 /** Removes a bucket with everything in it, if it exists. */
-async function removeBucket(client: S3Client, name: string): Promise<void> {
+export async function removeBucket(client: S3Client, name: string): Promise<void> {
   try {
     for (;;) {
       const page = await client.send(new ListObjectVersionsCommand({ Bucket: name, EncodingType: 'url' }));

@@ -20,6 +20,8 @@ export const common: Dictionary['common'] = {
   requestId: (id) => `Anfrage ${id}`,
   objects: (count, shown) => (count === 1 ? '1 Objekt' : `${shown} Objekte`),
   items: (count, shown) => (count === 1 ? '1 Eintrag' : `${shown} Einträge`),
+  andMore: (shown) => `und ${shown} weitere`,
+  noName: '(ohne Namen)',
   saved: 'Gespeichert.',
   optional: 'freiwillig',
   skip: 'Zum Inhalt',

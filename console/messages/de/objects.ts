@@ -40,7 +40,7 @@ export const objects: Dictionary['objects'] = {
   actionsFor: (name) => `Aktionen für ${name}`,
   sortReads: 'Zum Sortieren wird erst der Rest der Liste gelesen.',
   unreachable:
-    'Browser können Namen mit „.“ oder „..“ als Teil des Pfads nicht ansprechen. Benennen Sie das Objekt hier um, und öffnen Sie es dann.',
+    'Browser können Namen mit „.“ oder „..“ als Teil des Pfads nicht ansprechen. Benennen oder verschieben Sie es hier, und öffnen Sie es dann.',
   newFolderTitle: 'Neuer Ordner',
   folderName: 'Name',
   folderHint:

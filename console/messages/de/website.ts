@@ -2,6 +2,8 @@ import type { Dictionary } from '../messages.ts';
 
 export const website: Dictionary['website'] = {
   hint: 'Eine Website liefert die Objekte dieses Buckets als Seiten aus, unter einer Adresse mit seinem Namen.',
+  address: 'Adresse',
+  notServed: 'Dieser Dienst liefert keine Websites aus. Sein Betreiber kann ihm dafür eine Domain geben.',
   off: 'Der Bucket ist keine Website.',
   turnOn: 'Einschalten',
   turnOff: 'Abschalten',

@@ -18,6 +18,8 @@ export const common = {
   requestId: (id: string) => `request ${id}`,
   objects: (count: number, shown: string) => (count === 1 ? '1 object' : `${shown} objects`),
   items: (count: number, shown: string) => (count === 1 ? '1 item' : `${shown} items`),
+  andMore: (shown: string) => `and ${shown} more`,
+  noName: '(no name)',
   saved: 'Saved.',
   optional: 'optional',
   skip: 'Skip to content',

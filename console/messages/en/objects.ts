@@ -38,7 +38,7 @@ export const objects = {
   actionsFor: (name: string) => `Actions for ${name}`,
   sortReads: 'Sorting reads the rest of the list first.',
   unreachable:
-    'Browsers cannot address names with “.” or “..” as a part of the path. Rename it here, and then open it.',
+    'Browsers cannot address names with “.” or “..” as a part of the path. Rename or move it here, and then open it.',
   newFolderTitle: 'New folder',
   folderName: 'Name',
   folderHint: 'An empty object whose name ends with a slash. Slashes within make folders in folders.',

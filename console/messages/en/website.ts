@@ -1,5 +1,7 @@
 export const website = {
   hint: 'A website serves the objects of this bucket as pages, at an address with the bucket’s name in it.',
+  address: 'Address',
+  notServed: 'This service serves no websites: its operator can give it a domain for them.',
   off: 'The bucket is not a website.',
   turnOn: 'Turn on',
   turnOff: 'Turn off',

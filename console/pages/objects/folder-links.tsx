@@ -1,4 +1,3 @@
-import type { ReadonlySignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { namesOf } from './names.ts';
 import { curlCommand } from '../../format/commands.ts';
@@ -8,7 +7,7 @@ import type { S3Client } from '../../s3/client.ts';
 import type { Entry, ObjectEntry } from '../../s3/listing.ts';
 import { config, session } from '../../session/session.ts';
 import type { Job } from '../../transfers/job.ts';
-import { startLinks, startRevocation, type MadeLink } from '../../transfers/links.ts';
+import { startLinks, startRevocation, type MadeLink, type MadeLinks } from '../../transfers/links.ts';
 import { CommandLine, CopyButton } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -33,10 +32,10 @@ export async function askFolderLinks(bucket: string, entries: readonly Entry[]):
 }
 
 /** Shows the links as they come. Whoever closes the dialog can open it again as long as the notice is there. */
-async function showLinks(job: Job<ObjectEntry>, links: ReadonlySignal<readonly MadeLink[]>): Promise<void> {
+async function showLinks(job: Job<ObjectEntry>, links: MadeLinks): Promise<void> {
   const texts = t.value.links;
-  await ask<void>((answer) => <MadeLinks job={job} links={links} onClose={() => answer()} />);
-  if (links.value.length === 0 && !job.isActive.value) return;
+  await ask<void>((answer) => <LinksMade job={job} links={links} onClose={() => answer()} />);
+  if (links.made.length === 0 && !job.isActive.value) return;
   notify(texts.closed, { action: { label: texts.show, act: () => void showLinks(job, links) } });
 }
 
@@ -51,7 +50,7 @@ function LinksDialog({
 }) {
   const [hours, setHours] = useState('24');
   const texts = t.value.links;
-  const key = entries.find(({ kind }) => kind === 'object')?.key ?? `${entries[0]?.key ?? ''}…`;
+  const key = entries.find(({ kind }) => kind === 'object')?.key ?? `${entries[0]?.key ?? ''}NAME`;
   const query = { 'public-link': '', expires: String(Number(hours) * 3_600) };
   return (
     <DialogForm
@@ -77,19 +76,18 @@ function LinksDialog({
   );
 }
 
-function MadeLinks({
+function LinksMade({
   job,
   links,
   onClose,
 }: {
   readonly job: Job<ObjectEntry>;
-  readonly links: ReadonlySignal<readonly MadeLink[]>;
+  readonly links: MadeLinks;
   readonly onClose: () => void;
 }) {
   const texts = t.value.links;
-  const sorted = links.value.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  // A name may hold tabs and line breaks; as a column it must not.
-  const list = sorted.map(({ key, url }) => `${visibleName(key)}\t${url}\n`).join('');
+  const more = links.count.value - maxShown;
+  const shown = sorted(links.made.slice(0, maxShown));
   const failed = job.failures.value.length;
   const { kinds: _, ...words } = t.value.transfers;
   return (
@@ -109,7 +107,7 @@ function MadeLinks({
           .join(' · ')}
       </p>
       <ol class="made-links" tabIndex={0} aria-label={t.value.details.publicLinks}>
-        {sorted.slice(0, maxShown).map(({ key, url }) => (
+        {shown.map(({ key, url }) => (
           <li key={key}>
             <span class="grow">
               {visibleName(key)}
@@ -119,11 +117,11 @@ function MadeLinks({
           </li>
         ))}
       </ol>
-      {sorted.length > maxShown && <p class="hint">{texts.more(number(sorted.length - maxShown))}</p>}
+      {more > 0 && <p class="hint">{texts.more(number(more))}</p>}
       <p class="hint">{texts.once}</p>
       <div class="row wrap">
-        <CopyButton text={list} label={texts.copyAll} />
-        <button type="button" onClick={() => saveText('public-links.tsv', list)}>
+        <CopyButton text={() => listOf(links.made)} label={texts.copyAll} />
+        <button type="button" onClick={() => saveText('public-links.tsv', listOf(links.made))}>
           <Icon name="download" />
           {texts.save}
         </button>
@@ -139,3 +137,11 @@ function MadeLinks({
 
 /** The file and the clipboard have all of them. */
 const maxShown = 500;
+
+const sorted = (links: readonly MadeLink[]): MadeLink[] => links.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+
+/** Returns the names and links as a table. A name may hold tabs and line breaks; as a column it must not. */
+const listOf = (links: readonly MadeLink[]): string =>
+  sorted(links)
+    .map(({ key, url }) => `${visibleName(key)}\t${url}\n`)
+    .join('');

@@ -71,6 +71,15 @@ export class ListingModel {
     return page?.entries?.[index - page.start];
   }
 
+  /** The entries of these rows, both included, without those that are being read again. */
+  between(from: number, to: number): readonly Entry[] {
+    const arranged = this.arranged.value;
+    if (arranged !== undefined) return arranged.slice(from, to + 1);
+    return this.pages.flatMap(({ start, entries }) =>
+      start > to || entries === undefined ? [] : entries.slice(Math.max(0, from - start), to + 1 - start),
+    );
+  }
+
   /** Everything that is known, in the order shown. */
   all(): readonly Entry[] {
     return this.arranged.value ?? this.pages.flatMap(({ entries }) => entries ?? []);
@@ -84,6 +93,13 @@ export class ListingModel {
       if (index >= 0) return start + index;
     }
     return -1;
+  }
+
+  /** Returns a function that tells whether a key may be there: of what was not read yet nobody knows. */
+  mayHave(): (key: string) => boolean {
+    const known = new Set(this.all().map(({ key }) => key));
+    const last = this.pages.at(-1)?.entries?.at(-1)?.key ?? '';
+    return (key) => known.has(key) || (!this.isComplete.value && key > last);
   }
 
   /** Told which rows are in view: reads what comes next, and what was let go. */

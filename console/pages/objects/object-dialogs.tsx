@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { namesOf } from './names.ts';
 import { awsCommand } from '../../format/commands.ts';
 import { baseName, folderOf, visibleName } from '../../format/names.ts';
-import { t } from '../../messages/messages.ts';
+import { number, t } from '../../messages/messages.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { sortedBuckets } from '../../session/buckets.ts';
 import { config } from '../../session/session.ts';
@@ -11,7 +11,17 @@ import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, closeDialog, DialogForm, Field } from '../../ui/dialog.tsx';
 
 const aws = (...words: readonly string[]): string => awsCommand(config.value!, 's3', ...words);
-const recursive = (entry: Entry | undefined): readonly string[] => (entry?.kind === 'folder' ? ['--recursive'] : []);
+const recursive = (entry: Entry): readonly string[] => (entry.kind === 'folder' ? ['--recursive'] : []);
+
+/** The most commands that are shown for as many entries. */
+const maxCommands = 20;
+
+/** Returns the commands for entries, one a line. */
+function commandsFor(entries: readonly Entry[], command: (entry: Entry) => string): string {
+  const lines = entries.slice(0, maxCommands).map(command);
+  const more = entries.length - lines.length;
+  return [...lines, ...(more > 0 ? [`# ${t.value.common.andMore(number(more))}`] : [])].join('\n');
+}
 
 /** Asks what to do with names that exist. */
 export const askConflict = (key: string): Promise<Choice | undefined> =>
@@ -136,9 +146,11 @@ export function DestinationDialog({
   const to = folder === '' || folder.endsWith('/') ? folder : `${folder}/`;
   const title = kind === 'copy' ? texts.copyTitle(namesOf(entries)) : texts.moveTitle(namesOf(entries));
   const isSame = kind === 'move' && target === bucket && to === prefix;
-  const [first] = entries;
   const verb = kind === 'copy' ? 'cp' : 'mv';
-  const name = first === undefined ? '' : baseName(first.key) + (first.kind === 'folder' ? '/' : '');
+  const command = (entry: Entry): string => {
+    const name = baseName(entry.key) + (entry.kind === 'folder' ? '/' : '');
+    return aws(verb, `s3://${bucket}/${entry.key}`, `s3://${target}/${to}${name}`, ...recursive(entry));
+  };
   return (
     <DialogForm
       title={title}
@@ -176,9 +188,7 @@ export function DestinationDialog({
         )}
       </Field>
       <p class="hint">{texts.noBytes}</p>
-      <CommandLine
-        command={aws(verb, `s3://${bucket}/${first?.key ?? ''}`, `s3://${target}/${to}${name}`, ...recursive(first))}
-      />
+      <CommandLine command={commandsFor(entries, command)} />
     </DialogForm>
   );
 }
@@ -195,12 +205,12 @@ export function DeleteDialog({
   readonly onDone: () => void;
 }) {
   const texts = t.value.objects;
-  const [first] = entries;
+  const command = (entry: Entry): string => aws('rm', `s3://${bucket}/${entry.key}`, ...recursive(entry));
   return (
     <DialogForm title={texts.deleteTitle(namesOf(entries))} submit={texts.delete} danger onSubmit={onDone}>
       {entries.some(({ kind }) => kind === 'folder') && <p>{texts.deleteWithFolders}</p>}
       {!isUndoable && <p>{texts.deleteForGood}</p>}
-      <CommandLine command={aws('rm', `s3://${bucket}/${first?.key ?? ''}`, ...recursive(first))} />
+      <CommandLine command={commandsFor(entries, command)} />
     </DialogForm>
   );
 }
@@ -218,17 +228,15 @@ export function PublicAccessDialog({
 }) {
   const texts = t.value.objects;
   const acl = open ? 'public-read' : 'private';
-  const command = awsCommand(
-    config.value!,
-    's3api',
-    'put-object-acl',
-    '--acl',
-    acl,
-    '--bucket',
-    bucket,
-    '--key',
-    entries[0]?.key ?? '',
-  );
+  const api = (...words: readonly string[]): string => awsCommand(config.value!, 's3api', ...words);
+  // The AWS CLI changes the access of one object at a time.
+  const command = ({ kind, key }: Entry): string => {
+    const put = ['put-object-acl', '--acl', acl, '--bucket', bucket];
+    if (kind === 'object') return api(...put, '--key', key);
+    const keys = ['--query', 'Contents[].[Key]', '--output', 'text'];
+    const list = api('list-objects-v2', '--bucket', bucket, '--prefix', key, ...keys);
+    return `${list} | while IFS= read -r key; do ${api(...put)} --key "$key"; done`;
+  };
   return (
     <DialogForm
       title={open ? texts.accessOpenTitle(namesOf(entries)) : texts.accessCloseTitle(namesOf(entries))}
@@ -237,7 +245,7 @@ export function PublicAccessDialog({
       onSubmit={onDone}
     >
       <p>{open ? texts.accessOpenMeaning : texts.accessCloseMeaning}</p>
-      <CommandLine command={command} />
+      <CommandLine command={commandsFor(entries, command)} />
     </DialogForm>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { shownName } from './names.ts';
 import type { ListingModel, SearchModel, SortKey } from './listing-model.ts';
 import type { Selection } from './selection.ts';
 import { baseName, kindOf, visibleName } from '../../format/names.ts';
@@ -32,6 +33,8 @@ export function ObjectGrid(props: Props) {
   const count = search === undefined ? listing.count.value : search.hits.value.length;
   const at = (index: number): Entry | undefined =>
     search === undefined ? listing.at(index) : search.hits.value[index];
+  const between = (from: number, to: number): readonly Entry[] =>
+    search === undefined ? listing.between(from, to) : search.hits.value.slice(from, to + 1);
   const cursor = selection.cursor.value;
   useEffect(() => {
     if (document.activeElement === document.body) grid.current?.focus();
@@ -39,7 +42,7 @@ export function ObjectGrid(props: Props) {
 
   const moveTo = (index: number, extend: boolean): void => {
     const to = Math.max(0, Math.min(count - 1, index));
-    if (extend) selection.extend(to, at);
+    if (extend) selection.extend(to, between);
     else selection.only(to, at(to));
   };
 
@@ -81,7 +84,15 @@ export function ObjectGrid(props: Props) {
     const text = (goesOn ? typed.current.text : '') + event.key.toLowerCase();
     typed.current = { text, at: event.timeStamp };
     const all = search === undefined ? listing.all() : search.hits.value;
-    const found = all.findIndex(({ key }) => baseName(key).toLowerCase().startsWith(text));
+    // The names in a folder begin at the same place, and only their beginnings are looked at: there may be 100,000.
+    const start = search === undefined ? listing.prefix.length : undefined;
+    const found = all.findIndex(({ key }) => {
+      const from = start ?? key.length - baseName(key).length;
+      return key
+        .slice(from, from + text.length)
+        .toLowerCase()
+        .startsWith(text);
+    });
     if (found >= 0) selection.only(found, all[found]);
     return true;
   };
@@ -130,7 +141,7 @@ export function ObjectGrid(props: Props) {
           rowHeight={rowHeight}
           reveal={cursor}
           onShown={(first, last) => search === undefined && listing.show(first, last)}
-          row={(index) => <Row {...props} index={index} entry={at(index)} at={at} />}
+          row={(index) => <Row {...props} index={index} entry={at(index)} between={between} />}
         />
       </div>
     </div>
@@ -173,7 +184,7 @@ function Row(
   props: Props & {
     readonly index: number;
     readonly entry: Entry | undefined;
-    readonly at: (index: number) => Entry | undefined;
+    readonly between: (from: number, to: number) => readonly Entry[];
   },
 ) {
   const { index, entry, selection, search } = props;
@@ -187,12 +198,12 @@ function Row(
       </div>
     );
   }
-  const isSelected = selection.has(entry.key);
+  const isSelected = selection.has(entry.key, index);
   const isFolder = entry.kind === 'folder';
-  const name = visibleName(search === undefined ? baseName(entry.key) : entry.key);
+  const name = search === undefined ? shownName(entry.key) : visibleName(entry.key);
   const classes = ['grid-row item', isFolder ? 'folder' : '', selection.cursor.value === index ? 'cursor' : ''];
   const select = (event: MouseEvent): void => {
-    if (event.shiftKey) selection.extend(index, props.at);
+    if (event.shiftKey) selection.extend(index, props.between);
     else if (event.ctrlKey || event.metaKey) selection.toggle(index, entry);
     else selection.only(index, entry);
   };

@@ -1,20 +1,21 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { onFolderKey, objectMenu, uploadItems } from './object-actions.tsx';
+import { useChanges } from './changes.ts';
 import { Details } from './details/details.tsx';
 import { dragged, droppedOn, hasFiles } from './drag.ts';
 import { ListingModel, SearchModel } from './listing-model.ts';
 import { ObjectGrid } from './object-grid.tsx';
+import { shownName } from './names.ts';
 import { PathBar } from './path-bar.tsx';
 import { Selection } from './selection.ts';
 import { ToolBar } from './tool-bar.tsx';
-import { baseName, visibleName } from '../../format/names.ts';
+import { visibleName } from '../../format/names.ts';
 import { awsCommand } from '../../format/commands.ts';
 import { number, t } from '../../messages/messages.ts';
 import { isFailure } from '../../s3/failure.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
-import { changes } from '../../transfers/queue.ts';
 import { droppedFiles } from '../../transfers/files.ts';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { Empty, ErrorBox } from '../../ui/notices.tsx';
@@ -38,6 +39,8 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
     [client, bucket, prefix, filter, reads],
   );
   const selection = useMemo(() => new Selection(), [bucket, prefix, search]);
+  const isLoading = listing.isLoading.value;
+  const error = search === undefined ? listing.error.value : search.error.value;
   const place = { bucket, prefix };
   const latest = useRef(place);
   latest.current = place;
@@ -49,13 +52,11 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
     setSearch(undefined);
   }, [bucket, prefix]);
   // The list is read again after a transfer changed the bucket.
+  useChanges(bucket, () => setReads((before) => before + 1));
+  // What is gone is selected no longer.
   useEffect(() => {
-    let seen = changes.peek().count;
-    return changes.subscribe(({ bucket: changed, count }) => {
-      if (count !== seen && changed === bucket) setReads((before) => before + 1);
-      seen = count;
-    });
-  }, [bucket]);
+    if (reads > 0 && search === undefined && !isLoading && error === undefined) selection.retain(listing.mayHave());
+  }, [listing, isLoading]);
   useEffect(() => {
     const paste = (event: ClipboardEvent): void => {
       if (event.target instanceof Element && event.target.closest('input, textarea')) return;
@@ -73,8 +74,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
   };
   const chosen = selection.list();
   const isEmpty = listing.isComplete.value && listing.count.value === 0;
-  const error = search === undefined ? listing.error.value : search.error.value;
-  const where = prefix === '' ? bucket : baseName(prefix);
+  const where = prefix === '' ? bucket : shownName(prefix);
   return (
     <>
       <div
@@ -145,7 +145,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
         {error === undefined && (
           <StatusBar listing={listing} search={search} onEndSearch={() => setSearch(undefined)} />
         )}
-        {isOver && <div class="drop-veil">{t.value.objects.dropHere(visibleName(where))}</div>}
+        {isOver && <div class="drop-veil">{t.value.objects.dropHere(where)}</div>}
       </div>
       {selected !== undefined && (
         <Details

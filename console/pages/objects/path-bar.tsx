@@ -103,7 +103,7 @@ export function PathBar({ bucket, prefix, search, onSearch, onDrop }: Props) {
 function crumbsOf(bucket: string, prefix: string): { readonly name: string; readonly prefix: string }[] {
   const segments = prefix.split('/').slice(0, -1);
   const folders = segments.map((name, index) => ({
-    name: name || '/',
+    name: name || t.value.common.noName,
     prefix: `${segments.slice(0, index + 1).join('/')}/`,
   }));
   return [{ name: bucket, prefix: '' }, ...folders];
@@ -128,7 +128,7 @@ function PathField({
         const name = slash < 0 ? path : path.slice(0, slash);
         const rest = slash < 0 ? '' : path.slice(slash + 1);
         onDone();
-        // The end of a path that is no folder is the beginning of names.
+        // What follows the last slash is taken for a folder, too.
         go({ page: 'objects', bucket: name, prefix: rest === '' || rest.endsWith('/') ? rest : `${rest}/` });
       }}
     >

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { lengthOf } from './alarm-words.ts';
+import { alarmCommand, lengthOf } from './alarm-words.ts';
 import { t } from '../../messages/messages.ts';
 import {
   alarmStates,
@@ -11,6 +11,7 @@ import {
   type AlarmSettings,
   type AlarmState,
 } from '../../s3/monitoring.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
 import { linesOf } from '../../ui/lines.ts';
 import { Select } from '../../ui/select.tsx';
@@ -36,9 +37,13 @@ const newAlarm: AlarmSettings = {
   actions: { OK: [], ALARM: ['log:'], INSUFFICIENT_DATA: [] },
 };
 
-/** Asks for the settings of an alarm: of a new one where none is given. */
-export function askAlarm(alarm: Alarm | undefined, taken: readonly string[]): Promise<AlarmSettings | undefined> {
-  return ask<AlarmSettings>((answer) => <AlarmDialog alarm={alarm} taken={taken} onDone={answer} />);
+/** Asks for the settings of an alarm of a bucket: of a new one where none is given. */
+export function askAlarm(
+  bucket: string,
+  alarm: Alarm | undefined,
+  taken: readonly string[],
+): Promise<AlarmSettings | undefined> {
+  return ask<AlarmSettings>((answer) => <AlarmDialog bucket={bucket} alarm={alarm} taken={taken} onDone={answer} />);
 }
 
 /** Returns whether a text is an action that the service takes: the log, a webhook, a topic. */
@@ -49,10 +54,12 @@ const unitOf = (bytes: number): Unit =>
   (Object.keys(units) as Unit[]).reverse().find((unit) => bytes >= units[unit] && bytes % units[unit] === 0) ?? 'B';
 
 function AlarmDialog({
+  bucket,
   alarm,
   taken,
   onDone,
 }: {
+  readonly bucket: string;
   readonly alarm: Alarm | undefined;
   readonly taken: readonly string[];
   readonly onDone: (alarm: AlarmSettings) => void;
@@ -87,26 +94,25 @@ function AlarmDialog({
     isCount(datapoints) &&
     !isTooMany &&
     alarmStates.every((state) => badAction(state) === undefined);
+  const done: AlarmSettings = {
+    ...next,
+    name,
+    threshold: amount * (hasUnit ? units[unit] : 1),
+    evaluationPeriods: Number(evaluated),
+    datapointsToAlarm: Number(datapoints),
+    actions: {
+      OK: linesOf(actions.OK),
+      ALARM: linesOf(actions.ALARM),
+      INSUFFICIENT_DATA: linesOf(actions.INSUFFICIENT_DATA),
+    },
+  };
   const lengths = (periods as readonly number[]).includes(next.period) ? periods : [next.period, ...periods];
   return (
     <DialogForm
       title={alarm === undefined ? texts.add : texts.edit}
       submit={t.value.common.save}
       disabled={!isReady}
-      onSubmit={() =>
-        onDone({
-          ...next,
-          name,
-          threshold: amount * (hasUnit ? units[unit] : 1),
-          evaluationPeriods: Number(evaluated),
-          datapointsToAlarm: Number(datapoints),
-          actions: {
-            OK: linesOf(actions.OK),
-            ALARM: linesOf(actions.ALARM),
-            INSUFFICIENT_DATA: linesOf(actions.INSUFFICIENT_DATA),
-          },
-        })
-      }
+      onSubmit={() => onDone(done)}
     >
       {alarm === undefined && (
         <TextField
@@ -199,6 +205,7 @@ function AlarmDialog({
           );
         })}
       </fieldset>
+      {isReady && <CommandLine label="curl" command={alarmCommand(bucket, done)} />}
     </DialogForm>
   );
 }

@@ -1,5 +1,7 @@
+import { curlCommand } from '../../format/commands.ts';
 import { number, size, t } from '../../messages/messages.ts';
-import type { AlarmSettings } from '../../s3/monitoring.ts';
+import { alarmDocument, type AlarmSettings } from '../../s3/monitoring.ts';
+import { config } from '../../session/session.ts';
 
 /** Says when an alarm goes off: `Size in bytes (Maximum) is greater than 10 GB`. */
 export function conditionOf({ metric, statistic, comparison, threshold }: AlarmSettings): string {
@@ -16,6 +18,12 @@ export function conditionOf({ metric, statistic, comparison, threshold }: AlarmS
 /** Says over how long an alarm looks: `2 of 3 periods of 5 minutes`. */
 export function windowOf({ datapointsToAlarm, evaluationPeriods, period }: AlarmSettings): string {
   return t.value.alarms.window(number(datapointsToAlarm), number(evaluationPeriods), lengthOf(period));
+}
+
+/** Returns the command that sets an alarm. Alarms are sub-resources of Stillage, which the AWS CLI does not know. */
+export function alarmCommand(bucket: string, alarm: AlarmSettings): string {
+  const query = { alarm: '', name: alarm.name };
+  return curlCommand(config.value!, { method: 'PUT', bucket, query, body: alarmDocument(alarm) });
 }
 
 /** Returns a length in seconds in words. */

@@ -1,20 +1,12 @@
 import { askAlarm } from './alarm-dialog.tsx';
 import { AlarmHistory } from './alarm-history.tsx';
-import { conditionOf, windowOf } from './alarm-words.ts';
+import { alarmCommand, conditionOf, windowOf } from './alarm-words.ts';
 import { MonitoringError } from './monitoring-error.tsx';
 import { MonitoringSwitch } from './monitoring-switch.tsx';
 import { curlCommand } from '../../format/commands.ts';
 import { visibleName } from '../../format/names.ts';
 import { date, exactDate, t } from '../../messages/messages.ts';
-import {
-  alarmDocument,
-  deleteAlarm,
-  getMonitoring,
-  listAlarms,
-  putAlarm,
-  type Alarm,
-  type AlarmState,
-} from '../../s3/monitoring.ts';
+import { deleteAlarm, getMonitoring, listAlarms, putAlarm, type Alarm, type AlarmState } from '../../s3/monitoring.ts';
 import { config, session } from '../../session/session.ts';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
@@ -35,7 +27,7 @@ export function AlarmsSection({ bucket }: { readonly bucket: string }) {
   const { isOn, list } = loaded.value;
   const edit = async (alarm: Alarm | undefined): Promise<void> => {
     const names = list.filter((each) => each !== alarm).map(({ name }) => name);
-    const next = await askAlarm(alarm, names);
+    const next = await askAlarm(bucket, alarm, names);
     if (next === undefined) return;
     await attempt(async () => {
       const secret = await putAlarm(client, bucket, next);
@@ -53,6 +45,10 @@ export function AlarmsSection({ bucket }: { readonly bucket: string }) {
         onSubmit={() => answer(true)}
       >
         <p>{texts.deleteMeaning}</p>
+        <CommandLine
+          label="curl"
+          command={curlCommand(config.value!, { method: 'DELETE', bucket, query: { alarm: '', name } })}
+        />
       </DialogForm>
     ));
     if (sure === undefined) return;
@@ -110,12 +106,11 @@ export function AlarmsSection({ bucket }: { readonly bucket: string }) {
       </div>
       <CommandLine
         label="curl"
-        command={curlCommand(
-          config.value!,
+        command={
           first === undefined
-            ? { method: 'GET', bucket, query: { alarms: '' } }
-            : { method: 'PUT', bucket, query: { alarm: '', name: first.name }, body: alarmDocument(first) },
-        )}
+            ? curlCommand(config.value!, { method: 'GET', bucket, query: { alarms: '' } })
+            : alarmCommand(bucket, first)
+        }
       />
     </div>
   );

@@ -30,8 +30,11 @@ export function CorsSection({ bucket }: { readonly bucket: string }) {
     });
   const edit = async (at: number): Promise<void> => {
     const before = rules[at];
-    const rule = await ask<CorsRule>((answer) => <RuleDialog rule={before} onDone={answer} />);
-    if (rule !== undefined) save(before === undefined ? [...rules, rule] : rules.with(at, rule));
+    const withRule = (rule: CorsRule) => (before === undefined ? [...rules, rule] : rules.with(at, rule));
+    const rule = await ask<CorsRule>((answer) => (
+      <RuleDialog rule={before} commandOf={(each) => commandOf(bucket, withRule(each))} onDone={answer} />
+    ));
+    if (rule !== undefined) save(withRule(rule));
   };
   return (
     <div class="stack">
@@ -83,9 +86,11 @@ function describe({ methods, headers, expose, maxAge }: CorsRule): string {
 
 function RuleDialog({
   rule,
+  commandOf,
   onDone,
 }: {
   readonly rule: CorsRule | undefined;
+  readonly commandOf: (rule: CorsRule) => string;
   readonly onDone: (rule: CorsRule) => void;
 }) {
   const texts = t.value.cors;
@@ -96,21 +101,21 @@ function RuleDialog({
   const [maxAge, setMaxAge] = useState(rule?.maxAge === undefined ? '' : String(rule.maxAge));
   const bad = linesOf(origins).find((origin) => !isOriginPattern(origin));
   const isBadAge = maxAge !== '' && !/^\d{1,9}$/.test(maxAge);
+  const isReady = linesOf(origins).length > 0 && bad === undefined && methods.length > 0 && !isBadAge;
+  const done: CorsRule = {
+    id: rule?.id ?? '',
+    origins: linesOf(origins),
+    methods,
+    headers: linesOf(headers),
+    expose: linesOf(expose),
+    maxAge: maxAge === '' ? undefined : Number(maxAge),
+  };
   return (
     <DialogForm
       title={rule === undefined ? texts.add : texts.edit}
       submit={t.value.common.save}
-      disabled={linesOf(origins).length === 0 || bad !== undefined || methods.length === 0 || isBadAge}
-      onSubmit={() =>
-        onDone({
-          id: rule?.id ?? '',
-          origins: linesOf(origins),
-          methods,
-          headers: linesOf(headers),
-          expose: linesOf(expose),
-          maxAge: maxAge === '' ? undefined : Number(maxAge),
-        })
-      }
+      disabled={!isReady}
+      onSubmit={() => onDone(done)}
     >
       <TextField
         label={texts.origins}
@@ -140,6 +145,7 @@ function RuleDialog({
       <TextField label={texts.headers} hint={texts.headersHint} rows={2} value={headers} onInput={setHeaders} />
       <TextField label={texts.expose} hint={texts.exposeHint} rows={2} value={expose} onInput={setExpose} />
       <TextField label={texts.maxAge} hint={texts.maxAgeHint} inputMode="numeric" value={maxAge} onInput={setMaxAge} />
+      {isReady && <CommandLine command={commandOf(done)} />}
     </DialogForm>
   );
 }

@@ -31,17 +31,19 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
     });
   const edit = async (rule: SimpleRule | undefined): Promise<void> => {
     const names = rules.filter((each) => each !== rule).map(({ name }) => name);
+    const withRule = (next: SimpleRule): readonly LifecycleRule[] =>
+      rule === undefined ? [...rules, next] : rules.map((each) => (each === rule ? next : each));
     const next = await ask<SimpleRule>((answer) => (
-      <RuleDialog rule={rule} taken={names} isVersioned={isVersioned} onDone={answer} />
+      <RuleDialog
+        rule={rule}
+        taken={names}
+        isVersioned={isVersioned}
+        commandOf={(each) => commandOf(bucket, withRule(each))}
+        onDone={answer}
+      />
     ));
-    if (next !== undefined)
-      save(rule === undefined ? [...rules, next] : rules.map((each) => (each === rule ? next : each)));
+    if (next !== undefined) save(withRule(next));
   };
-  const json = rules.length === 0 ? undefined : lifecycleJson(rules);
-  const verb = json === undefined ? 'get' : 'put';
-  const words = [`${verb}-bucket-lifecycle-configuration`, '--bucket', bucket];
-  if (json !== undefined) words.push('--lifecycle-configuration', json);
-  const command = awsCommand(config.value!, 's3api', ...words);
   return (
     <div class="stack">
       <p class="muted">{texts.hint}</p>
@@ -88,9 +90,18 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
           {texts.add}
         </button>
       </div>
-      <CommandLine command={command} />
+      <CommandLine command={commandOf(bucket, rules)} />
     </div>
   );
+}
+
+/** Returns the command that puts the rules; that reads them, where there are none, or some that are not known here. */
+function commandOf(bucket: string, rules: readonly LifecycleRule[]): string {
+  const json = rules.length === 0 ? undefined : lifecycleJson(rules);
+  const verb = json === undefined ? 'get' : 'put';
+  const words = [`${verb}-bucket-lifecycle-configuration`, '--bucket', bucket];
+  if (json !== undefined) words.push('--lifecycle-configuration', json);
+  return awsCommand(config.value!, 's3api', ...words);
 }
 
 /** A rule in words. */
@@ -109,11 +120,13 @@ function RuleDialog({
   rule,
   taken,
   isVersioned,
+  commandOf,
   onDone,
 }: {
   readonly rule: SimpleRule | undefined;
   readonly taken: readonly string[];
   readonly isVersioned: boolean;
+  readonly commandOf: (rule: SimpleRule) => string;
   readonly onDone: (rule: SimpleRule) => void;
 }) {
   const texts = t.value.lifecycle;
@@ -124,21 +137,21 @@ function RuleDialog({
   const isDays = (text: string): boolean => /^[1-9]\d{0,5}$/.test(text);
   const isBad = [days, noncurrent].some((text) => text !== '' && !isDays(text));
   const isTaken = taken.includes(name.trim());
+  const isReady = name.trim() !== '' && !isTaken && !isBad && (days !== '' || noncurrent !== '');
+  const done: SimpleRule = {
+    kind: 'simple',
+    name: name.trim(),
+    prefix,
+    days: days === '' ? undefined : Number(days),
+    noncurrentDays: noncurrent === '' ? undefined : Number(noncurrent),
+    isEnabled: rule?.isEnabled ?? true,
+  };
   return (
     <DialogForm
       title={rule === undefined ? texts.add : texts.edit}
       submit={t.value.common.save}
-      disabled={name.trim() === '' || isTaken || isBad || (days === '' && noncurrent === '')}
-      onSubmit={() =>
-        onDone({
-          kind: 'simple',
-          name: name.trim(),
-          prefix,
-          days: days === '' ? undefined : Number(days),
-          noncurrentDays: noncurrent === '' ? undefined : Number(noncurrent),
-          isEnabled: rule?.isEnabled ?? true,
-        })
-      }
+      disabled={!isReady}
+      onSubmit={() => onDone(done)}
     >
       <Field label={texts.name} error={isTaken ? texts.taken : undefined}>
         {(ids) => (
@@ -170,6 +183,7 @@ function RuleDialog({
           />
         )}
       </Field>
+      {isReady && <CommandLine command={commandOf(done)} />}
     </DialogForm>
   );
 }

@@ -3,6 +3,7 @@ import { visibleName } from '../../format/names.ts';
 import { t } from '../../messages/messages.ts';
 import { RuleRow } from '../../panels/rule-row.tsx';
 import type { RedirectRule } from '../../s3/website.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Select } from '../../ui/select.tsx';
@@ -27,16 +28,22 @@ export const isHost = (text: string): boolean => /^[\w.-]+(?::\d{1,5})?$|^\[[\da
 /** The redirect rules of a website, which are saved with the rest of its form. */
 export function RedirectRules({
   rules,
+  commandOf,
   onChange,
 }: {
   readonly rules: readonly RedirectRule[];
+  /** Returns the command that saves the form with these rules. */
+  readonly commandOf: (rules: readonly RedirectRule[]) => string;
   readonly onChange: (rules: readonly RedirectRule[]) => void;
 }) {
   const texts = t.value.website;
   const edit = async (at: number): Promise<void> => {
     const before = rules[at];
-    const rule = await ask<RedirectRule>((answer) => <RuleDialog rule={before} onDone={answer} />);
-    if (rule !== undefined) onChange(before === undefined ? [...rules, rule] : rules.with(at, rule));
+    const withRule = (rule: RedirectRule) => (before === undefined ? [...rules, rule] : rules.with(at, rule));
+    const rule = await ask<RedirectRule>((answer) => (
+      <RuleDialog rule={before} commandOf={(each) => commandOf(withRule(each))} onDone={answer} />
+    ));
+    if (rule !== undefined) onChange(withRule(rule));
   };
   return (
     <section class="stack tight">
@@ -86,9 +93,11 @@ type Replacement = 'path' | 'prefix' | 'key';
 
 function RuleDialog({
   rule,
+  commandOf,
   onDone,
 }: {
   readonly rule: RedirectRule | undefined;
+  readonly commandOf: (rule: RedirectRule) => string;
   readonly onDone: (rule: RedirectRule) => void;
 }) {
   const texts = t.value.website;
@@ -169,6 +178,7 @@ function RuleDialog({
         />
       </div>
       {isNothing && <p class="hint">{texts.nothing}</p>}
+      {!isBadHost && !isNothing && <CommandLine command={commandOf(done)} />}
     </DialogForm>
   );
 }

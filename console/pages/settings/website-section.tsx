@@ -7,8 +7,9 @@ import { t } from '../../messages/messages.ts';
 import { getPolicy, putPolicy } from '../../s3/access.ts';
 import { deleteWebsite, getWebsite, putWebsite, type RedirectRule, type Website } from '../../s3/website.ts';
 import { loadFacts } from '../../session/buckets.ts';
+import { websiteAddress } from '../../session/config.ts';
 import { config, session } from '../../session/session.ts';
-import { CommandLine } from '../../ui/command-line.tsx';
+import { CommandLine, CopyButton } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 import { Select } from '../../ui/select.tsx';
@@ -27,7 +28,7 @@ export function WebsiteSection({ bucket }: { readonly bucket: string }) {
   return (
     <div class="stack settings">
       <p class="muted">{texts.hint}</p>
-      {website === undefined && <p>{texts.off}</p>}
+      {website === undefined ? <p>{texts.off}</p> : <Address bucket={bucket} />}
       {website?.kind === 'pages' && <Visitors bucket={bucket} />}
       <WebsiteForm key={JSON.stringify(website)} bucket={bucket} website={website} onChanged={loaded.reload} />
     </div>
@@ -95,7 +96,11 @@ function WebsiteForm({
             onInput={setIndex}
           />
           <TextField label={texts.error} hint={texts.errorHint} value={errorPage} onInput={setErrorPage} />
-          <RedirectRules rules={rules} onChange={setRules} />
+          <RedirectRules
+            rules={rules}
+            commandOf={(each) => commandOf(bucket, { kind, index, error: errorPage, rules: each })}
+            onChange={setRules}
+          />
         </>
       ) : (
         <>
@@ -141,6 +146,23 @@ function commandOf(bucket: string, website: Website): string {
   }
   const error = website.error === '' ? [] : ['--error-document', website.error];
   return awsCommand(config.value!, 's3', 'website', `s3://${bucket}`, '--index-document', website.index, ...error);
+}
+
+/** Says where the website is. */
+function Address({ bucket }: { readonly bucket: string }) {
+  const address = websiteAddress(config.value!, bucket);
+  if (address === undefined) return <p class="hint">{t.value.website.notServed}</p>;
+  return (
+    <dl class="details-list">
+      <dt>{t.value.website.address}</dt>
+      <dd class="row">
+        <a class="mono" href={address} target="_blank" rel="noreferrer">
+          {address}
+        </a>
+        <CopyButton text={address} />
+      </dd>
+    </dl>
+  );
 }
 
 /** Says whether visitors, who are anonymous, can read the bucket, and offers to let them. */

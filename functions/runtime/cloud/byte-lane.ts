@@ -5,6 +5,7 @@ import { second } from '../../../shared/ports/durations.ts';
 import { byteLaneOperations } from '../../../shared/protocol/lanes.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
+import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { operations } from '../../operations.ts';
 import { startCloudService, type CloudService } from './composition.ts';
 import { readCloudSettings } from './settings.ts';
@@ -15,6 +16,8 @@ import { onlyOperations } from './only-operations.ts';
 import { originalsOf, refusalOfOthers } from './through-router.ts';
 import { UploadBudget } from './upload-budget.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
+import { CountingTelemetry, countingInterval } from '../telemetry/counting-telemetry.ts';
+import type { Log } from '../telemetry/log.ts';
 
 /**
  * The composition root of the byte lane: a server that streams object bodies both ways, behind a load balancer that only the
@@ -28,6 +31,7 @@ export async function startByteLane(environment: Readonly<Record<string, string 
     settings,
     onlyOperations({ name: 'the byte lane', operations: [...served()] }),
     uploads.blobs,
+    settings.logsEveryRequest ? undefined : countRequests,
   );
   const { log, requestId } = service;
   const endReports = uploads.report(log);
@@ -66,6 +70,17 @@ export async function startByteLane(environment: Readonly<Record<string, string 
   await service.close();
   log.note('stopped');
   log.flush();
+}
+
+/** Counts requests in memory for the bill. Whatever ends the process in an orderly way, an exception as well, logs the last counts. */
+function countRequests(log: Log): Telemetry {
+  const counting = new CountingTelemetry(log);
+  setInterval(() => counting.flush(), countingInterval).unref();
+  process.once('exit', () => {
+    counting.flush();
+    log.flush();
+  });
+  return counting;
 }
 
 /** The time for running requests after SIGTERM. ECS kills the task after 120 seconds. */

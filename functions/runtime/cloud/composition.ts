@@ -10,11 +10,12 @@ import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
 import { Pipeline } from '../../../shared/protocol/pipeline.ts';
 import type { OperationName } from '../../../shared/protocol/routes.ts';
-import { ChargedTelemetry } from '../telemetry/charged-telemetry.ts';
+import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { NoBlobs, type CloudBlobsClass } from './blobs.ts';
 import type { CloudSettings } from './settings.ts';
 import { deploymentKeys } from './deployment-keys.ts';
 import { OriginSecret } from './origin-secret.ts';
+import { ChargedTelemetry } from '../telemetry/charged-telemetry.ts';
 import { Log } from '../telemetry/log.ts';
 import { requestIds } from '../http/request-ids.ts';
 import { composeServices } from '../compose/services.ts';
@@ -36,11 +37,13 @@ export interface CloudService {
 /**
  * Composes the service on DynamoDB and S3, with the operations that this process serves.
  * @param Blobs undefined: none of the operations needs blobs
+ * @param requestsTo returns where requests are recorded so that they are charged. Default: each is a line of the log
  */
 export async function startCloudService(
   settings: CloudSettings,
   operations: ReadonlyMap<OperationName, AnyOperation>,
   Blobs: CloudBlobsClass | undefined,
+  requestsTo: (log: Log) => Telemetry = (log) => new ChargedTelemetry(log),
 ): Promise<CloudService> {
   const log = new Log(process.stdout);
   const randomness = new CryptoRandomness();
@@ -79,7 +82,7 @@ export async function startCloudService(
     services,
     operations,
     accessKeys: accounts,
-    telemetry: new ChargedTelemetry(log),
+    telemetry: requestsTo(log),
     hostNames: { domain, websiteDomain },
     signing: { version2: settings.signatureV2, ...(settings.strictRegion && { strictRegion: region }) },
     consoleOrigins: settings.consoleOrigins,

@@ -1,8 +1,9 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { DynamoDbTable } from '../../../shared/adapters/cloud/dynamodb-table.ts';
 import { S3BlobStore } from '../../../shared/adapters/cloud/s3-blob-store.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { Slice } from '../../../shared/metadata/scrub/slice.ts';
 import { checkLayout } from '../../../shared/metadata/table/layout.ts';
 import type { ScrubReport } from '../../../shared/metadata/scrub/findings.ts';
 import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
@@ -33,27 +34,58 @@ export async function cloudScrub(commandLine: readonly string[]): Promise<void> 
       new Option('--feed-lag <time>', 'time in which followers process a change; the scrub waits for it four times')
         .default(duration('10m'), '10m')
         .argParser(duration),
+    )
+    .addOption(
+      new Option('--slice <i/n>', 'report on one of n parts; today/n is that of the day (UTC)')
+        .argParser(slice)
+        .conflicts('repair'),
     );
   await withScrubOptions(command)
     .action(async (options: CloudScrubOptions) => {
       refuseHastyRepair(options, 'the deployment');
-      await runScrub(options, (work) => inCloud(options, work));
+      const log = new Log(process.stderr);
+      const startedAt = performance.now();
+      const report = await runScrub(options, (work) => inCloud(options, log, work));
+      log.note('scrub finished', summaryOf(report, options, performance.now() - startedAt));
     })
     .parseAsync([...commandLine]);
 }
 
+/** Returns the log fields of a finished scrub. `infra/scrub-tasks.ts` makes a metric of `scrubFindings`. */
+function summaryOf(report: ScrubReport, { slice: checked = Slice.whole }: CloudScrubOptions, time: number): object {
+  const counts = Object.values(report.findings);
+  return {
+    slice: checked.toString(),
+    scrubFindings: counts.reduce((sum, { found }) => sum + found, 0),
+    mended: counts.reduce((sum, { mended }) => sum + mended, 0),
+    items: report.items,
+    blobs: report.blobs,
+    leftOut: report.leftOut,
+    seconds: Math.round(time / 1000),
+  };
+}
+
+/** Parses `3/28`, or `today/28`, the slice of the day. */
+function slice(text: string): Slice {
+  const [, index, of] = /^(today|[1-9]\d*)\/([1-9]\d{0,3})$/.exec(text) ?? [];
+  if (index === undefined) throw new InvalidArgumentError('Must be such as 3/28, or today/28.');
+  if (index === 'today') return Slice.ofDay(Date.now(), Number(of));
+  if (Number(index) > Number(of)) throw new InvalidArgumentError(`There are only ${of} slices.`);
+  return new Slice(Number(index), Number(of));
+}
+
 /** Runs the scrub. Functions follow the change feed, so `drain` can only wait until they have. */
 async function inCloud(
-  { table: tableName, blobBucket, feedLag }: CloudScrubOptions,
+  { table: tableName, blobBucket, feedLag, repair = false }: CloudScrubOptions,
+  log: Log,
   work: (deps: ScrubDeps) => Promise<ScrubReport>,
 ): Promise<ScrubReport> {
-  const log = new Log(process.stderr);
   const table = new DynamoDbTable({ tableName, telemetry: log });
   const blobs = new S3BlobStore({ bucket: blobBucket });
   const clock = new SystemClock();
   const deps = scrubDeps({ table, blobs, clock, randomness: new CryptoRandomness() });
   try {
-    await checkLayout(table, 'write');
+    await checkLayout(table, repair ? 'write' : 'read');
     return await work({ ...deps, drain: () => clock.sleep(feedLag) });
   } finally {
     await table.close();

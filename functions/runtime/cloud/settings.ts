@@ -28,6 +28,8 @@ export interface CloudSettings {
   readonly regions: readonly string[] | undefined;
   /** Bytes of memory for uploads in a server of the byte lane. */
   readonly uploadMemory: number;
+  /** Logs every request in the byte lane, rather than counts for the bill, failed requests and a sample of the others. */
+  readonly logsEveryRequest: boolean;
   /** Origins of the console, which may call every operation from a browser. */
   readonly consoleOrigins: ReadonlySet<string>;
   /** Limits that differ from their defaults. */
@@ -61,6 +63,7 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     customerKeys: environment['STILLAGE_CUSTOMER_KEYS'] !== 'false',
     regions: environment['STILLAGE_REGIONS']?.split(','),
     uploadMemory: Number(environment['STILLAGE_UPLOAD_MEMORY']) || defaultUploadMemory,
+    logsEveryRequest: environment['STILLAGE_REQUEST_LOG'] === 'all',
     consoleOrigins: new Set(environment['STILLAGE_CONSOLE_ORIGINS']?.split(',')),
     limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
   };

@@ -7,6 +7,7 @@ import {
 } from '../../../shared/metadata/scrub/findings.ts';
 import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { scrub } from '../../../shared/metadata/scrub/scrub.ts';
+import type { Slice } from '../../../shared/metadata/scrub/slice.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import { printable } from '../telemetry/log.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -19,6 +20,8 @@ export interface ScrubCommandOptions {
   readonly repair?: boolean;
   /** Whether to read and verify all bytes. */
   readonly content?: boolean;
+  /** The part to check. Undefined: everything. */
+  readonly slice?: Slice;
   readonly minAge: number;
   readonly json?: true;
   /** The limits of the service that differ from their defaults. */
@@ -57,11 +60,12 @@ export function refuseHastyRepair({ repair, minAge, limit }: ScrubCommandOptions
 /**
  * Scrubs and prints the findings. Sets the exit code to 1 if there are any, repaired or not.
  * @param inDeps opens the dependencies while the work runs
+ * @returns the report that was printed
  */
 export async function runScrub(
-  { repair = false, content = false, minAge, json }: ScrubCommandOptions,
+  { repair = false, content = false, slice, minAge, json }: ScrubCommandOptions,
   inDeps: (work: (deps: ScrubDeps) => Promise<ScrubReport>) => Promise<ScrubReport>,
-): Promise<void> {
+): Promise<ScrubReport> {
   const output = json ? jsonOutput() : textOutput;
   let shownAt = Date.now();
   const report = await inDeps((deps) => {
@@ -69,6 +73,7 @@ export async function runScrub(
     return scrub(deps, {
       repair,
       content,
+      ...(slice && { slice }),
       minAge,
       onFinding: (finding) => process.stdout.write(output.finding(finding)),
       onProgress: (stage, { items, blobs }) => {
@@ -80,6 +85,7 @@ export async function runScrub(
   });
   process.stdout.write(output.end(report, repair));
   process.exitCode = isClean(report) ? 0 : 1;
+  return report;
 }
 
 /** Prints findings one by one, since there may be more than fit into memory. */

@@ -194,7 +194,7 @@ function startBackground(
     repeat(minute, () => release.sweep(), telemetry, 'freeing released content failed'),
     repeat(minute, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed'),
     repeat(minute, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
-    scheduleLifecycle({ ...services, passes }, options.lifecycleDaySeconds, telemetry),
+    scheduleLifecycle({ ...services, passes }, options, telemetry),
     scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options),
   ];
   return {

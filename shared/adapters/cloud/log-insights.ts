@@ -100,21 +100,27 @@ export class LogInsights implements RequestLog {
  */
 const outsideOfLog = /before the log groups? creation time|exceeds the log groups? log retention/;
 
-/** Builds the query. Requests that are charged have a class. */
+/**
+ * Builds the query. What is charged has a class: a line `request` for one request, or a line `requests` with the number of them.
+ * `count` of a field counts the lines that have it.
+ */
 function queryOf(from: number, until: number): string {
+  const totals = ['count(*) as lines', 'count(requests) as counts', 'sum(requests) as counted'];
   return [
-    `filter message = "request" and ispresent(class)`,
+    `filter message in ["request", "requests"] and ispresent(class)`,
     `filter toMillis(@timestamp) >= ${from} and toMillis(@timestamp) < ${until}`,
-    `stats count(*) as requests, sum(bytesIn) as received, sum(bytesOut) as sent by payer, class`,
+    `stats ${totals.join(', ')}, sum(bytesIn) as received, sum(bytesOut) as sent by payer, class`,
   ].join(' | ');
 }
 
 function requestsOf(line: readonly ResultField[]): LoggedRequests {
   const { payer, class: kind, ...numbers } = Object.fromEntries(line.map(({ field, value }) => [field!, value!]));
+  // The sum of a field that no line has is no number.
+  const counts = wholeNumber(numbers['counts']);
   return {
     payer: payer!,
     class: kind!,
-    requests: wholeNumber(numbers['requests']),
+    requests: wholeNumber(numbers['lines']) - counts + (counts === 0 ? 0 : wholeNumber(numbers['counted'])),
     bytesIn: wholeNumber(numbers['received']),
     bytesOut: wholeNumber(numbers['sent']),
   };

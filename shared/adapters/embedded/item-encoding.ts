@@ -14,7 +14,7 @@ import { ItemDamaged, type Attribute, type Attributes } from '../../ports/key-va
  * Counts, sizes and integers are in base 128, least significant digit first, with the high bit set on all digits but
  * the last.
  */
-const tag = {
+export const tag = {
   false: 0,
   true: 1,
   natural: 2,

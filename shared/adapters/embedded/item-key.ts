@@ -28,7 +28,12 @@ export function encodeItemKey({ pk, sk }: ItemKey): Buffer {
 
 /** Returns the sort key of an encoded key in this partition. */
 export function decodeSortKey(encoded: Buffer, pk: string): string {
-  return encoded.toString('utf8', Buffer.byteLength(pk) + 1);
+  return encoded.toString('utf8', sortKeyOffset(pk));
+}
+
+/** Returns the offset of the sort key in the encoded keys of a partition. */
+export function sortKeyOffset(pk: string): number {
+  return Buffer.byteLength(pk) + 1;
 }
 
 /** Decodes both parts of a key. */

@@ -1,11 +1,11 @@
 import { maximumKeyBytes } from '../../http/address.ts';
-import { EventLoopBudget } from '../../ports/event-loop.ts';
+import { EventLoopBudget, turnForLongWork } from '../../ports/event-loop.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { behindPrefix, type Start } from '../utf8-order.ts';
 
 /**
- * The parameters of a page of any listing: objects, versions, uploads. The table is accessed only through
- * {@link ListingSource}.
+ * The parameters of a page of any listing: objects, versions, uploads. Listings of
+ * versions and uploads access the table only through {@link ListingSource}; for objects see object-listing.ts.
  *
  * A listing shows lines in the byte order of their names. A name is a key or, where several keys share what follows the
  * prefix up to the first delimiter, their group, shown once as a common prefix. A marker hides every line whose name
@@ -35,8 +35,6 @@ export interface ListingPosition {
 /** An entry of the table, one per key. */
 export interface ListingEntry {
   readonly key: string;
-  /** Dead entries (delete markers, where objects are listed) yield no row and do not cause their group to be shown. */
-  readonly live: boolean;
 }
 
 /** At most one of `from` (inclusive) and `after` (exclusive) is given, and it begins with `prefix`. */
@@ -54,7 +52,7 @@ export interface ListingSource<Entry extends ListingEntry, Row> {
   fetch(query: ListingQuery): Promise<{ readonly entries: readonly Entry[]; readonly more: boolean }>;
 
   /**
-   * Returns the rows that each of these live entries yields, in order. May stop, even within an entry, after `limit`
+   * Returns the rows that each of these entries yields, in order. May stop, even within an entry, after `limit`
    * rows in total.
    * @param afterRow if defined, the rows of the first entry begin after the row with this id
    */
@@ -74,11 +72,6 @@ export interface ListingPage<Row> {
   readonly next: ListingPosition | undefined;
 }
 
-/** Returns the entries as rows, for a source whose live entries are its rows: ListObjects. */
-export async function entriesAsRows<Entry>(entries: readonly Entry[]): Promise<readonly (readonly Entry[])[]> {
-  return entries.map((entry) => [entry]);
-}
-
 /** Returns the common prefix that a key is shown under, or undefined if the key itself is shown. */
 export function groupOf(key: string, prefix: string, delimiter: string): string | undefined {
   if (delimiter === '' || !key.startsWith(prefix)) return undefined;
@@ -86,13 +79,14 @@ export function groupOf(key: string, prefix: string, delimiter: string): string 
   return at < 0 ? undefined : key.slice(0, at + delimiter.length);
 }
 
-/** The cost of decoding and placing one entry, in steps of the event loop budget. */
-const stepsPerEntry = 4;
+/** The cost of placing one entry, and of reading its rows, in steps of the event loop budget. */
+const stepsPerEntry = 1;
+const stepsPerRows = 8;
 
 /**
- * Reads one page. It is full or the last one, unless the source expires: then it may be short, but the next page begins
- * further on. Once a group is shown its keys are not read, beyond the query that found it. So the number of queries
- * grows with the lines shown and the dead entries between them, not with the number of keys in the groups.
+ * Reads one page of a listing of versions or uploads. It is full or the last one, unless the source expires: then it
+ * may be short, but the next page begins further on. Once a group is shown its keys are not read, beyond the query that
+ * found it. So the number of queries grows with the lines shown, not with the number of keys in the groups.
  */
 export async function listPage<Entry extends ListingEntry, Row>(
   request: ListingRequest,
@@ -102,9 +96,10 @@ export async function listPage<Entry extends ListingEntry, Row>(
   const lines = new Lines<Row>(limit, position);
   if (limit === 0 || Buffer.byteLength(prefix) > maximumKeyBytes) return lines.page(undefined);
 
+  await turnForLongWork();
   const budget = new EventLoopBudget();
   let start = firstStart(request);
-  let size = delimiter === '' ? limit + 1 : Math.min(limit + 1, firstFoldedQuery);
+  let size = firstSize(request);
   while (start !== undefined) {
     const { entries, more } = await source.fetch({ prefix, limit: size, ...start });
     await budget.spend(entries.length * stepsPerEntry);
@@ -117,9 +112,9 @@ export async function listPage<Entry extends ListingEntry, Row>(
       const group = groupOf(entry.key, prefix, delimiter);
       if (group === undefined) {
         const end = endOf(entries, at, (key) => groupOf(key, prefix, delimiter) === undefined);
-        if (!(await addRows(lines, entries.slice(at, end), request, source))) return lines.page(lines.shown);
+        if (!(await addRows(lines, entries.slice(at, end), request, source, budget))) return lines.page(lines.shown);
         at = end;
-      } else if (entry.live) {
+      } else {
         if (!lines.addGroup(group)) return lines.page(lines.shown);
         const end = endOf(entries, at, (key) => key.startsWith(group));
         if (end === entries.length) {
@@ -127,16 +122,13 @@ export async function listPage<Entry extends ListingEntry, Row>(
           foldedAtEnd = end - at - 1;
         }
         at = end;
-      } else {
-        lines.passInside(entry.key);
-        at++;
       }
     }
 
     if (!more) return lines.page(undefined);
     const last = entries.at(-1);
     if (last === undefined) throw new Error('a listing query returned no entries but reported more');
-    if (source.expired()) return lines.page(lines.examined);
+    if (source.expired()) return lines.page(lines.shown);
     start = withinPrefix(shown === undefined ? { after: last.key } : behindPrefix(shown), prefix);
     size = nextSize(size, {
       read: entries.length,
@@ -154,8 +146,9 @@ async function addRows<Entry extends ListingEntry, Row>(
   entries: readonly Entry[],
   { limit, position }: ListingRequest,
   source: ListingSource<Entry, Row>,
+  budget: EventLoopBudget,
 ): Promise<boolean> {
-  let rest = entries.filter((entry) => entry.live);
+  let rest = entries;
   while (rest.length > 0) {
     const afterRow = rest[0]!.key === position?.after ? position.row : undefined;
     // One more than fits shows whether the page is the last one.
@@ -165,6 +158,7 @@ async function addRows<Entry extends ListingEntry, Row>(
       for (const row of rows) if (!lines.addRow(row, rest[index]!.key, source.rowId?.(row))) return false;
     }
     rest = rest.slice(given.length);
+    await budget.spend(given.length * stepsPerRows);
   }
   const last = entries.at(-1)!;
   if (lines.shown === position || lines.shown?.after !== last.key) lines.pass(last.key);
@@ -176,15 +170,12 @@ class Lines<Row> {
   readonly rows: Row[] = [];
   readonly commonPrefixes: string[] = [];
   readonly #limit: number;
-  /** The last line shown, or the last dead key after it outside any group. */
+  /** The last line shown, or the last key after it that yielded no row. */
   shown: ListingPosition | undefined;
-  /** The same, or the last dead key in a group not shown yet. */
-  examined: ListingPosition | undefined;
 
   constructor(limit: number, position: ListingPosition | undefined) {
     this.#limit = limit;
     this.shown = position;
-    this.examined = position;
   }
 
   get count(): number {
@@ -194,23 +185,19 @@ class Lines<Row> {
   addRow(row: Row, key: string, id: string | undefined): boolean {
     if (this.count === this.#limit) return false;
     this.rows.push(row);
-    this.shown = this.examined = id === undefined ? { after: key } : { after: key, row: id };
+    this.shown = id === undefined ? { after: key } : { after: key, row: id };
     return true;
   }
 
   addGroup(group: string): boolean {
     if (this.count === this.#limit) return false;
     this.commonPrefixes.push(group);
-    this.shown = this.examined = { after: group };
+    this.shown = { after: group };
     return true;
   }
 
   pass(key: string): void {
-    this.shown = this.examined = { after: key };
-  }
-
-  passInside(key: string): void {
-    this.examined = { after: key, inside: true };
+    this.shown = { after: key };
   }
 
   page(next: ListingPosition | undefined): ListingPage<Row> {
@@ -225,8 +212,8 @@ function endOf(entries: readonly ListingEntry[], at: number, belongs: (key: stri
   return end;
 }
 
-/** Returns where the first query begins, or undefined if that is after all keys of the prefix. */
-function firstStart({ prefix, delimiter, position }: ListingRequest): Start | undefined {
+/** Returns the start of the first query, or undefined if that is after all keys of the prefix. */
+export function firstStart({ prefix, delimiter, position }: ListingRequest): Start | undefined {
   if (position === undefined || position.after === '') return {};
   const { after, inside, row } = position;
   const group = inside === true ? undefined : groupOf(after, prefix, delimiter);
@@ -235,7 +222,8 @@ function firstStart({ prefix, delimiter, position }: ListingRequest): Start | un
   return withinPrefix(row === undefined ? { after } : { from: after }, prefix);
 }
 
-function withinPrefix(start: Start | undefined, prefix: string): Start | undefined {
+/** Returns a start among the keys with a prefix, which may be the first of them; undefined if it is after all of them. */
+export function withinPrefix(start: Start | undefined, prefix: string): Start | undefined {
   if (start === undefined) return undefined;
   const key = start.from ?? start.after ?? '';
   if (key.startsWith(prefix)) return start;
@@ -249,12 +237,17 @@ const smallestQuery = 64;
 /** As many bare delete markers as DynamoDB returns in one response. */
 const largestQuery = 8192;
 
+/** Returns the size of the first query: one entry more than fits shows whether the page is the last one. */
+export function firstSize({ delimiter, limit }: ListingRequest): number {
+  return delimiter === '' ? limit + 1 : Math.min(limit + 1, firstFoldedQuery);
+}
+
 /**
  * Returns the size of the next query. Small if most of the last query fell into one group, as the next is likely to as
  * well. Larger if the last query gave few lines, because its entries were dead or folded into many small groups:
  * reading on is cheaper than many seeks. Otherwise what the page still needs.
  */
-function nextSize(
+export function nextSize(
   size: number,
   { read, foldedAtEnd, shown, wanted }: { read: number; foldedAtEnd: number; shown: number; wanted: number },
 ): number {

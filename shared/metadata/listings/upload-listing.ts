@@ -52,11 +52,11 @@ export async function listUploads(
 }
 
 function byKey(uploads: readonly ListedUpload[]): readonly Entry[] {
-  const entries: { key: string; live: true; uploads: ListedUpload[] }[] = [];
+  const entries: { key: string; uploads: ListedUpload[] }[] = [];
   for (const upload of uploads) {
     const last = entries.at(-1);
     if (last?.key === upload.key) last.uploads.push(upload);
-    else entries.push({ key: upload.key, live: true, uploads: [upload] });
+    else entries.push({ key: upload.key, uploads: [upload] });
   }
   return entries;
 }

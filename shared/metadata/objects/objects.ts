@@ -1,9 +1,11 @@
+import type { ItemView, Position } from '../../ports/item-view.ts';
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import { itemKey } from '../table/keys.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import { KeyCommits, type ObjectsDeps } from './key-commits.ts';
+import { ListedVersion } from './listed-version.ts';
 import type { NewVersion, PutOptions } from './new-version.ts';
 import { decodeObjectAttributes, noObjectAttributes, type ObjectAttributes } from './object-attributes.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
@@ -11,15 +13,8 @@ import { Puts } from './put-version.ts';
 import type { Removal, Removed, RenamedAway } from './removal.ts';
 import { Removals } from './remove-version.ts';
 import { reviseVersion, type ChangeOfAttributes } from './revise-version.ts';
-import { scanShards } from './scan.ts';
-import {
-  decodeCurrentVersion,
-  decodeListed,
-  listedAttributes,
-  type CurrentVersion,
-  type Listed,
-  type Version,
-} from './versions.ts';
+import { scanShards, visitShards } from './scan.ts';
+import { decodeCurrentVersion, type CurrentVersion, type Version } from './versions.ts';
 
 /** A range of keys with a prefix, starting at `from` or after `after`. */
 interface KeyRange {
@@ -27,11 +22,13 @@ interface KeyRange {
   readonly after?: string;
   readonly prefix: string;
   readonly limit: number;
+  /** Allows eventually consistent reads. */
+  readonly mayBeStale?: boolean;
 }
 
 /** A page of current versions in key order. `more` tells whether others follow. */
-interface CurrentVersionsPage<Current> {
-  readonly entries: readonly { readonly key: string; readonly currentVersion: Current }[];
+interface CurrentVersionsPage {
+  readonly entries: readonly { readonly key: string; readonly currentVersion: CurrentVersion }[];
   readonly more: boolean;
 }
 
@@ -75,7 +72,7 @@ export class Objects {
   }
 
   /** Returns a page of current versions, delete markers included, in the order of the keys' UTF-8 bytes. */
-  async scan(bucket: Bucket, range: KeyRange): Promise<CurrentVersionsPage<CurrentVersion>> {
+  async scan(bucket: Bucket, range: KeyRange): Promise<CurrentVersionsPage> {
     const { items, more } = await scanShards(this.#table, bucket.id, range);
     return {
       entries: items.map(({ key, attributes }) => ({ key: key.sk, currentVersion: decodeCurrentVersion(attributes) })),
@@ -83,13 +80,25 @@ export class Objects {
     };
   }
 
-  /** As {@link scan}, but reads only the attributes that listings of objects show, which takes half the time. */
-  async scanListed(bucket: Bucket, range: KeyRange): Promise<CurrentVersionsPage<Listed>> {
-    const { items, more } = await scanShards(this.#table, bucket.id, { ...range, attributes: listedAttributes });
-    return {
-      entries: items.map(({ key, attributes }) => ({ key: key.sk, currentVersion: decodeListed(attributes) })),
-      more,
-    };
+  /**
+   * Shows current versions, delete markers included, in the order of the keys' UTF-8 bytes, without creating an object
+   * for each.
+   * @param visit as {@link ItemVisitor.visit}; the version is valid only during the call
+   * @returns what {@link KeyValueTable.visit} does
+   */
+  visit(
+    bucket: Bucket,
+    range: KeyRange,
+    visit: (version: ListedVersion) => 'stop' | Position | undefined,
+  ): Promise<Position | undefined> {
+    let shown: { readonly item: ItemView; readonly version: ListedVersion } | undefined;
+    return visitShards(this.#table, bucket.id, range, {
+      columns: ListedVersion.columns,
+      visit: (item) => {
+        if (shown?.item !== item) shown = { item, version: new ListedVersion(item) };
+        return visit(shown.version);
+      },
+    });
   }
 
   /** Returns the last key with a prefix, before the key `before` if that is given. Delete markers count. */

@@ -1,4 +1,6 @@
-import type { Item, KeyValueTable, QueryOptions, QueryPage } from '../../ports/key-value-table.ts';
+import type { ItemVisitor, Position } from '../../ports/item-view.ts';
+import type { Item, KeyValueTable, QueryOptions, QueryPage, VisitRange } from '../../ports/key-value-table.ts';
+import { AttributesView } from '../table/attributes-view.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 
@@ -12,6 +14,29 @@ export async function scanShards(
     currentVersionPartitions(bucketId).map((shard) => table.query(shard, range)),
   );
   return others.length === 0 ? first! : merge([first!, ...others], range.limit);
+}
+
+/**
+ * Shows a bucket's current versions in key order: in place, if the table can, otherwise as a page of a query returned
+ * them.
+ * @param range.limit the maximum size of that page
+ * @returns what {@link KeyValueTable.visit} does
+ */
+export async function visitShards(
+  table: KeyValueTable,
+  bucketId: string,
+  { limit, ...range }: VisitRange & { readonly limit: number },
+  visitor: ItemVisitor,
+): Promise<Position | undefined> {
+  const [shard, ...others] = currentVersionPartitions(bucketId);
+  if (table.visit !== undefined && others.length === 0) return table.visit(shard!, range, visitor);
+  const { columns } = visitor;
+  const { items, more } = await scanShards(table, bucketId, { ...range, limit, attributes: new Set(columns) });
+  const view = new AttributesView(columns);
+  for (const item of items) if (visitor.visit(view.show(item)) === 'stop') return undefined;
+  const last = items.at(-1);
+  if (more && last === undefined) throw new Error('a query returned no items but reported more');
+  return more ? { after: last!.key.sk } : undefined;
 }
 
 /** Merges pages, up to the last key of any page that is incomplete: the shard of that page may have the next key. */

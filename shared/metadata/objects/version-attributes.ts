@@ -22,8 +22,6 @@ export type BelongsTo = 'content' | 'metadata' | 'object' | 'writer' | 'derived'
 export type VersionAttribute = AttributeCodec & {
   /** Set if writers may omit it. */
   readonly optional?: true;
-  /** Set if listings of objects read it. */
-  readonly listed?: true;
   /**
    * Returns the reference in this attribute, `b…` or `m…` for content, `d…` for details. Its target may be removed once no version
    * has it.
@@ -54,21 +52,20 @@ export const versionAttributes = {
   token: { ...text('r'), belongsTo: 'place', longest: longestToken },
   /** False: the null version. */
   named: { ...flag('v'), belongsTo: 'place', longest: true },
-  marker: { ...flag('m'), belongsTo: 'object', listed: true },
-  size: { ...size('s', 'm'), belongsTo: 'content', listed: true },
+  marker: { ...flag('m'), belongsTo: 'object' },
+  size: { ...size('s', 'm'), belongsTo: 'content' },
   /** MD5 of the content, or of the parts' MD5s if there is a part count. Undefined for a delete marker. */
-  md5: { ...optional<Uint8Array>('e'), belongsTo: 'content', listed: true },
-  partCount: { ...optional<number>('p'), belongsTo: 'content', listed: true, optional: true },
+  md5: { ...optional<Uint8Array>('e'), belongsTo: 'content' },
+  partCount: { ...optional<number>('p'), belongsTo: 'content', optional: true },
   content: {
     ...encoded<Content>('c', encodeContent, (stored) =>
       stored === undefined ? stored : decodeContent(stored as string),
     ),
     belongsTo: 'content',
-    listed: true,
     refersTo: (item) => item['c'] as string | undefined,
   },
   /** The canonical id of the owning project. */
-  owner: { ...owner('o'), belongsTo: 'object', listed: true },
+  owner: { ...owner('o'), belongsTo: 'object' },
   /** Set if the owner is not the bucket's project. */
   foreign: {
     ...encoded<true>(
@@ -85,7 +82,6 @@ export const versionAttributes = {
   storageClass: {
     ...encoded<StorageClass>('sc', encodeStorageClass, decodeStorageClass),
     belongsTo: 'object',
-    listed: true,
     optional: true,
   },
   checksum: { ...encoded('k', encodeChecksum, decodeChecksum), belongsTo: 'content' },
@@ -106,7 +102,7 @@ export const versionAttributes = {
   /** The instance of the key's previous version. */
   previousVersion: { ...optional<string>('u'), belongsTo: 'place', longest: longestInstance },
   /** Milliseconds since the epoch. */
-  lastModified: { ...lastModified('w', 'i'), belongsTo: 'object', listed: true, longest: 9_999_999_999_999 },
+  lastModified: { ...lastModified('w', 'i'), belongsTo: 'object', longest: 9_999_999_999_999 },
   /** The client token of the RenameObject that created it, so that a repetition is recognised. */
   renameToken: { ...optional<string>('rt'), belongsTo: 'writer', optional: true },
   /** The time at which it became noncurrent, in milliseconds since the epoch. Undefined for a current version. */
@@ -132,7 +128,6 @@ type AttributeName = keyof Rows;
 type NamesWhere<Column> = { [Name in AttributeName]: Rows[Name] extends Column ? Name : never }[AttributeName];
 
 type OptionalName = NamesWhere<{ readonly optional: true }>;
-export type ListedName = NamesWhere<{ readonly listed: true }>;
 export type NamesOf<Kind extends BelongsTo> = { [Each in Kind]: NamesWhere<{ readonly belongsTo: Each }> }[Kind];
 
 /** A version as {@link versionAttributes} describes it. */

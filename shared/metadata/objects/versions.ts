@@ -6,7 +6,6 @@ import {
   versionAttributes,
   type BelongsTo,
   type CurrentVersionFields,
-  type ListedName,
   type NamesOf,
   type VersionAttribute,
   type VersionFields,
@@ -18,9 +17,6 @@ export interface Version extends VersionFields {}
 
 /** The current version of a key, with the counts of the noncurrent ones. */
 export interface CurrentVersion extends Version, CurrentVersionFields {}
-
-/** The attributes of a current version that listings of objects read. */
-export type Listed = Pick<Version, ListedName>;
 
 /** The system-defined metadata that has attributes in the table of version attributes. */
 export type SystemMetadata = Pick<Version, NamesOf<'metadata'>>;
@@ -41,7 +37,6 @@ function rowsWhere(test: (row: VersionAttribute) => boolean): Readonly<Record<st
 const referring = rows.flatMap(([, { refersTo }]) => (refersTo === undefined ? [] : [refersTo]));
 const versionItem = new ItemCodec<Version>(versionAttributes);
 const currentVersionItem = new ItemCodec<CurrentVersion>({ ...versionAttributes, ...currentVersionAttributes });
-const listedItem = new ItemCodec<Listed>(rowsWhere((row) => row.listed === true));
 const systemMetadataItem = new ItemCodec<SystemMetadata>(rowsWhere(({ belongsTo }) => belongsTo === 'metadata'));
 
 /** Encodes the item of a noncurrent version. */
@@ -66,14 +61,6 @@ export function encodeCurrentVersion(version: CurrentVersion): Attributes {
 /** Decodes the item of a current version. */
 export function decodeCurrentVersion(item: Attributes): CurrentVersion {
   return currentVersionItem.read(item);
-}
-
-/** The names of the attributes that {@link decodeListed} needs. */
-export const listedAttributes: ReadonlySet<string> = listedItem.attributes;
-
-/** Decodes the attributes of a current version that listings of objects read. */
-export function decodeListed(item: Attributes): Listed {
-  return listedItem.read(item);
 }
 
 /** Encodes the system-defined metadata of a multipart upload, for its item. */

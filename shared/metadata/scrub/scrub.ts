@@ -10,6 +10,7 @@ import { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
 import { sideBySide } from './side-by-side.ts';
+import { Slice } from './slice.ts';
 import { StandingBuckets } from './standing-buckets.ts';
 import { UploadScrub } from './uploads.ts';
 import { UsageScrub } from './usage.ts';
@@ -22,6 +23,8 @@ export interface ScrubOptions {
   readonly minAge: number;
   /** Reads and verifies the bytes of all blobs. Default: only their sizes are checked. */
   readonly content?: boolean;
+  /** Checks only this part. Default: everything. */
+  readonly slice?: Slice;
   /** Called with each finding at once. */
   readonly onFinding?: (finding: Finding) => void;
   /** Called from time to time with the stage and the numbers of items and blobs seen. */
@@ -30,12 +33,15 @@ export interface ScrubOptions {
   readonly filterBytes?: number;
 }
 
+/** Only the first slice looks for what nothing refers to. */
+const unusedFilterBytes = 1024;
+
 /** The number of items or blobs checked concurrently. */
 const concurrency = 16;
 const progressEvery = 1000;
 
 /**
- * Reads the whole table and all blobs, and checks that they are consistent. Memory grows with the number of buckets,
+ * Reads the whole table and all blobs, or a slice, and checks that they are consistent. Memory grows with the number of buckets,
  * not with the number of objects. It can run while the service does.
  *
  * Referrers are read before the things they refer to, and the release queue in between. So a thing that lost its last
@@ -52,6 +58,7 @@ class ScrubWalk {
   readonly #options: ScrubOptions;
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
+  readonly #slice: Slice;
   #isFeedDamaged = false;
 
   constructor(deps: ScrubDeps, options: ScrubOptions) {
@@ -62,10 +69,28 @@ class ScrubWalk {
       cutoff: deps.clock.now() - options.minAge,
       tell: (finding) => options.onFinding?.(finding),
     });
-    this.#references = new ReferenceFilter(deps.randomness, options.filterBytes);
+    this.#slice = options.slice ?? Slice.whole;
+    this.#references = new ReferenceFilter(
+      deps.randomness,
+      this.#slice.isFirst ? options.filterBytes : unusedFilterBytes,
+    );
   }
 
   async run(): Promise<ScrubReport> {
+    await (this.#slice.isFirst ? this.#first() : this.#versions());
+    return this.#findings.report();
+  }
+
+  /** Checks the versions of a slice that is not the first: each against what it refers to, which needs no order. */
+  async #versions(): Promise<void> {
+    const versions = new VersionScrub(this.#deps, this.#findings, this.#references, this.#options);
+    await this.#walk('objects', ['head/', 'old/'], {
+      head: (item) => this.#currentVersion(versions, item),
+      old: (item, isFirst) => this.#noncurrentVersion(versions, item, isFirst),
+    });
+  }
+
+  async #first(): Promise<void> {
     const { table, blobs } = this.#deps;
     const drain = this.#deps.drain && (() => this.#drain(this.#deps.drain!));
     await drain?.();
@@ -91,8 +116,14 @@ class ScrubWalk {
       ...Object.fromEntries(
         timeless.map((kind) => [kind, async (item: Item) => buckets.timeless(keyParts.bucketId(item.key))]),
       ),
-      head: (item) => this.#currentVersion(buckets, versions, item),
-      old: (item, isFirst) => this.#older(buckets, versions, item, isFirst),
+      head: async (item) => {
+        await this.#currentVersion(versions, item);
+        await this.#remainsOfVersion(buckets, item);
+      },
+      old: async (item, isFirst) => {
+        await this.#noncurrentVersion(versions, item, isFirst);
+        await this.#remainsOfVersion(buckets, item);
+      },
     });
     await lookAtQueue();
     // A part is removed only after the manifest that contains it was written: one of them is seen.
@@ -115,7 +146,6 @@ class ScrubWalk {
     if (this.#isFeedDamaged) this.#findings.leaveOut('counters of buckets, because the change feed could not be read');
     else if (drain) await usage.recount(standingNow, drain, versions.miscounting);
     else this.#findings.leaveOut('counters of buckets, because the change feed cannot be awaited here');
-    return this.#findings.report();
   }
 
   /** Waits for the followers of the change feed, unless a record in it cannot be read: they cannot pass it. */
@@ -137,7 +167,8 @@ class ScrubWalk {
     await sideBySide(this.#deps.table.scan({ prefixes, onDamaged }), concurrency, async (item) => {
       const isFirst = item.key.pk !== partitionBefore;
       partitionBefore = item.key.pk;
-      this.#progress(stage, 'items');
+      if (this.#slice.has(item.key)) this.#progress(stage, 'items');
+      else if (!this.#slice.isFirst) return;
       const check = kinds[keyParts.kind(item.key)];
       try {
         await check?.(item, isFirst);
@@ -152,6 +183,7 @@ class ScrubWalk {
 
   async #unreadable({ message }: Error, key: ItemKey | undefined): Promise<void> {
     this.#findings.unsure(unreadable);
+    if (key === undefined ? !this.#slice.isFirst : !this.#slice.has(key)) return;
     await this.#findings.note('unreadable', `item ${key?.pk} ${key?.sk}`, message);
   }
 
@@ -160,16 +192,17 @@ class ScrubWalk {
     await (name === undefined ? buckets.count(project) : buckets.listing(name, item));
   }
 
-  async #currentVersion(buckets: BucketScrub, versions: VersionScrub, item: Item): Promise<void> {
-    const { bucketId } = keyParts.version(item.key)!;
-    await versions.currentVersion(bucketId, item);
-    await buckets.remains(bucketId, madeAt(item.attributes['i'] as string));
+  async #currentVersion(versions: VersionScrub, item: Item): Promise<void> {
+    await versions.currentVersion(keyParts.version(item.key)!.bucketId, item);
   }
 
-  async #older(buckets: BucketScrub, versions: VersionScrub, item: Item, isFirst: boolean): Promise<void> {
+  async #noncurrentVersion(versions: VersionScrub, item: Item, isFirst: boolean): Promise<void> {
     const { bucketId, key } = keyParts.version(item.key)!;
     await versions.older(bucketId, key, item, isFirst);
-    await buckets.remains(bucketId, madeAt(item.attributes['i'] as string));
+  }
+
+  async #remainsOfVersion(buckets: BucketScrub, { key, attributes }: Item): Promise<void> {
+    await buckets.remains(keyParts.bucketId(key), madeAt(attributes['i'] as string));
   }
 
   /** Remembers an entry of the release queue: what it names is taken care of. */

@@ -4,6 +4,7 @@ import { BlobMissing, type OwnedBlob } from '../../ports/blob-store.ts';
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import { madeAt, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
+import { putRecheck } from '../table/rechecks.ts';
 import { currentVersionKey, VersionChain } from '../objects/version-chain.ts';
 import { currentVersionOnly, decodeVersion, thingsOf, type Version } from '../objects/versions.ts';
 import { encodeContent } from '../objects/content.ts';
@@ -12,6 +13,7 @@ import { KeyVersions } from './key-versions.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
 import type { ScrubDeps } from './deps.ts';
+import { Slice } from './slice.ts';
 
 /** A version, its key and its item. */
 interface Place {
@@ -31,24 +33,26 @@ export class VersionScrub {
   readonly #findings: Findings;
   readonly #references: ReferenceFilter;
   readonly #readsContent: boolean;
+  readonly #slice: Slice;
 
   constructor(
     deps: ScrubDeps,
     findings: Findings,
     references: ReferenceFilter,
-    { content = false }: { readonly content?: boolean },
+    { content = false, slice = Slice.whole }: { readonly content?: boolean; readonly slice?: Slice },
   ) {
     this.#deps = deps;
     this.#findings = findings;
     this.#references = references;
     this.#readsContent = content;
+    this.#slice = slice;
   }
 
   /** Checks a current version: the version chain of its key, and the version itself. */
   async currentVersion(bucketId: string, item: Item): Promise<void> {
     const key = item.key.sk;
     this.#mention(item.attributes);
-    if (knowsOthers(item.attributes)) await this.#versionsOf(bucketId, key);
+    if (knowsOthers(item.attributes)) await this.#versionsOf(bucketId, key, this.#slice.has(item.key));
     await this.#version({ bucketId, key, item });
   }
 
@@ -60,12 +64,15 @@ export class VersionScrub {
     this.#mention(item.attributes);
     if (isFirst) {
       const [currentVersion] = await this.#deps.table.getTogether([currentVersionKey(bucketId, key)]);
-      if (currentVersion === undefined || !knowsOthers(currentVersion)) await this.#versionsOf(bucketId, key);
+      if (currentVersion === undefined || !knowsOthers(currentVersion)) {
+        await this.#versionsOf(bucketId, key, this.#slice.has(item.key));
+      }
     }
     await this.#version({ bucketId, key, item });
   }
 
-  async #versionsOf(bucketId: string, key: string): Promise<void> {
+  /** @param isReported whether damage is a finding of this slice; its bucket is left out of the count in any case */
+  async #versionsOf(bucketId: string, key: string, isReported: boolean): Promise<void> {
     const { table, clock, randomness } = this.#deps;
     const versions = new KeyVersions(table, bucketId, key);
     const examine = () => versions.examine((version) => this.#mention(version));
@@ -77,8 +84,12 @@ export class VersionScrub {
     if (damage === 'busy') this.#findings.unsure(`the key ${key} of the bucket ${bucketId} kept changing`);
     if (damage === undefined || damage === 'busy' || this.#findings.isYoung(damage.changedAt)) return;
     const found = damage;
+    if (!isReported) return void this.miscounting.add(bucketId);
     const mended = await this.#findings.note('broken-history', named(bucketId, key), found.problems.join('; '), () =>
-      versions.mend(found, () => writeToken(randomness)),
+      versions.mend(found, {
+        token: () => writeToken(randomness),
+        along: putRecheck(bucketId, { key, lastModified: undefined }, { now: clock.now(), randomness }),
+      }),
     );
     if (!mended) this.miscounting.add(bucketId);
   }
@@ -90,7 +101,9 @@ export class VersionScrub {
   }
 
   async #version(place: Place): Promise<void> {
+    // Also in other slices: a version that cannot be decoded may refer to anything.
     const version = decodeVersion(place.item.attributes);
+    if (!this.#slice.has(place.item.key)) return;
     if ('details' in version.objectAttributes) {
       const details = await this.#deps.table.get(itemKey.details(version.objectAttributes.details));
       if (details === undefined) await this.#lost('missing-details', place, version.objectAttributes.details);

@@ -94,6 +94,18 @@ export function madeAt(id: string): number {
   return timeOf(id.slice(0, timeCharacters));
 }
 
+/** Does the same as {@link madeAt}, for the bytes of an id. */
+export function madeAtOf(id: Uint8Array): number {
+  // Two halves of 24 bits each: integers of 32 bits are faster.
+  let high = 0;
+  let low = 0;
+  for (let at = 0; at < 4; at += 1) {
+    high = (high << 6) | (values[id[at]!] ?? 0);
+    low = (low << 6) | (values[id[at + 4]!] ?? 0);
+  }
+  return high * 64 ** 4 + low - timeOffset;
+}
+
 /** Decodes the output of {@link sortableTime}. */
 export function timeOf(text: string): number {
   return decode(text) - timeOffset;

@@ -16,6 +16,8 @@ export interface ConsoleConfig {
   readonly region: string;
   /** The version of Stillage. */
   readonly version: string;
+  /** The address of websites, with `*` for the bucket: `https://*.web.example.com`. Absent: none are served. */
+  readonly websites?: string;
 }
 
 /** Sources for content security policies: https://www.w3.org/TR/CSP3/#framework-directive-source-list */

@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +6,12 @@ import { afterAll, beforeAll, expect, type TestContext } from 'vitest';
 import { axeFindings } from './axe.ts';
 import { chromiumPath } from '../../support/chromium.ts';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { onData, type Place } from '../../support/administration.ts';
 import { sdk } from '../../support/clients.ts';
-import { alice, startService, type Service } from '../../support/server.ts';
+import { deployed, deployedLog, isCloud, usualDomains } from '../../support/deployed.ts';
+import { freePort } from '../../support/free-port.ts';
 import { skip } from '../../support/programs.ts';
+import { alice, startService } from '../../support/server.ts';
 
 /** Quiet, and without anything that a test machine's browser would ask the network for. */
 const args = [
@@ -28,9 +30,24 @@ export interface Key {
   readonly secretAccessKey: string;
 }
 
+/** The service behind a console: a process, or a deployment in the cloud (`vitest.cloud.config.ts`). */
+interface ServiceBehind {
+  readonly url: string;
+  /** Websites have their names below it. */
+  readonly websiteDomain: string;
+  /** Where it is administered. */
+  readonly place: Place;
+  /** All that it has written to its log. */
+  log(): Promise<string>;
+  stop(): Promise<unknown>;
+}
+
+/** How long a page may take: in the cloud, engines in Python answer. */
+const patience = isCloud ? 90_000 : 15_000;
+
 /** A service with its console, and a browser. */
 export class ConsoleUnderTest {
-  service!: Service;
+  service!: ServiceBehind;
   origin = '';
   browser: Browser | undefined;
   private readonly args: readonly string[];
@@ -42,14 +59,37 @@ export class ConsoleUnderTest {
   }
 
   async start(): Promise<void> {
-    const port = await freePort();
-    this.service = await startService({ args: ['--console-port', String(port), ...this.args] });
-    this.origin = `http://127.0.0.1:${port}`;
+    if (isCloud) await this.deploy();
+    else await this.startHere();
     this.folder = await mkdtemp(join(tmpdir(), 'stillage-console-'));
     const executablePath = chromiumPath();
     if (executablePath !== undefined) {
       this.browser = await chromium.launch({ executablePath, args, downloadsPath: this.folder, timeout: 60_000 });
     }
+  }
+
+  private async startHere(): Promise<void> {
+    const port = await freePort();
+    const service = await startService({ args: ['--console-port', String(port), ...this.args] });
+    this.origin = `http://127.0.0.1:${port}`;
+    this.service = {
+      url: service.url,
+      websiteDomain: 'website.localhost',
+      place: onData(service.data),
+      log: async () => service.output.stdout + service.output.stderr,
+      stop: () => service.stop(),
+    };
+  }
+
+  /** Files that want the same settings share a deployment. */
+  private async deploy(): Promise<void> {
+    const { url, consoleUrl, place } = await deployed({ args: this.args }, true);
+    this.origin = consoleUrl!;
+    this.service = {
+      ...{ url, place, websiteDomain: usualDomains.websiteDomain },
+      log: () => deployedLog(url),
+      stop: async () => undefined,
+    };
   }
 
   async stop(): Promise<void> {
@@ -67,7 +107,7 @@ export class ConsoleUnderTest {
   async context(test: TestContext, options: BrowserContextOptions = {}): Promise<BrowserContext> {
     if (this.browser === undefined) return skip(test, 'no chromium on the PATH') as never;
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(patience);
     test.onTestFinished(() => context.close());
     return context;
   }
@@ -131,15 +171,7 @@ export function consoleUnderTest(...args: readonly string[]): ConsoleUnderTest {
   return console;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 /** Expects something that becomes so, in a browser on a busy machine. */
 export function eventually<T>(ask: () => T | Promise<T>): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(ask, { timeout: 15_000 });
+  return expect.poll(ask, { timeout: patience });
 }

@@ -1,11 +1,16 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseEncodingType } from '../../../shared/http/url-encoding.ts';
+import { encodeName, parseEncodingType } from '../../../shared/http/url-encoding.ts';
 import {
   listMultipartUploadsResult,
   listObjectsResult,
   listObjectsV2Result,
   listVersionsResult,
 } from '../../../shared/xml/listings.ts';
+import { ListedRows, type VersionRow } from '../../../shared/xml/listed-rows.ts';
+import type { NameEncoding } from '../../../shared/xml/utf8-writer.ts';
+import type { Owner } from '../../../shared/xml/owner.ts';
+import { escapeXml } from '../../../shared/xml/writer.ts';
 import { golden, namespace } from './golden.ts';
 import { expectLinear } from '../../support/growth.ts';
 
@@ -14,21 +19,55 @@ const lastModified = Date.UTC(2026, 10, 20, 10);
 const etag = 'd41d8cd98f00b204e9800998ecf8427e';
 const encoding = parseEncodingType('url');
 
+/** An object, or a version if it has an id, or a delete marker if it has no ETag besides. */
+interface Row {
+  readonly key: string;
+  readonly lastModified: number;
+  readonly etag?: string;
+  readonly size?: number;
+  readonly partCount?: number;
+  readonly storageClass?: string;
+  readonly owner?: Owner;
+  readonly versionId?: string;
+  readonly isLatest?: boolean;
+}
+
+/** What a listing takes of its rows. */
+function rowsOf(rows: readonly Row[], encoding?: NameEncoding): { rows: Uint8Array; rowCount: number } {
+  const written = new ListedRows(encoding);
+  const owners = new Map(rows.map((row) => [row.owner?.id, row.owner]));
+  for (const { key, owner, etag, size = 0, versionId = '', isLatest = false, ...rest } of rows) {
+    const around = Buffer.from(`>${key}<`);
+    const row: VersionRow = {
+      ...{ ...rest, size, versionId, isLatest, keyBytes: around, keyStart: 1, keyEnd: around.length - 1 },
+      copyMd5: (target) => (etag === undefined ? 0 : Buffer.from(etag, 'hex').copy(target)),
+    };
+    if (versionId === '') written.object(row, owner?.id);
+    else if (etag === undefined) written.deleteMarker(row, owner!.id);
+    else written.version(row, owner!.id);
+  }
+  return { rows: written.bytes((id) => owners.get(id)!), rowCount: rows.length };
+}
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
 describe('ListObjects', () => {
   it('shows an empty bucket', () => {
     expect(
-      listObjectsResult(
-        {
-          bucket: 'b',
-          prefix: '',
-          marker: '',
-          delimiter: '',
-          maxKeys: 1000,
-          isTruncated: false,
-          objects: [],
-          commonPrefixes: [],
-        },
-        namespace,
+      text(
+        listObjectsResult(
+          {
+            bucket: 'b',
+            prefix: '',
+            marker: '',
+            delimiter: '',
+            maxKeys: 1000,
+            isTruncated: false,
+            ...rowsOf([]),
+            commonPrefixes: [],
+          },
+          namespace,
+        ),
       ),
     ).toBe(golden`
       <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
@@ -38,19 +77,21 @@ describe('ListObjects', () => {
 
   it('shows a page', () => {
     expect(
-      listObjectsResult(
-        {
-          bucket: 'b',
-          prefix: 'p<',
-          marker: 'p<a',
-          nextMarker: 'p<z/',
-          delimiter: '/',
-          maxKeys: 2,
-          isTruncated: true,
-          objects: [{ key: 'p<\u0001\r&', lastModified, etag, size: 5, owner }],
-          commonPrefixes: ['p<z/'],
-        },
-        namespace,
+      text(
+        listObjectsResult(
+          {
+            bucket: 'b',
+            prefix: 'p<',
+            marker: 'p<a',
+            nextMarker: 'p<z/',
+            delimiter: '/',
+            maxKeys: 2,
+            isTruncated: true,
+            ...rowsOf([{ key: 'p<\u0001\r&', lastModified, etag, size: 5, owner }]),
+            commonPrefixes: ['p<z/'],
+          },
+          namespace,
+        ),
       ),
     ).toBe(golden`
       <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
@@ -67,20 +108,22 @@ describe('ListObjects', () => {
 
   it('encodes every name but the prefix, and names only', () => {
     expect(
-      listObjectsResult(
-        {
-          bucket: 'b',
-          prefix: 'p ',
-          marker: 'p +',
-          nextMarker: 'p é/',
-          delimiter: '%',
-          encoding,
-          maxKeys: 2,
-          isTruncated: true,
-          objects: [{ key: 'p &\u0001', lastModified, etag, size: 5 }],
-          commonPrefixes: ['p %'],
-        },
-        namespace,
+      text(
+        listObjectsResult(
+          {
+            bucket: 'b',
+            prefix: 'p ',
+            marker: 'p +',
+            nextMarker: 'p é/',
+            delimiter: '%',
+            encoding,
+            maxKeys: 2,
+            isTruncated: true,
+            ...rowsOf([{ key: 'p &\u0001', lastModified, etag, size: 5 }], encoding),
+            commonPrefixes: ['p %'],
+          },
+          namespace,
+        ),
       ),
     ).toBe(golden`
       <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
@@ -99,18 +142,20 @@ describe('ListObjects', () => {
 describe('ListObjectsV2', () => {
   it('echoes an empty token, and counts no keys', () => {
     expect(
-      listObjectsV2Result(
-        {
-          bucket: 'b',
-          prefix: '',
-          delimiter: '',
-          continuationToken: '',
-          maxKeys: 0,
-          isTruncated: false,
-          objects: [],
-          commonPrefixes: [],
-        },
-        namespace,
+      text(
+        listObjectsV2Result(
+          {
+            bucket: 'b',
+            prefix: '',
+            delimiter: '',
+            continuationToken: '',
+            maxKeys: 0,
+            isTruncated: false,
+            ...rowsOf([]),
+            commonPrefixes: [],
+          },
+          namespace,
+        ),
       ),
     ).toBe(golden`
       <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
@@ -121,21 +166,23 @@ describe('ListObjectsV2', () => {
 
   it('counts common prefixes as keys; never encodes tokens', () => {
     expect(
-      listObjectsV2Result(
-        {
-          bucket: 'b',
-          prefix: 'a/',
-          delimiter: '/',
-          continuationToken: 'a b+',
-          nextContinuationToken: 'c+d',
-          startAfter: 'a/ ',
-          encoding,
-          maxKeys: 3,
-          isTruncated: true,
-          objects: [{ key: "a/~*'!", lastModified, etag, size: 0, owner }],
-          commonPrefixes: ['a/b c/', 'a/d/'],
-        },
-        namespace,
+      text(
+        listObjectsV2Result(
+          {
+            bucket: 'b',
+            prefix: 'a/',
+            delimiter: '/',
+            continuationToken: 'a b+',
+            nextContinuationToken: 'c+d',
+            startAfter: 'a/ ',
+            encoding,
+            maxKeys: 3,
+            isTruncated: true,
+            ...rowsOf([{ key: "a/~*'!", lastModified, etag, size: 0, owner }], encoding),
+            commonPrefixes: ['a/b c/', 'a/d/'],
+          },
+          namespace,
+        ),
       ),
     ).toBe(golden`
       <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
@@ -156,25 +203,30 @@ describe('ListObjectsV2', () => {
 describe('ListObjectVersions', () => {
   it('keeps versions and delete markers in one order; markers have no content', () => {
     expect(
-      listVersionsResult(
-        {
-          bucket: 'b',
-          prefix: '',
-          delimiter: '/',
-          keyMarker: 'a b',
-          versionIdMarker: 'v 0',
-          nextKeyMarker: 'k+',
-          nextVersionIdMarker: 'v+1',
-          encoding,
-          maxKeys: 3,
-          isTruncated: true,
-          versions: [
-            { kind: 'delete-marker', key: 'k+', versionId: 'v2', isLatest: true, lastModified, owner },
-            { kind: 'version', key: 'k+', versionId: 'v+1', isLatest: false, lastModified, etag, size: 9, owner },
-          ],
-          commonPrefixes: ['x/'],
-        },
-        namespace,
+      text(
+        listVersionsResult(
+          {
+            bucket: 'b',
+            prefix: '',
+            delimiter: '/',
+            keyMarker: 'a b',
+            versionIdMarker: 'v 0',
+            nextKeyMarker: 'k+',
+            nextVersionIdMarker: 'v+1',
+            encoding,
+            maxKeys: 3,
+            isTruncated: true,
+            ...rowsOf(
+              [
+                { key: 'k+', versionId: 'v2', isLatest: true, lastModified, owner },
+                { key: 'k+', versionId: 'v+1', isLatest: false, lastModified, etag, size: 9, owner },
+              ],
+              encoding,
+            ),
+            commonPrefixes: ['x/'],
+          },
+          namespace,
+        ),
       ),
     ).toBe(golden`
       <ListVersionsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
@@ -194,6 +246,75 @@ describe('ListObjectVersions', () => {
         </Version>
         <CommonPrefixes><Prefix>x/</Prefix></CommonPrefixes>
       </ListVersionsResult>`);
+  });
+});
+
+describe('rows', () => {
+  const written = (row: Partial<Row>, encoded = false): string =>
+    text(rowsOf([{ key: 'k', lastModified, etag, size: 5, ...row }], encoded ? encoding : undefined).rows);
+
+  it.each<[keyof Row, Partial<Row>, string]>([
+    ['partCount', { partCount: 10_000 }, `<ETag>&quot;${etag}-10000&quot;</ETag>`],
+    ['etag', { etag: '' }, '<ETag>&quot;&quot;</ETag>'],
+    ['size', { size: 5 * 2 ** 40 }, `<Size>${5 * 2 ** 40}</Size>`],
+    ['storageClass', { storageClass: 'GLACIER_IR' }, '<StorageClass>GLACIER_IR</StorageClass>'],
+    ['owner', { owner: { id: 'a&b', displayName: '<é>' } }, '<ID>a&amp;b</ID><DisplayName>&lt;é&gt;</DisplayName>'],
+  ])('show a %s', (_, row, xml) => {
+    expect(written(row)).toContain(xml);
+  });
+
+  it('show the owner of each', () => {
+    const other = { id: 'p2', displayName: 'Other' };
+    const { rows } = rowsOf([
+      { key: 'a', lastModified, etag, owner },
+      { key: 'b', lastModified, etag, owner: other },
+      { key: 'c', lastModified, etag, owner },
+    ]);
+    const shown = [...text(rows).matchAll(/<Key>(.)<.*?<DisplayName>(\w+)<.*?<\/Contents>/g)].map(([, ...of]) => of);
+    expect(shown).toEqual([
+      ['a', 'Project'],
+      ['b', 'Other'],
+      ['c', 'Project'],
+    ]);
+  });
+
+  it('show any key, size and time as the general writer does', () => {
+    const unit = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+      fc.constantFrom(
+        'a',
+        '&',
+        '<',
+        '"',
+        '\u0001',
+        '\t',
+        '\u007f',
+        'é',
+        '\ufffe',
+        '\uffff',
+        '\uff0f',
+        '😀',
+        '+',
+        '%',
+        ' ',
+        '/',
+      ),
+    );
+    fc.assert(
+      fc.property(
+        fc.string({ unit, minLength: 1, maxLength: 40 }).map((key) => Buffer.from(key).toString()),
+        fc.maxSafeNat(),
+        fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) }),
+        fc.boolean(),
+        (key, size, time, encoded) => {
+          const row = written({ key, size, lastModified: time }, encoded);
+          const name = escapeXml(encoded ? encodeName(key) : key);
+          expect(row).toContain(`<Key>${name}</Key><LastModified>${new Date(time).toISOString()}</LastModified>`);
+          expect(row).toContain(`<Size>${size}</Size>`);
+        },
+      ),
+      { numRuns: 2000 },
+    );
   });
 });
 
@@ -244,9 +365,7 @@ it('a listing is written in linear time', () => {
   const object = { key: 'a/key/of/usual/length', lastModified, etag, size: 1 };
   expectLinear(60, (size) => {
     const objects = Array.from({ length: size }, () => object);
-    listObjectsV2Result(
-      { bucket: 'b', prefix: '', delimiter: '', maxKeys: 1000, isTruncated: false, objects, commonPrefixes: [] },
-      namespace,
-    );
+    const page = { bucket: 'b', prefix: '', delimiter: '', maxKeys: 1000, isTruncated: false, commonPrefixes: [] };
+    listObjectsV2Result({ ...page, ...rowsOf(objects) }, namespace);
   });
 });

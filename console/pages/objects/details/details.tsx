@@ -4,7 +4,7 @@ import { LinksTab } from './links-tab.tsx';
 import { PreviewTab } from './preview-tab.tsx';
 import { PropertiesTab } from './properties-tab.tsx';
 import { VersionsTab } from './versions-tab.tsx';
-import { baseName, visibleName } from '../../../format/names.ts';
+import { shownName } from '../names.ts';
 import { t } from '../../../messages/messages.ts';
 import { isUnreachable } from '../../../s3/address.ts';
 import { session } from '../../../session/session.ts';
@@ -36,7 +36,7 @@ export function Details({
   const { client } = session.value!;
   const texts = t.value.details;
   const place = { bucket, key: objectKey };
-  const name = visibleName(baseName(objectKey));
+  const name = shownName(objectKey);
   return (
     <aside class="details" aria-label={texts.title}>
       <header>

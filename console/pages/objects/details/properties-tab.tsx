@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { awsCommand } from '../../../format/commands.ts';
 import { exactDate, number, size, t } from '../../../messages/messages.ts';
-import { PairsEditor } from '../../../panels/pairs-editor.tsx';
+import { PairsEditor, type Pair } from '../../../panels/pairs-editor.tsx';
 import { SectionHead } from '../../../panels/section-head.tsx';
 import { TagsPanel } from '../../../panels/tags-panel.tsx';
 import { encodePath } from '../../../s3/address.ts';
@@ -98,10 +98,10 @@ function Headers({ place, object, reload }: HeadProps) {
             pairs={standardHeaders.map((name) => [name, object.headers[name] ?? ''] as const)}
             names={{ name: texts.metaName, value: texts.metaValue, add: t.value.common.add }}
             max={standardHeaders.length}
+            commandOf={(pairs) => replaceCommand(place, { ...object, headers: headersOf(pairs) })}
             onCancel={() => setEditing(false)}
             onSave={async (pairs) => {
-              const headers = Object.fromEntries(pairs.filter(([, value]) => value !== ''));
-              await replaceHeaders(client, place, { ...object, headers });
+              await replaceHeaders(client, place, { ...object, headers: headersOf(pairs) });
               done(place, reload);
               setEditing(false);
             }}
@@ -138,6 +138,7 @@ function Metadata({ place, object, reload }: HeadProps) {
             pairs={shown}
             names={{ name: texts.metaName, value: texts.metaValue, add: t.value.common.add }}
             max={100}
+            commandOf={(pairs) => replaceCommand(place, { ...object, metadata: Object.fromEntries(pairs) })}
             onCancel={() => setEditing(false)}
             onSave={async (pairs) => {
               await replaceHeaders(client, place, { ...object, metadata: Object.fromEntries(pairs) });
@@ -160,6 +161,21 @@ function Metadata({ place, object, reload }: HeadProps) {
       )}
     </section>
   );
+}
+
+/** Headers without a value are removed. */
+const headersOf = (pairs: readonly Pair[]) => Object.fromEntries(pairs.filter(([, value]) => value !== ''));
+
+/** Returns the command that copies an object onto itself with other headers and metadata. */
+function replaceCommand(
+  { bucket, key }: Place,
+  { headers, metadata }: Pick<ObjectHead, 'headers' | 'metadata'>,
+): string {
+  const words = ['copy-object', '--bucket', bucket, '--key', key, '--copy-source', encodePath(`${bucket}/${key}`)];
+  words.push('--metadata-directive', 'REPLACE');
+  for (const [name, value] of Object.entries(headers)) words.push(`--${name}`, value);
+  if (Object.keys(metadata).length > 0) words.push('--metadata', JSON.stringify(metadata));
+  return awsCommand(config.value!, 's3api', ...words);
 }
 
 function done({ bucket }: Place, reload: () => void): void {

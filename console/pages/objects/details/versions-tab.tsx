@@ -1,4 +1,6 @@
+import { useChanges } from '../changes.ts';
 import { awsCommand } from '../../../format/commands.ts';
+import { encodePath } from '../../../s3/address.ts';
 import { date, exactDate, size, t } from '../../../messages/messages.ts';
 import { versionsOf, type Version } from '../../../s3/listing.ts';
 import { copyObject, deleteObject, type Place } from '../../../s3/objects.ts';
@@ -22,13 +24,11 @@ export function VersionsTab({
   const { client } = session.value!;
   const { bucket, key } = place;
   const versions = useLoaded(() => versionsOf(client, bucket, key), [client, bucket, key]);
+  useChanges(bucket, versions.reload);
   const texts = t.value.details;
   if (versions.error !== undefined) return <ErrorBox error={versions.error} retry={versions.reload} />;
   if (versions.value === undefined) return <div class="skeleton" />;
-  const changed = (): void => {
-    versions.reload();
-    noteChange(bucket);
-  };
+  const changed = (): void => noteChange(bucket);
   const restore = ({ versionId, size: bytes }: Version): Promise<unknown> =>
     attempt(async () => {
       await copyObject(client, { bucket, key, versionId }, { bucket, key }, { size: bytes });
@@ -38,7 +38,6 @@ export function VersionsTab({
   const remove = async (version: Version): Promise<void> => {
     if (!version.isMarker) {
       const { versionId } = version;
-      const words = ['s3api', 'delete-object', '--bucket', bucket, '--key', key, '--version-id', versionId];
       const sure = await ask<true>((answer) => (
         <DialogForm
           title={texts.deleteVersionTitle}
@@ -47,7 +46,7 @@ export function VersionsTab({
           onSubmit={() => answer(true)}
         >
           <p>{texts.deleteVersionMeaning}</p>
-          <CommandLine command={awsCommand(config.value!, ...words)} />
+          <CommandLine command={deleteCommand(place, versionId)} />
         </DialogForm>
       ));
       if (sure === undefined) return;
@@ -67,9 +66,11 @@ export function VersionsTab({
             {date(version.modified)} {version.isLatest && <span class="badge good">{texts.current}</span>}{' '}
             {version.isMarker && <span class="badge bad">{texts.marker}</span>}
           </div>
-          <div class="small muted">
+          <div class="small muted ellipsis">
             {version.isMarker ? '' : `${size(version.size)} · `}
-            <span class="mono">{version.versionId}</span>
+            <span class="mono" title={version.versionId}>
+              {version.versionId}
+            </span>
           </div>
           <div class="row">
             {version.isMarker ? (
@@ -93,9 +94,31 @@ export function VersionsTab({
           </div>
         </div>
       ))}
+      <CommandLine command={nextCommand(place, versions.value)} />
     </>
   );
 }
+
+function deleteCommand({ bucket, key }: Place, versionId: string): string {
+  const words = ['delete-object', '--bucket', bucket, '--key', key, '--version-id', versionId];
+  return awsCommand(config.value!, 's3api', ...words);
+}
+
+/** Returns the command of the action that is nearest: to undelete, to restore the previous version, or to list versions. */
+function nextCommand(place: Place, versions: readonly Version[]): string {
+  const { bucket, key } = place;
+  const [latest] = versions;
+  if (latest?.isMarker === true) return deleteCommand(place, latest.versionId);
+  const previous = versions.find(({ isLatest, isMarker }) => !isLatest && !isMarker);
+  const words =
+    previous === undefined
+      ? ['list-object-versions', '--bucket', bucket, '--prefix', key]
+      : ['copy-object', '--bucket', bucket, '--key', key, '--copy-source', sourceOf(place, previous.versionId)];
+  return awsCommand(config.value!, 's3api', ...words);
+}
+
+const sourceOf = ({ bucket, key }: Place, versionId: string): string =>
+  `${encodePath(`${bucket}/${key}`)}?versionId=${encodeURIComponent(versionId)}`;
 
 function VersionButton({
   icon,

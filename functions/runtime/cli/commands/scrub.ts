@@ -24,15 +24,15 @@ export function scrubCommand(): Command {
   return withScrubOptions(command.addOption(dataOption()))
     .option('--content', 'read and verify the bytes of all objects, too')
     .addHelpText('after', examplesHelp(['scrub', 'scrub --content', 'scrub --repair --json']))
-    .action((options: ScrubCommandOptions & { readonly data: string }) =>
-      runScrub(options, (work) =>
+    .action(async (options: ScrubCommandOptions & { readonly data: string }) => {
+      await runScrub(options, (work) =>
         withDeps(options.data, async (opened) => {
           const [other] = opened.otherProcesses();
           if (other !== undefined) refuseHastyRepair(options, `process ${other} uses ${options.data}, and`);
           return followingTheFeed(opened, work);
         }),
-      ),
-    );
+      );
+    });
 }
 
 async function followingTheFeed(opened: Deps, work: (deps: ScrubDeps) => Promise<ScrubReport>): Promise<ScrubReport> {

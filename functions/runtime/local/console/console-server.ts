@@ -73,21 +73,24 @@ async function startConsole(options: StartOptions, service: ServiceBehind): Prom
 }
 
 /**
- * Returns the configuration of the page. The endpoint is the public URL if one is set, or else the host name that the page was opened
+ * Returns the configuration of the page. Websites have the protocol and the port of the service's URL. The endpoint is the public URL if one is set, or else the host name that the page was opened
  * at, with the port of the service.
  */
 function configuration(
-  { publicUrl, region }: StartOptions,
+  { publicUrl, region, websiteDomain }: StartOptions,
   serviceUrl: string,
   consolePort: number,
 ): (origin: string) => ConsoleConfig {
   const { version } = packageJson;
   const service = new URL(serviceUrl);
+  const entry = new URL(publicUrl ?? serviceUrl);
+  const port = entry.port === '' ? '' : `:${entry.port}`;
+  const websites = `${entry.protocol}//*.${websiteDomain.toLowerCase()}${port}`;
   return (origin) => {
-    const { hostname, port } = new URL(origin);
-    const isBeside = port === String(consolePort);
+    const { hostname, port: at } = new URL(origin);
+    const isBeside = at === String(consolePort);
     const beside = new URL(`${service.protocol}//${isBeside ? hostname : service.hostname}:${service.port}`);
-    return { endpoint: publicUrl ?? beside.origin, region, version };
+    return { endpoint: publicUrl ?? beside.origin, region, version, websites };
   };
 }
 

@@ -78,6 +78,22 @@ describe('LogInsights', () => {
     );
   });
 
+  it('adds counts of many requests to lines of one', async () => {
+    log(0, charged);
+    log(1, { ...charged, message: 'requests', requests: 250, bytesIn: 1000, bytesOut: 7 });
+    log(2, { ...charged, message: 'requests', requests: 3, class: 'a' });
+    // Of the sample: it is among those that were counted.
+    log(3, { payer: 'p', bytesIn: 1, bytesOut: 10, sampled: 100 });
+    const found = await insights().between(noon, noon + 1000);
+    expect(found).toHaveLength(2);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        { payer: 'p', class: 'b', requests: 251, bytesIn: 1001, bytesOut: 17 },
+        { payer: 'p', class: 'a', requests: 3, bytesIn: 1, bytesOut: 10 },
+      ]),
+    );
+  });
+
   it('counts a line of the last moment of an hour in that hour alone', async () => {
     log(-1, charged);
     log(0, charged);
@@ -102,7 +118,7 @@ describe('LogInsights', () => {
     await expect(insights({ maxLines: 1 }).between(noon, noon + 1)).rejects.toThrow('more than 1 projects');
     instead = { status: 200, body: { status: 'Failed' } };
     await expect(insights().between(noon, noon + 1)).rejects.toThrow('a query of the logs ended with status Failed');
-    instead = { status: 200, body: { status: 'Complete', results: [[{ field: 'requests', value: '1.2' }]] } };
+    instead = { status: 200, body: { status: 'Complete', results: [[{ field: 'counts', value: '1.2' }]] } };
     await expect(insights().between(noon, noon + 1)).rejects.toThrow('the logs returned 1.2 instead of a number');
     await expect(insights({ groups: ['others'] }).between(noon, noon + 1)).rejects.toThrow('others');
   });
@@ -124,9 +140,16 @@ describe('LogInsights', () => {
 
   it('reads large numbers however they are written', async () => {
     const results = [
-      [...Object.entries({ payer: 'p', class: 'a', requests: '2', received: '5.497558138880E12', sent: '0.0' })].map(
-        ([field, value]) => ({ field, value }),
-      ),
+      [
+        ...Object.entries({
+          payer: 'p',
+          class: 'a',
+          lines: '2',
+          counts: '0',
+          received: '5.497558138880E12',
+          sent: '0.0',
+        }),
+      ].map(([field, value]) => ({ field, value })),
     ];
     instead = { status: 200, body: { status: 'Complete', results } };
     expect(await insights().between(noon, noon + 1)).toEqual([

@@ -2,18 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { markerOf, positionOf } from '../../../../shared/metadata/listings/listing-marker.ts';
 import {
-  entriesAsRows,
   listPage,
-  type ListingEntry,
   type ListingPage,
   type ListingPosition,
   type ListingQuery,
   type ListingSource,
 } from '../../../../shared/metadata/listings/listing.ts';
+import { objectPage, type ObjectEntries, type ObjectEntry } from '../../../support/listed-objects.ts';
 
 /* A table in memory, and a naive listing of it to compare with. */
 
-interface CurrentVersion extends ListingEntry {
+interface CurrentVersion extends ObjectEntry {
   /** Version ids, newest first. Objects have no more than one line whatever stands here. */
   readonly versions: readonly string[];
 }
@@ -58,8 +57,8 @@ const never = () => false;
 function objectSource(
   currentVersions: Iterable<CurrentVersion>,
   trace: Trace = { queries: [], read: 0 },
-): ListingSource<CurrentVersion, CurrentVersion> {
-  return { fetch: tableOf(currentVersions, trace), rows: entriesAsRows, expired: never };
+): ObjectEntries {
+  return { fetch: tableOf(currentVersions, trace), expired: never };
 }
 
 interface VersionRow {
@@ -141,21 +140,26 @@ const request = fc.record({
 describe('a listing in pages', { timeout: 60_000 }, () => {
   it('shows what a naive listing shows; every page is full or the last', async () => {
     await fc.assert(
-      fc.asyncProperty(currentVersions, request, async (currentVersions, { prefix, delimiter, limit }) => {
-        const expected = naiveLines(currentVersions, { prefix, delimiter });
-        const source = objectSource(currentVersions);
-        const shown: string[] = [];
-        let position: ListingPosition | undefined;
-        do {
-          const page = await listPage({ prefix, delimiter, limit, position }, source);
-          const lines = linesOf(page);
-          expect(lines.length).toBe(Math.min(limit, expected.length - shown.length));
-          shown.push(...lines);
-          position = page.next;
-          expect(position !== undefined).toBe(shown.length < expected.length);
-        } while (position !== undefined);
-        expect(shown).toEqual(expected);
-      }),
+      fc.asyncProperty(
+        currentVersions,
+        request,
+        fc.boolean(),
+        async (currentVersions, { prefix, delimiter, limit }, seeks) => {
+          const expected = naiveLines(currentVersions, { prefix, delimiter });
+          const source = objectSource(currentVersions);
+          const shown: string[] = [];
+          let position: ListingPosition | undefined;
+          do {
+            const page = await objectPage({ prefix, delimiter, limit, position }, source, { seeks });
+            const lines = linesOf(page);
+            expect(lines.length).toBe(Math.min(limit, expected.length - shown.length));
+            shown.push(...lines);
+            position = page.next;
+            expect(position !== undefined).toBe(shown.length < expected.length);
+          } while (position !== undefined);
+          expect(shown).toEqual(expected);
+        },
+      ),
       { numRuns: 1000 },
     );
   });
@@ -168,7 +172,10 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
         keyText,
         async (currentVersions, { prefix, delimiter, limit }, after) => {
           const expected = naiveLines(currentVersions, { prefix, delimiter, after });
-          const page = await listPage({ prefix, delimiter, limit, position: { after } }, objectSource(currentVersions));
+          const page = await objectPage(
+            { prefix, delimiter, limit, position: { after } },
+            objectSource(currentVersions),
+          );
           expect(linesOf(page)).toEqual(expected.slice(0, limit));
           expect(page.next !== undefined).toBe(expected.length > limit);
         },
@@ -219,7 +226,7 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
               const asked = { prefix, delimiter, limit, position };
               return versions
                 ? listPage(asked, { ...versionSource(currentVersions), ...restless })
-                : listPage(asked, { ...objectSource(currentVersions), ...restless });
+                : objectPage(asked, { ...objectSource(currentVersions), ...restless });
             };
             const shown: string[] = [];
             let position: ListingPosition | undefined;
@@ -249,7 +256,7 @@ describe('a page', () => {
 
   it('of no lines asks nothing and is the last', async () => {
     const trace: Trace = { queries: [], read: 0 };
-    expect(await listPage({ ...request, limit: 0 }, objectSource(files, trace))).toEqual({
+    expect(await objectPage({ ...request, limit: 0 }, objectSource(files, trace))).toEqual({
       rows: [],
       commonPrefixes: [],
       next: undefined,
@@ -258,16 +265,16 @@ describe('a page', () => {
   });
 
   it('counts a group as one line, in its place', async () => {
-    const first = await listPage({ ...request, limit: 2 }, objectSource(files));
+    const first = await objectPage({ ...request, limit: 2 }, objectSource(files));
     expect(linesOf(first)).toEqual(['a', 'b/*']);
     expect(first.next).toEqual({ after: 'b/' });
-    const second = await listPage({ ...request, limit: 2, position: first.next }, objectSource(files));
+    const second = await objectPage({ ...request, limit: 2, position: first.next }, objectSource(files));
     expect(linesOf(second)).toEqual(['c', 'd/*']);
     expect(second.next).toBeUndefined();
   });
 
   it.each(['b/', 'b/1', 'b/0', 'b/zzz'])('behind the marker %j does not show the group b/', async (after) => {
-    const page = await listPage({ ...request, position: { after } }, objectSource(files));
+    const page = await objectPage({ ...request, position: { after } }, objectSource(files));
     expect(linesOf(page)).toEqual(['c', 'd/*']);
   });
 
@@ -277,28 +284,31 @@ describe('a page', () => {
       currentVersion('mixed/1', { live: false }),
       currentVersion('mixed/2'),
     ];
-    expect(linesOf(await listPage(request, objectSource(currentVersions)))).toEqual(['mixed/*']);
+    expect(linesOf(await objectPage(request, objectSource(currentVersions)))).toEqual(['mixed/*']);
   });
 
   it('without a delimiter is one query of one entry more than fit', async () => {
     const trace: Trace = { queries: [], read: 0 };
-    await listPage({ ...request, delimiter: '', limit: 3 }, objectSource(files, trace));
+    await objectPage({ ...request, delimiter: '', limit: 3 }, objectSource(files, trace));
     expect(trace.queries).toEqual([{ prefix: '', limit: 4 }]);
   });
 
   it('for a prefix or marker longer than any key asks nothing that the table refuses', async () => {
     const long = 'k'.repeat(2000);
     const currentVersions = [currentVersion('k'.repeat(1024)), currentVersion('l')];
-    expect((await listPage({ ...request, prefix: long }, objectSource(currentVersions))).rows).toEqual([]);
-    const page = await listPage({ ...request, position: { after: long } }, objectSource(currentVersions));
+    expect((await objectPage({ ...request, prefix: long }, objectSource(currentVersions))).rows).toEqual([]);
+    const page = await objectPage({ ...request, position: { after: long } }, objectSource(currentVersions));
     expect(linesOf(page)).toEqual(['l']);
   });
 
   it('shows a key of full length that ends with the delimiter as a group, and goes on behind it', async () => {
     const group = `${'k'.repeat(1023)}/`;
-    const first = await listPage({ ...request, limit: 1 }, objectSource([currentVersion(group), currentVersion('l')]));
+    const first = await objectPage(
+      { ...request, limit: 1 },
+      objectSource([currentVersion(group), currentVersion('l')]),
+    );
     expect(linesOf(first)).toEqual([`${group}*`]);
-    const second = await listPage(
+    const second = await objectPage(
       { ...request, position: first.next },
       objectSource([currentVersion(group), currentVersion('l')]),
     );
@@ -326,8 +336,8 @@ describe('a page', () => {
     'that is full names its last line as the next position, before dead keys and %s',
     async (key) => {
       const currentVersions = [currentVersion('a'), currentVersion('g/1', { live: false }), currentVersion(key)];
-      const page = await listPage({ ...request, limit: 1 }, objectSource(currentVersions));
-      expect(page).toEqual({ rows: [currentVersion('a')], commonPrefixes: [], next: { after: 'a' } });
+      const page = await objectPage({ ...request, limit: 1 }, objectSource(currentVersions));
+      expect(page).toEqual({ rows: [{ key: 'a' }], commonPrefixes: [], next: { after: 'a' } });
     },
   );
 
@@ -352,7 +362,7 @@ describe('a page', () => {
     const dead = Array.from({ length: 2000 }, (_, index) =>
       currentVersion(`k${String(index).padStart(5, '0')}`, { live: false }),
     );
-    const page = await listPage({ ...request, delimiter: '' }, { ...objectSource(dead), expired: () => true });
+    const page = await objectPage({ ...request, delimiter: '' }, { ...objectSource(dead), expired: () => true });
     expect(page).toEqual({ rows: [], commonPrefixes: [], next: { after: 'k01000' } });
   });
 
@@ -360,15 +370,15 @@ describe('a page', () => {
     const dead = Array.from({ length: 2000 }, (_, index) =>
       currentVersion(`g/${String(index).padStart(5, '0')}`, { live: false }),
     );
-    const page = await listPage(request, { ...objectSource([...dead, currentVersion('g/z')]), expired: () => true });
+    const page = await objectPage(request, { ...objectSource([...dead, currentVersion('g/z')]), expired: () => true });
     expect(page.next).toEqual({ after: 'g/00255', inside: true });
-    const rest = await listPage({ ...request, position: page.next }, objectSource([...dead, currentVersion('g/z')]));
+    const rest = await objectPage({ ...request, position: page.next }, objectSource([...dead, currentVersion('g/z')]));
     expect(linesOf(rest)).toEqual(['g/*']);
   });
 });
 
 /** Keys `g<group>/<number>` that exist only as arithmetic. */
-function virtualGroups(groups: number, keysPerGroup: number, trace: Trace): ListingSource<ListingEntry, ListingEntry> {
+function virtualGroups(groups: number, keysPerGroup: number, trace: Trace): ObjectEntries {
   const groupWidth = String(groups).length;
   const keyWidth = String(keysPerGroup).length;
   const keyAt = (index: number) =>
@@ -386,7 +396,6 @@ function virtualGroups(groups: number, keysPerGroup: number, trace: Trace): List
     return low;
   };
   return {
-    rows: entriesAsRows,
     expired: never,
     async fetch(query) {
       trace.queries.push(query);
@@ -417,7 +426,7 @@ describe('effort', { timeout: 60_000 }, () => {
     async (groups, keys, limit, queries, read) => {
       const trace: Trace = { queries: [], read: 0 };
       const source = virtualGroups(groups, keys, trace);
-      const page = await listPage({ prefix: '', delimiter: '/', position: undefined, limit }, source);
+      const page = await objectPage({ prefix: '', delimiter: '/', position: undefined, limit }, source);
       expect(page.commonPrefixes).toHaveLength(Math.min(groups, limit));
       expect(trace.queries.length).toBeLessThanOrEqual(queries);
       expect(trace.read).toBeLessThanOrEqual(read);
@@ -430,7 +439,7 @@ describe('effort', { timeout: 60_000 }, () => {
     let position: ListingPosition | undefined;
     let pages = 0;
     do {
-      const page = await listPage({ prefix: '', delimiter: '/', position, limit: 1 }, source);
+      const page = await objectPage({ prefix: '', delimiter: '/', position, limit: 1 }, source);
       expect(page.commonPrefixes).toHaveLength(1);
       position = page.next;
       pages++;
@@ -443,7 +452,7 @@ describe('effort', { timeout: 60_000 }, () => {
   it('a million delete markers are read in large queries', async () => {
     const trace: Trace = { queries: [], read: 0 };
     const groups = virtualGroups(1, 1_000_000, trace);
-    const page = await listPage(
+    const page = await objectPage(
       { prefix: '', delimiter: '', position: undefined, limit: 1000 },
       {
         ...groups,

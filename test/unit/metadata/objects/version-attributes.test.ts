@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   currentVersionAttributes,
@@ -9,18 +10,19 @@ import { currentVersionKey } from '../../../../shared/metadata/objects/version-c
 import {
   contentOf,
   decodeCurrentVersion,
-  decodeListed,
   decodeVersion,
   encodeCurrentVersion,
   encodeVersion,
-  listedAttributes,
   renamedOf,
   systemMetadataOf,
   thingsOf,
   type CurrentVersion,
 } from '../../../../shared/metadata/objects/versions.ts';
+import { ListedVersion } from '../../../../shared/metadata/objects/listed-version.ts';
 import { byOperator } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { KeyVersions } from '../../../../shared/metadata/scrub/key-versions.ts';
+import { AttributesView } from '../../../../shared/metadata/table/attributes-view.ts';
+import { madeAt } from '../../../../shared/metadata/table/ids.ts';
 import { itemKey } from '../../../../shared/metadata/table/keys.ts';
 import { decodeState, encodeState, versionOf, type Upload } from '../../../../shared/metadata/uploads/upload.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
@@ -119,13 +121,25 @@ describe('every attribute', () => {
     expect(some(decodeVersion(encodeVersion(marker)), own)).toEqual(some(marker, own));
   });
 
-  it('that listings read is in their projection', () => {
-    const item = encodeCurrentVersion(full);
-    const projected = Object.fromEntries(Object.entries(item).filter(([name]) => listedAttributes.has(name)));
-    const listed = rows.filter(([, row]) => row.listed).map(([name]) => name);
-    expect(listed.length).toBeGreaterThan(5);
-    expect(some(decodeListed(projected), listed)).toEqual(some(full, listed));
-    expect(Object.keys(decodeListed(item))).toEqual(listed);
+  it('that listings of objects show is read in place', () => {
+    const names = ['marker', 'size', 'partCount', 'content', 'owner', 'storageClass', 'lastModified'] as const;
+    const show = (version: CurrentVersion): ListedVersion => {
+      const item = Object.entries(encodeCurrentVersion(version)).filter(([name]) =>
+        ListedVersion.columns.includes(name),
+      );
+      const view = new AttributesView(ListedVersion.columns);
+      return new ListedVersion(view.show({ key: { pk: 'head/b', sk: 'key' }, attributes: Object.fromEntries(item) }));
+    };
+    const plain: CurrentVersion = { ...full, partCount: undefined, storageClass: undefined, lastModified: 0 };
+    for (const version of [full, { ...full, marker: true, size: 0 }, { ...plain, owner: randomUUID() }]) {
+      const timed = { ...version, lastModified: version.lastModified || madeAt(version.instance) };
+      const listed = show(timed);
+      expect(some(Object.fromEntries(names.map((name) => [name, listed[name]])), names)).toEqual(some(timed, names));
+      const md5 = new Uint8Array(16);
+      expect(listed.copyMd5(md5)).toBe(full.md5.length);
+      expect(md5[0]).toBe(full.md5[0]);
+      expect(listed.key).toBe('key');
+    }
   });
 
   it('that an upload knows from its beginning comes to its object', () => {
@@ -206,7 +220,8 @@ describe('every attribute', () => {
     const versions = new KeyVersions(table, 'bucket', 'key');
     const damage = await versions.examine(() => undefined);
     if (damage === undefined || damage === 'busy') throw new Error('no damage is seen');
-    expect(await versions.mend(damage, () => 'new')).toBe(true);
+    const along = { key: { pk: 'along', sk: '-' }, put: {} };
+    expect(await versions.mend(damage, { token: () => 'new', along })).toBe(true);
     const kept = namesOf('content', 'metadata', 'object', 'writer', 'derived');
     for (const [key] of items) expect(some(decodeVersion((await table.get(key))!), kept)).toEqual(some(full, kept));
   });

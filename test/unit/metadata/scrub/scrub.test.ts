@@ -38,12 +38,19 @@ async function furnish(): Promise<void> {
 const kindsOf = (findings: readonly { kind: FindingKind }[]): FindingKind[] =>
   [...new Set(findings.map(({ kind }) => kind))].sort();
 
+/** The keys that the next lifecycle pass is told to look at. */
+async function rechecked(): Promise<readonly unknown[]> {
+  const { items } = await world.table.query(partition.lifecycleRechecks(bucket.id));
+  return items.map(({ attributes }) => attributes['key']);
+}
+
 /** The scrub finds this and nothing else, changes nothing unless told to, mends it, and then finds nothing. */
 async function expectMended(...kinds: FindingKind[]): Promise<void> {
   const before = await everything();
   const looked = await world.scrub();
   expect(kindsOf(looked.findings), JSON.stringify(looked.findings)).toEqual(kinds.toSorted());
   expect(looked.findings.map(({ state }) => state)).toEqual(looked.findings.map(() => 'found'));
+  await expectTheSameInSlices(looked);
   expect(await everything()).toEqual(before);
 
   const mended = await world.scrub({ repair: true });
@@ -61,8 +68,17 @@ async function expectLost(kind: FindingKind): Promise<void> {
     const { findings, report } = await world.scrub({ repair });
     expect(findings.map((finding) => [finding.kind, finding.state])).toEqual([[kind, 'lost']]);
     expect(report.findings).toEqual({ [kind]: { found: 1, mended: 0 } });
+    await expectTheSameInSlices({ findings, report });
   }
   expect(await everything()).toEqual(before);
+}
+
+/** All slices together find the same, and check as many items and blobs: each of them once. */
+async function expectTheSameInSlices({ findings, report }: Awaited<ReturnType<ScrubWorld['scrub']>>): Promise<void> {
+  const sorted = (some: readonly object[]): string[] => some.map((finding) => JSON.stringify(finding)).toSorted();
+  const sliced = await world.scrubInSlices(3);
+  expect(sorted(sliced.findings)).toEqual(sorted(findings));
+  expect([sliced.items, sliced.blobs]).toEqual([report.items, report.blobs]);
 }
 
 async function everything(): Promise<unknown> {
@@ -155,6 +171,8 @@ describe('current and noncurrent versions', () => {
     const [newest, ...older] = await contentsOfVersions('key');
     await world.force(currentVersionKey(bucket.id, 'key'), () => undefined);
     await expectMended('broken-history', 'orphan-blob');
+    // The next lifecycle pass must not leave out the key, although nothing was due there.
+    expect(await rechecked()).toEqual(['key']);
     expect(await contentsOfVersions('key')).toEqual(older);
     expect(world.kept.kept.has(newest!.slice(1))).toBe(false);
   });
@@ -411,6 +429,7 @@ describe('uploads', () => {
   it('an open one that is not listed', async () => {
     await world.force(uploadIndexKey(bucket.id, 'key', id), () => undefined);
     await expectMended('unlisted-upload');
+    expect(await rechecked()).toEqual(['key']);
     expect(
       (await world.uploads.openFrom(bucket, { prefix: '', limit: 100 })).uploads.map((upload) => upload.id),
     ).toEqual([id]);

@@ -1,0 +1,15 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { changes } from '../../transfers/queue.ts';
+
+/** Calls back whenever a job, or an action, has changed what a bucket holds. */
+export function useChanges(bucket: string, act: () => void): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    let seen = changes.peek().count;
+    return changes.subscribe(({ bucket: changed, count }) => {
+      if (count !== seen && changed === bucket) latest.current();
+      seen = count;
+    });
+  }, [bucket]);
+}

@@ -1,0 +1,130 @@
+/** One operation of a history, on one state. */
+export interface Operation<State> {
+  /** What is printed of it. */
+  readonly label: string;
+  /** The moments at which it was sent and answered, in any unit. It took effect between them, if at all; `ended` may be infinite. */
+  readonly began: number;
+  readonly ended: number;
+  /** Whether it may also never have happened: it got no answer. */
+  readonly optional: boolean;
+  /** Whether it changes nothing, in whatever state. It may learn something, and return a state that says more. */
+  readonly readOnly: boolean;
+  /** Returns the states that it may lead to, none if what it answered does not fit the state. */
+  readonly apply: (state: State) => readonly State[];
+  /** Removes from a state what only this operation needed of it. Called once it has ended. */
+  readonly forget?: (state: State) => State;
+}
+
+/** What was found of a history. */
+export type Verdict<State> =
+  | { readonly linearizable: true; readonly configurations: number }
+  | {
+      readonly linearizable: false;
+      /** The first operation whose answer no order explains. */
+      readonly operation: Operation<State>;
+      /** The operations that were in progress when it was answered, or may have been. */
+      readonly pending: readonly Operation<State>[];
+      /** The states that were possible before it. */
+      readonly states: readonly State[];
+    };
+
+/** A state that the operations so far may have led to. */
+interface Configuration<State> {
+  readonly state: State;
+  /** Those of the pending operations that have taken effect in it. */
+  readonly done: ReadonlySet<Operation<State>>;
+}
+
+/** A history that would need more configurations than this is not checked. */
+const maxConfigurations = 100_000;
+
+/**
+ * Checks whether a history is linearizable (Herlihy and Wing, "Linearizability", TOPLAS 12(3), 1990): whether its operations can be
+ * put in an order, each at one moment between its beginning and its end, that explains every answer.
+ *
+ * The algorithm is Wing and Gong's search ("Testing and verifying concurrent objects", JPDC 17, 1993) in the form of Lowe's
+ * just-in-time linearization ("Testing for linearizability", Concurrency and Computation 29(4), 2017): it goes through the history
+ * in the order of time, and keeps the set of configurations that it may have led to. An operation takes effect only when an answer
+ * cannot be explained otherwise, and configurations that were met before are not searched again. A read takes effect at the
+ * first state that it fits: that excludes no order of the others.
+ *
+ * @param print a text that is the same for equal states, and for no others
+ * @throws Error if there are too many configurations
+ */
+export function linearize<State>(
+  initial: State,
+  operations: readonly Operation<State>[],
+  print: (state: State) => string = JSON.stringify,
+): Verdict<State> {
+  const numbers = new Map(operations.map((operation, number) => [operation, number]));
+  const nameOf = ({ state, done }: Configuration<State>): string =>
+    `${[...done]
+      .map((operation) => numbers.get(operation)!)
+      .sort((a, b) => a - b)
+      .join()} ${print(state)}`;
+  const pending = new Set<Operation<State>>();
+  let configurations: Configuration<State>[] = [{ state: initial, done: new Set() }];
+  let most = 1;
+
+  for (const { operation, isEnd } of timeline(operations)) {
+    if (!isEnd) {
+      pending.add(operation);
+      continue;
+    }
+    const reached = new Map<string, Configuration<State>>();
+    const seen = new Set<string>();
+    const keep = ({ state, done }: Configuration<State>): void => {
+      const rest = new Set(done);
+      rest.delete(operation);
+      const left = { state: operation.forget?.(state) ?? state, done: rest };
+      reached.set(nameOf(left), left);
+    };
+    const open = configurations.map((configuration) => withReads(configuration, pending));
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const name = nameOf(next);
+      if (seen.has(name)) continue;
+      seen.add(name);
+      if (seen.size > maxConfigurations) throw new Error(`more than ${maxConfigurations} configurations`);
+      const isDone = next.done.has(operation);
+      if (isDone || operation.optional) keep(next);
+      if (isDone) continue;
+      for (const other of pending) {
+        if (next.done.has(other)) continue;
+        const done = new Set(next.done).add(other);
+        for (const state of other.apply(next.state)) open.push(withReads({ state, done }, pending));
+      }
+    }
+    if (reached.size === 0) {
+      const states = new Map(configurations.map(({ state }) => [print(state), state]));
+      return { linearizable: false, operation, pending: [...pending], states: [...states.values()] };
+    }
+    pending.delete(operation);
+    configurations = [...reached.values()];
+    most = Math.max(most, seen.size);
+  }
+  return { linearizable: true, configurations: most };
+}
+
+/** The beginnings and ends, in order. What never ended has no end: it need not be explained. */
+function timeline<State>(
+  operations: readonly Operation<State>[],
+): readonly { readonly operation: Operation<State>; readonly isEnd: boolean }[] {
+  const moments = operations.flatMap((operation) => [
+    { operation, at: operation.began, isEnd: false },
+    ...(operation.ended === Infinity ? [] : [{ operation, at: operation.ended, isEnd: true }]),
+  ]);
+  // What ends at the moment at which another begins may have overlapped it.
+  return moments.sort((a, b) => a.at - b.at || Number(a.isEnd) - Number(b.isEnd));
+}
+
+/** The configuration with every pending read that its state explains. */
+function withReads<State>(
+  { state, done }: Configuration<State>,
+  pending: ReadonlySet<Operation<State>>,
+): Configuration<State> {
+  const all = new Set(done);
+  for (const operation of pending) {
+    if (operation.readOnly && !all.has(operation) && operation.apply(state).includes(state)) all.add(operation);
+  }
+  return { state, done: all };
+}

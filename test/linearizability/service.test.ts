@@ -1,0 +1,96 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PooledClient } from '../support/pooled-client.ts';
+import { alice, startService, type Service } from '../support/server.ts';
+import type { Send } from './exchange.ts';
+import { Random } from './random.ts';
+import { Workload } from './workload.ts';
+
+const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
+/** Settable, to try one history again: STILLAGE_SEED=7. */
+const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
+const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 20 : 1));
+const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 10_000 : 1200));
+/** About how many requests there are between two kills. */
+const requestsPerRound = isLong ? 1000 : 400;
+
+let data: string;
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'stillage-linearizable-'));
+});
+afterEach(() => rm(data, { recursive: true }));
+
+/**
+ * Every answer of the service is explained by an order of the requests in which each takes effect at one moment between its
+ * beginning and its end, whatever is killed meanwhile.
+ */
+describe.each([1, 2])('the requests of many clients to %i processes, which are killed', (processes) => {
+  const all = Array.from({ length: seeds }, (_, index) => firstSeed + index);
+
+  it.each(all)('are linearizable, with the seed %i', { timeout: 60_000 + requests * 60 }, async (seed) => {
+    const workload = new Workload(seed);
+    const random = new Random(seed);
+    let kills = 0;
+    for (let isFirst = true; isFirst || workload.histories.requests < requests; isFirst = false) {
+      const service = await startService({
+        data,
+        args: ['--workers', String(processes), '--limit', 'minimumPartBytes=1'],
+      });
+      const auditor = connect(service);
+      if (isFirst) await workload.prepare(auditor.send);
+      await workload.audit(auditor.send);
+      auditor.close();
+
+      const before = workload.histories.requests;
+      let isStopped = false;
+      const work = workload.run(
+        () => connect(service),
+        () => isStopped,
+      );
+      const reaches = async (count: number): Promise<void> => {
+        while (workload.histories.requests < before + count) await Promise.race([work, sleep(random.next() * 10)]);
+      };
+      const enough = requestsPerRound * (0.5 + random.next());
+      if (processes > 1) {
+        await reaches(enough / 2);
+        process.kill(random.oneOf(await workersOf(service)), 'SIGKILL');
+        kills += 1;
+      }
+      await reaches(enough);
+      isStopped = true;
+      await service.kill();
+      kills += 1;
+      await work;
+      workload.histories.processEnded();
+      expect(errorsOf(service)).toEqual([]);
+    }
+    const service = await startService({ data });
+    const auditor = connect(service);
+    await workload.audit(auditor.send);
+    auditor.close();
+    expect(await service.stop()).toBe(0);
+    await workload.histories.expectLinearizable(`seed ${seed} with ${processes} processes`);
+    expect(kills).toBeGreaterThan(1);
+    console.log(`seed ${seed}, ${processes} processes: ${workload.histories.requests} requests, ${kills} kills`);
+  });
+});
+
+/** A client with one connection: with several workers, each has some of the clients. */
+function connect(service: Service): { send: Send; close: () => void } {
+  const client = new PooledClient(service, alice, 1);
+  return { send: (unsigned) => client.send(unsigned), close: () => client.close() };
+}
+
+/** The errors that it logged, but for the death of the worker that the test has killed. */
+function errorsOf({ output }: Service): string[] {
+  const errors = output.stdout.split('\n').filter((line) => line.includes('"level":"error"'));
+  return errors.filter((line) => !line.includes('a worker died'));
+}
+
+async function workersOf({ pid }: Service): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.trim().split(' ').map(Number);
+}

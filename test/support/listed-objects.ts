@@ -1,0 +1,68 @@
+import { readObjectPage, type VersionSource } from '../../shared/metadata/listings/object-listing.ts';
+import type { ListingPage, ListingQuery, ListingRequest } from '../../shared/metadata/listings/listing.ts';
+import type { ObjectRows } from '../../shared/metadata/listings/object-page.ts';
+import type { Content } from '../../shared/metadata/objects/content.ts';
+import { ListedVersion } from '../../shared/metadata/objects/listed-version.ts';
+import { AttributesView } from '../../shared/metadata/table/attributes-view.ts';
+import { compareUtf8 } from '../../shared/ports/utf8-order.ts';
+
+/** Keeps what a listing of objects shows in its rows. */
+export class ListedObjects implements ObjectRows {
+  readonly all: { readonly key: string; readonly content: Content | undefined }[] = [];
+
+  add({ key, content }: ListedVersion): void {
+    this.all.push({ key, content });
+  }
+}
+
+/** A key, and whether it is there: as opposed to a delete marker. */
+export interface ObjectEntry {
+  readonly key: string;
+  readonly live: boolean;
+}
+
+/** The entries of a bucket, as pages of queries return them. */
+export interface ObjectEntries {
+  fetch(query: ListingQuery): Promise<{ readonly entries: readonly ObjectEntry[]; readonly more: boolean }>;
+  expired(): boolean;
+}
+
+/**
+ * Returns the page of a listing of objects.
+ * @param seeks whether entries before a position that the listing wants to continue from are left out, as by a table
+ *   that shows its items in place; from one that cannot, a listing is shown all entries of a page
+ */
+export async function objectPage(
+  request: ListingRequest,
+  entriesOf: ObjectEntries,
+  { seeks = false } = {},
+): Promise<ListingPage<{ readonly key: string }>> {
+  const rows: { key: string }[] = [];
+  const view = new AttributesView(ListedVersion.columns);
+  const version = new ListedVersion(view);
+  const source: VersionSource = {
+    expired: () => entriesOf.expired(),
+    visit: async (query, visit) => {
+      const { entries, more } = await entriesOf.fetch(query);
+      let wanted: string | undefined;
+      for (const { key, live } of entries) {
+        if (seeks && wanted !== undefined && compareUtf8(key, wanted) < 0) continue;
+        view.show({ key: { pk: 'head/bucket', sk: key }, attributes: live ? {} : { m: 1 } });
+        const directive = visit(version);
+        if (directive === 'stop') return undefined;
+        wanted = directive?.from ?? (directive?.after === undefined ? undefined : `${directive.after}\0`);
+      }
+      const last = entries.at(-1);
+      if (!more) return undefined;
+      if (wanted !== undefined && seeks) return { from: wanted };
+      return { after: last!.key };
+    },
+  };
+  const page = await readObjectPage(request, source, { add: ({ key }) => rows.push({ key }) });
+  expectCount(page.rowCount, rows.length);
+  return { rows, commonPrefixes: page.commonPrefixes, next: page.next };
+}
+
+function expectCount(counted: number, added: number): void {
+  if (counted !== added) throw new Error(`a page counts ${counted} rows but has ${added}`);
+}
