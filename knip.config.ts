@@ -20,7 +20,7 @@ const config: KnipConfig = {
     'console/{main.tsx,preview/preview.ts,preview/pdf-worker.ts,worker/download.ts}!',
     'bin/*.{mjs,ts,cjs}',
     'test/**/*.test.ts',
-    'test/bench/*.ts',
+    'test/bench/*.{ts,mjs}',
     // Started as processes.
     'test/{clients/aws4fetch-session.ts,cloud/function-host.mjs}',
     'test/support/{durable-writes.ts,embedded-session.ts,full-disk.ts,program-host.mjs}',

@@ -1,4 +1,5 @@
 import {
+  DeleteObjectCommand,
   ListMultipartUploadsCommand,
   PutBucketLifecycleConfigurationCommand,
   PutObjectTaggingCommand,
@@ -75,6 +76,29 @@ describe('with a day of a few seconds', { timeout: 300_000 }, () => {
     expect(await listed(bucket)).toEqual(['key current marker']);
     await putRules(bucket, { ID: 'marker', Expiration: { ExpiredObjectDeleteMarker: true } });
     await expect.poll(() => listed(bucket), patience).toEqual([]);
+  });
+
+  /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html: "expired object delete markers" */
+  it('a delete marker without other versions goes by Days too; one that hides versions stays until they are gone', async () => {
+    const bucket = await service.bucket();
+    await setVersioning(service.client, bucket, 'Enabled');
+    await put(service.client, bucket, 'hidden');
+    for (const Key of ['hidden', 'alone', 'other alone'])
+      await service.client.send(new DeleteObjectCommand({ Bucket: bucket, Key }));
+    const expire = { ID: 'expire', Filter: { Prefix: '' }, Expiration: { Days: 1 } };
+    const spared = { ID: 'spared', Filter: { Prefix: 'other' }, Expiration: { Days: 1000 } };
+    await putRules(
+      bucket,
+      { ...expire, Filter: { Prefix: 'a' } },
+      { ...expire, ID: 'h', Filter: { Prefix: 'h' } },
+      spared,
+    );
+    const kept = ['hidden current marker', 'other alone current marker'];
+    await expect.poll(() => listed(bucket), patience).toEqual([kept[0], 'hidden older object', kept[1]]);
+    await anotherPass();
+    expect(await listed(bucket)).toEqual([kept[0], 'hidden older object', kept[1]]);
+    await putRules(bucket, { ...expire, Filter: { Prefix: 'h' }, NoncurrentVersionExpiration: { NoncurrentDays: 1 } });
+    await expect.poll(() => listed(bucket), patience).toEqual([kept[1]]);
   });
 
   it('an object in a suspended bucket is replaced by a null marker; named versions stay', async () => {

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { withHelpStyle } from '../../functions/runtime/cli/help.ts';
+import { benchEphemeral } from './ephemeral.ts';
 import { benchFairness } from './fairness.ts';
 import { benchFoldedListing } from './folded-listing.ts';
 import { benchLifecycle } from './lifecycle.ts';
@@ -62,6 +63,7 @@ Examples:
   npm run bench
   npm run bench -- requests --only '^PUT' --rounds 5
   npm run bench -- requests --endpoint http://127.0.0.1:9100 --access-key a --secret-key s
+  npm run bench -- ephemeral --s3rver ../a-project
   npm run --silent bench -- cold-starts > docs/cold-starts.md
 
 Results and method: docs/performance.md`;
@@ -79,6 +81,16 @@ const program = withRequestOptions(new Command('npm run bench --'))
 withRequestOptions(program.command('requests'))
   .description('Measure requests, beside a minimal store on node:http')
   .action(benchRequests);
+program
+  .command('ephemeral')
+  .description('Measure starts, PUT, GET and reset of servers for tests: Stillage, s3rver and moto')
+  .option('--rounds <n>', 'rounds to measure, after one to warm up', toCount, 5)
+  .option(
+    '--s3rver <directory>',
+    'where npm has installed s3rver; otherwise it is installed into a temporary directory',
+  )
+  .option('--json', 'print JSON', false)
+  .action(benchEphemeral);
 program
   .command('signatures')
   .description('Measure the processor time of verifying a signature')

@@ -67,7 +67,8 @@ export async function bare(): Promise<Contestant> {
   };
 }
 
-function contestant(
+/** Sends requests to a server, signed with the key, if there is one. */
+export function contestant(
   name: string,
   url: string,
   key: Key | undefined,

@@ -16,7 +16,7 @@ export interface RequestBenchOptions {
 }
 
 /** One piece of work of one server, in `--json`. */
-interface Result {
+export interface Result {
   readonly work: string;
   readonly server: string;
   readonly perSecond: number;
@@ -44,7 +44,8 @@ async function measure(server: Contestant, work: Work, round: number): Promise<M
   return { perSecond: work.count / seconds, processor: used && used / work.count };
 }
 
-function median(numbers: readonly number[]): number {
+/** Returns the middle one of numbers. */
+export function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
 }
 
@@ -60,7 +61,8 @@ function resultOf({ name: work, bytes }: Work, server: string, measures: readonl
   };
 }
 
-function shown(result: Result | undefined): string {
+/** Returns a result as the table shows it. */
+export function shown(result: Result | undefined): string {
   if (result === undefined) return '-';
   const { perSecond, bytesPerSecond, processorMilliseconds } = result;
   const rate =
@@ -109,7 +111,7 @@ export async function benchRequests(options: RequestBenchOptions): Promise<void>
 }
 
 /** For each server, what it did; nothing for one that knows no such work. */
-async function inRounds(
+export async function inRounds(
   servers: readonly Contestant[],
   work: Work,
   rounds: number,

@@ -16,6 +16,7 @@ describe('npm run bench', () => {
       'requests',
       'signatures',
       'cold-starts',
+      'ephemeral',
       'folded-listing',
       'fairness',
       'lifecycle',

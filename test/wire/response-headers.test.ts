@@ -3,6 +3,8 @@ import { put, setVersioning } from '../support/objects.ts';
 import type { RawResponse } from '../support/raw-client.ts';
 import { isCloud } from '../support/deployed.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
+import type { Unsigned } from '../support/signer.ts';
+import { TestUpload } from '../support/uploads.ts';
 
 const service = serviceUnderTest();
 
@@ -120,6 +122,34 @@ describe('the headers of', () => {
     expectHeaders(head, 404, ['content-length', 'content-type']);
     for (const name of ['content-length', 'content-type']) expect(head.header(name)).toBe(got.header(name));
     expect(head.body.length).toBe(0);
+  });
+
+  it.each<[string, Partial<Unsigned>]>([
+    ['PutObject', { method: 'PUT', body: 'x' }],
+    ['GetObject', {}],
+    ['GetObject of versionId=null', { query: 'versionId=null' }],
+    ['HeadObject', { method: 'HEAD' }],
+    ['GetObjectAttributes', { query: 'attributes', headers: { 'x-amz-object-attributes': 'ETag' } }],
+    ['GetObjectTagging', { query: 'tagging' }],
+    ['PutObjectTagging', { method: 'PUT', query: 'tagging', body: '<Tagging><TagSet/></Tagging>' }],
+    ['DeleteObjectTagging', { method: 'DELETE', query: 'tagging' }],
+  ])('an object that was never versioned has the version id null: %s', async (_, request) => {
+    const bucket = await service.bucket();
+    const path = `/${bucket}/key`;
+    await put(service.client, bucket, 'key', 'content');
+    const response = await service.send({ path, ...request });
+    expect(response.status, response.text).toBeLessThan(300);
+    expect(response.header('x-amz-version-id')).toBe('null');
+  });
+
+  it('a copy, and an upload in parts, into a bucket that was never versioned: version id null', async () => {
+    const bucket = await service.bucket();
+    await put(service.client, bucket, 'key', 'content');
+    const headers = { 'x-amz-copy-source': `/${bucket}/key` };
+    const copied = await service.send({ method: 'PUT', path: `/${bucket}/copy`, headers });
+    expect(copied.header('x-amz-version-id')).toBe('null');
+    const upload = await TestUpload.begin(service.client, bucket, 'parts');
+    expect((await upload.complete([await upload.part(1, 'content')])).VersionId).toBe('null');
   });
 
   it('DeleteObject: 204 without a length; of versions only where there are some', async () => {
