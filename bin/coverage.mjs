@@ -1,15 +1,15 @@
 // `npm run test:coverage`: runs `npm test` and counts the lines that it reaches, both those that a test imports and those that run in the
-// services and commands it starts. Fails below the floor, and where nothing reaches a file.
+// services and commands it starts. Fails below the floor, and if no test reaches a file.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 
-/** Percent of the lines: some points below what there was when this was written, since a few run or not as requests happen to overlap. */
+/** Percent of lines: a few points below the measured value, as some lines run only if requests happen to overlap. */
 const floor = 92;
 
-/** What these tests do not run, and others do, by the folders of these. */
+/** Files that other tests cover, each under the folders of these tests. */
 const elsewhere = [
   // test/cloud, test/contract, test/infra
   /^functions\/(edge|runtime\/cloud)\/|^shared\/adapters\/cloud\//,

@@ -80,7 +80,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     name: 'PlanLifecycle',
     file: file('plan-lifecycle'),
     does: 'divides buckets with lifecycle rules into slices, and calls workers',
-    needs: { table: [...read, ...put], lifecycleQueue: true },
+    needs: { table: [...read, ...put, ...remove], lifecycleQueue: true },
     trigger: { by: 'schedule', expression: 'rate(1 hour)' },
     timeoutMinutes: 15,
   },

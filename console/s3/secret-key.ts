@@ -3,8 +3,8 @@ import { hmacSha256, sha256Hex as pureSha256Hex } from './pure-sha256.ts';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * A key that signs and cannot be read: a non-extractable key of WebCrypto, or, in a page that is no secure context and so has
- * none, a closure for as long as the page lives.
+ * A key that signs and cannot be read: a non-extractable key of WebCrypto or, outside a secure context, where WebCrypto is missing, a
+ * closure that lasts as long as the page.
  */
 export type SecretKey =
   | { readonly kind: 'webcrypto'; readonly key: CryptoKey }

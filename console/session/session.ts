@@ -117,7 +117,7 @@ async function keepKey(accessKeyId: string, key: CryptoKey): Promise<void> {
 const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('stillage');
 channel?.addEventListener('message', () => void signOut('elsewhere'));
 
-/** Signs out whoever does nothing for too long. Call once. */
+/** Signs the user out after a period of inactivity. Call once. */
 export function watchIdleness(): void {
   const touch = (): void => void (used = Date.now());
   for (const event of ['pointerdown', 'keydown', 'wheel', 'touchstart'])

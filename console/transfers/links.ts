@@ -60,7 +60,7 @@ export function startLinks(
   return { job, links: { made, count } };
 }
 
-/** Revokes all public links of objects, and of all objects in folders, whoever made them. */
+/** Revokes all public links of objects, and of all objects in folders, by any user. */
 export function startRevocation(
   client: S3Client,
   bucket: string,

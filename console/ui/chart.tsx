@@ -5,8 +5,8 @@ const height = 180;
 const margin = { top: 8, right: 12, bottom: 24, left: 64 } as const;
 
 /**
- * A graph of a number over time. It is drawn as SVG, in the colours of the page; values in between are read by pointer, and the
- * table that stands below it tells the same to those who cannot see it.
+ * A graph of a number over time, drawn as SVG in the colours of the page. The pointer shows single values; the table below the graph
+ * has the same data for those who cannot see it.
  */
 export function Chart({
   points,

@@ -38,7 +38,7 @@ export function CopyButton({ text, label }: { readonly text: string | (() => str
 
 async function copyText(text: string): Promise<void> {
   if ('clipboard' in navigator) return navigator.clipboard.writeText(text);
-  // A page that is no secure context has no clipboard but this.
+  // Outside a secure context, this is the only way to the clipboard.
   const area = document.createElement('textarea');
   area.value = text;
   document.body.append(area);

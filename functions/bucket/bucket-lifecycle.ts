@@ -5,9 +5,10 @@ import {
   encodeLifecycle,
   type LifecycleRule,
 } from '../../shared/metadata/lifecycle/lifecycle-document.ts';
+import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { lifecycleConfiguration, lifecycleParsing } from '../../shared/xml/lifecycle.ts';
+import { lifecycleConfiguration, lifecycleParsing, lifecycleWriting } from '../../shared/xml/lifecycle.ts';
 import { parseXml } from '../../shared/xml/reader.ts';
 
 /** Without effect, as there is one storage class only, but Terraform waits until it reads what it wrote. */
@@ -27,7 +28,8 @@ export const getBucketLifecycleConfiguration = defineOperation({
     if (document === undefined) {
       throw new S3Error('NoSuchLifecycleConfiguration', { details: { BucketName: bucket.name } });
     }
-    return decodeLifecycle(document);
+    const { rules, minimumSize } = decodeLifecycle(document);
+    return { rules: await new EventLoopBudget().run(lifecycleWriting(rules)), minimumSize };
   },
   render: ({ rules, minimumSize }, _, { settings }) => ({
     fields: [[minimumSizeHeader, minimumSize]],

@@ -3,12 +3,13 @@ import {
   findPrincipals,
   isPublic,
   namedIn,
-  parsePolicy,
+  policyParsing,
   shownPolicy,
   type NamedPolicy,
   type PrincipalIds,
 } from '../../shared/access/policy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
+import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { bucketPolicy, policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 
@@ -48,7 +49,7 @@ export const putBucketPolicy = defineOperation({
   }),
   authorise: ({ bucket }) => [{ action: 'PutBucketPolicy', bucket }],
   act: async ({ bucket: name, confirmed }, { authorisation, bucket, buckets, caller, document, projects }) => {
-    const policy = parsePolicy(document, name);
+    const policy = await new EventLoopBudget().run(policyParsing(document, name));
     const principals = await principalsOf(policy, projects);
     // Only the owner may lock out the owner's project.
     const bindsOwner = confirmed && caller.kind === 'user' && caller.project.id === bucket.project;

@@ -1,5 +1,5 @@
 /** Bucket policies: parsing and evaluation. Pure functions, which are given the facts of a request. */
-export { parsePolicy } from './policy-parse.ts';
+export { parsePolicy, policyParsing } from './policy-parse.ts';
 export { PreparedPolicy } from './policy-evaluate.ts';
 export { allowsAnonymous, isPublic } from './policy-public.ts';
 export type { NamedPolicy, Policy } from './policy-document.ts';

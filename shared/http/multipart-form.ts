@@ -12,12 +12,19 @@ export interface MultipartForm {
    * @throws S3Error MalformedPOSTRequest, MaxPostPreDataLengthExceeded, InvalidArgument (a second file)
    */
   readonly file: AsyncIterable<Uint8Array>;
+  /**
+   * The number of bytes before and after the content of the file, if no part follows it and a line break ends the form, as browsers and
+   * libraries send it.
+   */
+  readonly frame: number;
   /** Stops reading, whether or not the file was read. Must be called by the form's user. */
   close(): Promise<void>;
 }
 
 const lineBreak = Buffer.from('\r\n');
 const emptyLine = Buffer.from('\r\n\r\n');
+/** What follows the last boundary. */
+const formEnd = '--\r\n';
 const carriageReturn = 0x0d;
 
 /**
@@ -63,6 +70,8 @@ class FormReader {
   #unread: Buffer = lineBreak;
   /** The number of bytes still allowed besides the file's content. */
   #left: number;
+  /** The number of bytes parsed, besides the file's content. */
+  #consumed = 0;
 
   constructor(body: AsyncIterable<Uint8Array>, boundary: string, maximum: number) {
     this.#source = body[Symbol.asyncIterator]();
@@ -75,7 +84,10 @@ class FormReader {
     await this.#through(this.#delimiter);
     while (await this.#hasAnother()) {
       const { name, fileName } = parsePartHeaders(await this.#through(emptyLine));
-      if (isFile(name)) return { fields, fileName, file: this.#file(), close: () => this.close() };
+      if (isFile(name)) {
+        const frame = this.#consumed - lineBreak.length + this.#delimiter.length + formEnd.length;
+        return { fields, fileName, file: this.#file(), frame, close: () => this.close() };
+      }
       fields.push([name, (await this.#through(this.#delimiter)).toString('latin1')]);
     }
     throw notOneFile();
@@ -151,6 +163,7 @@ class FormReader {
   }
 
   #spend(bytes: number): void {
+    this.#consumed += bytes;
     this.#left -= bytes;
     if (this.#left < 0) throw tooMuch();
   }

@@ -1,8 +1,62 @@
 /**
  * The work that a request may do in one turn of the event loop, in steps. A step takes about a microsecond on the
- * machine that runs the tests, so a turn takes several milliseconds there, and less than 10.
+ * machine that runs the tests, so a turn takes about a millisecond there.
  */
-export const stepsPerTurn = 4000;
+export const stepsPerTurn = 1000;
+
+/**
+ * Gives long-running work turns of the event loop, one after the other: first come, first served, and each in a turn of
+ * its own, after everything that was pending has run. So a short request waits for one of them at most, however many
+ * there are.
+ */
+export class TurnQueue {
+  readonly #waiting: (() => void)[] = [];
+  readonly #schedule: (callback: () => void) => void;
+  #isTaken = false;
+
+  /** @param schedule calls back in the next turn of the event loop; tests pass another */
+  constructor(schedule: (callback: () => void) => void = setImmediate) {
+    this.#schedule = schedule;
+  }
+
+  /** Takes this turn if none has. @returns undefined; or, if it is taken, a promise of another turn */
+  takeTurn(): Promise<void> | undefined {
+    if (this.#isTaken) return this.nextTurn();
+    this.#take();
+    return undefined;
+  }
+
+  /** Resolves in another turn, which it takes. */
+  nextTurn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (!this.#isTaken) this.#take();
+    });
+  }
+
+  /** Takes this turn: the first that waits has the next one. */
+  #take(): void {
+    this.#isTaken = true;
+    this.#schedule(() => {
+      this.#isTaken = false;
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#take();
+      next();
+    });
+  }
+}
+
+/** The turns of all long-running work in the process. */
+const longWork = new TurnQueue();
+
+/**
+ * Waits, if other long-running work has taken this turn of the event loop. To be called before work that may well use
+ * up a turn's share.
+ */
+export function turnForLongWork(): Promise<void> | undefined {
+  return longWork.takeTurn();
+}
 
 /**
  * Keeps long-running work from blocking the process. Work reports its steps and waits for the next turn of the event
@@ -14,8 +68,8 @@ export class EventLoopBudget {
   #left = stepsPerTurn;
   #waiting: Promise<void> | undefined;
 
-  /** @param nextTurn resolves in the next turn of the event loop, after pending work has run; tests count its calls */
-  constructor(nextTurn: () => Promise<void> = nextTurnOfTheEventLoop) {
+  /** @param nextTurn resolves in another turn of the event loop, after pending work has run; tests count its calls */
+  constructor(nextTurn: () => Promise<void> = () => longWork.nextTurn()) {
     this.#nextTurn = nextTurn;
   }
 
@@ -68,8 +122,4 @@ export function atOnce<Result>(work: Iterator<number, Result>): Result {
     const { done, value } = work.next();
     if (done === true) return value;
   }
-}
-
-function nextTurnOfTheEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -11,9 +11,17 @@ const engineCodes: ReadonlySet<unknown> = new Set([-30792, -30790, -30788]);
  * worthwhile.
  */
 export function isExhausted(error: unknown): boolean {
+  return hasCode(error, (code) => codes.has(code) || engineCodes.has(code));
+}
+
+/** Tells whether an error or its cause is a full disk, or an exhausted quota of the file system. */
+export function isDiskFull(error: unknown): boolean {
+  return hasCode(error, (code) => code === 'ENOSPC' || code === 'EDQUOT');
+}
+
+function hasCode(error: unknown, isIt: (code: unknown) => boolean): boolean {
   for (let one = error, depth = 0; one instanceof Error && depth < 8; one = one.cause, depth += 1) {
-    const { code } = one as { code?: unknown };
-    if (codes.has(code) || engineCodes.has(code)) return true;
+    if (isIt((one as { code?: unknown }).code)) return true;
   }
   return false;
 }

@@ -4,6 +4,7 @@ import { checkBucketName } from '../http/bucket-name.ts';
 import { resolveTarget, type Address, type HostNames } from '../http/address.ts';
 import type { RequestMessage, ResponseMessage } from '../http/message.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
+import type { Reader, Readers } from '../metadata/removal/readers.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { authenticateBody, authenticateHead } from './authentication/authenticate.ts';
 import type {
@@ -18,6 +19,7 @@ import { once, readBody } from './bodies/read-body.ts';
 import { isConsolePreflight } from './console/cors.ts';
 import type { AnyOperation, Answer, BodyMode, Context, Services } from './operation.ts';
 import { RateLimit, type Rates } from './rate-limit.ts';
+import { endedWhenSent, withWaits } from './request-reader.ts';
 import { checkExpectedOwner, checkHead, requestHead } from './request-head.ts';
 import { Responder, type RequestTrace } from './responder.ts';
 import { findRoute, type OperationName } from './routes.ts';
@@ -33,6 +35,10 @@ export interface PipelineDeps {
   readonly signing: SigningSettings;
   /** Counts requests. Default: a counter for this process alone. */
   readonly rates?: Rates;
+  /** Tells what requests may still read, where content is freed as soon as none does. */
+  readonly readers?: Readers;
+  /** Called with an error that ends a request in 503, since a store could not serve it. */
+  readonly onRefusal?: (error: unknown) => void;
   /** Origins of the console, which may call every operation from a browser regardless of buckets' CORS rules. */
   readonly consoleOrigins: ReadonlySet<string>;
   /** Returns a new id for a request: `x-amz-request-id`. */
@@ -59,6 +65,12 @@ export class Pipeline {
 
   /** Returns the response to a request. Never rejects. */
   async handle(request: RequestMessage): Promise<ResponseMessage> {
+    const reader = this.#deps.readers?.begin();
+    if (reader === undefined) return this.#handle(request);
+    return endedWhenSent(await this.#handle(withWaits(request, reader), reader), reader);
+  }
+
+  async #handle(request: RequestMessage, reader?: Reader): Promise<ResponseMessage> {
     const trace: RequestTrace = {
       requestId: this.#deps.requestId(),
       startedAt: this.#deps.services.clock.now(),
@@ -70,21 +82,21 @@ export class Pipeline {
     };
     let answer: Answer;
     try {
-      answer = await this.#answer(request, trace);
+      answer = await this.#answer(request, trace, reader);
     } catch (error) {
       answer = this.#responder.refuse(error, trace);
     }
     return this.#responder.respond(request, trace, answer);
   }
 
-  async #answer(request: RequestMessage, trace: RequestTrace): Promise<Answer> {
+  async #answer(request: RequestMessage, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
     const { services, consoleOrigins } = this.#deps;
     checkHead(request, services.settings.limits);
     if (isConsolePreflight(request, consoleOrigins)) {
       trace.operation = 'Preflight';
       return {};
     }
-    return this.#follow(await this.#authenticate(request, trace), trace);
+    return this.#follow(await this.#authenticate(request, trace), trace, reader);
   }
 
   async #authenticate(request: RequestMessage, trace: RequestTrace): Promise<AuthenticatedHead> {
@@ -99,7 +111,7 @@ export class Pipeline {
     return authenticateHead(request, target, ignoresCredentials, this.#authentication);
   }
 
-  async #follow(head: AuthenticatedHead, trace: RequestTrace): Promise<Answer> {
+  async #follow(head: AuthenticatedHead, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
     const { limits } = this.#deps.services.settings;
 
     // Route
@@ -118,7 +130,7 @@ export class Pipeline {
     try {
       await this.#countSigned(authenticated);
       if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
-      return await this.#perform(operation, authenticated, trace);
+      return await this.#perform(operation, authenticated, trace, reader);
     } finally {
       // Not awaited: after a failure, a pending read may still be waiting for the client.
       void authenticated.form?.close();
@@ -129,6 +141,7 @@ export class Pipeline {
     operation: AnyOperation,
     { caller, scheme, request, payload, form }: Authenticated,
     trace: RequestTrace,
+    reader: Reader | undefined,
   ): Promise<Answer> {
     const { services } = this.#deps;
     const { settings } = services;
@@ -140,7 +153,8 @@ export class Pipeline {
     // Load the bucket, authorise
     const bucket = (trace.bucket = await this.#bucket(operation, request.address));
     await this.#countAnonymous(caller, bucket);
-    const view = new RequestView(services, bucket);
+    const { buckets, objects, projects, uploads } = services;
+    const view = new RequestView({ buckets, objects, reader }, bucket);
     const body = once(() => readBody(operation.body as BodyMode, request.fields, payload, settings));
     const known = {
       caller,
@@ -154,7 +168,6 @@ export class Pipeline {
       isListing: operation.isListing === true,
       tags: async () => operation.requestTags?.(input, body) ?? [],
     };
-    const { buckets, projects, uploads } = services;
     const authoriser = new RequestAuthoriser({ buckets, projects, uploads, view, keys: this.#deps.accessKeys }, known);
     const { address } = request;
     const questions = operation.authorise(input, head);
@@ -179,7 +192,7 @@ export class Pipeline {
     // Listing the properties takes 0.05 µs; a spread takes 20 µs, Object.assign 1.5 µs.
     const context: Context<'internal', 'none'> = {
       buckets,
-      objects: services.objects,
+      objects,
       uploads,
       contents: services.contents,
       contentReferences: services.contentReferences,

@@ -23,6 +23,8 @@ export interface ResponderDeps {
   readonly telemetry: Telemetry;
   readonly consoleOrigins: ReadonlySet<string>;
   readonly hostId: string;
+  /** Called with an error that ends a request in 503, since a store could not serve it. */
+  readonly onRefusal?: (error: unknown) => void;
 }
 
 /** The facts known about a request, for its log line and its error body. */
@@ -63,12 +65,16 @@ export class Responder {
     const { telemetry } = this.#deps;
     if (error instanceof S3Error) {
       if (error.status === 500 || error.status === 503) telemetry.problem(error.code, error, { requestId, operation });
+      if (error.status === 503) this.#deps.onRefusal?.(error);
       return error;
     }
     // A client's exceeded rate is not the operator's problem.
     if (error instanceof RateExceeded) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });
-    if (error instanceof TableBusy || isExhausted(error)) return new S3Error('SlowDown', { cause: error });
+    if (error instanceof TableBusy || isExhausted(error)) {
+      this.#deps.onRefusal?.(error);
+      return new S3Error('SlowDown', { cause: error });
+    }
     return new S3Error('InternalError', { cause: error });
   }
 

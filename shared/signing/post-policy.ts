@@ -176,17 +176,20 @@ function isMet({ operator, field, value: expected }: FieldCondition, value: stri
 
 /**
  * Passes the bytes of a file through and checks their number. Throws as soon as there are too many.
+ * @param announced how many bytes are still expected at the start, for the error; undefined if unknown
  * @throws S3Error EntityTooLarge, EntityTooSmall
  */
 export async function* heldToSize(
   bytes: AsyncIterable<Uint8Array>,
   { minimum, maximum }: SizeRange,
+  announced?: number,
 ): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of bytes) {
     size += chunk.byteLength;
     if (size > maximum) {
-      const details = { ProposedSize: String(size), MaxSizeAllowed: String(maximum) };
+      const proposed = Math.max(size, announced ?? 0);
+      const details = { ProposedSize: String(proposed), MaxSizeAllowed: String(maximum) };
       throw new S3Error('EntityTooLarge', { details });
     }
     yield chunk;

@@ -5,7 +5,7 @@ import { day } from '../ports/durations.ts';
 import { atOnce } from '../ports/event-loop.ts';
 import { readDocument, type XmlElement, type XmlSource } from './reader.ts';
 import { checkTags, readTag, type TagLimits } from './tagging.ts';
-import { document, timestamp, type XmlElements } from './writer.ts';
+import { document, element, timestamp, type Markup, type XmlElements } from './writer.ts';
 
 const maximumIdLength = 255;
 const maximumPrefixBytes = 1024;
@@ -25,6 +25,9 @@ export interface LifecycleReading {
 /** The steps of reading a rule and of giving it an id: microseconds, as an event-loop budget counts them. */
 const stepsPerRule = 16;
 const stepsPerId = 8;
+/** The steps of writing a rule, and each of its tags. */
+const stepsToWrite = 4;
+const stepsPerTag = 2;
 
 /** Reads a small `<LifecycleConfiguration>` in one go: see {@link lifecycleParsing}. */
 export function readLifecycleConfiguration(body: XmlSource, reading: LifecycleReading): readonly LifecycleRule[] {
@@ -231,9 +234,19 @@ function* withIds(rules: readonly UnnamedRule[]): Generator<number, readonly Lif
   return named;
 }
 
+/** Writes rules, yielding the steps taken, for {@link lifecycleConfiguration}. */
+export function* lifecycleWriting(rules: readonly LifecycleRule[]): Generator<number, readonly Markup[], void> {
+  const written: Markup[] = [];
+  for (const rule of rules) {
+    written.push(element('Rule', ruleContent(rule)));
+    yield stepsToWrite + stepsPerTag * (rule.scope.tags?.length ?? 0);
+  }
+  return written;
+}
+
 /** Returns the response body of GetBucketLifecycleConfiguration. */
-export function lifecycleConfiguration(rules: readonly LifecycleRule[], namespace: string): string {
-  return document('LifecycleConfiguration', namespace, { Rule: rules.map(ruleContent) });
+export function lifecycleConfiguration(rules: readonly Markup[], namespace: string): string {
+  return document('LifecycleConfiguration', namespace, rules);
 }
 
 function ruleContent({ id, status, scope, expiration, noncurrent, abortDays }: LifecycleRule): XmlElements {

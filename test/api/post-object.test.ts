@@ -679,6 +679,16 @@ describe('the policy of a form', () => {
     expect(await blobCount()).toBe(blobs);
     for (const within of [7, 10]) expect((await send(within)).status).toBe(204);
   });
+
+  it('says how large a file was meant to be that is too large, not how much of it was read', async () => {
+    const bucket = await service.bucket();
+    const conditions = [{ bucket }, { key: 'k' }, ['content-length-range', 0, 10]];
+    const size = 3 * 1024 * 1024;
+    const answer = postUnder(bucket, conditions, [['key', 'k']], { file: { content: 'x'.repeat(size) } });
+    const text = await expectRefused(bucket, answer, 400, 'EntityTooLarge');
+    expect(textOf(text, 'ProposedSize')).toBe(String(size));
+    expect(textOf(text, 'MaxSizeAllowed')).toBe('10');
+  });
 });
 
 describe('metadata that no header can hold', () => {

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { withHelpStyle } from '../../functions/runtime/cli/help.ts';
+import { benchFairness } from './fairness.ts';
 import { benchFoldedListing } from './folded-listing.ts';
 import { benchLifecycle } from './lifecycle.ts';
 import { benchRequests, type RequestBenchOptions } from './requests.ts';
@@ -93,6 +94,13 @@ program
   .argument('[keys]', 'number of keys in the bucket', toCount, 100_000)
   .argument('[prefixes]', 'number of prefixes', toCount, 10)
   .action(benchFoldedListing);
+program
+  .command('fairness')
+  .description('Measure a small GET, alone and while others list, upload and delete')
+  .argument('[keys]', 'number of keys in the bucket that is listed', toCount, 20_000)
+  .option('--seconds <n>', 'seconds to measure under each load', toCount, 5)
+  .option('--json', 'print JSON', false)
+  .action(benchFairness);
 program
   .command('lifecycle')
   .description('Measure a lifecycle pass that is interrupted and resumed')

@@ -19,6 +19,7 @@ export interface Sent {
 /** A server that takes part. */
 export interface Contestant {
   readonly name: string;
+  readonly url: string;
   /** Whether it understands more than PUT, GET and HEAD of objects. */
   readonly isStore: boolean;
   /** Sends a request and answers its body, of which only texts are kept. @throws Error for a status of 300 or more */
@@ -81,6 +82,7 @@ function contestant(
   };
   return {
     name,
+    url,
     isStore: key !== undefined,
     send: (sent) =>
       new Promise((resolve, reject) => {

@@ -4,11 +4,13 @@ import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteBucketCommand,
+  DeleteBucketLifecycleCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   PutBucketLifecycleConfigurationCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
+  RenameObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
@@ -290,6 +292,36 @@ describe('a lifecycle pass', () => {
 
   it('ends for a message that comes late', async () => {
     expect(await deployment!.invoke('ApplyLifecycle', {}, 5 * day)).toEqual({ over: true });
+  });
+
+  it('leaves out ranges in which nothing is due', async () => {
+    const Logs = 'expiring-logs';
+    await client().send(new DeleteBucketLifecycleCommand({ Bucket }));
+    await client().send(new CreateBucketCommand({ Bucket: Logs }));
+    for (const Key of ['logs/1', 'other']) await client().send(new PutObjectCommand({ Bucket: Logs, Key, Body: 'b' }));
+    await client().send(
+      new PutBucketLifecycleConfigurationCommand({
+        Bucket: Logs,
+        LifecycleConfiguration: {
+          Rules: [{ ID: 'logs', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 10 } }],
+        },
+      }),
+    );
+    const slicesOn = async (days: number): Promise<unknown> => {
+      const plan = await deployment!.invoke('PlanLifecycle', {}, days * day);
+      await deployment!.work(days * day);
+      return plan!['slices'];
+    };
+    expect(await slicesOn(6)).toBe(1);
+    expect(await slicesOn(7)).toBe(0);
+    await client().send(new RenameObjectCommand({ Bucket: Logs, Key: 'logs/2', RenameSource: 'other' }));
+    expect(await slicesOn(8)).toBe(0);
+    expect(await slicesOn(12)).toBe(1);
+    for (const Key of ['logs/1', 'logs/2']) {
+      await expect(client().send(new GetObjectCommand({ Bucket: Logs, Key }))).rejects.toEqual(
+        s3Error('NoSuchKey', 404),
+      );
+    }
   });
 });
 

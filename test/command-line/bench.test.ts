@@ -12,7 +12,15 @@ const bench = (...args: readonly string[]) =>
 describe('npm run bench', () => {
   it('says what it can do', async () => {
     const { stdout } = await bench('--help');
-    for (const command of ['requests', 'signatures', 'cold-starts', 'folded-listing', 'lifecycle', 'stalls'])
+    for (const command of [
+      'requests',
+      'signatures',
+      'cold-starts',
+      'folded-listing',
+      'fairness',
+      'lifecycle',
+      'stalls',
+    ])
       expect(stdout).toContain(`\n  ${command}`);
   });
 

@@ -133,6 +133,25 @@ describe('previews', () => {
   });
 });
 
+describe('previews of sound and film', () => {
+  it('are played in the frame, whatever their names and types say', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    const options = { ContentType: 'text/html' };
+    await put(under.sdk(), bucket, 'sound.txt', silence(), options);
+    await put(under.sdk(), bucket, 'film.txt', await film(page), options);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    const frame = page.frameLocator('.preview-frame');
+    await row(page, 'sound.txt').click();
+    await frame.locator('audio[controls]').waitFor();
+    await row(page, 'film.txt').click();
+    await frame.locator('video[controls]').waitFor();
+    const ready = () => frame.locator('video').evaluate((video: HTMLVideoElement) => video.videoWidth);
+    await eventually(ready).toBe(16);
+    expect(under.faultsOf(page)).toEqual([]);
+  });
+});
+
 describe('previews of PDF', () => {
   it('are drawn in the frame, with their text for screen readers, and run nothing of the document', async (test) => {
     const bucket = await makeBucket(under, []);
@@ -220,6 +239,10 @@ describe('access', () => {
     await page.getByLabel('project@customer').fill('other@example.test');
     await page.getByRole('button', { name: 'Add grant' }).click();
     await page.getByLabel('Who').selectOption('Everybody signed in');
+    // Of an object, to write means to change one that is there; to make new ones is the bucket's to grant.
+    expect(await page.getByLabel('May').locator('option').allTextContents()).toEqual([
+      ...['Read', 'Change the object', 'Read the ACL', 'Change the ACL', 'Everything'],
+    ]);
     await page.getByLabel('May').selectOption('Read the ACL');
     await page.getByRole('button', { name: 'Add grant' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
@@ -324,3 +347,38 @@ describe('access', () => {
     expect(new URL(page.url()).search).toBe('?o=a.txt&t=links');
   });
 });
+
+/** A tenth of a second of silence, as WAV. */
+function silence(): Buffer {
+  const header = Buffer.from(
+    'RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0data\0\0\0\0',
+    'latin1',
+  );
+  const samples = Buffer.alloc(800, 128);
+  header.writeUInt32LE(header.length - 8 + samples.length, 4);
+  header.writeUInt32LE(samples.length, header.length - 4);
+  return Buffer.concat([header, samples]);
+}
+
+/** A film of a few frames, 16 pixels wide, recorded by the browser. */
+async function film(page: Page): Promise<Buffer> {
+  const bytes = await page.evaluate(async () => {
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 16;
+    const drawing = canvas.getContext('2d')!;
+    const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: 'video/webm' });
+    const chunks: Blob[] = [];
+    recorder.ondataavailable = ({ data }) => chunks.push(data);
+    const stopped = new Promise((resolve) => (recorder.onstop = resolve));
+    recorder.start();
+    for (const colour of ['red', 'green', 'blue', 'red', 'green', 'blue']) {
+      drawing.fillStyle = colour;
+      drawing.fillRect(0, 0, 16, 16);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    recorder.stop();
+    await stopped;
+    return [...new Uint8Array(await new Blob(chunks).arrayBuffer())];
+  });
+  return Buffer.from(bytes);
+}

@@ -1,4 +1,10 @@
-import { GetObjectCommand, ListObjectsV2Command, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
+import {
+  GetObjectCommand,
+  ListBucketsCommand,
+  ListObjectsV2Command,
+  PutBucketPolicyCommand,
+  PutBucketVersioningCommand,
+} from '@aws-sdk/client-s3';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -110,6 +116,14 @@ describe('buckets', () => {
     await page.getByText('You have no right to list this bucket').waitFor();
     await page.getByText('Its owner can grant it').waitFor();
     await expectAccessible(page);
+
+    const resources = [bucket, `${bucket}/*`].map((name) => `arn:aws:s3:::${name}`);
+    const Principal = { AWS: (await under.sdk(bob).send(new ListBucketsCommand({}))).Owner!.ID! };
+    const Statement = [{ Effect: 'Allow', Principal, Action: 's3:*', Resource: resources }];
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement });
+    await under.sdk().send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await row(page, 'a').waitFor();
   });
 });
 
@@ -132,6 +146,28 @@ describe('the list of objects', () => {
     await page.getByText('No name in this bucket contains that').waitFor();
     await page.getByRole('button', { name: 'End search' }).click();
     await page.getByText('1 item').waitFor();
+  });
+
+  it('shows what a search has found so far, and stops it when told', async (test) => {
+    const { page, bucket } = await shown(test, ['needle']);
+    // A first page, and a second one that does not come.
+    await page.route(new RegExp(`/${bucket}\\?(?!.*delimiter).*list-type=2`), async (route) => {
+      if (route.request().url().includes('continuation-token')) return;
+      const response = await route.fetch();
+      const body = (await response.text()).replace(
+        '</Contents>',
+        '</Contents><NextContinuationToken>t</NextContinuationToken>',
+      );
+      await route.fulfill({ response, body });
+    });
+    await page.getByLabel('Search in bucket').fill('eed');
+    await page.keyboard.press('Enter');
+    await row(page, 'needle').waitFor();
+    await page.getByText('1 object looked at').waitFor();
+    const stop = page.getByRole('button', { name: 'Stop', exact: true });
+    await stop.click();
+    await stop.waitFor({ state: 'detached' });
+    await row(page, 'needle').waitFor();
   });
 
   it('has an address for every folder, which back, reload and a pasted link lead to', async (test) => {
@@ -301,6 +337,30 @@ describe('uploading', () => {
     await page.getByRole('link', { name: 'Transfers' }).click();
     await page.getByText('done').waitFor();
     await expectAccessible(page);
+  });
+
+  it('says which files failed and why, and tries these again', async (test) => {
+    const { page, bucket } = await shown(test, []);
+    let refusals = 0;
+    await page.route(/\/refused\.txt/, (route) => {
+      refusals++;
+      const headers = { 'access-control-allow-origin': under.origin, 'access-control-expose-headers': '*' };
+      return route.fulfill({
+        status: 403,
+        headers,
+        body: '<Error><Code>QuotaExceeded</Code><Message>full</Message></Error>',
+      });
+    });
+    await page.setInputFiles('#upload-files', [file('taken.txt', 'x'), file('refused.txt', 'y')]);
+    await page.getByRole('link', { name: /Transfers/ }).click();
+    await page.getByText('1 failed').waitFor();
+    await page.getByText('quota is used up').first().waitFor();
+    await expectAccessible(page);
+    expect(await keysOf(bucket)).toEqual(['taken.txt']);
+    await page.unroute(/\/refused\.txt/);
+    await page.getByRole('button', { name: 'Try the failed one again' }).click();
+    await eventually(() => keysOf(bucket)).toEqual(['refused.txt', 'taken.txt']);
+    expect(refusals).toBeGreaterThan(0);
   });
 
   it('sends a folder with its paths', async (test) => {

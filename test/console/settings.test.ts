@@ -7,6 +7,7 @@ import {
   PutBucketLifecycleConfigurationCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
+import { setVersioning } from '../support/objects.ts';
 import { makeBucket } from './support/buckets.ts';
 import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
 
@@ -87,6 +88,47 @@ describe('the settings of a bucket', () => {
     ).toBe('NoSuchPublicAccessBlockConfiguration');
     await page.getByRole('button', { name: 'Save policy' }).click();
     await page.getByRole('button', { name: 'Delete policy' }).waitFor();
+  });
+
+  it('open the list of the bucket to everybody by its ACL', async (test) => {
+    const bucket = await makeBucket(under, ['a']);
+    const list = async (): Promise<number> => (await fetch(`${under.service.url}/${bucket}`)).status;
+    expect(await list()).toBe(403);
+    const page = await under.signedIn(test, `/settings/${bucket}/access`);
+    await page.getByLabel('Who').selectOption('Everybody');
+    await page.getByLabel('May').selectOption('List the objects');
+    await page.getByRole('button', { name: 'Add grant' }).click();
+    await page.getByText('Changes are not saved yet.').waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await eventually(list).toBe(200);
+  });
+
+  it('delete noncurrent versions by a lifecycle rule, which is for buckets that keep them', async (test) => {
+    const bucket = await makeBucket(under, []);
+    await setVersioning(under.sdk(), bucket, 'Enabled');
+    const page = await under.signedIn(test, `/settings/${bucket}/lifecycle`);
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('A delete marker is then added').waitFor();
+    await dialog.getByLabel('Rule name').fill('old');
+    await dialog.getByLabel('Days until noncurrent versions').fill('90');
+    await dialog.getByText('"NoncurrentVersionExpiration":{"NoncurrentDays":90}').waitFor();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Whole bucket · noncurrent versions are deleted after 90 days').waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel('Days until the current version expires').fill('30');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('expire after 30 days').waitFor();
+    const stored = await under.sdk().send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }));
+    expect(stored.Rules).toEqual([
+      {
+        ID: 'old',
+        Status: 'Enabled',
+        Filter: {},
+        Expiration: { Days: 30 },
+        NoncurrentVersionExpiration: { NoncurrentDays: 90 },
+      },
+    ]);
   });
 
   it('add lifecycle rules that are on at first, turn them off, and leave those with more as they are', async (test) => {

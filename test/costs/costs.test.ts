@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { stubs } from '../../functions/bucket/stubs.ts';
 import { operations } from '../../functions/operations.ts';
+import { measurePasses, type MeasuredPasses } from './lifecycle.ts';
 import { measureAll, type Measured } from './measure.ts';
 import type { Cost } from './metered.ts';
 import { measureScrub, type MeasuredScrub } from './scrub.ts';
@@ -11,9 +12,11 @@ import { costsTable } from '../../bin/costs-table.ts';
 
 let measured: readonly Measured[];
 let scrub: MeasuredScrub;
+let passes: MeasuredPasses;
 beforeAll(async () => {
   measured = await measureAll();
   scrub = await measureScrub();
+  passes = await measurePasses();
 }, 300_000);
 
 const costOf = (operation: string, variant?: string): Cost =>
@@ -21,7 +24,8 @@ const costOf = (operation: string, variant?: string): Cost =>
 
 describe('the table of costs', () => {
   it('is up to date: node --import tsx bin/costs-table.ts > docs/costs.md', async () => {
-    expect(await readFile(join(import.meta.dirname, '../../docs/costs.md'), 'utf8')).toBe(costsTable(measured, scrub));
+    const written = await readFile(join(import.meta.dirname, '../../docs/costs.md'), 'utf8');
+    expect(written).toBe(costsTable(measured, { scrub, passes }));
   });
 
   it('names every operation that is built', () => {
@@ -84,5 +88,20 @@ describe('the budget', () => {
 
   it('of CompleteMultipartUpload has no blob in it, however many parts there are', () => {
     expect(costOf('CompleteMultipartUpload', '1,000 parts')).toMatchObject({ blobPuts: 0, blobGets: 0 });
+  });
+
+  it('of a lifecycle pass is half a unit for 4 KB of current versions, and for each page the bucket and the cursor', () => {
+    expect(passes.thousand).toMatchObject({ reads: 2, writes: 1, writeUnits: 1 });
+    // 1,000 current versions of at most 256 bytes are 63 units of 4 KB.
+    expect(passes.thousand.readUnits).toBeLessThanOrEqual(63 / 2 + 1);
+  });
+
+  it('of lifecycle passes over keys that begin with their date is a tenth of all keys', () => {
+    expect(passes.dated).toBeLessThan(0.1);
+  });
+
+  it('of RenameObject has another item in the transaction only where there are lifecycle rules', () => {
+    expect(costOf('RenameObject')).toMatchObject({ writes: 1, transactionItems: 3 });
+    expect(costOf('RenameObject', 'with lifecycle rules')).toMatchObject({ writes: 1, transactionItems: 4 });
   });
 });

@@ -121,7 +121,9 @@ export class MeteredTable extends MemoryTable {
     const page = await super.query(pk, options);
     // A query takes the bytes of its items together.
     const bytes = page.items.reduce((sum, { key, attributes }) => sum + sizeOf(key, attributes), 0);
-    this.#meter.add({ reads: Math.max(1, Math.ceil(bytes / pageBytes)), readUnits: readUnits(bytes) });
+    // An eventually consistent read takes half a unit where another takes one.
+    const units = readUnits(bytes) * (options?.mayBeStale === true ? 0.5 : 1);
+    this.#meter.add({ reads: Math.max(1, Math.ceil(bytes / pageBytes)), readUnits: units });
     return page;
   }
 

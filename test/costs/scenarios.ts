@@ -173,6 +173,12 @@ export const scenarios: readonly Scenario[] = [
     request: { method: 'PUT', path: `${object}-2`, query: 'renameObject', headers: { 'x-amz-rename-source': key } },
   },
   {
+    operation: 'RenameObject',
+    variant: 'with lifecycle rules',
+    before: [put(object), document('lifecycle', lifecycle)],
+    request: { method: 'PUT', path: `${object}-2`, query: 'renameObject', headers: { 'x-amz-rename-source': key } },
+  },
+  {
     operation: 'PutObjectTagging',
     before: [put(object)],
     request: { method: 'PUT', path: object, query: 'tagging', body: tags },

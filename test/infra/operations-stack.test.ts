@@ -84,7 +84,9 @@ describe('the operations stack', () => {
       ([, alarm]) => alarm['TreatMissingData'] !== 'notBreaching',
     );
     expect(new Set(silent.map(([name, { TreatMissingData }]) => `${name} ${String(TreatMissingData)}`))).toEqual(
-      new Set(['BillRequestsLag breaching', 'ByteLaneServers breaching', 'EndpointProbes breaching']),
+      new Set(
+        ['BillRequestsLag', 'ByteLaneServers', 'EndpointProbes', 'ScrubUnfinished'].map((name) => `${name} breaching`),
+      ),
     );
   });
 

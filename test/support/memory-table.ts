@@ -28,6 +28,11 @@ export class MemoryTable implements KeyValueTable {
   readonly feed: FeedRecord[] = [];
   /** The time of its records. */
   now: () => number = () => 0;
+  /**
+   * How many of the table's last changes a read that may be stale misses: DynamoDB promises no order between those it
+   * shows and those it does not. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html
+   */
+  staleBy: () => number = () => 2;
   readonly calls = { get: 0, getTogether: 0, query: 0, write: 0 };
   /** Called before a write is judged: what it does comes in between. */
   beforeWrite: (changes: readonly Change[]) => Promise<void> = async () => undefined;
@@ -51,19 +56,25 @@ export class MemoryTable implements KeyValueTable {
     return keys.map((key) => this.#item(key));
   }
 
-  async query(pk: string, { from, after, prefix = '', limit, reverse = false }: QueryOptions = {}): Promise<QueryPage> {
+  async query(
+    pk: string,
+    { from, after, prefix = '', limit, reverse = false, mayBeStale = false }: QueryOptions = {},
+  ): Promise<QueryPage> {
     this.calls.query += 1;
-    const found = this.keysOf(pk).filter(
-      (sk) =>
-        sk.startsWith(prefix) &&
-        (from === undefined || order(sk, from) >= 0) &&
-        (after === undefined || (reverse ? order(sk, after) < 0 : order(sk, after) > 0)),
-    );
+    const partition = mayBeStale ? this.#staleImage(pk) : (this.#partitions.get(pk) ?? new Map<string, Attributes>());
+    const found = [...partition.keys()]
+      .sort(order)
+      .filter(
+        (sk) =>
+          sk.startsWith(prefix) &&
+          (from === undefined || order(sk, from) >= 0) &&
+          (after === undefined || (reverse ? order(sk, after) < 0 : order(sk, after) > 0)),
+      );
     if (reverse) found.reverse();
     const items: Item[] = [];
     for (let bytes = 0; items.length < Math.min(limit ?? found.length, found.length) && bytes <= pageBytes;) {
       const key = { pk, sk: found[items.length]! };
-      const attributes = this.#item(key)!;
+      const attributes = partition.get(key.sk)!;
       items.push({ key, attributes });
       bytes += itemBytes({ ...key }) + itemBytes(attributes);
     }
@@ -109,6 +120,18 @@ export class MemoryTable implements KeyValueTable {
   /** The sort keys of a partition, in order. */
   keysOf(pk: string): string[] {
     return [...(this.#partitions.get(pk)?.keys() ?? [])].sort(order);
+  }
+
+  /** A partition without the table's last changes. */
+  #staleImage(pk: string): ReadonlyMap<string, Attributes> {
+    const image = new Map(this.#partitions.get(pk));
+    const missed = this.staleBy();
+    for (const { key, old } of missed === 0 ? [] : this.feed.slice(-missed).reverse()) {
+      if (key.pk !== pk) continue;
+      if (old) image.set(key.sk, old);
+      else image.delete(key.sk);
+    }
+    return image;
   }
 
   #item({ pk, sk }: ItemKey): Attributes | undefined {

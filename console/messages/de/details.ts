@@ -88,7 +88,7 @@ export const acl: Dictionary['acl'] = {
   projectHint: 'projekt@kunde oder eine Benutzer-ID',
   permission: 'Darf',
   READ: 'Lesen',
-  WRITE: 'Schreiben',
+  WRITE: 'Das Objekt ändern',
   READ_ACP: 'Die ACL lesen',
   WRITE_ACP: 'Die ACL ändern',
   FULL_CONTROL: 'Alles',

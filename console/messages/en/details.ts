@@ -83,7 +83,7 @@ export const acl = {
   projectHint: 'project@customer, or a user id',
   permission: 'May',
   READ: 'Read',
-  WRITE: 'Write',
+  WRITE: 'Change the object',
   READ_ACP: 'Read the ACL',
   WRITE_ACP: 'Change the ACL',
   FULL_CONTROL: 'Everything',

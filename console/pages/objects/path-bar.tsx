@@ -128,7 +128,7 @@ function PathField({
         const name = slash < 0 ? path : path.slice(0, slash);
         const rest = slash < 0 ? '' : path.slice(slash + 1);
         onDone();
-        // The end of a path that is no folder is the beginning of names.
+        // What follows the last slash is taken for a folder, too.
         go({ page: 'objects', bucket: name, prefix: rest === '' || rest.endsWith('/') ? rest : `${rest}/` });
       }}
     >

@@ -11,7 +11,7 @@ import { Uploads } from '../../../shared/metadata/uploads/uploads.ts';
  */
 export function scrubDeps(
   adapters: Pick<ScrubDeps, 'table' | 'blobs' | 'clock' | 'randomness'>,
-): Omit<ScrubDeps, 'drain'> {
+): Omit<ScrubDeps, 'drain'> & { readonly release: Release } {
   const { table, blobs, clock, randomness } = adapters;
   const manifests = new Manifests(adapters);
   const buckets = new Buckets(adapters);

@@ -1,15 +1,17 @@
 import { Accounts, type ProjectDeclaration } from '../../../shared/metadata/accounts/accounts.ts';
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
-import { itemKey } from '../../../shared/metadata/table/keys.ts';
+import { garbagePartitions, itemKey } from '../../../shared/metadata/table/keys.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
 import type { Usage } from '../../../shared/metadata/quotas/usage.ts';
 import { BucketPurge } from '../../../shared/metadata/removal/bucket-purge.ts';
+import { Readers } from '../../../shared/metadata/removal/readers.ts';
 import { Release } from '../../../shared/metadata/removal/release.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import { minute, second } from '../../../shared/ports/durations.ts';
+import { isDiskFull } from '../../../shared/ports/exhausted.ts';
 import type { ChangeFeed, KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
@@ -29,11 +31,17 @@ import { ensureInitialState } from './initial-buckets.ts';
 import { scheduleLifecycle } from './lifecycle-schedule.ts';
 import { managedKey } from './managed-key.ts';
 import { localActionKinds, scheduleMonitoring } from './monitoring-schedule.ts';
+import { keepGrace } from './release/release-grace.ts';
+import { ReleaseSchedule } from './release/release-schedule.ts';
+import { ServiceReaders } from './release/service-readers.ts';
 import { repeat } from './schedule.ts';
+import type { ServiceActions } from './service-socket.ts';
 import type { StartOptions } from './settings.ts';
 
 /** The time for which counted requests are in memory only. A crash loses no older ones. */
 const meterTime = 5 * second;
+/** How much released content is freed after one wait for its readers, in each partition of the queue. */
+const releasePage = 1000;
 
 /** The stores of a service: those of a data directory, or in memory. */
 export interface Stores {
@@ -58,6 +66,8 @@ interface Primary {
   readonly counters: (usage: Usage, limits: Limits) => Counters;
   /** Returns undefined if request rates are not limited. */
   readonly rates: (limits: Limits) => Rates | undefined;
+  /** Called when a request ends in 503, since a store could not serve it. */
+  readonly refused: (isDiskFull: boolean) => void;
 }
 
 /** A service without a listener: its pipeline and its schedules. */
@@ -72,7 +82,18 @@ export interface EmbeddedService {
   /** Origins of consoles, whose pages may call every operation. More may be added before the first request. */
   readonly consoleOrigins: Set<string>;
   /** State that a primary process shares with its workers. */
-  readonly kept: { readonly mutex: KeyedMutex; readonly drain: () => Promise<void> };
+  readonly kept: {
+    readonly mutex: KeyedMutex;
+    readonly drain: () => Promise<void>;
+    /** The requests of all processes. */
+    readonly serviceReaders: ServiceReaders;
+    /** Tells that a store could not serve a request. */
+    readonly refused: (isDiskFull: boolean) => void;
+  };
+  /** What the requests of this process may read. */
+  readonly readers: Readers;
+  /** What it does for administrative commands that other processes run. */
+  readonly actions: ServiceActions;
   /** Follows the change feed to its end, and closes table and blobs. Call it when no request is running. */
   close(): Promise<void>;
   /** Closes table and blobs without following the change feed, for a service whose data is discarded. */
@@ -124,10 +145,13 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   if (!primary) {
     await ensureInitialState({ accounts, buckets: services.buckets }, { ...options, declared: deps.declared });
   }
-  const background = primary ? undefined : startBackground(deps, services, options);
+  const readers = new Readers();
+  const serviceReaders = new ServiceReaders(readers);
+  const background = primary ? undefined : await startBackground({ ...deps, serviceReaders }, services, options);
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(meterTime, () => meter.flush(), telemetry, 'saving request counts failed');
   const rates = primary?.rates(limits);
+  const refused = primary?.refused ?? ((isFull: boolean) => background?.releases.refused(isFull));
   const requestId = requestIds(randomness);
   const consoleOrigins = new Set(options.consoleOrigin);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
@@ -140,6 +164,8 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     signing: { version2: options.signatureV2, ...(options.strictRegion && { strictRegion: options.region }) },
     consoleOrigins,
     ...(rates && { rates }),
+    readers,
+    onRefusal: (error) => refused(isDiskFull(error)),
     requestId,
     hostId,
   });
@@ -158,7 +184,12 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     requestId,
     hostId,
     consoleOrigins,
-    kept: { mutex, drain },
+    kept: { mutex, drain, serviceReaders, refused },
+    readers,
+    actions: {
+      release: async () => background?.releases.now({ early: true }),
+      sweep: async () => background?.releases.now({ early: false }),
+    },
     close: async () => {
       await stopSchedules();
       await meter.flush();
@@ -177,30 +208,48 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   };
 }
 
+interface Background {
+  readonly feed: FeedRunner;
+  readonly releases: ReleaseSchedule;
+  stop(): Promise<void>;
+}
+
 /** Starts following the feed and the scheduled work. */
-function startBackground(
-  { secrets, table, blobs, clock, randomness, telemetry }: EmbeddedDeps,
+async function startBackground(
+  deps: EmbeddedDeps & { readonly serviceReaders: ServiceReaders },
   services: ReturnType<typeof composeServices>,
   options: StartOptions,
-): { readonly feed: FeedRunner; stop(): Promise<void> } {
+): Promise<Background> {
+  const { secrets, table, blobs, clock, randomness, telemetry, serviceReaders: readers } = deps;
   const { objects, uploads } = services;
   const { manifests } = services.contents;
-  const release = new Release({ table, blobs, clock, randomness, manifests, uploads });
+  const concurrency = { partitions: garbagePartitions, entries: 8, page: releasePage };
+  const release = new Release({ table, blobs, clock, randomness, manifests, uploads, readers, concurrency });
   const bucketPurge = new BucketPurge({ table, objects, uploads, clock });
-  const feed = new FeedRunner(table, feedFollowers({ table, clock, randomness, uploads }), telemetry);
+  const grace = options.releaseGrace;
+  await keepGrace(table, grace);
+  const followers = feedFollowers({ table, clock, randomness, uploads, grace });
+  const feed: FeedRunner = new FeedRunner(table, [...followers, async () => releases.soon()], telemetry);
+  const releases: ReleaseSchedule = new ReleaseSchedule({
+    release,
+    readers,
+    drain: () => feed.drain(),
+    blobs,
+    telemetry,
+  });
   const passes = new LifecyclePasses({ table, clock, randomness });
   const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });
   const schedules = [
-    repeat(minute, () => release.sweep(), telemetry, 'freeing released content failed'),
     repeat(minute, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed'),
     repeat(minute, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
-    scheduleLifecycle({ ...services, passes }, options.lifecycleDaySeconds, telemetry),
+    scheduleLifecycle({ ...services, passes }, options, telemetry),
     scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options),
   ];
   return {
     feed,
+    releases,
     stop: async () => {
-      await Promise.all(schedules.map((schedule) => schedule.stop()));
+      await Promise.all([releases, ...schedules].map((schedule) => schedule.stop()));
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { applyLifecycle, type LifecycleDeps } from '../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import { isPassDue } from '../../../shared/metadata/lifecycle/plan-lifecycle.ts';
 import { repeat } from './schedule.ts';
+import type { StartOptions } from './settings.ts';
 
 /** Few, as each worker scans without pauses and requests need capacity. */
 const workers = 2;
@@ -20,19 +21,22 @@ export function calendarOf(seconds: number | undefined): Calendar {
  */
 function passIsDue(latest: LifecyclePass | undefined, now: number, seconds: number | undefined): boolean {
   if (seconds === undefined || latest?.finishedAt === undefined) return isPassDue(latest, now);
-  return now - latest.startedAt >= (seconds * 1000) / 4;
+  return Math.abs(now - latest.startedAt) >= (seconds * 1000) / 4;
 }
 
-/** Starts applying lifecycle rules within the service whenever a pass is due. */
+/**
+ * Starts applying lifecycle rules within the service whenever a pass is due. An ephemeral service checks every range: its
+ * clock may be set forward and back again, and what earlier passes found holds only while time goes on.
+ */
 export function scheduleLifecycle(
   deps: LifecycleDeps,
-  seconds: number | undefined,
+  { lifecycleDaySeconds: seconds, ephemeral }: Pick<StartOptions, 'lifecycleDaySeconds' | 'ephemeral'>,
   telemetry: Telemetry,
 ): { stop(): Promise<void> } {
   let stopping = false;
   const run = async (): Promise<void> => {
     if (!passIsDue(await deps.passes.latest(), deps.clock.now(), seconds)) return;
-    const options = { calendar: calendarOf(seconds), workers, stopping: () => stopping };
+    const options = { calendar: calendarOf(seconds), everyRange: ephemeral, workers, stopping: () => stopping };
     const { pass, done } = await applyLifecycle(deps, options);
     const { keys, ...changes } = done;
     const hasChanged = Object.values(changes).some((count) => count > 0);

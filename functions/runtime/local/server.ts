@@ -115,6 +115,7 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   const console = options.ephemeral ? undefined : await consoleOrNone(options, { url, tls, telemetry: log });
   for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
   if ('tellOrigins' in listener) listener.tellOrigins(consoleOrigins);
+  lock?.answer(service.actions);
   await readyFile?.write(url);
 
   const certificates = tls?.follow(log);

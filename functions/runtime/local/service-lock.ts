@@ -1,5 +1,4 @@
 import { open, readdir, unlink, type FileHandle } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
@@ -7,12 +6,15 @@ import { itemKey } from '../../../shared/metadata/table/keys.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { OperatorError } from '../operator-error.ts';
+import { askService, isAnswered, ServiceSocket, type ServiceActions } from './service-socket.ts';
 
 const key = itemKey.deployment('service');
 const tokenBytes = 9;
 
 /** The exclusive right to serve a data directory. */
 export interface ServiceLock {
+  /** Answers administrative commands from now on. Until then, they wait. */
+  answer(actions: ServiceActions): void;
   release(): Promise<void>;
 }
 
@@ -27,13 +29,13 @@ export async function lockDirectory(data: string, table: KeyValueTable, randomne
   const token = Buffer.from(randomness.bytes(tokenBytes)).toString('base64url');
   try {
     const path = socketPath(directory, data, token);
-    const server = await listenOn(path);
+    const socket = await ServiceSocket.listen(path);
     await makePrivate(path);
     for (;;) {
       const holder = await table.get(key);
       const holderPath = holder && socketPath(directory, data, holder['token'] as string);
       if (holderPath !== undefined && (await isAnswered(holderPath))) {
-        server.close();
+        await socket.close();
         throw new OperatorError(
           `--data: process ${holder!['pid'] as number} serves ${data}: stop it first, or use another directory`,
         );
@@ -45,7 +47,7 @@ export async function lockDirectory(data: string, table: KeyValueTable, randomne
       if (outcome === 'unknown') throw new OperatorError(`--data: cannot use ${data}: the table did not answer`);
       if (outcome === 'conflict') continue;
       if (holderPath !== undefined) await unlink(holderPath).catch(() => undefined);
-      return { release: () => release(server, directory) };
+      return { answer: (actions) => socket.answer(actions), release: () => release(socket, directory) };
     }
   } catch (error) {
     await directory.close();
@@ -67,9 +69,29 @@ export async function isServed(data: string): Promise<boolean> {
   }
 }
 
-async function release(server: Server, directory: FileHandle): Promise<void> {
+/**
+ * Asks the service that runs on a data directory for an action.
+ * @returns its result, or undefined if no service runs
+ * @throws OperatorError if it cannot be asked, or the action fails
+ */
+export async function askRunningService(
+  data: string,
+  table: KeyValueTable,
+  action: string,
+): Promise<{ readonly result: unknown } | undefined> {
+  const holder = await table.get(key);
+  if (holder === undefined) return undefined;
+  const directory = await open(data);
+  try {
+    return await askService(socketPath(directory, data, holder['token'] as string), action);
+  } finally {
+    await directory.close();
+  }
+}
+
+async function release(socket: ServiceSocket, directory: FileHandle): Promise<void> {
   // This removes its file, too.
-  await new Promise<void>((resolve) => server.close(() => resolve()));
+  await socket.close();
   await directory.close();
 }
 
@@ -77,26 +99,4 @@ async function release(server: Server, directory: FileHandle): Promise<void> {
 function socketPath(directory: FileHandle, data: string, token: string): string {
   const parent = platform() === 'linux' ? `/proc/self/fd/${directory.fd}` : data;
   return join(parent, `service-${token}.sock`);
-}
-
-function listenOn(path: string): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.destroy());
-    server.once('error', (error) =>
-      reject(new OperatorError(`--data: cannot create a socket in the directory: ${error.message}`)),
-    );
-    server.listen(path, () => resolve(server.unref()));
-  });
-}
-
-/** Returns whether a process listens on a socket. One that refuses access counts as listening. */
-function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ENOENT' && code !== 'ECONNREFUSED'));
-  });
 }

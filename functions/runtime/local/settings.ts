@@ -58,6 +58,8 @@ export interface StartOptions {
   readonly monitoringSeconds?: number;
   /** The number of processes that serve requests. 1: this process alone; otherwise this process commits their writes. */
   readonly workers: number;
+  /** For how many milliseconds the content of deleted and replaced versions is kept, even if no request reads it. */
+  readonly releaseGrace: number;
   /** Limits that differ from their defaults. */
   readonly limit: Partial<Limits>;
 }
@@ -80,6 +82,7 @@ export const defaultOptions = {
   signatureV2: true,
   alarmWebhookAllow: [],
   workers: 1,
+  releaseGrace: 0,
   xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
 } as const satisfies Partial<StartOptions>;

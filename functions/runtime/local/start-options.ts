@@ -1,6 +1,8 @@
 import { InvalidArgumentError, type Option } from 'commander';
+import { day } from '../../../shared/ports/durations.ts';
 import { defaultOptions } from './settings.ts';
 import { consoleOriginOption } from '../command-line/console-origin-option.ts';
+import { duration } from '../command-line/durations.ts';
 import { limitOption } from '../command-line/limit-option.ts';
 import { publicUrlOption } from '../command-line/public-url-option.ts';
 import { lifecycleDayOption, monitoringIntervalOption, webhookAllowOption } from '../command-line/schedule-options.ts';
@@ -57,6 +59,12 @@ function dataOptions(): readonly Option[] {
       'AWS_CREDENTIALS',
       defaults.awsCredentials,
     ),
+    setting(
+      '--release-grace <time>',
+      'how long to keep deleted bytes that no request reads: 90s, 1h, 7d',
+      'RELEASE_GRACE',
+      defaults.releaseGrace,
+    ).argParser(releaseGrace),
     setting('--ready-file <file>', 'file to write the endpoint to once the service answers', 'READY_FILE'),
   ];
 }
@@ -160,6 +168,14 @@ function workers(value: string): number {
   const number = Number(value);
   if (/^\d+$/.test(value) && number >= 1 && number <= maxWorkers) return number;
   throw new InvalidArgumentError(`Must be a whole number from 1 to ${maxWorkers}.`);
+}
+
+const longestGrace = 30 * day;
+
+function releaseGrace(value: string): number {
+  const grace = duration(value);
+  if (grace <= longestGrace) return grace;
+  throw new InvalidArgumentError('Must be at most 30d.');
 }
 
 function port(value: string): number {

@@ -10,6 +10,7 @@ import { ephemeralStores } from '../local/ephemeral-stores.ts';
 import { Faults, type Fault } from '../local/faults.ts';
 import { FaultyHandler } from '../local/faulty-handler.ts';
 import { startListener } from '../local/listener.ts';
+import type { ServiceActions } from '../local/service-socket.ts';
 import type { InitialKey, StartOptions } from '../local/settings.ts';
 import { Tls } from '../local/tls.ts';
 import { CallbackTelemetry } from './callback-telemetry.ts';
@@ -103,6 +104,7 @@ export async function startObserved(
     await directory?.close();
     throw error;
   });
+  directory?.answer(service.actions);
   const { limits, requestId, hostId, consoleOrigins } = service;
   const current: Handler = {
     handle: async (request) => {
@@ -185,6 +187,7 @@ interface OpenDirectory {
   readonly stores: Stores;
   /** Rejects once the disk has failed a write to the table, which LMDB gives up then; never resolves. */
   readonly failed: Promise<never>;
+  answer(actions: ServiceActions): void;
   release(): Promise<void>;
   close(): Promise<void>;
 }
@@ -203,7 +206,7 @@ async function openDirectory(data: string, randomness: CryptoRandomness): Promis
     await Promise.all([stores.table.close(), stores.blobs.close()]);
     await lock.release();
   };
-  return { stores, failed, release: () => lock.release(), close };
+  return { stores, failed, answer: (actions) => lock.answer(actions), release: () => lock.release(), close };
 }
 
 /** Returns the first key of declared accounts. */

@@ -25,8 +25,11 @@ export interface StillageOptions extends Partial<
     | 'metricsPort'
     | 'metricsTokenFile'
     | 'metricsBuckets'
+    | 'releaseGrace'
   >
 > {
+  /** How long to keep deleted bytes that no request reads: `90s`, `1h`, `7d`. Default: `0`. */
+  readonly releaseGrace?: string;
   /** The access key to use. Default: a random one if the service is ephemeral; required otherwise. */
   readonly credentials?: InitialKey;
   /** Called with every line of the log. Nothing is logged otherwise. */

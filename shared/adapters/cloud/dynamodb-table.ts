@@ -145,7 +145,12 @@ export class DynamoDbTable implements KeyValueTable {
     this.#client.destroy();
   }
 
-  #queryCommand(pk: string, { low, high }: SortKeyRange, start: string | undefined, { limit, reverse }: QueryOptions) {
+  #queryCommand(
+    pk: string,
+    { low, high }: SortKeyRange,
+    start: string | undefined,
+    { limit, reverse, mayBeStale = false }: QueryOptions,
+  ) {
     const names = { '#pk': 'pk', ...(low === undefined && high === undefined ? {} : { '#sk': 'sk' }) };
     const values = {
       ':pk': { S: pk },
@@ -154,7 +159,7 @@ export class DynamoDbTable implements KeyValueTable {
     };
     return new QueryCommand({
       TableName: this.#tableName,
-      ConsistentRead: true,
+      ConsistentRead: !mayBeStale,
       KeyConditionExpression: `#pk = :pk${sortKeyCondition(low, high)}`,
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: values,

@@ -47,7 +47,7 @@ export interface Commits {
 
 /** Returns the cost of finding and decoding an item, in steps. */
 function stepsToRead(value: Buffer): number {
-  return 8 + value.length / 125;
+  return 2 + value.length / 125;
 }
 
 /** The maximum number of items in a page. */

@@ -3,16 +3,17 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
 import { keyBetween } from '../key-middle.ts';
-import { abortRule, type Calendar, type Time } from './lifecycle.ts';
-import { addTallies, applyToKey, nothingDone, type LifecycleTally } from './lifecycle-key.ts';
+import { abortRule, realDays, type Calendar, type Time } from './lifecycle.ts';
+import { addTallies, applyToKey, nothingDone, type LifecycleTally, type Processed } from './lifecycle-key.ts';
 import {
   SliceLost,
   type LifecyclePass,
   type LifecyclePasses,
   type LifecycleSlice,
-  type NewSlice,
+  type SliceBound,
 } from './lifecycle-passes.ts';
 import { coveredPrefixes, enabledRules, mayMatchBetween, type EnabledRule } from './lifecycle-rules.ts';
+import { boundsRevision, neverDue, nextDueOfNew, nextDueOfUpload, type KeyRange } from './next-due.ts';
 import type { Objects } from '../objects/objects.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
@@ -29,6 +30,8 @@ export interface LifecycleDeps {
 
 export interface LifecycleOptions {
   readonly calendar: Calendar;
+  /** Checks all ranges, even those in which an earlier pass found that nothing is due, and records nothing about them. */
+  readonly everyRange?: boolean;
   /** The number of slices this call processes concurrently. */
   readonly workers?: number;
   /** Called between pages: whether to stop, because time is up or the process ends. The next call resumes the rest. */
@@ -106,40 +109,56 @@ function counting(
 async function planPass(
   { buckets, passes }: LifecycleDeps,
   pass: LifecyclePass,
-  { stopping }: LifecycleOptions,
+  options: LifecycleOptions,
 ): Promise<LifecyclePass> {
+  const { stopping, bounds = defaultBounds } = options;
   while (!pass.planComplete && stopping?.() !== true) {
     const page = await buckets.documents.having('lifecycle', { after: pass.planned || undefined, limit: 100 });
     for (const { name, id } of page.buckets) {
-      const rules = await rulesOf(buckets, name, id);
-      pass = await passes.plan(pass, name, rules ? slicesOf(name, id, rules.rules) : []);
+      const found = await rulesOf(buckets, name, id);
+      pass = await passes.plan(pass, {
+        name,
+        id,
+        whole: found ? rangesOf(found.rules) : [],
+        rules: found?.rules ?? [],
+        leaveOut:
+          found && hasBounds(options)
+            ? { revision: boundsRevision(found.bucket), fewKeys: bounds.keysPerPage * bounds.pagesPerTurn }
+            : undefined,
+      });
     }
     if (!page.more) pass = await passes.planned(pass);
   }
   return pass;
 }
 
-function slicesOf(bucket: string, bucketId: string, rules: readonly EnabledRule[]): readonly NewSlice[] {
+/** Bounds are recorded for real days only: other days may have another length in the next pass. */
+function hasBounds({ calendar, everyRange = false }: LifecycleOptions): boolean {
+  return calendar === realDays && !everyRange;
+}
+
+function rangesOf(rules: readonly EnabledRule[]): readonly Pick<KeyRange, 'kind' | 'prefix'>[] {
   const aborting = rules.filter(({ abortDays }) => abortDays !== undefined);
   const others = rules.filter(
     ({ days, date, expiredMarkers, noncurrent }) =>
       [days, date, noncurrent].some((action) => action !== undefined) || expiredMarkers,
   );
   return [
-    ...coveredPrefixes(others).map((prefix) => ({ bucket, bucketId, kind: 'keys' as const, prefix })),
-    ...coveredPrefixes(aborting).map((prefix) => ({ bucket, bucketId, kind: 'uploads' as const, prefix })),
+    ...coveredPrefixes(others).map((prefix) => ({ kind: 'keys' as const, prefix })),
+    ...coveredPrefixes(aborting).map((prefix) => ({ kind: 'uploads' as const, prefix })),
   ];
+}
+
+interface RuledBucket {
+  readonly bucket: Bucket;
+  readonly rules: readonly EnabledRule[];
 }
 
 /**
  * Returns the current bucket with its rules; undefined if it has none any more, or if the name now belongs to another
  * bucket.
  */
-async function rulesOf(
-  buckets: Buckets,
-  name: string,
-  id: string,
-): Promise<{ bucket: Bucket; rules: readonly EnabledRule[] } | undefined> {
+async function rulesOf(buckets: Buckets, name: string, id: string): Promise<RuledBucket | undefined> {
   const bucket = await buckets.find(name);
   if (bucket?.id !== id) return undefined;
   const document = await buckets.documents.of(bucket, 'lifecycle');
@@ -173,8 +192,7 @@ interface Page {
 }
 
 /** The outcome of a page. `next` is the new cursor; undefined at the end of the slice. */
-interface PageOutcome {
-  readonly done: LifecycleTally;
+interface PageOutcome extends Processed {
   readonly next: string | undefined;
 }
 
@@ -183,21 +201,40 @@ async function processSlice(deps: LifecycleDeps, slice: LifecycleSlice, options:
   const { bounds = defaultBounds } = options;
   for (let pages = 1; ; pages += 1) {
     const found = await rulesOf(deps.buckets, slice.bucket, slice.bucketId);
+    const beganAt = deps.clock.now();
     const outcome = found && (await processPage(deps, slice, found, options));
     if (outcome) options.progress?.(slice.bucket, outcome.done);
+    const bound = outcome && hasBounds(options) ? boundAfter(slice, found, outcome, beganAt, options) : undefined;
     if (outcome?.next === undefined) {
-      return deps.passes.complete({ ...slice, tally: addTallies(slice.tally, outcome?.done ?? nothingDone) });
+      return deps.passes.complete({ ...slice, bound, tally: addTallies(slice.tally, outcome?.done ?? nothingDone) });
     }
-    slice = await deps.passes.advance(slice, outcome.next, outcome.done);
+    slice = await deps.passes.advance(slice, { after: outcome.next, done: outcome.done, bound });
     if (options.stopping?.() === true) return deps.passes.release(slice);
     if (pages % bounds.pagesPerTurn === 0) slice = await splitIfNeeded(deps, slice, found!.bucket, bounds);
   }
 }
 
+/** Returns the bound of a slice after a page: of what the page left, and of whatever is written from now on. */
+function boundAfter(
+  slice: LifecycleSlice,
+  { bucket, rules }: RuledBucket,
+  { nothingDueBefore }: Processed,
+  beganAt: number,
+  { calendar }: LifecycleOptions,
+): SliceBound {
+  const revision = boundsRevision(bucket);
+  const before = slice.bound ?? {
+    revision,
+    nothingDueBefore: slice.after === undefined ? nextDueOfNew(rules, bucket, slice, beganAt, calendar) : 0,
+  };
+  if (before.revision !== revision) return { revision, nothingDueBefore: 0 };
+  return { revision, nothingDueBefore: Math.min(before.nothingDueBefore, nothingDueBefore) };
+}
+
 async function processPage(
   deps: LifecycleDeps,
   slice: LifecycleSlice,
-  { bucket, rules }: { readonly bucket: Bucket; readonly rules: readonly EnabledRule[] },
+  { bucket, rules }: RuledBucket,
   { calendar, bounds = defaultBounds }: LifecycleOptions,
 ): Promise<PageOutcome | undefined> {
   const page = { bucket, rules, time: { now: deps.clock.now(), calendar }, limit: bounds.keysPerPage };
@@ -215,15 +252,16 @@ async function processKeys(
   { bucket, rules, time, limit }: Page,
 ): Promise<PageOutcome> {
   const start = after !== undefined ? { after } : from !== undefined ? { from } : {};
-  const { entries, more } = await objects.scan(bucket, { prefix, limit, ...start });
+  // Every action is conditional on what was read, and bounds allow for what was not visible yet.
+  const { entries, more } = await objects.scan(bucket, { prefix, limit, mayBeStale: true, ...start });
   const own = until === undefined ? entries : entries.filter(({ key }) => compareUtf8(key, until) < 0);
   const [first, last] = [own[0], own.at(-1)];
-  if (first === undefined || last === undefined) return { done: nothingDone, next: undefined };
+  if (first === undefined || last === undefined) return { ...nothingFound, next: undefined };
   const here = rules.filter((rule) => mayMatchBetween(rule, first.key, last.key));
-  const done = await tallied(own, ({ key, currentVersion }) =>
+  const processed = await tallied(own, ({ key, currentVersion }) =>
     applyToKey(objects, { bucket, key, currentVersion, rules: here }, time),
   );
-  return { done, next: more && own.length === entries.length ? last.key : undefined };
+  return { ...processed, next: more && own.length === entries.length ? last.key : undefined };
 }
 
 async function processUploads(
@@ -231,31 +269,38 @@ async function processUploads(
   { prefix, after }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
 ): Promise<PageOutcome> {
-  const page = await uploads.openPage(bucket, { prefix, after, limit });
-  const due = page.uploads.filter((upload) => abortRule(rules, upload, time));
-  const done = await tallied(due, async ({ key, id }) => {
+  const page = await uploads.openPage(bucket, { prefix, after, limit, mayBeStale: true });
+  const processed = await tallied(page.uploads, async (upload) => {
+    if (!abortRule(rules, upload, time)) {
+      return { done: nothingDone, nothingDueBefore: nextDueOfUpload(rules, upload, time.calendar) };
+    }
     try {
-      await uploads.abort(asService(bucket, key), id);
-      return { ...nothingDone, aborted: 1 };
+      await uploads.abort(asService(bucket, upload.key), upload.id);
+      return { done: { ...nothingDone, aborted: 1 }, nothingDueBefore: neverDue };
     } catch (error) {
       if (!(error instanceof S3Error) || error.code !== 'NoSuchUpload') throw error;
-      return { ...nothingDone, changed: 1 };
+      return { done: { ...nothingDone, changed: 1 }, nothingDueBefore: neverDue };
     }
   });
-  return { done, next: page.next };
+  return { ...processed, next: page.next };
 }
 
-/** Applies an action to each entry, several at once, and returns the sum of the tallies. */
+const nothingFound: Processed = { done: nothingDone, nothingDueBefore: neverDue };
+
+/** Applies an action to each entry, several at once, and returns the sum of the tallies and the earliest of the times. */
 async function tallied<Entry>(
   entries: readonly Entry[],
-  apply: (entry: Entry) => Promise<LifecycleTally>,
-): Promise<LifecycleTally> {
-  let sum = nothingDone;
+  apply: (entry: Entry) => Promise<Processed>,
+): Promise<Processed> {
+  let sum = nothingFound;
   const waiting = entries.values();
   const worker = async (): Promise<void> => {
     for (const entry of waiting) {
-      const done = await apply(entry);
-      sum = addTallies(sum, done);
+      const { done, nothingDueBefore } = await apply(entry);
+      sum = {
+        done: addTallies(sum.done, done),
+        nothingDueBefore: Math.min(sum.nothingDueBefore, nothingDueBefore),
+      };
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, entries.length) }, worker));

@@ -1,6 +1,7 @@
 import type { Bucket } from '../buckets/bucket.ts';
 import { expiredMarkerRule, expiryRule, noncurrentRule, type AgingVersion, type Time } from './lifecycle.ts';
 import type { EnabledRule, Tags } from './lifecycle-rules.ts';
+import { neverDue, nextDueOfCurrent, nextDueOfNoncurrent } from './next-due.ts';
 import type { Objects } from '../objects/objects.ts';
 import { SeenNoMore } from '../objects/outcomes.ts';
 import { asService } from '../objects/service-authorisation.ts';
@@ -35,6 +36,13 @@ export function addTallies(a: LifecycleTally, b: LifecycleTally): LifecycleTally
   };
 }
 
+/** The outcome of processing a key or an upload. */
+export interface Processed {
+  readonly done: LifecycleTally;
+  /** The time before which nothing else is due: 0 if that is not known, infinite if nothing is left. */
+  readonly nothingDueBefore: number;
+}
+
 /** The number of noncurrent versions read at once. */
 const versionsPerPage = 500;
 
@@ -55,8 +63,9 @@ export async function applyToKey(
   objects: Objects,
   { bucket, key, currentVersion, rules }: SeenKey,
   time: Time,
-): Promise<LifecycleTally> {
+): Promise<Processed> {
   const done = { ...nothingDone, keys: 1 };
+  let nothingDueBefore = neverDue;
   const ruleOf = (version: Version, evaluate: (aging: AgingVersion) => EnabledRule | undefined) =>
     evaluateWithTags(objects, version, evaluate);
   const authorisation = asService(bucket, key);
@@ -78,6 +87,8 @@ export async function applyToKey(
           done.removed += 1;
         } else {
           newer += 1;
+          const dueAt = nextDueOfNoncurrent(rules, key, version, time.calendar);
+          nothingDueBefore = Math.min(nothingDueBefore, dueAt);
         }
       }
     }
@@ -85,13 +96,18 @@ export async function applyToKey(
       if (expiredMarkerRule(rules, key, { ...present, tags: [] }, time)) {
         await objects.remove({ by: 'lifecycle', expires: 'version', authorisation, seen: present, version: present });
         done.markers += 1;
+        present = undefined;
       }
+    }
+    if (present) {
+      nothingDueBefore = Math.min(nothingDueBefore, nextDueOfCurrent(rules, key, present, time.calendar));
     }
   } catch (error) {
     if (!(error instanceof SeenNoMore)) throw error;
     done.changed += 1;
+    nothingDueBefore = 0;
   }
-  return done;
+  return { done, nothingDueBefore };
 }
 
 /** Yields the noncurrent versions, newest first, each with its successor. */

@@ -1,12 +1,16 @@
 import type { Clock } from '../../ports/clock.ts';
-import { second } from '../../ports/durations.ts';
+import { day, second } from '../../ports/durations.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 
 import { timedId, writeToken } from '../table/ids.ts';
 import { itemKey, partition } from '../table/keys.ts';
 import { conflict, jitter, optimistically } from '../table/optimistic-write.ts';
+import { boundsOf, dueRanges, putBound, rangeId, removeBounds } from './due-bounds.ts';
 import { addTallies, nothingDone, type LifecycleTally } from './lifecycle-key.ts';
+import type { EnabledRule } from './lifecycle-rules.ts';
+import { visibilityLag, type KeyRange } from './next-due.ts';
+import { applyRechecks } from './rechecks.ts';
 
 /** One application of all rules to all buckets that have any. Times are milliseconds since the epoch. */
 export interface LifecyclePass {
@@ -16,30 +20,54 @@ export interface LifecyclePass {
   readonly planned: string;
   readonly planComplete: boolean;
   readonly finishedAt: number | undefined;
+  /**
+   * Since when all passes were those of a version of Stillage that knows of bounds. Undefined if another took part in it:
+   * that writes no rechecks either, so earlier bounds are invalid.
+   */
+  readonly boundsSince: number | undefined;
   /** The actions of its completed slices. */
   readonly tally: LifecycleTally;
   readonly token: string;
 }
 
 /** A range of a bucket's keys, or of its open uploads, and the progress in it. */
-export interface LifecycleSlice {
+export interface LifecycleSlice extends KeyRange {
   readonly id: string;
   readonly bucket: string;
   readonly bucketId: string;
-  readonly kind: 'keys' | 'uploads';
-  readonly prefix: string;
-  /** The first key of the range; undefined: the first key of the prefix. */
-  readonly from: string | undefined;
-  /** The end of the range, exclusive; undefined: the end of the prefix. */
-  readonly until: string | undefined;
+  /** What is known of the part before the cursor; undefined: nothing. */
+  readonly bound: SliceBound | undefined;
   /** The cursor: the last key, or position in the list of uploads, that was processed; undefined: none. */
   readonly after: string | undefined;
   readonly tally: LifecycleTally;
   readonly token: string;
 }
 
-/** A slice that is not stored yet. */
-export type NewSlice = Pick<LifecycleSlice, 'bucket' | 'bucketId' | 'kind' | 'prefix'>;
+/** The time before which nothing is due in a slice, as far as it was checked. */
+export interface SliceBound {
+  /** Milliseconds since the epoch. */
+  readonly nothingDueBefore: number;
+  /** The revision of the bucket that was checked: see `boundsRevision`. */
+  readonly revision: string;
+}
+
+/** What a bucket's rules apply to. */
+export interface BucketToPlan {
+  readonly name: string;
+  readonly id: string;
+  /** Ranges without ends. */
+  readonly whole: readonly Pick<KeyRange, 'kind' | 'prefix'>[];
+  readonly rules: readonly EnabledRule[];
+  /** How to leave out ranges in which nothing is due; undefined: nothing is left out. */
+  readonly leaveOut:
+    | {
+        /** The bucket's revision: see `boundsRevision`. */
+        readonly revision: string;
+        /** The number of keys up to which a range is not left out beside one that is checked. */
+        readonly fewKeys: number;
+      }
+    | undefined;
+}
 
 /**
  * The time a worker owns a slice after each sign of life. If two workers process the same slice, they only repeat
@@ -80,12 +108,14 @@ export class LifecyclePasses {
       async (attempt) => {
         const latest = await this.latest();
         if (latest && latest.finishedAt === undefined) return latest;
+        const now = this.#clock.now();
         const pass: LifecyclePass = {
-          id: timedId(this.#clock.now(), this.#randomness),
-          startedAt: this.#clock.now(),
+          id: timedId(now, this.#randomness),
+          startedAt: now,
           planned: '',
           planComplete: false,
           finishedAt: undefined,
+          boundsSince: Math.min(latest?.boundsSince ?? now, now),
           tally: nothingDone,
           token: this.#token(),
         };
@@ -102,25 +132,36 @@ export class LifecyclePasses {
   }
 
   /**
-   * Adds the slices of the next bucket. If two callers do this, or one repeats it after a crash, no slice that still
-   * exists is added twice.
+   * Adds the slices of the next bucket, without the ranges in which nothing is due. If two callers do this, or one
+   * repeats it after a crash, no slice that still exists is added twice: one that begins at the same key, and those
+   * split off it, cover what an earlier caller found. What a later one finds besides is checked by the next pass, as its
+   * bounds are gone.
    */
-  async plan(pass: LifecyclePass, bucket: string, slices: readonly NewSlice[]): Promise<LifecyclePass> {
-    for (let at = 0; at < slices.length; at += slicesPerWrite) {
-      const some = slices.slice(at, at + slicesPerWrite).map((slice, index) => ({
-        ...slice,
-        id: `${pass.id}/${slice.bucketId}/${at + index}`,
-        ...whole,
-        tally: nothingDone,
-        token: this.#token(),
-      }));
-      const changes = some.map((slice) => ({ ...putSlice(slice, 0), expect: absent }));
-      const { outcome } = await this.#table.write(changes);
-      if (outcome === 'unknown') throw new Error('slices of a lifecycle pass could not be written');
+  async plan(pass: LifecyclePass, bucket: BucketToPlan): Promise<LifecyclePass> {
+    const { name, id } = bucket;
+    const ranges = await this.#rangesToCheck(pass, bucket);
+    for (let at = 0; at < ranges.length; at += slicesPerWrite) {
+      const changes = ranges.slice(at, at + slicesPerWrite).map((range): Change => {
+        const slice = { ...range, ...unchecked, bucket: name, bucketId: id, token: this.#token() };
+        return { ...putSlice({ ...slice, id: `${pass.id}/${id}/${rangeId(range)}` }, 0), expect: absent };
+      });
+      // One that exists must not keep the others from being written.
+      if (!(await this.#write(changes))) for (const change of changes) await this.#write([change]);
     }
-    return this.#changePass(pass, (present) =>
-      present.planned < bucket ? { ...present, planned: bucket } : undefined,
-    );
+    return this.#changePass(pass, (present) => (present.planned < name ? { ...present, planned: name } : undefined));
+  }
+
+  async #rangesToCheck(
+    pass: LifecyclePass,
+    { id, whole, rules, leaveOut }: BucketToPlan,
+  ): Promise<readonly KeyRange[]> {
+    const now = this.#clock.now();
+    await applyRechecks(this.#table, id, { rules, settled: Math.min(pass.startedAt, now) - visibilityLag });
+    if (leaveOut === undefined) return whole.map((one) => ({ ...one, from: undefined, until: undefined }));
+    const revision = revisionIn(pass, leaveOut.revision);
+    const { ranges, obsolete } = dueRanges(whole, await boundsOf(this.#table, id), { ...leaveOut, now, revision });
+    await removeBounds(this.#table, id, obsolete);
+    return ranges;
   }
 
   /** Records that every bucket has been split into slices. */
@@ -156,8 +197,11 @@ export class LifecyclePasses {
   }
 
   /** Moves the cursor and adds to the slice's tally. @throws SliceLost */
-  async advance(slice: LifecycleSlice, after: string, done: LifecycleTally): Promise<LifecycleSlice> {
-    const moved = { ...slice, after, tally: addTallies(slice.tally, done), token: this.#token() };
+  async advance(
+    slice: LifecycleSlice,
+    { after, done, bound }: { after: string; done: LifecycleTally; bound: SliceBound | undefined },
+  ): Promise<LifecycleSlice> {
+    const moved = { ...slice, after, bound, tally: addTallies(slice.tally, done), token: this.#token() };
     if (await this.#write([this.#leased(moved, slice)])) return moved;
     throw new SliceLost();
   }
@@ -167,11 +211,10 @@ export class LifecyclePasses {
     const kept = { ...slice, until: middle, token: this.#token() };
     const rest: LifecycleSlice = {
       ...slice,
-      ...whole,
+      ...unchecked,
       id: `${slice.id}.${timedId(this.#clock.now(), this.#randomness)}`,
       from: middle,
       until: slice.until,
-      tally: nothingDone,
       token: this.#token(),
     };
     if (await this.#write([this.#leased(kept, slice), putSlice(rest, 0)])) return kept;
@@ -183,14 +226,15 @@ export class LifecyclePasses {
     await this.#write([{ ...putSlice({ ...slice, token: this.#token() }, 0), expect: tokenIs(slice) }]);
   }
 
-  /** Removes a finished slice and adds its tally to the pass. @throws SliceLost */
+  /** Removes a finished slice, adds its tally to the pass and records its bound for the next. @throws SliceLost */
   async complete(slice: LifecycleSlice): Promise<void> {
     const gone: Change = { key: itemKey.lifecycleSlice(slice.id), delete: true, expect: tokenIs(slice) };
     return optimistically(
       async (attempt) => {
         const pass = await this.latest();
-        const counted = pass && slice.id.startsWith(`${pass.id}/`) && counting(pass, slice, this.#token());
-        if (await this.#write(counted ? [gone, counted] : [gone])) return;
+        const isItsOwn = pass !== undefined && slice.id.startsWith(`${pass.id}/`);
+        const along = isItsOwn ? [counting(pass, slice, this.#token()), ...this.#lastingBound(pass, slice)] : [];
+        if (await this.#write([gone, ...along])) return;
         const present = await this.#table.get(gone.key);
         if (present?.['r'] !== slice.token) throw new SliceLost();
         await this.#pause(attempt);
@@ -200,6 +244,21 @@ export class LifecyclePasses {
         throw new Error('a slice of a lifecycle pass could not be completed');
       },
     );
+  }
+
+  /**
+   * Returns the change that records the bound of a slice, if the next pass, tomorrow, could leave it out.
+   * @param pass the slice's own. The write is conditional on it: the next one removes rechecks that an earlier check of
+   *   the range does not include
+   */
+  #lastingBound(pass: LifecyclePass, slice: LifecycleSlice): readonly Change[] {
+    const { bound, bucketId, kind, prefix, from, until, tally } = slice;
+    const now = this.#clock.now();
+    // While an upgrade goes on, some writers still write no rechecks.
+    const isUpgraded = pass.boundsSince !== undefined && pass.startedAt >= pass.boundsSince + day;
+    if (!isUpgraded || bound === undefined || bound.nothingDueBefore <= now + day) return [];
+    const lasting = { ...bound, revision: revisionIn(pass, bound.revision), kind, prefix, from, until };
+    return [putBound(bucketId, { ...lasting, keys: tally.keys }, { now, randomness: this.#randomness })];
   }
 
   async #changePass(
@@ -249,12 +308,17 @@ export class LifecyclePasses {
   }
 }
 
-const whole = { from: undefined, until: undefined, after: undefined } as const;
+const unchecked = { after: undefined, bound: undefined, tally: nothingDone } as const;
 
 const absent: Expectation = { is: 'absent' };
 
 function tokenIs({ token }: { readonly token: string }): Expectation {
   return { is: 'equal', attribute: 'r', value: token };
+}
+
+/** Returns the revision of a bound: that of its bucket, and of the passes it may be used in. */
+function revisionIn({ boundsSince }: LifecyclePass, revision: string): string {
+  return `${boundsSince ?? ''} ${revision}`;
 }
 
 function counting(pass: LifecyclePass, { tally }: LifecycleSlice, token: string): Change {
@@ -272,6 +336,7 @@ function encodePass(pass: LifecyclePass): Attributes {
     planned: pass.planned,
     ...(pass.planComplete && { complete: 1 }),
     ...(pass.finishedAt !== undefined && { finished: pass.finishedAt }),
+    ...(pass.boundsSince !== undefined && { bounds: pass.boundsSince }),
     tally: { ...pass.tally },
     r: pass.token,
   };
@@ -284,6 +349,7 @@ function decodePass(item: Attributes): LifecyclePass {
     planned: item['planned'] as string,
     planComplete: item['complete'] === 1,
     finishedAt: item['finished'] as number | undefined,
+    boundsSince: item['bounds'] as number | undefined,
     tally: item['tally'] as Stored<LifecycleTally>,
     token: item['r'] as string,
   };
@@ -291,7 +357,7 @@ function decodePass(item: Attributes): LifecyclePass {
 
 /** @param leased when the lease expires, in milliseconds since the epoch */
 function putSlice(slice: LifecycleSlice, leased: number): { readonly key: ItemKey; readonly put: Attributes } {
-  const { id, bucket, bucketId, kind, prefix, from, until, after, tally, token } = slice;
+  const { id, bucket, bucketId, kind, prefix, from, until, after, bound, tally, token } = slice;
   return {
     key: itemKey.lifecycleSlice(id),
     put: {
@@ -302,6 +368,7 @@ function putSlice(slice: LifecycleSlice, leased: number): { readonly key: ItemKe
       ...(from !== undefined && { from }),
       ...(until !== undefined && { until }),
       ...(after !== undefined && { after }),
+      ...(bound && { bound: { ...bound } }),
       tally: { ...tally },
       leased,
       r: token,
@@ -319,6 +386,7 @@ function decodeSlice(id: string, item: Attributes): LifecycleSlice {
     from: item['from'] as string | undefined,
     until: item['until'] as string | undefined,
     after: item['after'] as string | undefined,
+    bound: item['bound'] as Stored<SliceBound> | undefined,
     tally: item['tally'] as Stored<LifecycleTally>,
     token: item['r'] as string,
   };

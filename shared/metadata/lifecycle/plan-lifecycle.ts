@@ -1,6 +1,6 @@
 import { realDays } from './lifecycle.ts';
 import type { LifecyclePass } from './lifecycle-passes.ts';
-import { day } from '../../ports/durations.ts';
+import { day, hour } from '../../ports/durations.ts';
 import { applyLifecycle, type LifecycleDeps } from './apply-lifecycle.ts';
 
 /**
@@ -9,9 +9,12 @@ import { applyLifecycle, type LifecycleDeps } from './apply-lifecycle.ts';
  */
 export const maxLifecycleWorkers = 8;
 
-/** Returns whether there is work: an unfinished pass, or the first pass of a day. Nothing becomes due within a day. */
+/**
+ * Returns whether there is work: an unfinished pass, the first pass of a day, or the first since the clock was set back.
+ * Nothing becomes due within a day.
+ */
 export function isPassDue(latest: LifecyclePass | undefined, now: number): boolean {
-  if (latest?.finishedAt === undefined) return true;
+  if (latest?.finishedAt === undefined || latest.startedAt > now + hour) return true;
   return Math.floor(now / day) > Math.floor(latest.startedAt / day);
 }
 

@@ -1,5 +1,5 @@
 import { maximumKeyBytes } from '../../http/address.ts';
-import { EventLoopBudget } from '../../ports/event-loop.ts';
+import { EventLoopBudget, turnForLongWork } from '../../ports/event-loop.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { behindPrefix, type Start } from '../utf8-order.ts';
 
@@ -79,8 +79,9 @@ export function groupOf(key: string, prefix: string, delimiter: string): string 
   return at < 0 ? undefined : key.slice(0, at + delimiter.length);
 }
 
-/** The cost of decoding and placing one entry, in steps of the event loop budget. */
-const stepsPerEntry = 4;
+/** The cost of placing one entry, and of reading its rows, in steps of the event loop budget. */
+const stepsPerEntry = 1;
+const stepsPerRows = 8;
 
 /**
  * Reads one page of a listing of versions or uploads. It is full or the last one, unless the source expires: then it
@@ -95,6 +96,7 @@ export async function listPage<Entry extends ListingEntry, Row>(
   const lines = new Lines<Row>(limit, position);
   if (limit === 0 || Buffer.byteLength(prefix) > maximumKeyBytes) return lines.page(undefined);
 
+  await turnForLongWork();
   const budget = new EventLoopBudget();
   let start = firstStart(request);
   let size = firstSize(request);
@@ -110,7 +112,7 @@ export async function listPage<Entry extends ListingEntry, Row>(
       const group = groupOf(entry.key, prefix, delimiter);
       if (group === undefined) {
         const end = endOf(entries, at, (key) => groupOf(key, prefix, delimiter) === undefined);
-        if (!(await addRows(lines, entries.slice(at, end), request, source))) return lines.page(lines.shown);
+        if (!(await addRows(lines, entries.slice(at, end), request, source, budget))) return lines.page(lines.shown);
         at = end;
       } else {
         if (!lines.addGroup(group)) return lines.page(lines.shown);
@@ -144,6 +146,7 @@ async function addRows<Entry extends ListingEntry, Row>(
   entries: readonly Entry[],
   { limit, position }: ListingRequest,
   source: ListingSource<Entry, Row>,
+  budget: EventLoopBudget,
 ): Promise<boolean> {
   let rest = entries;
   while (rest.length > 0) {
@@ -155,6 +158,7 @@ async function addRows<Entry extends ListingEntry, Row>(
       for (const row of rows) if (!lines.addRow(row, rest[index]!.key, source.rowId?.(row))) return false;
     }
     rest = rest.slice(given.length);
+    await budget.spend(given.length * stepsPerRows);
   }
   const last = entries.at(-1)!;
   if (lines.shown === position || lines.shown?.after !== last.key) lines.pass(last.key);

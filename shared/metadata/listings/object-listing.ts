@@ -1,6 +1,6 @@
 import { maximumKeyBytes } from '../../http/address.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { EventLoopBudget } from '../../ports/event-loop.ts';
+import { EventLoopBudget, turnForLongWork } from '../../ports/event-loop.ts';
 import type { Position } from '../../ports/item-view.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { ListedVersion } from '../objects/listed-version.ts';
@@ -73,6 +73,7 @@ export async function readObjectPage(
   });
   if (limit === 0 || Buffer.byteLength(prefix) > maximumKeyBytes) return ending(undefined);
 
+  await turnForLongWork();
   const budget = new EventLoopBudget();
   let size = firstSize(request);
   for (let start = firstStart(request); start !== undefined;) {

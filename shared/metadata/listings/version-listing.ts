@@ -32,6 +32,8 @@ interface Entry extends ListingEntry {
 
 /** The number of keys whose versions are read concurrently. */
 const concurrency = 32;
+/** The number of keys with one version that are added in one go. */
+const singles = 128;
 
 /** Returns one page of versions and delete markers: keys in byte order, the versions of a key newest first. */
 export async function listVersions(
@@ -58,6 +60,12 @@ export async function listVersions(
         return { entries: entries, more };
       },
       rows: async (entries, limit, afterRow) => {
+        // Most keys have one version, which takes no read and no promise.
+        const alone = entries.findIndex(({ currentVersion }) => currentVersion.olderCount > 0);
+        if (afterRow === undefined && alone !== 0) {
+          const single = entries.slice(0, Math.min(limit, alone < 0 ? limit : alone, singles));
+          return single.map(({ key, currentVersion }) => [{ key, version: currentVersion, isLatest: true }]);
+        }
         const some = entries.slice(0, concurrency);
         return Promise.all(some.map((entry, at) => rowsOf(entry, limit, at === 0 ? afterRow : undefined)));
       },

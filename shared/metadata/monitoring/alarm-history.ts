@@ -1,5 +1,5 @@
 import { day } from '../../ports/durations.ts';
-import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Change, KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { expiry } from '../table/expiry.ts';
 import { sortableTime, timedId } from '../table/ids.ts';
@@ -78,20 +78,24 @@ export class AlarmHistory {
 
   /** Removes the history of one alarm. */
   async remove(bucketId: string, alarmId: string): Promise<void> {
-    await this.#removeWhere(bucketId, `${alarmId}/`, () => true);
+    await this.#removeWhere(bucketId, { prefix: `${alarmId}/` }, () => true);
   }
 
   /** Removes entries older than 30 days that the engine has not removed itself. */
   async prune(bucketId: string, now: number): Promise<void> {
-    await this.#removeWhere(bucketId, undefined, (expires) => expires * 1000 <= now);
+    await this.#removeWhere(bucketId, { mayBeStale: true }, (expires) => expires * 1000 <= now);
   }
 
-  async #removeWhere(bucketId: string, prefix: string | undefined, goes: (expires: number) => boolean): Promise<void> {
+  async #removeWhere(
+    bucketId: string,
+    options: Pick<QueryOptions, 'prefix' | 'mayBeStale'>,
+    goes: (expires: number) => boolean,
+  ): Promise<void> {
     let after: string | undefined;
     for (;;) {
       const { items, more } = await this.#table.query(monitoringPartition.history(bucketId), {
+        ...options,
         limit: pageSize,
-        ...(prefix !== undefined && { prefix }),
         ...(after !== undefined && { after }),
       });
       const changes = items

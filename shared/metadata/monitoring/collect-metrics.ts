@@ -62,7 +62,7 @@ async function collectOne(
   }
   // The bucket purge removes what is left of a deleted bucket.
   if ((await buckets.find(bucket))?.id !== bucketId) return false;
-  const { bytes, objects } = await usage.of(bucketId);
+  const { bytes, objects } = await usage.of(bucketId, { mayBeStale: true });
   const isNewItem = await monitoring.samples.record(bucketId, now, {
     BucketSizeBytes: bytes,
     NumberOfObjects: objects,

@@ -87,7 +87,8 @@ export class Samples {
     for (const resolution of resolutions) {
       const prefix = `${resolution.name}/`;
       for (;;) {
-        const { items } = await this.#table.query(monitoringPartition.samples(bucketId), { prefix, limit: pageSize });
+        const query = { prefix, limit: pageSize, mayBeStale: true };
+        const { items } = await this.#table.query(monitoringPartition.samples(bucketId), query);
         const expired = items.filter(({ key }) => expiresAt(resolution, monitoringKeyParts.samplesBegin(key)) <= now);
         for (const { key } of expired) await this.#table.write([{ key, delete: true }]);
         if (expired.length < pageSize) break;

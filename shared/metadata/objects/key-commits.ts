@@ -8,6 +8,7 @@ import type { KeyedMutex } from '../keyed-mutex.ts';
 import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
 import { jitter } from '../table/optimistic-write.ts';
+import { putRecheck } from '../table/rechecks.ts';
 import type { Guard } from './new-version.ts';
 import { encodeObjectAttributes, type ObjectAttributes } from './object-attributes.ts';
 import { VersionChain } from './version-chain.ts';
@@ -94,6 +95,17 @@ export class KeyCommits {
       lastModified: fresh.lastModified ?? now,
       replacedAt: undefined,
     };
+  }
+
+  /**
+   * Returns the changes by which the next lifecycle pass learns of a version that keeps an earlier Last-Modified, if the
+   * bucket has rules. Rules that are set at the same time count as unknown to writers for an hour: see
+   * lifecycle/next-due.ts.
+   */
+  recheck({ id, documents }: Bucket, key: string, { lastModified }: Unplaced): readonly Change[] {
+    if (lastModified === undefined || documents.lifecycle === undefined) return [];
+    const { clock, randomness } = this.#deps;
+    return [putRecheck(id, { key, lastModified }, { now: clock.now(), randomness })];
   }
 
   /**

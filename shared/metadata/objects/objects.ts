@@ -22,6 +22,8 @@ interface KeyRange {
   readonly after?: string;
   readonly prefix: string;
   readonly limit: number;
+  /** Allows eventually consistent reads. */
+  readonly mayBeStale?: boolean;
 }
 
 /** A page of current versions in key order. `more` tells whether others follow. */

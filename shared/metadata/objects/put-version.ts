@@ -51,7 +51,9 @@ export class Puts {
         const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
         if (commit?.currentVersion) {
           const { changes, conditions } = (await extras?.(commit.currentVersion, before, bucket)) ?? alone;
-          const outcome = await this.#commits.write(bucket, [...commit.changes, ...changes], { conditions, caller });
+          const recheck = this.#commits.recheck(bucket, key, fresh);
+          const all = [...commit.changes, ...changes, ...recheck];
+          const outcome = await this.#commits.write(bucket, all, { conditions, caller });
           if (outcome === 'written') return commit.currentVersion;
           if (outcome === 'unknown') return await ifCommitted(chain, commit.currentVersion);
         }

@@ -1,4 +1,5 @@
 import type { Attributes } from '../../ports/key-value-table.ts';
+import { encodeContent } from './content.ts';
 import { itemBytes } from '../table/item-size.ts';
 import { ItemCodec, type NewItem } from './attribute-codec.ts';
 import {
@@ -81,6 +82,14 @@ export const currentVersionOnly: ReadonlySet<string> = new ItemCodec(currentVers
 /** Returns the references in the item of a version: `b…` or `m…` for content, `d…` for details. */
 export function thingsOf(item: Attributes): readonly string[] {
   return referring.flatMap((refersTo) => refersTo(item) ?? []);
+}
+
+/** Returns the same as {@link thingsOf}, of a decoded version. */
+export function referencesOf({ content, objectAttributes }: Version): readonly string[] {
+  return [
+    ...(content === undefined ? [] : [encodeContent(content)]),
+    ...('details' in objectAttributes ? [`d${objectAttributes.details}`] : []),
+  ];
 }
 
 /** Returns the attributes of a version that a copy keeps. */

@@ -1,4 +1,4 @@
-import type { Item, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Item, KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
 import { numberOf } from '../table/attribute-number.ts';
 import { itemKey, partition } from '../table/keys.ts';
 import { partitionItems } from '../table/partition-items.ts';
@@ -19,12 +19,16 @@ export interface Counters {
 /**
  * Reads the rows of a bucket's counters, one per shard. A fold moves the counts of some rows into the base in one
  * transaction, which a query may see half of: rows whose counts are in the base already are left out, and if the base
- * has changed in the meantime, everything is read again.
+ * has changed in the meantime, everything is read again. The last read of the base is strongly consistent in any case.
  */
-export async function usageRows(table: KeyValueTable, bucketId: string): Promise<readonly Item[]> {
+export async function usageRows(
+  table: KeyValueTable,
+  bucketId: string,
+  options: Pick<QueryOptions, 'mayBeStale'> = {},
+): Promise<readonly Item[]> {
   for (let reads = 1; ; reads += 1) {
     const rows: Item[] = [];
-    for await (const row of partitionItems(table, partition.usage(bucketId))) rows.push(row);
+    for await (const row of partitionItems(table, partition.usage(bucketId), options)) rows.push(row);
     const base = rows.find(({ key }) => key.sk === baseShard)?.attributes;
     const now = await table.get(itemKey.usage(bucketId, baseShard));
     if (now?.['r'] !== base?.['r'] && reads < maxReads) continue;

@@ -9,7 +9,8 @@ export interface BucketUsage {
 
 /** Reads the usage of buckets. */
 export interface UsageCounters {
-  of(bucketId: string): Promise<BucketUsage>;
+  /** @param options.mayBeStale allows eventually consistent reads, where counts of some seconds ago will do */
+  of(bucketId: string, options?: { readonly mayBeStale?: boolean }): Promise<BucketUsage>;
 }
 
 /** Reads the usage counters that `UsageFollower` maintains. */
@@ -21,8 +22,8 @@ export class Usage implements UsageCounters {
   }
 
   /** Returns the sum over all shards. */
-  async of(bucketId: string): Promise<BucketUsage> {
-    const { objects, bytes } = sumOfRows(await usageRows(this.#table, bucketId));
+  async of(bucketId: string, options: { readonly mayBeStale?: boolean } = {}): Promise<BucketUsage> {
+    const { objects, bytes } = sumOfRows(await usageRows(this.#table, bucketId, options));
     return { objects, bytes };
   }
 

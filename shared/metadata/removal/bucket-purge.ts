@@ -52,7 +52,13 @@ export class BucketPurge {
       for (const { key } of items) await this.#objects.remove({ by: 'purge', bucketId, key: key.sk });
     }
     await this.#uploads.abortAll(bucketId);
-    const kept = [partition.documents(bucketId), partition.usage(bucketId), monitoringPartition.samples(bucketId)];
+    const kept = [
+      partition.documents(bucketId),
+      partition.lifecycleBounds(bucketId),
+      partition.lifecycleRechecks(bucketId),
+      partition.usage(bucketId),
+      monitoringPartition.samples(bucketId),
+    ];
     for (const pk of kept) await this.#clear(pk);
     await this.#sweepAlarms(bucketId, project);
   }

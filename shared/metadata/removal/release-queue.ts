@@ -22,6 +22,8 @@ interface Candidate {
   readonly instance: string;
   /** `b…` or `m…` for content, `d…` for details. */
   readonly thing: string;
+  /** The bytes of a content. */
+  readonly size: number;
 }
 
 /** The number of entries written concurrently. */
@@ -64,8 +66,8 @@ export class ReleaseQueue {
       const key = itemKey.garbage(garbagePartitionOf(instance), sortableTime(now + delay), thing, instance);
       entries.set(key.sk, { key, put });
     };
-    for (const { thing, instance, place } of records.flatMap(candidates))
-      queue(this.#grace, thing, instance, { ...place });
+    for (const { thing, instance, place, size } of records.flatMap(candidates))
+      queue(this.#grace, thing, instance, { ...place, ...(size > 0 && { size }) });
     const added = [...new Map(records.flatMap(addedPart).map((part) => [`${part.id}/${part.number}`, part])).values()];
     for (let at = 0; at < added.length; at += partsTogether) {
       const some = added.slice(at, at + partsTogether);
@@ -99,9 +101,10 @@ function candidates({ key, old, new: present }: FeedRecord): readonly Candidate[
   const place = { bucketId: object.bucketId, key: object.key };
   const instance = old['i'] as string;
   const kept = present?.['i'] === instance ? thingsOf(present) : [];
+  const size = typeof old['s'] === 'number' ? old['s'] : 0;
   return thingsOf(old)
     .filter((thing) => !kept.includes(thing))
-    .map((thing) => ({ place, instance, thing }));
+    .map((thing) => ({ place, instance, thing, size: thing.startsWith('d') ? 0 : size }));
 }
 
 /** Returns the part that a record shows as added. */

@@ -10,14 +10,38 @@ import type { Manifests } from '../objects/manifests.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
 import { decodeContent } from '../objects/content.ts';
 import type { Uploads } from '../uploads/uploads.ts';
+import type { Held, ReaderBarrier } from './readers.ts';
 import { uploadCode, type Place } from './release-queue.ts';
 
 /** The outcome of a sweep. */
 export interface Sweep {
   /** Contents and details removed. */
   readonly freed: number;
-  /** False if due entries are left. */
+  /** False if due entries are left that nobody reads. */
   readonly complete: boolean;
+  /** The blobs removed, and the bytes of objects and parts that they held. */
+  readonly blobs: number;
+  readonly bytes: number;
+  /** What nothing refers to, but requests still read. */
+  readonly held: ReleasedAmount;
+}
+
+/** An amount of released content. */
+export interface ReleasedAmount {
+  /** Contents and details. */
+  readonly things: number;
+  readonly blobs: number;
+  readonly bytes: number;
+}
+
+/** What a sweep may free. */
+export interface SweepOptions {
+  /** Returns whether to start nothing more. */
+  readonly stopping?: () => boolean;
+  /** Frees content before its grace period is over, too. */
+  readonly early?: boolean;
+  /** Tells which content requests still read. Default: the barrier of the release. */
+  readonly readers?: ReaderBarrier;
 }
 
 /** Something that nothing refers to any more, with its queue entry. */
@@ -29,11 +53,23 @@ interface Unreferenced {
 }
 
 /** Entries per page; their blobs are removed together. */
-const pageSize = 200;
+const defaultPageSize = 200;
+
+/** Where the grace period alone protects readers. */
+const nobodyReads: ReaderBarrier = { passed: () => Promise.resolve(new Set<string>()) };
+
+/** The progress of a sweep. */
+interface Progress {
+  readonly failures: unknown[];
+  readonly readers: ReaderBarrier;
+  readonly freed: { things: number; blobs: number; bytes: number };
+  readonly held: { things: number; blobs: number; bytes: number };
+}
 
 /**
  * Frees the bytes of removed versions. Checks each queue entry again after its grace period, because a version may only
- * have moved, or may share its content. Repetition does no harm.
+ * have moved, or may share its content. What nothing refers to can be found by no request that begins later; it is removed once those
+ * that began earlier do not read it any more. Repetition does no harm.
  */
 export class Release {
   readonly #table: KeyValueTable;
@@ -43,7 +79,9 @@ export class Release {
   readonly #manifests: Manifests;
   readonly #uploads: Uploads;
   readonly #concurrency: ReleaseConcurrency;
+  readonly #readers: ReaderBarrier;
 
+  /** @param deps.readers knows the requests that may still read what is released. Default: the grace period protects them */
   constructor(deps: {
     table: KeyValueTable;
     blobs: BlobStore;
@@ -52,6 +90,7 @@ export class Release {
     manifests: Manifests;
     uploads: Uploads;
     concurrency?: ReleaseConcurrency;
+    readers?: ReaderBarrier;
   }) {
     this.#table = deps.table;
     this.#blobs = deps.blobs;
@@ -60,49 +99,54 @@ export class Release {
     this.#manifests = deps.manifests;
     this.#uploads = deps.uploads;
     this.#concurrency = deps.concurrency ?? { partitions: garbagePartitions, entries: 8 };
+    this.#readers = deps.readers ?? nobodyReads;
   }
 
   /**
    * Processes every due entry, oldest first, in all partitions concurrently. An entry that fails stays for the next
-   * sweep and does not hold up others.
-   * @param stopping returns whether to start nothing more
+   * sweep and does not hold up others, nor does one whose content is read.
    * @throws the first failure, after everything else was done
    */
-  async sweep(stopping: () => boolean = () => false): Promise<Sweep> {
-    const failures: unknown[] = [];
-    let freed = 0;
+  async sweep({ stopping = () => false, early = false, readers = this.#readers }: SweepOptions = {}): Promise<Sweep> {
+    const none = { things: 0, blobs: 0, bytes: 0 };
+    const progress: Progress = { failures: [], readers, freed: { ...none }, held: { ...none } };
     let complete = true;
     const partitions = Array.from({ length: garbagePartitions }, (_, number) => partition.garbage(number));
     await inParallel(partitions, this.#concurrency.partitions, async (pk) => {
       try {
-        for await (const entries of this.#duePages(pk)) {
+        for await (const entries of this.#duePages(pk, early)) {
           if (stopping()) complete = false;
           if (!complete) return;
-          const settled = await this.#settle(entries, failures);
-          freed += settled;
+          await this.#settle(entries, progress);
         }
       } catch (error) {
-        failures.push(error);
+        progress.failures.push(error);
       }
     });
-    if (failures.length > 0) throw failures[0];
-    return { freed, complete };
+    if (progress.failures.length > 0) throw progress.failures[0];
+    const { things: freed, blobs, bytes } = progress.freed;
+    return { freed, complete, blobs, bytes, held: progress.held };
   }
 
-  /** Yields the due entries of a partition, page by page. */
-  async *#duePages(pk: string): AsyncGenerator<readonly Item[]> {
+  /** Yields the due entries of a partition, page by page; with `early`, all but the later clean-ups of uploads. */
+  async *#duePages(pk: string, early: boolean): AsyncGenerator<readonly Item[]> {
     const now = this.#clock.now();
+    const limit = this.#concurrency.page ?? defaultPageSize;
     for (let after: string | undefined, more = true; more;) {
-      const page = await this.#table.query(pk, { limit: pageSize, ...(after !== undefined && { after }) });
-      const due = page.items.filter(({ key }) => keyParts.garbage(key).due <= now);
+      const page = await this.#table.query(pk, { limit, ...(after !== undefined && { after }) });
+      const isDue = ({ key }: Item): boolean => keyParts.garbage(key).due <= now;
+      const due = page.items.filter(
+        (item) => isDue(item) || (early && keyParts.garbage(item.key).thing !== uploadCode),
+      );
       if (due.length > 0) yield due;
-      after = page.items.at(-1)?.key.sk;
-      more = page.more && due.length === page.items.length;
+      const last = page.items.at(-1);
+      after = last?.key.sk;
+      more = page.more && last !== undefined && (early || isDue(last));
     }
   }
 
   /** Decides on some entries, removes the unreferenced blobs together, and drops the entries that are done. */
-  async #settle(entries: readonly Item[], failures: unknown[]): Promise<number> {
+  async #settle(entries: readonly Item[], { failures, readers, freed, held }: Progress): Promise<void> {
     const unreferenced: Unreferenced[] = [];
     const each = (work: (entry: Item) => Promise<void>) => (entry: Item) =>
       work(entry).catch((error: unknown) => void failures.push(error));
@@ -113,20 +157,25 @@ export class Release {
       else await this.#drop(entry);
     });
     await inParallel(entries, width, decide);
+    if (unreferenced.length === 0) return;
+    // From here on, no request can begin to read any of it.
+    const read: Held = await readers.passed();
+    for (const one of unreferenced) if (read.has(one.thing)) add(held, one);
+    const unread = unreferenced.filter(({ thing }) => !read.has(thing));
     const left = await this.#removeBlobs(
-      unreferenced.flatMap(({ blobs }) => blobs),
+      unread.flatMap(({ blobs }) => blobs),
       failures,
     );
-    const free = unreferenced.filter(({ blobs }) => !blobs.some((blob) => left.has(blob)));
-    let freed = 0;
-    const byEntry = new Map(free.map((one) => [one.entry, one]));
+    const byEntry = new Map(
+      unread.filter(({ blobs }) => !blobs.some((blob) => left.has(blob))).map((one) => [one.entry, one]),
+    );
     const finish = each(async (entry) => {
-      await this.#removeItems(byEntry.get(entry)!);
+      const one = byEntry.get(entry)!;
+      await this.#removeItems(one);
       await this.#drop(entry);
-      freed += 1;
+      add(freed, one);
     });
     await inParallel(byEntry.keys(), width, finish);
-    return freed;
   }
 
   /**
@@ -162,7 +211,10 @@ export class Release {
   /** Removes the reference of a version to its content. @returns whether it was the last */
   async #letGo(content: string, instance: string, references: Attributes | undefined): Promise<boolean> {
     for (let item = references; item !== undefined; item = await this.#table.get(itemKey.references(content))) {
-      const rest = [...((item['holders'] as ReadonlySet<string> | undefined) ?? [])].filter((one) => one !== instance);
+      const holders = [...((item['holders'] as ReadonlySet<string> | undefined) ?? [])];
+      const rest = holders.filter((one) => one !== instance);
+      // An earlier sweep has removed it, and left the content to its readers.
+      if (holders.length === 0) return true;
       const put = { ...(rest.length > 0 && { holders: new Set(rest) }), r: writeToken(this.#randomness) };
       const { outcome } = await this.#table.write([
         { key: itemKey.references(content), put, expect: { is: 'equal', attribute: 'r', value: item['r'] as string } },
@@ -205,4 +257,13 @@ export interface ReleaseConcurrency {
   readonly partitions: number;
   /** Per partition. */
   readonly entries: number;
+  /** Entries whose blobs are removed together, after one wait for their readers. Default: 200. */
+  readonly page?: number;
+}
+
+function add(sum: { things: number; blobs: number; bytes: number }, { entry, blobs }: Unreferenced): void {
+  sum.things += 1;
+  sum.blobs += blobs.length;
+  // Entries of earlier versions do not tell the size.
+  sum.bytes += (entry.attributes['size'] as number | undefined) ?? 0;
 }

@@ -18,7 +18,7 @@ export interface ScrubDeps {
   readonly randomness: Randomness;
   readonly manifests: Manifests;
   readonly uploads: Uploads;
-  readonly release: Release;
+  readonly release: Pick<Release, 'sweep'>;
   readonly bucketPurge: BucketPurge;
   /**
    * Resolves once the followers of the change feed have processed every record written before the call. Undefined where

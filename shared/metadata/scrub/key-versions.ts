@@ -64,8 +64,15 @@ export class KeyVersions {
     return false;
   }
 
-  /** Writes the repairs, unless the key has changed since. @returns whether all of them were written */
-  async mend({ currentVersion, before, changes }: VersionDamage, token: () => string): Promise<boolean> {
+  /**
+   * Writes the repairs, unless the key has changed since.
+   * @param along a change that is part of each write
+   * @returns whether all of them were written
+   */
+  async mend(
+    { currentVersion, before, changes }: VersionDamage,
+    { token, along }: { readonly token: () => string; readonly along: Change },
+  ): Promise<boolean> {
     let expect: Expectation =
       before === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: before['r'] as string };
     for (let at = 0; at === 0 || at < changes.length; at += changesPerWrite) {
@@ -75,6 +82,7 @@ export class KeyVersions {
         .map((change): Change => ('put' in change ? { ...change, put: { ...change.put, r: token() } } : change));
       const { outcome } = await this.#table.write([
         { key: this.#currentVersionKey, put: { ...currentVersion, r }, expect },
+        along,
         ...batch,
       ]);
       if (outcome !== 'written') return false;

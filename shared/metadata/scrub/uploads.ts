@@ -1,6 +1,7 @@
 import { day } from '../../ports/durations.ts';
 import type { Attributes, Condition, Item } from '../../ports/key-value-table.ts';
 import { madeAt } from '../table/ids.ts';
+import { putRecheck } from '../table/rechecks.ts';
 import { partsPrefix, stateKey, uploadIndexKey, uploadKeyParts, uploadPartition } from '../table/upload-keys.ts';
 import { decodeListed } from '../uploads/upload.ts';
 import { finishedUploadTime } from '../uploads/end-upload.ts';
@@ -57,8 +58,10 @@ export class UploadScrub {
     if (index === undefined) {
       const { initiator, owner } = state as { initiator: string; owner: string };
       await this.#findings.note('unlisted-upload', `upload ${id}`, `bucket ${bucketId}, key ${key}`, async () => {
-        const { outcome } = await this.#deps.table.write(
-          [{ key: indexKey, put: { key, id, initiated, initiator, owner }, expect: { is: 'absent' } }],
+        const { table, clock, randomness } = this.#deps;
+        const recheck = putRecheck(bucketId, { key, lastModified: undefined }, { now: clock.now(), randomness });
+        const { outcome } = await table.write(
+          [{ key: indexKey, put: { key, id, initiated, initiator, owner }, expect: { is: 'absent' } }, recheck],
           [{ key: stateKey(id), expect: { is: 'equal', attribute: 'state', value: 'open' } }],
         );
         return outcome === 'written';

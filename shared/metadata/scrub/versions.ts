@@ -4,6 +4,7 @@ import { BlobMissing, type OwnedBlob } from '../../ports/blob-store.ts';
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import { madeAt, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
+import { putRecheck } from '../table/rechecks.ts';
 import { currentVersionKey, VersionChain } from '../objects/version-chain.ts';
 import { currentVersionOnly, decodeVersion, thingsOf, type Version } from '../objects/versions.ts';
 import { encodeContent } from '../objects/content.ts';
@@ -85,7 +86,10 @@ export class VersionScrub {
     const found = damage;
     if (!isReported) return void this.miscounting.add(bucketId);
     const mended = await this.#findings.note('broken-history', named(bucketId, key), found.problems.join('; '), () =>
-      versions.mend(found, () => writeToken(randomness)),
+      versions.mend(found, {
+        token: () => writeToken(randomness),
+        along: putRecheck(bucketId, { key, lastModified: undefined }, { now: clock.now(), randomness }),
+      }),
     );
     if (!mended) this.miscounting.add(bucketId);
   }

@@ -70,6 +70,10 @@ export const itemKey = {
   /** The current or last lifecycle pass, with the work left to do. */
   lifecyclePass: { pk: 'lifecycle-pass', sk: only } satisfies ItemKey,
   lifecycleSlice: (id: string): ItemKey => ({ pk: partition.lifecycleSlices, sk: id }),
+  /** A range of a bucket's keys in which nothing is due before a certain time. */
+  lifecycleBound: (bucketId: string, id: string): ItemKey => ({ pk: partition.lifecycleBounds(bucketId), sk: id }),
+  /** A version that is older than its place in a bucket. */
+  lifecycleRecheck: (bucketId: string, id: string): ItemKey => ({ pk: partition.lifecycleRechecks(bucketId), sk: id }),
   /** The position of a follower of the embedded change feed. */
   follower: (name: string): ItemKey => ({ pk: `follower/${name}`, sk: only }),
   /** A value of the whole deployment, such as the key of continuation tokens. */
@@ -80,6 +84,8 @@ export const partition = {
   project: (id: string): string => kinds.project + id,
   tombstones: 'graves',
   lifecycleSlices: 'lifecycle-slices',
+  lifecycleBounds: (bucketId: string): string => `lifecycle-bounds/${bucketId}`,
+  lifecycleRechecks: (bucketId: string): string => `lifecycle-rechecks/${bucketId}`,
   bucketsWith: (kind: string): string => kinds.bucketsWith + kind,
   documents: (bucketId: string): string => kinds.document + bucketId,
   /** The partition of a bucket's current versions: see shards.ts. */

@@ -33,16 +33,25 @@ export async function openUploadsFrom(
   }
 }
 
+/** Which open uploads to read. */
+export interface OpenUploadsRange {
+  readonly prefix: string;
+  readonly after: string | undefined;
+  /** Allows eventually consistent reads. */
+  readonly mayBeStale?: boolean;
+}
+
 /** Returns a page of the open uploads of a bucket in the order of the index: implements `Uploads.openPage`. */
 export async function openUploadsPage(
   table: KeyValueTable,
   bucketId: string,
-  { prefix, after, limit }: { readonly prefix: string; readonly after: string | undefined; readonly limit?: number },
+  { prefix, after, limit, mayBeStale = false }: OpenUploadsRange & { readonly limit?: number },
 ): Promise<{ readonly uploads: readonly ListedUpload[]; readonly next: string | undefined }> {
   const { items, more } = await table.query(uploadIndexPartition(bucketId), {
     ...(prefix !== '' && { prefix: cutKey(prefix) }),
     ...(limit !== undefined && { limit }),
     ...(after !== undefined && { after }),
+    mayBeStale,
   });
   const uploads = items.map(({ attributes }) => decodeListed(attributes));
   return {

@@ -67,9 +67,9 @@ export async function releaseOldParts(changes: UploadChanges, id: string, number
 }
 
 /** Returns the change that queues the bytes of a part for removal at once: no version refers to them, and parts cannot be read. */
-function released({ bucketId, key }: Upload, { id, blob }: Part, due: string): readonly Change[] {
+function released({ bucketId, key }: Upload, { id, blob, size }: Part, due: string): readonly Change[] {
   if (blob === undefined) return [];
-  return [{ key: itemKey.garbage(garbagePartitionOf(id), due, `b${blob}`, id), put: { bucketId, key } }];
+  return [{ key: itemKey.garbage(garbagePartitionOf(id), due, `b${blob}`, id), put: { bucketId, key, size } }];
 }
 
 /** Returns all parts of an upload in the order of their numbers, and of their age within a number. */

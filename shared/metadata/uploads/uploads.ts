@@ -10,7 +10,7 @@ import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
 import { stateKey, uploadIndexKey } from '../table/upload-keys.ts';
 import type { Start } from '../utf8-order.ts';
 import { abortUpload, abortUploadsOf, finishUpload } from './end-upload.ts';
-import { openUploadsFrom, openUploadsPage } from './open-uploads.ts';
+import { openUploadsFrom, openUploadsPage, type OpenUploadsRange } from './open-uploads.ts';
 import { addPart, PartsReleased, partsOf, releaseOldParts } from './parts.ts';
 import { UploadChanges } from './upload-changes.ts';
 import {
@@ -151,7 +151,7 @@ export class Uploads {
   /** Returns a page of the open uploads whose keys have a prefix, in the order of the index. @param range.after the `next` of the page before */
   async openPage(
     bucket: Bucket,
-    range: { readonly prefix: string; readonly after: string | undefined; readonly limit: number },
+    range: OpenUploadsRange & { readonly limit: number },
   ): Promise<{ readonly uploads: readonly ListedUpload[]; readonly next: string | undefined }> {
     return openUploadsPage(this.#table, bucket.id, range);
   }

@@ -25,7 +25,7 @@ export async function authenticateForm(
   bytes: AsyncIterable<Uint8Array>,
   bucket: string,
   maximum: number,
-  { keys, clock, settings }: AuthenticationDeps,
+  { keys, clock, settings, limits }: AuthenticationDeps,
 ): Promise<Authenticated> {
   const { scheme, request, body } = head;
   const { fields } = body.message;
@@ -35,10 +35,19 @@ export async function authenticateForm(
     // Everything that a form asks for is in its body.
     throw new S3Error('AccessDenied', { message: 'The signature of the request must cover the form.' });
   }
+  const length = fields.get('content-length');
+  const most = limits.singleUploadBytes;
   const form = await openForm(fields.get('content-type'), bytes, maximum);
   try {
     const claim = readFormClaim(form.fields);
-    if (claim === undefined) return { caller: head.caller, scheme, request, form, payload: fileOf(form) };
+    if (claim === undefined)
+      return {
+        caller: head.caller,
+        scheme,
+        request,
+        form,
+        payload: fileOf(form, length, { minimum: 0, maximum: most }),
+      };
     if (isSigned) {
       throw new S3Error('InvalidArgument', {
         message: 'Only one auth mechanism allowed; the form has a policy, and the request has its own signature.',
@@ -51,15 +60,28 @@ export async function authenticateForm(
     const { user } = await provenUser(keys, claim.accessKeyId, (secret) => verifyFormSignature(claim, secret));
     const policy = parsePostPolicy(claim.policy);
     checkPostPolicy(policy, form.fields, bucket, clock.now());
-    return { caller: user, scheme: claim.scheme, request, form, payload: fileOf(form, policy.size) };
+    return {
+      caller: user,
+      scheme: claim.scheme,
+      request,
+      form,
+      payload: fileOf(form, length, within(policy.size, most)),
+    };
   } catch (error) {
     await form.close();
     throw error;
   }
 }
 
-/** Returns the file as a separate body, described by the fields of the form as a PUT's body is by its headers. */
-function fileOf({ headers, file }: OpenForm, size?: SizeRange): Payload {
-  const body = size === undefined ? file : heldToSize(file, size);
+function within(size: SizeRange | undefined, most: number): SizeRange {
+  return { minimum: size?.minimum ?? 0, maximum: Math.min(size?.maximum ?? most, most) };
+}
+
+/**
+ * Returns the file as a separate body, described by the fields of the form as a PUT's body is by its headers.
+ * @param length of the whole form, as announced
+ */
+function fileOf({ headers, file, frame }: OpenForm, length: string | undefined, size: SizeRange): Payload {
+  const body = heldToSize(file, size, length === undefined ? undefined : Number(length) - frame);
   return new VerifiedBody({ fields: headers, body }, { kind: 'unsigned' }, { digestBody: true });
 }

@@ -25,7 +25,7 @@ export interface AuthenticationDeps {
   readonly keys: AccessKeys;
   readonly clock: Clock;
   readonly settings: SigningSettings;
-  readonly limits: Pick<Limits, 'clockSkew' | 'presignedLifetime'>;
+  readonly limits: Pick<Limits, 'clockSkew' | 'presignedLifetime' | 'singleUploadBytes'>;
 }
 
 /** The operation's expectations of the verified body. */

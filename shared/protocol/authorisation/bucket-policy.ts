@@ -2,7 +2,7 @@ import {
   boundTo,
   findPrincipals,
   isPublic,
-  parsePolicy,
+  policyParsing,
   type NamedPolicy,
   type Policy,
   type Principal,
@@ -10,6 +10,7 @@ import {
 } from '../../access/policy.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Attributes } from '../../ports/key-value-table.ts';
+import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { Services } from '../operation.ts';
 
 /** A bucket policy, as sent and as parsed. */
@@ -45,7 +46,7 @@ export async function bucketPolicy(bucket: Bucket, deps: Deps): Promise<BucketPo
 
 async function read(document: Attributes, bucket: Bucket, deps: Deps): Promise<BucketPolicy> {
   const text = document['text'] as string;
-  const named = parsePolicy(Buffer.from(text), bucket.name);
+  const named = await new EventLoopBudget().run(policyParsing(Buffer.from(text), bucket.name));
   const principals = decodePrincipals(document) ?? (await principalsFromNow(document, named, bucket, deps));
   const bindsOwner = document['bindsOwner'] === true;
   return { text, named, principals, policy: boundTo(named, principals), isPublic: isPublic(named), bindsOwner };

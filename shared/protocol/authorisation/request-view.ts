@@ -2,7 +2,8 @@ import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Buckets } from '../../metadata/buckets/buckets.ts';
 import type { Objects } from '../../metadata/objects/objects.ts';
 import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
-import type { Version } from '../../metadata/objects/versions.ts';
+import { referencesOf, type Version } from '../../metadata/objects/versions.ts';
+import type { Reader } from '../../metadata/removal/readers.ts';
 
 /**
  * The buckets and versions that one request sees: each is read once, on first use. The version whose ACL was evaluated
@@ -11,14 +12,22 @@ import type { Version } from '../../metadata/objects/versions.ts';
 export class RequestView {
   readonly #buckets: Buckets;
   readonly #objects: Objects;
+  readonly #reader: Reader | undefined;
   readonly #seenBuckets: Map<string, Promise<Bucket>>;
   readonly #versions = new Map<string, Promise<Version | undefined>>();
   readonly #objectAttributes = new Map<Version, Promise<ObjectAttributes>>();
 
-  /** @param addressed the bucket that the request was sent to, if already read */
-  constructor(deps: { readonly buckets: Buckets; readonly objects: Objects }, addressed: Bucket | undefined) {
+  /**
+   * @param deps.reader holds what the versions refer to, where it could be freed before the request has ended
+   * @param addressed the bucket that the request was sent to, if already read
+   */
+  constructor(
+    deps: { readonly buckets: Buckets; readonly objects: Objects; readonly reader?: Reader | undefined },
+    addressed: Bucket | undefined,
+  ) {
     this.#buckets = deps.buckets;
     this.#objects = deps.objects;
+    this.#reader = deps.reader;
     this.#seenBuckets = new Map(addressed && [[addressed.name, Promise.resolve(addressed)]]);
   }
 
@@ -29,7 +38,17 @@ export class RequestView {
 
   /** See Objects.find. */
   find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
-    return seen(this.#versions, nameOf(bucket, key, versionId), () => this.#objects.find(bucket, key, versionId));
+    return seen(this.#versions, nameOf(bucket, key, versionId), () => this.#find(bucket, key, versionId));
+  }
+
+  async #find(bucket: Bucket, key: string, versionId: string | undefined): Promise<Version | undefined> {
+    const reader = this.#reader;
+    if (reader === undefined) return this.#objects.find(bucket, key, versionId);
+    return reader.working(async () => {
+      const version = await this.#objects.find(bucket, key, versionId);
+      if (version) reader.hold(referencesOf(version));
+      return version;
+    });
   }
 
   /** See Objects.objectAttributes. */

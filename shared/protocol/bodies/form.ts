@@ -17,7 +17,7 @@ export interface Form {
 const fileNameVariable = '${filename}';
 
 /** A form whose file has not been read. */
-export interface OpenForm extends Form, Pick<MultipartForm, 'file' | 'close'> {}
+export interface OpenForm extends Form, Pick<MultipartForm, 'file' | 'frame' | 'close'> {}
 
 /**
  * Reads a form up to the content of its file.
@@ -49,7 +49,7 @@ export async function openForm(
       fields.add(name, pieces.join(fileName));
     }
     const key = keyOf(fields);
-    return { fields, key, headers: headersOf(fields), file: form.file, close: () => form.close() };
+    return { fields, key, headers: headersOf(fields), file: form.file, frame: form.frame, close: () => form.close() };
   } catch (error) {
     await form.close();
     throw error;

@@ -38,8 +38,9 @@ const documented: readonly { readonly file: string; readonly view: string; reado
     view: 'settings-monitoring',
     variant: { suffix: '', colorScheme: 'dark', viewport: { width: 1080, height: 760 } },
   },
-  { file: 'console-transfers', view: 'transfers', variant: { suffix: '', viewport: { width: 1080, height: 420 } } },
   { file: 'console-phone', view: 'objects', variant: { suffix: '', ...phone } },
+  // Last, as it uploads something.
+  { file: 'console-transfers', view: 'transfers', variant: { suffix: '', viewport: { width: 1080, height: 420 } } },
 ];
 
 /** Opens a view as somebody who came just now, and calls back when it is there. */

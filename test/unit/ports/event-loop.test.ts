@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EventLoopBudget, stepsPerTurn } from '../../../shared/ports/event-loop.ts';
+import { EventLoopBudget, stepsPerTurn, TurnQueue } from '../../../shared/ports/event-loop.ts';
 
 describe('EventLoopBudget', () => {
   it('waits for the next turn whenever a turn is used up, and not before', async () => {
@@ -41,4 +41,65 @@ describe('EventLoopBudget', () => {
     expect(await budget.run(work())).toBe('done');
     expect(turns).toBe(4);
   });
+});
+
+describe('TurnQueue', () => {
+  /** A queue whose turns of the event loop are taken by hand. */
+  function queue(): { readonly turns: TurnQueue; readonly turn: () => Promise<void> } {
+    const scheduled: (() => void)[] = [];
+    const turn = async (): Promise<void> => {
+      expect(scheduled).toHaveLength(1);
+      scheduled.shift()!();
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    return { turns: new TurnQueue((callback) => scheduled.push(callback)), turn };
+  }
+
+  it('lets one go on in each turn, first come, first served', async () => {
+    const { turns, turn } = queue();
+    const order: string[] = [];
+    for (const name of ['a', 'b', 'c']) void turns.nextTurn().then(() => order.push(name));
+    for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
+      await turn();
+      expect(order).toEqual(expected);
+    }
+  });
+
+  it('gives whoever asks first this turn, and others later ones', async () => {
+    const { turns, turn } = queue();
+    const order: string[] = [];
+    expect(turns.takeTurn()).toBeUndefined();
+    void turns.takeTurn()?.then(() => order.push('second'));
+    void turns.nextTurn().then(() => order.push('first, again'));
+    await turn();
+    expect(order).toEqual(['second']);
+    void turns.takeTurn()?.then(() => order.push('third'));
+    await turn();
+    expect(order).toEqual(['second', 'first, again']);
+    await turn();
+    expect(order).toEqual(['second', 'first, again', 'third']);
+    await turn();
+    expect(turns.takeTurn()).toBeUndefined();
+  });
+});
+
+it('budgets take their turns one after the other', async () => {
+  const order: string[] = [];
+  const worker = async (name: string): Promise<void> => {
+    const budget = new EventLoopBudget();
+    for (let piece = 0; piece < 2; piece += 1) {
+      await budget.spend(stepsPerTurn);
+      order.push(name);
+    }
+  };
+  const all = Promise.all(['a', 'b', 'c'].map(worker));
+  const perTurn: number[] = [];
+  while (order.length < 6) {
+    const before = order.length;
+    await new Promise((resolve) => setImmediate(resolve));
+    perTurn.push(order.length - before);
+  }
+  await all;
+  expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
+  expect(Math.max(...perTurn)).toBe(1);
 });

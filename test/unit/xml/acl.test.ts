@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { accessControlPolicy, readAccessControlPolicy } from '../../../shared/xml/acl.ts';
+import { atOnce } from '../../../shared/ports/event-loop.ts';
+import { accessControlPolicy, aclWriting, readAccessControlPolicy } from '../../../shared/xml/acl.ts';
 import { codeOf, golden, namespace } from './golden.ts';
 
 const xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
@@ -17,7 +18,7 @@ describe('AccessControlPolicy', () => {
       { grantee: { id: 'u', displayName: 'n' }, permission: 'FULL_CONTROL' },
       { grantee: { uri: 'http://acs.amazonaws.com/groups/global/AllUsers' }, permission: 'READ' },
     ];
-    expect(accessControlPolicy({ id: 'o', displayName: 'of' }, grants, namespace)).toBe(golden`
+    expect(accessControlPolicy({ id: 'o', displayName: 'of' }, atOnce(aclWriting(grants)), namespace)).toBe(golden`
       <AccessControlPolicy xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
         <Owner><ID>o</ID><DisplayName>of</DisplayName></Owner>
         <AccessControlList>
@@ -39,7 +40,11 @@ describe('AccessControlPolicy', () => {
 
   it('is read as it is written', () => {
     const grants = [{ grantee: { id: 'u', displayName: 'n' }, permission: 'WRITE_ACP' }];
-    expect(readAccessControlPolicy(accessControlPolicy({ id: 'o', displayName: 'of' }, grants, namespace))).toEqual({
+    expect(
+      readAccessControlPolicy(
+        accessControlPolicy({ id: 'o', displayName: 'of' }, atOnce(aclWriting(grants)), namespace),
+      ),
+    ).toEqual({
       owner: 'o',
       grants: [{ grantee: { by: 'id', name: 'u' }, permission: 'WRITE_ACP' }],
     });

@@ -2,8 +2,13 @@ import type { LifecycleRule, LifecycleScope } from '../../../shared/metadata/lif
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseIsoDate } from '../../../shared/http/dates.ts';
-import { EventLoopBudget } from '../../../shared/ports/event-loop.ts';
-import { lifecycleConfiguration, lifecycleParsing, readLifecycleConfiguration } from '../../../shared/xml/lifecycle.ts';
+import { atOnce, EventLoopBudget } from '../../../shared/ports/event-loop.ts';
+import {
+  lifecycleConfiguration,
+  lifecycleParsing,
+  lifecycleWriting,
+  readLifecycleConfiguration,
+} from '../../../shared/xml/lifecycle.ts';
 import { runs } from '../../support/runs.ts';
 import { codeOf, golden, namespace } from './golden.ts';
 
@@ -256,7 +261,7 @@ describe('LifecycleConfiguration', () => {
         abortDays: 7,
       },
     ];
-    expect(lifecycleConfiguration(rules, namespace)).toBe(golden`
+    expect(lifecycleConfiguration(atOnce(lifecycleWriting(rules)), namespace)).toBe(golden`
       <LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
         <Rule>
           <ID>one &amp; all</ID>
@@ -320,7 +325,9 @@ describe('LifecycleConfiguration', () => {
     );
     fc.assert(
       fc.property(rules, (some) => {
-        expect(readLifecycleConfiguration(lifecycleConfiguration(some, namespace), reading)).toEqual(some);
+        expect(
+          readLifecycleConfiguration(lifecycleConfiguration(atOnce(lifecycleWriting(some)), namespace), reading),
+        ).toEqual(some);
       }),
       { numRuns: runs(100) },
     );

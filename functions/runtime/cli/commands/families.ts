@@ -10,6 +10,7 @@ import { metricsFamily } from './metrics.ts';
 import { monitoringFamily } from './monitoring.ts';
 import { projectFamily } from './project.ts';
 import { quotaFamily } from './quota.ts';
+import { releaseCommand } from './release.ts';
 import { runFamily } from './run.ts';
 import { scrubCommand } from './scrub.ts';
 import { startCommand } from './start.ts';
@@ -18,7 +19,7 @@ import { userFamily } from './user.ts';
 
 /** The headings of the program's help, and the commands below each: a file for each family. */
 const groups: readonly (readonly [heading: string, families: readonly (() => Command)[]])[] = [
-  ['Service:', [startCommand, runFamily, scrubCommand, doctorCommand]],
+  ['Service:', [startCommand, runFamily, releaseCommand, scrubCommand, doctorCommand]],
   ['Tenants:', [customerFamily, projectFamily, userFamily, keyFamily, envCommand, quotaFamily, usageCommand]],
   ['Buckets and objects:', [bucketFamily, linkFamily, monitoringFamily, metricsFamily, alarmFamily]],
 ];

@@ -4,14 +4,13 @@ import { Uploads } from '../../../../shared/metadata/uploads/uploads.ts';
 import { collectMetrics } from '../../../../shared/metadata/monitoring/collect-metrics.ts';
 import { evaluateAlarms } from '../../../../shared/metadata/monitoring/evaluate-alarms.ts';
 import { Log } from '../../telemetry/log.ts';
-import { FeedRunner } from '../../local/feed-runner.ts';
-import { feedFollowers } from '../../compose/feed-followers.ts';
 import { localNotifier } from '../../local/monitoring-schedule.ts';
 import { webhookAllowOption } from '../../command-line/schedule-options.ts';
 import { setting } from '../../command-line/setting.ts';
 import { defaultOptions } from '../../local/settings.ts';
 import { localVerb } from '../command.ts';
 import type { Deps } from '../data-deps.ts';
+import { followingTheFeed } from '../following-the-feed.ts';
 import { monitoringDeps } from '../monitoring-deps.ts';
 import { count, recordReport, type Report } from '../../command-line/report.ts';
 
@@ -32,19 +31,15 @@ async function collect(deps: Deps): Promise<Report> {
   const { monitoring, buckets, usage } = monitoringDeps(deps);
   const telemetry = new Log(process.stderr);
   const uploads = new Uploads({ ...deps, buckets, manifests: new Manifests(deps) });
-  const feed = new FeedRunner(deps.table, feedFollowers({ ...deps, uploads }), telemetry);
   const tell = sparingly(({ sampled }: { readonly sampled: number }) => `${count(sampled, 'bucket')} sampled`);
-  try {
-    const exact = { of: (bucketId: string) => feed.drain().then(() => usage.of(bucketId)) };
-    const done = await collectMetrics({ monitoring, buckets, usage: exact, clock: deps.clock, telemetry }, tell);
-    return recordReport(done, [
-      ['sampled', count(done.sampled, 'bucket')],
-      ['failed', done.failed === 0 ? undefined : count(done.failed, 'bucket')],
-    ]);
-  } finally {
-    await feed.stop();
-    telemetry.flush();
-  }
+  const done = await followingTheFeed(deps, uploads, (drain) => {
+    const exact = { of: (bucketId: string) => drain().then(() => usage.of(bucketId)) };
+    return collectMetrics({ monitoring, buckets, usage: exact, clock: deps.clock, telemetry }, tell);
+  }).finally(() => telemetry.flush());
+  return recordReport(done, [
+    ['sampled', count(done.sampled, 'bucket')],
+    ['failed', done.failed === 0 ? undefined : count(done.failed, 'bucket')],
+  ]);
 }
 
 /** Returns `stillage run evaluate-alarms`. */

@@ -47,6 +47,7 @@ async function runApplyLifecycle(deps: Deps, { lifecycleDaySeconds, workers }: A
   const passes: LifecycleReport[] = [];
   const options = {
     calendar: calendarOf(lifecycleDaySeconds),
+    everyRange: true,
     workers: Math.max(1, Math.floor(workers) || 1),
     progress: (bucket: string, done: LifecycleTally) => progress.tell(bucket, done),
   };

@@ -1,14 +1,10 @@
 import { Command } from 'commander';
-import type { ScrubReport } from '../../../../shared/metadata/scrub/findings.ts';
-import type { ScrubDeps } from '../../../../shared/metadata/scrub/deps.ts';
-import { ItemDamaged } from '../../../../shared/ports/key-value-table.ts';
-import { Log } from '../../telemetry/log.ts';
-import { feedFollowers } from '../../compose/feed-followers.ts';
 import { scrubDeps } from '../../compose/scrub.ts';
-import { FeedRunner } from '../../local/feed-runner.ts';
+import { OutsideRelease } from '../../local/release/outside-release.ts';
 import { dataOption } from '../command.ts';
+import { followingTheFeed } from '../following-the-feed.ts';
 import { examplesHelp } from '../help.ts';
-import { withDeps, type Deps } from '../data-deps.ts';
+import { withDeps } from '../data-deps.ts';
 import {
   refuseHastyRepair,
   runScrub,
@@ -29,22 +25,10 @@ export function scrubCommand(): Command {
         withDeps(options.data, async (opened) => {
           const [other] = opened.otherProcesses();
           if (other !== undefined) refuseHastyRepair(options, `process ${other} uses ${options.data}, and`);
-          return followingTheFeed(opened, work);
+          const deps = scrubDeps(opened);
+          const release = new OutsideRelease(options.data, deps);
+          return followingTheFeed(opened, deps.uploads, (drain) => work({ ...deps, release, drain }));
         }),
       );
     });
-}
-
-async function followingTheFeed(opened: Deps, work: (deps: ScrubDeps) => Promise<ScrubReport>): Promise<ScrubReport> {
-  const deps = scrubDeps(opened);
-  const feed = new FeedRunner(opened.table, feedFollowers(deps), new Log(process.stderr));
-  try {
-    return await work({ ...deps, drain: () => feed.drain() });
-  } finally {
-    // A record that cannot be read is a finding of the scrub.
-    await feed.stop().catch((error: unknown) => {
-      if (!(error instanceof ItemDamaged)) throw error;
-      feed.abandon();
-    });
-  }
 }

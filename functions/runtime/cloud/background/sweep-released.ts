@@ -7,7 +7,7 @@ export const handler = backgroundHandler(
   'sweep-released',
   (deps) => {
     const { release } = releaseDeps(deps);
-    return (_event: unknown, stopping) => release.sweep(stopping);
+    return (_event: unknown, stopping) => release.sweep({ stopping });
   },
   { blobs: S3BlobStore },
 );

@@ -32,7 +32,7 @@ export async function withMetrics(
   return new MetricsHandler({ ...deps, handler, hostNames, token: await MetricsToken.read(file) });
 }
 
-/** Answers `GET /_stillage/metrics` to whoever has the token, and all else as its handler does. */
+/** Serves `GET /_stillage/metrics` to requests with the token, and leaves all others to its handler. */
 class MetricsHandler implements Handler {
   readonly #deps: MetricsHandlerDeps;
 

@@ -21,6 +21,8 @@ export interface DeskDeps {
   readonly drain: () => Promise<void>;
   /** Resolves once all notices that workers had sent before the call are handled. */
   readonly settle: () => Promise<void>;
+  /** Is told that a store could not serve a request. */
+  readonly refused: (isDiskFull: boolean) => void;
   /** Receives the lines of the log. */
   readonly output: Writable;
 }
@@ -81,6 +83,9 @@ export class Desk {
         return;
       case 'release':
         this.#release(body['reservation'] as number);
+        return;
+      case 'refused':
+        this.#deps.refused(body['isDiskFull'] as boolean);
         return;
       case 'log':
         this.#deps.output.write(bytes);

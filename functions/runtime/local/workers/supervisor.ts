@@ -1,6 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { Socket } from 'node:net';
 import type { Clock } from '../../../../shared/ports/clock.ts';
+import type { ReadersState } from '../../../../shared/metadata/removal/readers.ts';
+import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { RateLimit } from '../../../../shared/protocol/rate-limit.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -101,9 +103,11 @@ export async function startWorkers(
         closed: () => desk.close(),
       });
       const name = reports?.add(link);
+      const forgetReaders = kept.serviceReaders.add({ readers: async () => readersOf(await link.request('readers')) });
       worker.once('disconnect', () => told.delete(worker));
-      const exited = new Promise<void>((ended) => {
+      const exited = new Promise<void>((resolveExited) => {
         worker.once('exit', (code, signal) => {
+          forgetReaders();
           const hasServed = listening.delete(worker);
           told.delete(worker);
           running.delete(one);
@@ -111,7 +115,7 @@ export async function startWorkers(
           desk.close();
           // Releases the pages of the table that the dead worker was reading.
           otherProcesses();
-          ended();
+          resolveExited();
           reject(new OperatorError(`a worker exited before it could serve (${signal || `exit code ${code}`})`));
           if (isStopping) return;
           reports?.died();
@@ -150,6 +154,11 @@ export async function startWorkers(
     for (const { worker } of running) worker.process.kill('SIGKILL');
     throw error;
   }
+}
+
+/** Reads a worker's answer about its readers. */
+function readersOf({ next, oldest, held }: Attributes): ReadersState {
+  return { next: next as number, oldest: oldest as number, held: held as readonly string[] };
 }
 
 function linkOf({ process: { stdio } }: Worker): Socket {

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../../shared/adapters/system/system-clock.ts';
 import type { Usage } from '../../../../shared/metadata/quotas/usage.ts';
+import { Readers } from '../../../../shared/metadata/removal/readers.ts';
 import type { Limits } from '../../../../shared/protocol/limits.ts';
 import { TrustedProxies } from '../../http/trusted-proxies.ts';
 import { OperatorError } from '../../operator-error.ts';
@@ -33,10 +34,14 @@ export async function runWorker(options: StartOptions): Promise<void> {
   let stop = (_patience: number): void => process.exit();
   let consoleOrigins = new Set<string>();
   const know = (origins: unknown): void => (origins as readonly string[]).forEach((one) => consoleOrigins.add(one));
+  let readers: Readers | undefined;
   const measurements = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const link = new Link(new Socket({ fd: linkDescriptor, readable: true, writable: true }), {
     // The answer is sent after all earlier messages, which settles them.
-    answer: ({ kind }) => Promise.resolve(kind === 'measurements' && measurements ? measurementsOf(measurements) : {}),
+    answer: ({ kind }) => {
+      if (kind === 'readers') return Promise.resolve({ ...(readers ?? new Readers()).state() });
+      return Promise.resolve(kind === 'measurements' && measurements ? measurementsOf(measurements) : {});
+    },
     hear: ({ kind, body }) => {
       if (kind === 'origins') know(body['origins']);
       else stop(body['patience'] as number);
@@ -57,6 +62,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
         usage: { of: (bucketId: string) => link.request('drain').then(() => usage.of(bucketId)) },
         quotas: new LinkedQuotas(link, { bytes: bucketBytes, objects: bucketObjects }),
       }),
+      refused: (isDiskFull: boolean) => link.notify('refused', { isDiskFull }),
       rates: ({ requestsPerSecond }: Limits) => (requestsPerSecond < Infinity ? new LinkedRates(link) : undefined),
     };
     const service = await composeEmbeddedService(
@@ -64,7 +70,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
       options,
     );
     const { port, origins } = await link.request('start');
-    ({ consoleOrigins } = service);
+    ({ consoleOrigins, readers } = service);
     know(origins);
     // The primary reads the files as well and logs the outcome.
     tls?.follow({ request: () => undefined, problem: () => undefined, note: () => undefined });

@@ -304,6 +304,15 @@ describe('reads', () => {
     expect(engine.requests).toEqual([]);
   });
 
+  it.each([
+    [{}, true],
+    [{ mayBeStale: true }, false],
+  ])('of a range with %j are strongly consistent: %s', async (options, consistent) => {
+    const { engine, table } = scripted(answered({ Items: [] }));
+    await table.query('p', options);
+    expect(engine.requests[0]?.body).toMatchObject({ ConsistentRead: consistent });
+  });
+
   it('go on when a page held nothing that was wanted', async () => {
     const { engine, table } = scripted(
       answered({ Items: [stored('a/', 'behind the prefix')], LastEvaluatedKey: { pk: { S: 'p' }, sk: { S: 'a/' } } }),

@@ -173,8 +173,8 @@ describe('a pass', () => {
   it('reads tags and long metadata only where they matter', async () => {
     const world = await LifecycleWorld.create();
     await world.setRules({ scope: { form: 'filter', tags: [{ key: 'k', value: 'v' }] }, expiration: { days: 5 } });
-    await world.put('tagged', { tags: [['k', 'v']], long: true });
-    await world.put('otherwise', { tags: [['k', 'w']], long: true });
+    await world.put('tagged', { tags: [['k', 'v']], metadataBytes: 2000 });
+    await world.put('otherwise', { tags: [['k', 'w']], metadataBytes: 2000 });
     const read: string[] = [];
     world.table.afterRead = async ({ pk }) => {
       read.push(pk);

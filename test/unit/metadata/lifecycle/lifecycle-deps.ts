@@ -5,16 +5,17 @@ import type { Versioning } from '../../../../shared/metadata/buckets/bucket.ts';
 import { realDays } from '../../../../shared/metadata/lifecycle/lifecycle.ts';
 import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
 import type { Version } from '../../../../shared/metadata/objects/versions.ts';
+import { BucketPurge } from '../../../../shared/metadata/removal/bucket-purge.ts';
 import { MemoryBlobs } from '../../../model/memory-blobs.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
 export const day = 24 * 60 * 60 * 1000;
 
-/** A clock that stands still but for those who wait. */
+/** A clock that stands still but for those who wait: for whole milliseconds, as `Date.now()` has no others. */
 class WaitedClock extends SetClock {
   override async sleep(milliseconds = 0): Promise<void> {
-    this.time += milliseconds;
+    this.time += Math.ceil(milliseconds);
     await new Promise(setImmediate);
   }
 }
@@ -41,12 +42,14 @@ export class LifecycleWorld {
     versioning = 'off',
     freeChecks = true,
     name = 'bucket',
+    table = new MemoryTable({ freeChecks }),
   }: {
     readonly versioning?: Versioning;
     readonly freeChecks?: boolean;
     readonly name?: string;
+    readonly table?: MemoryTable;
   } = {}): Promise<LifecycleWorld> {
-    const world = new LifecycleWorld(new MemoryTable({ freeChecks }), name);
+    const world = new LifecycleWorld(table, name);
     await world.deps.buckets.create(byOperator, name, 'project', 100);
     await world.setVersioning(versioning);
     return world;
@@ -70,9 +73,9 @@ export class LifecycleWorld {
     });
   }
 
-  async put(key: string, { size = 1, tags = [] as [string, string][], long = false } = {}): Promise<Version> {
+  async put(key: string, { size = 1, tags = [] as [string, string][], metadataBytes = 0 } = {}): Promise<Version> {
     const bucket = await this.deps.buckets.load(this.name);
-    const metadata = long ? { long: 'x'.repeat(2000) } : {};
+    const metadata = metadataBytes > 0 ? { long: 'x'.repeat(metadataBytes) } : {};
     return this.deps.objects.put(asService(bucket, key), {
       marker: false,
       size,
@@ -108,6 +111,12 @@ export class LifecycleWorld {
       ...objectAttributes,
       tags,
     }));
+  }
+
+  /** Purges deleted buckets. */
+  async purge(): Promise<void> {
+    const { objects, uploads } = this.deps;
+    await new BucketPurge({ table: this.table, objects, uploads, clock: this.clock }).sweep();
   }
 
   /** The versions of each key, newest first. */

@@ -220,7 +220,8 @@ describe('every attribute', () => {
     const versions = new KeyVersions(table, 'bucket', 'key');
     const damage = await versions.examine(() => undefined);
     if (damage === undefined || damage === 'busy') throw new Error('no damage is seen');
-    expect(await versions.mend(damage, () => 'new')).toBe(true);
+    const along = { key: { pk: 'along', sk: '-' }, put: {} };
+    expect(await versions.mend(damage, { token: () => 'new', along })).toBe(true);
     const kept = namesOf('content', 'metadata', 'object', 'writer', 'derived');
     for (const [key] of items) expect(some(decodeVersion((await table.get(key))!), kept)).toEqual(some(full, kept));
   });

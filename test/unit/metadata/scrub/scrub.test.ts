@@ -38,6 +38,12 @@ async function furnish(): Promise<void> {
 const kindsOf = (findings: readonly { kind: FindingKind }[]): FindingKind[] =>
   [...new Set(findings.map(({ kind }) => kind))].sort();
 
+/** The keys that the next lifecycle pass is told to look at. */
+async function rechecked(): Promise<readonly unknown[]> {
+  const { items } = await world.table.query(partition.lifecycleRechecks(bucket.id));
+  return items.map(({ attributes }) => attributes['key']);
+}
+
 /** The scrub finds this and nothing else, changes nothing unless told to, mends it, and then finds nothing. */
 async function expectMended(...kinds: FindingKind[]): Promise<void> {
   const before = await everything();
@@ -165,6 +171,8 @@ describe('current and noncurrent versions', () => {
     const [newest, ...older] = await contentsOfVersions('key');
     await world.force(currentVersionKey(bucket.id, 'key'), () => undefined);
     await expectMended('broken-history', 'orphan-blob');
+    // The next lifecycle pass must not leave out the key, although nothing was due there.
+    expect(await rechecked()).toEqual(['key']);
     expect(await contentsOfVersions('key')).toEqual(older);
     expect(world.kept.kept.has(newest!.slice(1))).toBe(false);
   });
@@ -421,6 +429,7 @@ describe('uploads', () => {
   it('an open one that is not listed', async () => {
     await world.force(uploadIndexKey(bucket.id, 'key', id), () => undefined);
     await expectMended('unlisted-upload');
+    expect(await rechecked()).toEqual(['key']);
     expect(
       (await world.uploads.openFrom(bucket, { prefix: '', limit: 100 })).uploads.map((upload) => upload.id),
     ).toEqual([id]);

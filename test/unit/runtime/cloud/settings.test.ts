@@ -32,6 +32,7 @@ describe('the settings of a process in the cloud', () => {
       signatureV2: true,
       customerKeys: true,
       uploadMemory: 2 ** 30,
+      logsEveryRequest: false,
       regions: undefined,
       consoleOrigins: new Set(),
     });
@@ -41,7 +42,7 @@ describe('the settings of a process in the cloud', () => {
     const others = {
       ...{ STILLAGE_PUBLIC_URL: 'https://links.example.com', STILLAGE_STRICT_REGION: 'true' },
       STILLAGE_CUSTOMER_KEYS: 'false',
-      STILLAGE_UPLOAD_MEMORY: '1000',
+      ...{ STILLAGE_UPLOAD_MEMORY: '1000', STILLAGE_REQUEST_LOG: 'all' },
       ...{ STILLAGE_SIGNATURE_V2: 'false', STILLAGE_REGIONS: 'eu,mars-north-1' },
       STILLAGE_CONSOLE_ORIGINS: 'https://console.example.com,http://localhost:5173',
     };
@@ -52,6 +53,7 @@ describe('the settings of a process in the cloud', () => {
         signatureV2: false,
         customerKeys: false,
         uploadMemory: 1000,
+        logsEveryRequest: true,
       },
       regions: ['eu', 'mars-north-1'],
       consoleOrigins: new Set(['https://console.example.com', 'http://localhost:5173']),

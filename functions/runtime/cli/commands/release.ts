@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { ReleasedAmount, Sweep } from '../../../../shared/metadata/removal/release.ts';
+import { scrubDeps } from '../../compose/scrub.ts';
+import { OutsideRelease } from '../../local/release/outside-release.ts';
+import { localVerb } from '../command.ts';
+import type { Deps } from '../data-deps.ts';
+import { followingTheFeed } from '../following-the-feed.ts';
+import { count, recordReport, type Report } from '../../command-line/report.ts';
+import { sizeText } from '../../command-line/sizes.ts';
+
+/** Returns `stillage release`. */
+export function releaseCommand(): Command {
+  return localVerb<{ readonly data: string }>({
+    name: 'release',
+    does: 'Free the bytes of deleted and replaced versions now, whatever --release-grace says, also while the service runs',
+    examples: ['release', 'release --json --data /var/lib/stillage'],
+    act: (deps, _, { data }) => release(deps, data),
+  });
+}
+
+async function release(opened: Deps, data: string): Promise<Report> {
+  const deps = scrubDeps(opened);
+  const sweep = await followingTheFeed(opened, deps.uploads, async (drain) => {
+    await drain();
+    return new OutsideRelease(data, deps).now();
+  });
+  return reportOf(sweep);
+}
+
+function reportOf({ freed, blobs, bytes, held }: Sweep): Report {
+  const isHeld = held.things > 0;
+  const data = { freed: { bytes, blobs, things: freed }, held };
+  return recordReport(data, [
+    ['freed', amountText({ bytes, blobs, things: freed })],
+    ['held', isHeld ? `${amountText(held)}: running requests may still read it` : 'nothing'],
+  ]);
+}
+
+function amountText({ bytes, blobs }: ReleasedAmount): string {
+  return `${sizeText(bytes)} in ${count(blobs, 'blob')}`;
+}

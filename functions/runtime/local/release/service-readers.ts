@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Held, ReaderBarrier, Readers, ReadersState } from '../../../../shared/metadata/removal/readers.ts';
+import { SharedReads } from '../../../../shared/metadata/shared-reads.ts';
+
+/** Another process of the service that serves requests. */
+export interface ReadingProcess {
+  /** Returns what its requests may read. Rejects if it cannot tell, which does not mean that it has ended. */
+  readonly readers: () => Promise<ReadersState>;
+}
+
+/** Milliseconds between two looks at requests that still run: at first, and at most. */
+const firstWait = 2;
+const longestWait = 250;
+
+const everything: Held = { has: () => true };
+
+/** The requests of all processes of a service. What a process holds ends with it, and not before. */
+export class ServiceReaders implements ReaderBarrier {
+  readonly #processes = new Set<ReadingProcess>();
+  readonly #stopping = new AbortController();
+  /** A wait that began before a call may have begun before what the call is about. */
+  readonly #waits = new SharedReads<'barrier', Held>(() => this.#wait());
+
+  /** @param own of this process */
+  constructor(own: Readers) {
+    this.#processes.add({ readers: () => Promise.resolve(own.state()) });
+  }
+
+  /** Adds a process. @returns a function to call once it has ended */
+  add(process: ReadingProcess): () => void {
+    this.#processes.add(process);
+    return () => this.#processes.delete(process);
+  }
+
+  passed(): Promise<Held> {
+    return this.#waits.get('barrier');
+  }
+
+  /** Ends all waits: from now on, everything counts as held. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #wait(): Promise<Held> {
+    const { signal } = this.#stopping;
+    /** The processes that may run requests which began before the call, with the number of their first later request. */
+    const earlier = new Map<ReadingProcess, number | undefined>([...this.#processes].map((one) => [one, undefined]));
+    for (let wait = firstWait; !signal.aborted; wait = Math.min(2 * wait, longestWait)) {
+      const states = await this.#states();
+      for (const [process] of earlier) {
+        const known = states.get(process);
+        if (!this.#processes.has(process)) earlier.delete(process);
+        else if (known) earlier.set(process, earlier.get(process) ?? known.next);
+      }
+      const isOver = [...earlier].every(
+        ([process, later]) => (states.get(process)?.oldest ?? 0) >= (later ?? Infinity),
+      );
+      if (isOver) return new Set([...states.values()].flatMap((state) => state?.held ?? []));
+      await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    return everything;
+  }
+
+  /** Asks every process at the same time; undefined for those that do not answer. */
+  async #states(): Promise<ReadonlyMap<ReadingProcess, ReadersState | undefined>> {
+    const asked = [...this.#processes].map(
+      async (process) => [process, await process.readers().catch(() => undefined)] as const,
+    );
+    return new Map(await Promise.all(asked));
+  }
+}

@@ -1,0 +1,73 @@
+import type { RequestMessage, ResponseMessage } from '../http/message.ts';
+import type { Reader } from '../metadata/removal/readers.ts';
+
+/** Returns the request with a body during whose reads the reader waits. */
+export function withWaits(request: RequestMessage, reader: Reader): RequestMessage {
+  const { method, target, fields, secure, received, remoteAddress } = request;
+  const body = waiting(request.body, reader);
+  return { method, target, fields, body, secure, remoteAddress, ...(received && { received }) };
+}
+
+async function* waiting(body: AsyncIterable<Uint8Array>, reader: Reader): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      reader.wait();
+      const next = await chunks.next().finally(() => reader.resume());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await chunks.return?.();
+  }
+}
+
+/**
+ * Returns the response with a body that ends the reader once it was sent, or given up. While it is sent, the request reads only what it
+ * has found.
+ */
+export function endedWhenSent(response: ResponseMessage, reader: Reader): ResponseMessage {
+  const { status, fields, body, chunked } = response;
+  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
+    reader.end();
+    return response;
+  }
+  reader.wait();
+  return { status, fields, body: new SentBody(body, reader), ...(chunked !== undefined && { chunked }) };
+}
+
+/** A body whose reader ends with it, even if nothing of it was read. */
+class SentBody implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #reader: Reader;
+
+  constructor(body: AsyncIterable<Uint8Array>, reader: Reader) {
+    this.#chunks = body[Symbol.asyncIterator]();
+    this.#reader = reader;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    try {
+      const next = await this.#chunks.next();
+      if (next.done !== true) return { done: false, value: next.value };
+      this.#reader.end();
+      return { done: true, value: undefined };
+    } catch (error) {
+      this.#reader.end();
+      throw error;
+    }
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    try {
+      await this.#chunks.return?.();
+    } finally {
+      this.#reader.end();
+    }
+    return { done: true, value: undefined };
+  }
+}
