@@ -5,7 +5,7 @@ import { queryOf, type Unsigned } from '../support/signer.ts';
 import type { Answer, Request } from './objects.ts';
 
 /** A response, whichever way it came. */
-export interface Response {
+interface Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;

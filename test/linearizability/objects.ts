@@ -1,7 +1,7 @@
 import type { Operation } from './checker.ts';
 
 /** A version of an object, or a delete marker. */
-export interface Version {
+interface Version {
   /** Undefined: it has an id that no answer has told so far. */
   readonly id: string | undefined;
   /** Stands for its bytes, which a read compares. Undefined: a delete marker. */
