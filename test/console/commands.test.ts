@@ -103,7 +103,7 @@ const table: Readonly<Record<Change, Shown | readonly Shown[]>> = {
         return copied(page, 'curl: Revoke');
       },
     },
-    { path: folder, command: 'public-link=', open: (page) => menuOf(page, 'folder', 'Public links …') },
+    { path: folder, command: 'id=ID', open: (page) => menuOf(page, 'folder', 'Public links …') },
   ],
   putPublicAccessBlock: { path: settings('access'), command: 'put-public-access-block --bucket BUCKET' },
   createFolder: {
