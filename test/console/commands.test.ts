@@ -220,7 +220,7 @@ const table: Readonly<Record<Change, Shown | readonly Shown[]>> = {
   },
   createMultipartUpload: { path: folder, command: 's3 cp b.txt s3://BUCKET/b.txt', open: uploaded },
   completeMultipartUpload: { path: folder, command: 's3 cp b.txt s3://BUCKET/b.txt', open: uploaded },
-  // Of an upload that a closed page left: test/console/large-objects.test.ts leaves one.
+  // Needs an upload that a closed page left, which no test here makes.
   abortMultipartUpload: [],
 };
 
