@@ -93,7 +93,7 @@ function granteeJson(grantee: Grantee): Readonly<Record<string, string>> {
 }
 
 /** Returns the value of `--access-control-policy`. */
-export function aclJson({ owner, grants }: Acl): string {
+function aclJson({ owner, grants }: Acl): string {
   return JSON.stringify({
     Grants: grants.map(({ grantee, permission }) => ({ Grantee: granteeJson(grantee), Permission: permission })),
     Owner: { ID: owner.id },
