@@ -20,7 +20,7 @@ export async function showShortcuts(): Promise<void> {
     ['?', keys.help],
   ];
   await ask<void>((answer) => (
-    <DialogForm title={keys.title} submit={t.value.common.close} isOnlyClosed onSubmit={() => answer()}>
+    <DialogForm commands="none" title={keys.title} submit={t.value.common.close} isOnlyClosed onSubmit={() => answer()}>
       <dl class="details-list">
         {shown.map(([key, meaning]) => (
           <>

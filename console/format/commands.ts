@@ -7,6 +7,12 @@ export interface Target {
   readonly region: string;
 }
 
+/** A command, and the program it is for, where that is not the AWS CLI. */
+export interface LabelledCommand {
+  readonly command: string;
+  readonly label?: string;
+}
+
 /** Quotes a word for a POSIX shell, where it needs it. */
 function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,3 +1,5 @@
+import { awsCommand, type Target } from './commands.ts';
+import { granteeUri, type Acl, type Grantee, type Resource } from '../s3/access.ts';
 import type { CorsRule } from '../s3/cors.ts';
 import type { LifecycleRule } from '../s3/lifecycle.ts';
 import type { Tag } from '../s3/tags.ts';
@@ -68,4 +70,54 @@ export function lifecycleJson(rules: readonly LifecycleRule[]): string | undefin
       NoncurrentVersionExpiration: noncurrentDays === undefined ? undefined : { NoncurrentDays: noncurrentDays },
     })),
   });
+}
+
+/** The grant of public access, as in `--access-control-policy`. */
+export const grantToEverybody = {
+  Grantee: { Type: 'Group', URI: granteeUri.everybody },
+  Permission: 'READ',
+} as const;
+
+function granteeJson(grantee: Grantee): Readonly<Record<string, string>> {
+  switch (grantee.kind) {
+    case 'everybody':
+    case 'signed-in':
+      return { Type: 'Group', URI: granteeUri[grantee.kind] };
+    case 'other-group':
+      return { Type: 'Group', URI: grantee.uri };
+    case 'email':
+      return { Type: 'AmazonCustomerByEmail', EmailAddress: grantee.email };
+    case 'id':
+      return { Type: 'CanonicalUser', ID: grantee.id };
+  }
+}
+
+/** Returns the value of `--access-control-policy`. */
+function aclJson({ owner, grants }: Acl): string {
+  return JSON.stringify({
+    Grants: grants.map(({ grantee, permission }) => ({ Grantee: granteeJson(grantee), Permission: permission })),
+    Owner: { ID: owner.id },
+  });
+}
+
+/** Returns the command that replaces the ACL of a bucket or an object. */
+export function aclCommand(target: Target, { bucket, key, versionId }: Resource, acl: Acl): string {
+  const words = [`put-${key === undefined ? 'bucket' : 'object'}-acl`, '--bucket', bucket];
+  if (key !== undefined) words.push('--key', key);
+  if (versionId !== undefined) words.push('--version-id', versionId);
+  return awsCommand(target, 's3api', ...words, '--access-control-policy', aclJson(acl));
+}
+
+/** Returns the command that turns versioning on, or suspends it. */
+export function versioningCommand(target: Target, bucket: string, status: 'Enabled' | 'Suspended'): string {
+  const option = ['--versioning-configuration', `Status=${status}`];
+  return awsCommand(target, 's3api', 'put-bucket-versioning', '--bucket', bucket, ...option);
+}
+
+/** Returns the command that turns the encryption of new objects on or off. */
+export function encryptionCommand(target: Target, bucket: string, on: boolean): string {
+  if (!on) return awsCommand(target, 's3api', 'delete-bucket-encryption', '--bucket', bucket);
+  const rules = JSON.stringify({ Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] });
+  const option = ['--server-side-encryption-configuration', rules];
+  return awsCommand(target, 's3api', 'put-bucket-encryption', '--bucket', bucket, ...option);
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { t } from '../messages/messages.ts';
 import { permissions, type Acl, type Grant, type Grantee, type Permission } from '../s3/access.ts';
+import { CommandLine } from '../ui/command-line.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorBox } from '../ui/notices.tsx';
 
@@ -8,10 +9,13 @@ import { ErrorBox } from '../ui/notices.tsx';
 export function AclEditor({
   acl,
   isBucket,
+  commandOf,
   onSave,
 }: {
   readonly acl: Acl;
   readonly isBucket: boolean;
+  /** Returns the command that saves this ACL. */
+  readonly commandOf: (acl: Acl) => string;
   readonly onSave: (acl: Acl) => Promise<void>;
 }) {
   const [grants, setGrants] = useState<readonly Grant[]>(acl.grants);
@@ -125,6 +129,7 @@ export function AclEditor({
           {t.value.common.save}
         </button>
       </div>
+      <CommandLine command={commandOf({ ...acl, grants })} />
     </div>
   );
 }

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
+import { awsCommand } from '../format/commands.ts';
 import { t } from '../messages/messages.ts';
 import { go } from '../session/router.ts';
+import { config } from '../session/session.ts';
 import { ask, DialogForm, Field } from '../ui/dialog.tsx';
 
 /** Asks for the name of a bucket that is in no list, and goes there. */
@@ -13,6 +15,7 @@ function GoToBucket({ onDone }: { readonly onDone: (name: string) => void }) {
   const [name, setName] = useState('');
   return (
     <DialogForm
+      commands={[{ command: awsCommand(config.value!, 's3', 'ls', `s3://${name.trim() || 'my-bucket'}`) }]}
       title={t.value.buckets.goTitle}
       submit={t.value.buckets.go}
       disabled={name.trim() === ''}

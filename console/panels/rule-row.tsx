@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { t } from '../messages/messages.ts';
+import { CopyButton } from '../ui/command-line.tsx';
 import { Icon } from '../ui/icons.tsx';
 
 /** A rule in a list of rules: what it says, and buttons to change and remove it. */
@@ -9,6 +10,7 @@ export function RuleRow({
   removeLabel,
   onEdit,
   onRemove,
+  removeCommand,
   children,
 }: {
   readonly label: string;
@@ -16,6 +18,8 @@ export function RuleRow({
   readonly removeLabel: string;
   readonly onEdit: () => void;
   readonly onRemove: () => void;
+  /** The command that removes the rule; undefined: a form saves it. */
+  readonly removeCommand: string | undefined;
   readonly children: ComponentChildren;
 }) {
   return (
@@ -27,6 +31,9 @@ export function RuleRow({
       <button type="button" class="quiet square" aria-label={removeLabel} title={removeLabel} onClick={onRemove}>
         <Icon name="trash" />
       </button>
+      {removeCommand !== undefined && (
+        <CopyButton name={`${t.value.common.command}: ${removeLabel}`} text={removeCommand} />
+      )}
     </section>
   );
 }

@@ -28,7 +28,8 @@ export interface Acl {
 export type Resource = Pick<Place, 'bucket' | 'versionId'> & { readonly key?: string | undefined };
 
 const groups = 'http://acs.amazonaws.com/groups/global';
-const uris = { everybody: `${groups}/AllUsers`, 'signed-in': `${groups}/AuthenticatedUsers` } as const;
+/** The URIs of the groups that can be granted rights. */
+export const granteeUri = { everybody: `${groups}/AllUsers`, 'signed-in': `${groups}/AuthenticatedUsers` } as const;
 
 const addressOf = ({ bucket, key, versionId }: Resource, query: string) => ({
   bucket,
@@ -81,7 +82,7 @@ function granteeTree(grantee: Grantee): Tree {
   switch (grantee.kind) {
     case 'everybody':
     case 'signed-in':
-      return typed('Group', ['URI', uris[grantee.kind]]);
+      return typed('Group', ['URI', granteeUri[grantee.kind]]);
     case 'other-group':
       return typed('Group', ['URI', grantee.uri]);
     case 'email':

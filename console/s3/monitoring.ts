@@ -1,4 +1,4 @@
-import type { S3Client } from './client.ts';
+import type { S3Client, S3Request } from './client.ts';
 import { writeXml, type Tree, type Xml } from './xml.ts';
 
 /*
@@ -31,10 +31,15 @@ export async function getMonitoring(client: S3Client, bucket: string): Promise<b
   return xml.textOf('Status') === 'Enabled';
 }
 
+/** Returns the request that turns monitoring on or off. */
+export function monitoringRequest(bucket: string, isOn: boolean): S3Request {
+  const body = writeXml(['MonitoringConfiguration', [['Status', isOn ? 'Enabled' : 'Disabled']]]);
+  return { method: 'PUT', bucket, query: { monitoring: '' }, body };
+}
+
 /** Turns monitoring on or off. */
 export async function putMonitoring(client: S3Client, bucket: string, isOn: boolean): Promise<void> {
-  const body = writeXml(['MonitoringConfiguration', [['Status', isOn ? 'Enabled' : 'Disabled']]]);
-  await client.send({ method: 'PUT', bucket, query: { monitoring: '' }, body });
+  await client.send(monitoringRequest(bucket, isOn));
 }
 
 /** A number at a time, in milliseconds since the epoch. */

@@ -1,3 +1,9 @@
+import {
+  deleteCommand,
+  deleteVersionCommand,
+  publicAccessCommand,
+  transferCommand,
+} from '../format/object-commands.ts';
 import { getAcl, putAcl, withPublicRead } from '../s3/access.ts';
 import type { S3Client } from '../s3/client.ts';
 import { everyObject, listVersions, type Entry, type ObjectEntry } from '../s3/listing.ts';
@@ -59,6 +65,10 @@ export function startMove(
     kind,
     title: options.title,
     bucket: to.bucket,
+    commands: () =>
+      from.entries.map((entry) =>
+        transferCommand(client.signer, kind === 'copy' ? 'cp' : 'mv', from.bucket, entry, to),
+      ),
     unit: 'objects',
     concurrency,
     // Names that the job itself makes must not be listed and moved again: it begins when all are known.
@@ -105,6 +115,7 @@ export function startDelete(
     kind: 'delete',
     title: options.title,
     bucket,
+    commands: () => entries.map((entry) => deleteCommand(client.signer, bucket, entry)),
     unit: 'objects',
     concurrency: 2,
     items: async function* (signal) {
@@ -126,13 +137,16 @@ export function startDelete(
 
 function startUndelete(client: S3Client, deletion: Job<Batch>, markers: readonly Doomed[], title: string): void {
   deletion.undo.value = undefined;
+  const { bucket } = deletion.spec;
+  const commands = (): readonly string[] =>
+    markers.map(({ key, versionId = 'null' }) => deleteVersionCommand(client.signer, bucket, key, versionId));
   startVersionDelete(
     client,
-    deletion.spec.bucket,
+    bucket,
     async function* () {
       yield markers;
     },
-    { kind: 'undelete', title },
+    { kind: 'undelete', title, commands },
   );
 }
 
@@ -141,12 +155,18 @@ export function startVersionDelete(
   client: S3Client,
   bucket: string,
   versions: (signal: AbortSignal) => AsyncIterable<readonly Doomed[]>,
-  options: { readonly kind: 'delete' | 'undelete'; readonly title: string; readonly ended?: () => void },
+  options: {
+    readonly kind: 'delete' | 'undelete';
+    readonly title: string;
+    readonly commands: () => readonly string[];
+    readonly ended?: () => void;
+  },
 ): Job<Batch> {
   return start<Batch>({
     kind: options.kind,
     title: options.title,
     bucket,
+    commands: options.commands,
     unit: 'objects',
     concurrency: 2,
     items: async function* (signal) {
@@ -196,6 +216,7 @@ export function startPublicAccess(
     kind: 'access',
     title: options.title,
     bucket,
+    commands: () => entries.map((entry) => publicAccessCommand(client.signer, bucket, entry, open)),
     unit: 'objects',
     concurrency,
     items: (signal) => objectsOf(client, bucket, entries, signal),

@@ -1,4 +1,5 @@
 import { savedName } from '../format/names.ts';
+import { downloadCommand } from '../format/object-commands.ts';
 import { uriEncode } from '../s3/address.ts';
 import type { S3Client } from '../s3/client.ts';
 import type { Entry } from '../s3/listing.ts';
@@ -45,6 +46,7 @@ export function startArchive(
     kind: 'archive',
     title: name,
     bucket,
+    commands: () => entries.map((entry) => downloadCommand(client.signer, bucket, entry)),
     unit: 'bytes',
     concurrency: 1,
     items: async function* () {

@@ -38,6 +38,8 @@ export interface JobSpec<T> {
   /** The name of the only item, or the number of items. */
   readonly title: string;
   readonly bucket: string;
+  /** Returns the commands that do the same, one for each object or folder that was chosen. */
+  readonly commands: () => readonly string[];
   readonly unit: 'bytes' | 'objects';
   readonly concurrency: number;
   /** The items, as they are found. May run long: a folder's listing. */

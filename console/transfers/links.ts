@@ -2,6 +2,7 @@ import { signal, type ReadonlySignal } from '@preact/signals';
 import { objectsOf } from './actions.ts';
 import type { Job } from './job.ts';
 import { start } from './queue.ts';
+import { createLinkCommand, linkKey, revokeLinkCommand } from '../format/object-commands.ts';
 import { createPublicLink, deletePublicLink, listPublicLinks } from '../s3/access.ts';
 import type { S3Client } from '../s3/client.ts';
 import type { Entry, ObjectEntry } from '../s3/listing.ts';
@@ -47,6 +48,7 @@ export function startLinks(
     kind: 'links',
     title,
     bucket,
+    commands: () => entries.map((entry) => createLinkCommand(client.signer, bucket, linkKey(entry), seconds)),
     unit: 'objects',
     concurrency,
     items: (stopped) => files(client, bucket, entries, stopped),
@@ -71,6 +73,7 @@ export function startRevocation(
     kind: 'revoke',
     title,
     bucket,
+    commands: () => entries.map((entry) => revokeLinkCommand(client.signer, bucket, linkKey(entry))),
     unit: 'objects',
     concurrency,
     items: (stopped) => files(client, bucket, entries, stopped),

@@ -1,4 +1,5 @@
 import { contentTypeOf } from '../format/names.ts';
+import { uploadCommand } from '../format/object-commands.ts';
 import type { S3Client } from '../s3/client.ts';
 import { isFailure, S3Failure } from '../s3/failure.ts';
 import {
@@ -64,6 +65,8 @@ export function startUpload(
     kind: 'upload',
     title: options.title,
     bucket,
+    commands: () =>
+      items.map(({ file, key }) => uploadCommand(client.signer, bucket, file.webkitRelativePath || file.name, key)),
     unit: 'bytes',
     concurrency: 4,
     items: () => once(items),

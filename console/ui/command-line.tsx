@@ -14,9 +14,19 @@ export function CommandLine({ command, label }: { readonly command: string; read
 }
 
 /** Copies text to the clipboard, and says that it did. Long text is made only when it is wanted. */
-export function CopyButton({ text, label }: { readonly text: string | (() => string); readonly label?: string }) {
+export function CopyButton({
+  text,
+  label,
+  name: given = label,
+}: {
+  readonly text: string | (() => string);
+  /** What is seen beside the icon. */
+  readonly label?: string;
+  /** The accessible name, and the tooltip. */
+  readonly name?: string;
+}) {
   const [copied, setCopied] = useState(false);
-  const name = copied ? t.value.common.copied : (label ?? t.value.common.copy);
+  const name = copied ? t.value.common.copied : (given ?? t.value.common.copy);
   return (
     <button
       type="button"
@@ -31,7 +41,7 @@ export function CopyButton({ text, label }: { readonly text: string | (() => str
       }}
     >
       <Icon name={copied ? 'check' : 'copy'} />
-      {label !== undefined && <span>{name}</span>}
+      {label !== undefined && <span>{copied ? name : label}</span>}
     </button>
   );
 }

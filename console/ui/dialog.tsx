@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { CommandLine } from './command-line.tsx';
 import { t } from '../messages/messages.ts';
+import type { LabelledCommand } from '../format/commands.ts';
 import { Icon } from './icons.tsx';
 
 /** The dialog that is open. Its parts ask for one answer and close it. */
@@ -56,6 +58,7 @@ export function DialogHost() {
 export function DialogForm({
   title,
   children,
+  commands,
   submit,
   danger,
   disabled,
@@ -64,6 +67,8 @@ export function DialogForm({
 }: {
   readonly title: string;
   readonly children: ComponentChildren;
+  /** Commands that do the same, with captions other than the AWS CLI; `none`: nothing is asked of the service. */
+  readonly commands: readonly LabelledCommand[] | 'none';
   readonly submit: string;
   readonly danger?: boolean;
   readonly disabled?: boolean;
@@ -85,7 +90,10 @@ export function DialogForm({
           <Icon name="close" />
         </button>
       </header>
-      <div class="dialog-body">{children}</div>
+      <div class="dialog-body">
+        {children}
+        {commands !== 'none' && commands.map((each, index) => <CommandLine key={index} {...each} />)}
+      </div>
       <footer>
         {!isOnlyClosed && (
           <button type="button" onClick={closeDialog}>

@@ -108,4 +108,31 @@ describe('an object of any name', () => {
     await eventually(() => keysOf(bucket)).toEqual(['/c.txt', 'a//b.txt', 'reachable/e.txt']);
     expect(under.faultsOf(page)).toEqual([]);
   }, 120_000);
+
+  it('has dots and control characters, and is moved and deleted', async (test) => {
+    const bucket = await makeBucket(under, ['d/../one\u0001.txt', 'd/../two\u0001\n.txt', 'd/./three\u001f.txt']);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    await goTo(page, bucket, 'd/../');
+    const item = (text: string) => page.locator('.item').filter({ has: page.getByText(text, { exact: true }) });
+    const act = async (name: string, entry: string): Promise<void> => {
+      await item(name).click({ button: 'right' });
+      await page.getByRole('menuitem', { name: entry }).click();
+    };
+    await act('one\u2401.txt', 'Delete');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await eventually(() => keysOf(bucket)).toEqual(['d/../two\u0001\n.txt', 'd/./three\u001f.txt']);
+    await act('two\u2401\u240a.txt', 'Move to');
+    await page.getByLabel('Folder', { exact: true }).fill('reachable/');
+    await page.getByRole('button', { name: 'Move', exact: true }).click();
+    await eventually(() => keysOf(bucket)).toEqual(['d/./three\u001f.txt', 'reachable/two\u0001\n.txt']);
+    await goTo(page, bucket, 'd/./');
+    await act('three\u241f.txt', 'Copy to');
+    await page.getByLabel('Folder', { exact: true }).fill('reachable/');
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await eventually(() => keysOf(bucket)).toEqual([
+      'd/./three\u001f.txt',
+      'reachable/three\u001f.txt',
+      'reachable/two\u0001\n.txt',
+    ]);
+  }, 120_000);
 });

@@ -65,7 +65,7 @@ describe('versions', () => {
     await page.frameLocator('.preview-frame').getByText('first').waitFor();
     await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByText(/copy-object .* --copy-source \S+\?versionId=/).waitFor();
-    await versions.nth(2).getByRole('button', { name: 'Restore' }).click();
+    await versions.nth(2).getByRole('button', { name: 'Restore', exact: true }).click();
     await eventually(() => versions.count()).toBe(4);
     expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
     await versions.nth(2).getByRole('button', { name: 'Delete version' }).click();
@@ -77,7 +77,7 @@ describe('versions', () => {
     await page.getByText('a.txt deleted.').waitFor();
     await page.getByText('Deleted here').waitFor();
     await page.getByText(/delete-object .* --version-id/).waitFor();
-    await page.getByRole('button', { name: 'Undelete' }).click();
+    await page.getByRole('button', { name: 'Undelete', exact: true }).click();
     await row(page, 'a.txt').waitFor();
     expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
   });
@@ -279,7 +279,7 @@ describe('access', () => {
       .textContent())!;
     expect(await (await fetch(link)).text()).toBe('content of a.txt');
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByText('No links.').waitFor();
     expect((await fetch(link)).status).toBe(404);
     await page.getByRole('button', { name: 'Make a URL' }).click();

@@ -117,7 +117,7 @@ describe('the website of a bucket', () => {
     const moved = { Condition: { KeyPrefixEquals: 'docs/' }, Redirect: { ReplaceKeyPrefixWith: 'documents/' } };
     expect((await websiteOf(bucket)).RoutingRules).toEqual([written, moved]);
     expect((await visit(bucket, '/docs/a')).headers.get('location')).toContain('/documents/a');
-    await page.getByRole('button', { name: 'Remove rule 1' }).click();
+    await page.getByRole('button', { name: 'Remove rule 1', exact: true }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await eventually(async () => (await websiteOf(bucket)).RoutingRules).toEqual([moved]);
 
@@ -181,7 +181,7 @@ describe('the CORS rules of a bucket', () => {
     await save.click();
     const { MaxAgeSeconds: _, ...rest } = first;
     await eventually(rules).toEqual([{ ...rest, AllowedOrigins: ['*'] }]);
-    await page.getByRole('button', { name: 'Remove rule 1' }).click();
+    await page.getByRole('button', { name: 'Remove rule 1', exact: true }).click();
     await page.getByText('No rules: pages of other origins').waitFor();
     await expect(rules()).rejects.toMatchObject({ name: 'NoSuchCORSConfiguration' });
     expect(under.faultsOf(page)).toEqual([]);

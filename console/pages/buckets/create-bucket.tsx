@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { awsCommand } from '../../format/commands.ts';
+import { encryptionCommand, versioningCommand } from '../../format/documents.ts';
 import { t } from '../../messages/messages.ts';
 import { createBucket, putEncryption, putVersioning } from '../../s3/buckets.ts';
 import { loadBuckets } from '../../session/buckets.ts';
 import { go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
-import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
@@ -55,9 +55,15 @@ function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => voi
     onCreated(name);
   };
 
-  const command = awsCommand(target, 's3', 'mb', `s3://${name || 'my-bucket'}`, '--region', region);
+  const shown = name || 'my-bucket';
+  const command = [
+    awsCommand(target, 's3', 'mb', `s3://${shown}`, '--region', region),
+    ...(versions ? [versioningCommand(target, shown, 'Enabled')] : []),
+    ...(encrypt ? [encryptionCommand(target, shown, true)] : []),
+  ].join('\n');
   return (
     <DialogForm
+      commands={[{ command }]}
       title={texts.createTitle}
       submit={texts.create}
       disabled={busy || !isBucketName(name)}
@@ -95,7 +101,6 @@ function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => voi
         <input type="checkbox" checked={encrypt} onChange={(event) => setEncrypt(event.currentTarget.checked)} />
         <span>{texts.encrypt}</span>
       </label>
-      <CommandLine command={command} />
     </DialogForm>
   );
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { awsCommand } from '../../format/commands.ts';
+import { emptyCommand } from '../../format/object-commands.ts';
 import { number, size, t } from '../../messages/messages.ts';
 import { deleteBucket, headBucket, type BucketUse } from '../../s3/buckets.ts';
 import { isFailure } from '../../s3/failure.ts';
@@ -8,7 +9,6 @@ import { loadBuckets } from '../../session/buckets.ts';
 import { go, route } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
 import { everyVersion, startVersionDelete } from '../../transfers/actions.ts';
-import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
@@ -30,6 +30,7 @@ export async function deleteBucketDialog(bucket: string): Promise<void> {
   const job = startVersionDelete(client, bucket, (signal) => everyVersion(client, bucket, signal), {
     kind: 'delete',
     title: bucket,
+    commands: () => [emptyCommand(client.signer, bucket)],
     ended: () => {
       if (job.state.value === 'done') void finish();
     },
@@ -51,9 +52,12 @@ function DeleteBucket({ bucket, onDecided }: { readonly bucket: string; readonly
     );
   }, [bucket]);
   const isFull = use?.isEmpty === false;
-  const command = awsCommand(config.value!, 's3', 'rb', `s3://${bucket}`, ...(isFull ? ['--force'] : []));
+  const remove = awsCommand(config.value!, 's3', 'rb', `s3://${bucket}`);
+  // `rb --force` would leave noncurrent versions, and fail.
+  const command = isFull ? `${emptyCommand(config.value!, bucket)}\n${remove}` : remove;
   return (
     <DialogForm
+      commands={[{ command }]}
       title={texts.deleteTitle(bucket)}
       submit={isFull ? texts.emptyAndDelete : texts.deleteSubmit}
       danger
@@ -82,7 +86,6 @@ function DeleteBucket({ bucket, onDecided }: { readonly bucket: string; readonly
           )}
         </Field>
       )}
-      <CommandLine command={command} />
     </DialogForm>
   );
 }

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { namesOf } from './names.ts';
-import { curlCommand } from '../../format/commands.ts';
 import { visibleName } from '../../format/names.ts';
+import { createLinkCommand, linkKey, revokeLinkCommand } from '../../format/object-commands.ts';
 import { number, t } from '../../messages/messages.ts';
 import type { S3Client } from '../../s3/client.ts';
 import type { Entry, ObjectEntry } from '../../s3/listing.ts';
 import { config, session } from '../../session/session.ts';
 import type { Job } from '../../transfers/job.ts';
 import { startLinks, startRevocation, type MadeLink, type MadeLinks } from '../../transfers/links.ts';
-import { CommandLine, CopyButton } from '../../ui/command-line.tsx';
+import { CopyButton } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { notify } from '../../ui/notices.tsx';
@@ -50,10 +50,14 @@ function LinksDialog({
 }) {
   const [hours, setHours] = useState('24');
   const texts = t.value.links;
-  const key = entries.find(({ kind }) => kind === 'object')?.key ?? `${entries[0]?.key ?? ''}NAME`;
-  const query = { 'public-link': '', expires: String(Number(hours) * 3_600) };
+  const entry = entries.find(({ kind }) => kind === 'object') ?? entries[0]!;
+  const target = config.value!;
   return (
     <DialogForm
+      commands={[
+        { label: 'curl', command: createLinkCommand(target, bucket, linkKey(entry), Number(hours) * 3_600) },
+        { label: `curl: ${texts.revokeAll}`, command: revokeLinkCommand(target, bucket, linkKey(entry)) },
+      ]}
       title={texts.title(namesOf(entries))}
       submit={texts.make}
       onSubmit={() => onDone({ act: 'make', hours: Number(hours) })}
@@ -71,7 +75,6 @@ function LinksDialog({
           {texts.revokeAll}
         </button>
       </div>
-      <CommandLine label="curl" command={curlCommand(config.value!, { method: 'POST', bucket, key, query })} />
     </DialogForm>
   );
 }
@@ -92,6 +95,7 @@ function LinksMade({
   const { kinds: _, ...words } = t.value.transfers;
   return (
     <DialogForm
+      commands="none"
       title={texts.title(visibleName(job.spec.title))}
       submit={t.value.common.close}
       isOnlyClosed

@@ -2,16 +2,13 @@ import { useState } from 'preact/hooks';
 import { namesOf } from './names.ts';
 import { awsCommand } from '../../format/commands.ts';
 import { baseName, folderOf, visibleName } from '../../format/names.ts';
+import { deleteCommand, publicAccessCommand, transferCommand } from '../../format/object-commands.ts';
 import { number, t } from '../../messages/messages.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { sortedBuckets } from '../../session/buckets.ts';
 import { config } from '../../session/session.ts';
 import type { Choice } from '../../transfers/conflicts.ts';
-import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, closeDialog, DialogForm, Field } from '../../ui/dialog.tsx';
-
-const aws = (...words: readonly string[]): string => awsCommand(config.value!, 's3', ...words);
-const recursive = (entry: Entry): readonly string[] => (entry.kind === 'folder' ? ['--recursive'] : []);
 
 /** The most commands that are shown for as many entries. */
 const maxCommands = 20;
@@ -75,7 +72,13 @@ export function NewFolderDialog({
     `${prefix}${bare || 'folder'}/`,
   );
   return (
-    <DialogForm title={texts.newFolderTitle} submit={texts.create} disabled={bare === ''} onSubmit={() => onDone(bare)}>
+    <DialogForm
+      commands={[{ command }]}
+      title={texts.newFolderTitle}
+      submit={texts.create}
+      disabled={bare === ''}
+      onSubmit={() => onDone(bare)}
+    >
       <Field label={texts.folderName} hint={texts.folderHint}>
         {(ids) => (
           <input
@@ -87,7 +90,6 @@ export function NewFolderDialog({
           />
         )}
       </Field>
-      <CommandLine command={command} />
     </DialogForm>
   );
 }
@@ -103,9 +105,11 @@ export function RenameDialog({
 }) {
   const [name, setName] = useState(baseName(entry.key));
   const texts = t.value.objects;
-  const to = `s3://${bucket}/${folderOf(entry.key)}${name}${entry.kind === 'folder' ? '/' : ''}`;
+  const rename = (): string => `${folderOf(entry.key)}${name}${entry.kind === 'folder' ? '/' : ''}`;
+  const command = transferCommand(config.value!, 'mv', bucket, entry, { bucket, rename });
   return (
     <DialogForm
+      commands={[{ command }]}
       title={texts.renameTitle(namesOf([entry]))}
       submit={t.value.common.save}
       disabled={name === '' || name.endsWith('/')}
@@ -122,7 +126,6 @@ export function RenameDialog({
           />
         )}
       </Field>
-      <CommandLine command={aws('mv', `s3://${bucket}/${entry.key}`, to, ...recursive(entry))} />
     </DialogForm>
   );
 }
@@ -147,12 +150,12 @@ export function DestinationDialog({
   const title = kind === 'copy' ? texts.copyTitle(namesOf(entries)) : texts.moveTitle(namesOf(entries));
   const isSame = kind === 'move' && target === bucket && to === prefix;
   const verb = kind === 'copy' ? 'cp' : 'mv';
-  const command = (entry: Entry): string => {
-    const name = baseName(entry.key) + (entry.kind === 'folder' ? '/' : '');
-    return aws(verb, `s3://${bucket}/${entry.key}`, `s3://${target}/${to}${name}`, ...recursive(entry));
-  };
+  const rename = (key: string): string => to + key.slice(folderOf(key).length);
+  const command = (entry: Entry): string =>
+    transferCommand(config.value!, verb, bucket, entry, { bucket: target, rename });
   return (
     <DialogForm
+      commands={[{ command: commandsFor(entries, command) }]}
       title={title}
       submit={kind === 'copy' ? texts.copy : texts.move}
       disabled={isSame}
@@ -188,7 +191,6 @@ export function DestinationDialog({
         )}
       </Field>
       <p class="hint">{texts.noBytes}</p>
-      <CommandLine command={commandsFor(entries, command)} />
     </DialogForm>
   );
 }
@@ -205,12 +207,17 @@ export function DeleteDialog({
   readonly onDone: () => void;
 }) {
   const texts = t.value.objects;
-  const command = (entry: Entry): string => aws('rm', `s3://${bucket}/${entry.key}`, ...recursive(entry));
+  const command = (entry: Entry): string => deleteCommand(config.value!, bucket, entry);
   return (
-    <DialogForm title={texts.deleteTitle(namesOf(entries))} submit={texts.delete} danger onSubmit={onDone}>
+    <DialogForm
+      commands={[{ command: commandsFor(entries, command) }]}
+      title={texts.deleteTitle(namesOf(entries))}
+      submit={texts.delete}
+      danger
+      onSubmit={onDone}
+    >
       {entries.some(({ kind }) => kind === 'folder') && <p>{texts.deleteWithFolders}</p>}
       {!isUndoable && <p>{texts.deleteForGood}</p>}
-      <CommandLine command={commandsFor(entries, command)} />
     </DialogForm>
   );
 }
@@ -227,25 +234,16 @@ export function PublicAccessDialog({
   readonly onDone: () => void;
 }) {
   const texts = t.value.objects;
-  const acl = open ? 'public-read' : 'private';
-  const api = (...words: readonly string[]): string => awsCommand(config.value!, 's3api', ...words);
-  // The AWS CLI changes the access of one object at a time.
-  const command = ({ kind, key }: Entry): string => {
-    const put = ['put-object-acl', '--acl', acl, '--bucket', bucket];
-    if (kind === 'object') return api(...put, '--key', key);
-    const keys = ['--query', 'Contents[].[Key]', '--output', 'text'];
-    const list = api('list-objects-v2', '--bucket', bucket, '--prefix', key, ...keys);
-    return `${list} | while IFS= read -r key; do ${api(...put)} --key "$key"; done`;
-  };
+  const command = (entry: Entry): string => publicAccessCommand(config.value!, bucket, entry, open);
   return (
     <DialogForm
+      commands={[{ command: commandsFor(entries, command) }]}
       title={open ? texts.accessOpenTitle(namesOf(entries)) : texts.accessCloseTitle(namesOf(entries))}
       submit={open ? texts.accessOpen : texts.accessClose}
       danger={open}
       onSubmit={onDone}
     >
       <p>{open ? texts.accessOpenMeaning : texts.accessCloseMeaning}</p>
-      <CommandLine command={commandsFor(entries, command)} />
     </DialogForm>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { awsCommand } from '../../format/commands.ts';
+import { aclCommand } from '../../format/documents.ts';
 import { t } from '../../messages/messages.ts';
 import { AclEditor } from '../../panels/acl-editor.tsx';
 import { deletePolicy, getAcl, getPolicy, putAcl, putPolicy, type Acl } from '../../s3/access.ts';
@@ -29,7 +30,15 @@ export function AccessSection({ bucket }: { readonly bucket: string }) {
       <section class="stack tight">
         <h2>{texts.bucketAcl}</h2>
         {acl.error !== undefined && <ErrorBox error={acl.error} retry={acl.reload} />}
-        {acl.value && <AclEditor key={JSON.stringify(acl.value)} acl={acl.value} isBucket onSave={save} />}
+        {acl.value && (
+          <AclEditor
+            key={JSON.stringify(acl.value)}
+            acl={acl.value}
+            isBucket
+            commandOf={(each) => aclCommand(config.value!, { bucket }, each)}
+            onSave={save}
+          />
+        )}
       </section>
       <section class="stack tight">
         <h2>{texts.policy}</h2>
@@ -124,6 +133,12 @@ function PolicyEditor({
           'file://policy.json',
         )}
       />
+      {policy !== '' && (
+        <CommandLine
+          label={`${t.value.common.command}: ${texts.deletePolicy}`}
+          command={awsCommand(config.value!, 's3api', 'delete-bucket-policy', '--bucket', bucket)}
+        />
+      )}
     </>
   );
 }

@@ -11,7 +11,6 @@ import {
   type AlarmSettings,
   type AlarmState,
 } from '../../s3/monitoring.ts';
-import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
 import { linesOf } from '../../ui/lines.ts';
 import { Select } from '../../ui/select.tsx';
@@ -109,6 +108,7 @@ function AlarmDialog({
   const lengths = (periods as readonly number[]).includes(next.period) ? periods : [next.period, ...periods];
   return (
     <DialogForm
+      commands={isReady ? [{ label: 'curl', command: alarmCommand(bucket, done) }] : []}
       title={alarm === undefined ? texts.add : texts.edit}
       submit={t.value.common.save}
       disabled={!isReady}
@@ -205,7 +205,6 @@ function AlarmDialog({
           );
         })}
       </fieldset>
-      {isReady && <CommandLine label="curl" command={alarmCommand(bucket, done)} />}
     </DialogForm>
   );
 }

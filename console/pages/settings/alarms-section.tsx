@@ -39,16 +39,18 @@ export function AlarmsSection({ bucket }: { readonly bucket: string }) {
   const remove = async ({ name }: Alarm): Promise<void> => {
     const sure = await ask<true>((answer) => (
       <DialogForm
+        commands={[
+          {
+            label: 'curl',
+            command: curlCommand(config.value!, { method: 'DELETE', bucket, query: { alarm: '', name } }),
+          },
+        ]}
         title={texts.deleteTitle(visibleName(name))}
         submit={texts.delete}
         danger
         onSubmit={() => answer(true)}
       >
         <p>{texts.deleteMeaning}</p>
-        <CommandLine
-          label="curl"
-          command={curlCommand(config.value!, { method: 'DELETE', bucket, query: { alarm: '', name } })}
-        />
       </DialogForm>
     ));
     if (sure === undefined) return;
@@ -140,7 +142,13 @@ function Actions({ alarm }: { readonly alarm: Alarm }) {
 async function showSecret(secret: string): Promise<void> {
   const texts = t.value.alarms;
   await ask<void>((answer) => (
-    <DialogForm title={texts.secretTitle} submit={t.value.common.close} isOnlyClosed onSubmit={() => answer()}>
+    <DialogForm
+      commands="none"
+      title={texts.secretTitle}
+      submit={t.value.common.close}
+      isOnlyClosed
+      onSubmit={() => answer()}
+    >
       <p>{texts.secretMeaning}</p>
       <CommandLine command={secret} label={texts.secret} />
     </DialogForm>

@@ -47,6 +47,7 @@ export function CorsSection({ bucket }: { readonly bucket: string }) {
           removeLabel={texts.removeAt(at + 1)}
           onEdit={() => void edit(at)}
           onRemove={() => save(rules.toSpliced(at, 1))}
+          removeCommand={commandOf(bucket, rules.toSpliced(at, 1), 'delete')}
         >
           <strong class="wrap-anywhere">{rule.origins.join(', ')}</strong>
           <div class="muted wrap-anywhere">{describe(rule)}</div>
@@ -64,10 +65,11 @@ export function CorsSection({ bucket }: { readonly bucket: string }) {
   );
 }
 
-function commandOf(bucket: string, rules: readonly CorsRule[]): string {
+/** Returns the command that puts the rules; what it does where there are none. */
+function commandOf(bucket: string, rules: readonly CorsRule[], ifNone: 'get' | 'delete' = 'get'): string {
   const words =
     rules.length === 0
-      ? ['get-bucket-cors', '--bucket', bucket]
+      ? [`${ifNone}-bucket-cors`, '--bucket', bucket]
       : ['put-bucket-cors', '--bucket', bucket, '--cors-configuration', corsJson(rules)];
   return awsCommand(config.value!, 's3api', ...words);
 }
@@ -112,6 +114,7 @@ function RuleDialog({
   };
   return (
     <DialogForm
+      commands={isReady ? [{ command: commandOf(done) }] : []}
       title={rule === undefined ? texts.add : texts.edit}
       submit={t.value.common.save}
       disabled={!isReady}
@@ -145,7 +148,6 @@ function RuleDialog({
       <TextField label={texts.headers} hint={texts.headersHint} rows={2} value={headers} onInput={setHeaders} />
       <TextField label={texts.expose} hint={texts.exposeHint} rows={2} value={expose} onInput={setExpose} />
       <TextField label={texts.maxAge} hint={texts.maxAgeHint} inputMode="numeric" value={maxAge} onInput={setMaxAge} />
-      {isReady && <CommandLine command={commandOf(done)} />}
     </DialogForm>
   );
 }

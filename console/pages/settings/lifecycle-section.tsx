@@ -6,7 +6,7 @@ import { number, t } from '../../messages/messages.ts';
 import { getVersioning } from '../../s3/buckets.ts';
 import { getLifecycle, putLifecycle, type LifecycleRule, type SimpleRule } from '../../s3/lifecycle.ts';
 import { config, session } from '../../session/session.ts';
-import { CommandLine } from '../../ui/command-line.tsx';
+import { CommandLine, CopyButton } from '../../ui/command-line.tsx';
 import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
@@ -68,6 +68,13 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
           </div>
           {rule.kind === 'simple' && (
             <>
+              <CopyButton
+                name={`${t.value.common.command}: ${rule.isEnabled ? t.value.common.off : t.value.common.on} ${rule.name}`}
+                text={commandOf(
+                  bucket,
+                  rules.map((each) => (each === rule ? { ...rule, isEnabled: !rule.isEnabled } : each)),
+                )}
+              />
               <button type="button" class="quiet" onClick={() => void edit(rule)}>
                 {t.value.details.edit}
               </button>
@@ -79,6 +86,14 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
               >
                 <Icon name="trash" />
               </button>
+              <CopyButton
+                name={`${t.value.common.command}: ${t.value.common.remove} ${rule.name}`}
+                text={commandOf(
+                  bucket,
+                  rules.filter((each) => each !== rule),
+                  'delete',
+                )}
+              />
             </>
           )}
         </section>
@@ -96,7 +111,10 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
 }
 
 /** Returns the command that puts the rules; that reads them, where there are none, or some that are not known here. */
-function commandOf(bucket: string, rules: readonly LifecycleRule[]): string {
+function commandOf(bucket: string, rules: readonly LifecycleRule[], ifNone: 'get' | 'delete' = 'get'): string {
+  if (rules.length === 0 && ifNone === 'delete') {
+    return awsCommand(config.value!, 's3api', 'delete-bucket-lifecycle', '--bucket', bucket);
+  }
   const json = rules.length === 0 ? undefined : lifecycleJson(rules);
   const verb = json === undefined ? 'get' : 'put';
   const words = [`${verb}-bucket-lifecycle-configuration`, '--bucket', bucket];
@@ -148,6 +166,7 @@ function RuleDialog({
   };
   return (
     <DialogForm
+      commands={isReady ? [{ command: commandOf(done) }] : []}
       title={rule === undefined ? texts.add : texts.edit}
       submit={t.value.common.save}
       disabled={!isReady}
@@ -183,7 +202,6 @@ function RuleDialog({
           />
         )}
       </Field>
-      {isReady && <CommandLine command={commandOf(done)} />}
     </DialogForm>
   );
 }

@@ -1,6 +1,8 @@
+import { curlCommand } from '../../format/commands.ts';
 import { t } from '../../messages/messages.ts';
-import { putMonitoring } from '../../s3/monitoring.ts';
-import { session } from '../../session/session.ts';
+import { monitoringRequest, putMonitoring } from '../../s3/monitoring.ts';
+import { config, session } from '../../session/session.ts';
+import { CommandLine } from '../../ui/command-line.tsx';
 import { attempt, notify } from '../../ui/notices.tsx';
 import { Switch } from '../../ui/switch.tsx';
 
@@ -17,16 +19,19 @@ export function MonitoringSwitch({
   const { client } = session.value!;
   const texts = t.value.monitoring;
   return (
-    <Switch
-      label={texts.switch}
-      hint={isOn ? undefined : texts.isOff}
-      checked={isOn}
-      onChange={(wanted) =>
-        void attempt(async () => {
-          await putMonitoring(client, bucket, wanted);
-          notify(t.value.common.saved);
-        }).then(onChanged)
-      }
-    />
+    <div class="stack tight">
+      <Switch
+        label={texts.switch}
+        hint={isOn ? undefined : texts.isOff}
+        checked={isOn}
+        onChange={(wanted) =>
+          void attempt(async () => {
+            await putMonitoring(client, bucket, wanted);
+            notify(t.value.common.saved);
+          }).then(onChanged)
+        }
+      />
+      <CommandLine label="curl" command={curlCommand(config.value!, monitoringRequest(bucket, !isOn))} />
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { awsCommand } from '../../format/commands.ts';
+import { encryptionCommand, versioningCommand } from '../../format/documents.ts';
 import { number, size, t } from '../../messages/messages.ts';
 import { TagsPanel } from '../../panels/tags-panel.tsx';
 import { getQuota } from '../../s3/account.ts';
@@ -65,17 +65,7 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
             {versioning === 'Enabled' ? texts.suspend : texts.enable}
           </button>
         </div>
-        <CommandLine
-          command={awsCommand(
-            config.value!,
-            's3api',
-            'put-bucket-versioning',
-            '--bucket',
-            bucket,
-            '--versioning-configuration',
-            `Status=${status}`,
-          )}
-        />
+        <CommandLine command={versioningCommand(config.value!, bucket, status)} />
       </section>
       <section class="stack tight">
         <h2>{texts.encryption}</h2>
@@ -85,24 +75,12 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
             {encrypted ? texts.turnOff : texts.enable}
           </button>
         </div>
-        <CommandLine
-          command={awsCommand(
-            config.value!,
-            ...(encrypted
-              ? ['s3api', 'delete-bucket-encryption', '--bucket', bucket]
-              : [...['s3api', 'put-bucket-encryption', '--bucket', bucket], ...encryptionOption]),
-          )}
-        />
+        <CommandLine command={encryptionCommand(config.value!, bucket, !encrypted)} />
       </section>
       <TagsPanel tagged={{ bucket }} max={50} limit={texts.bucketTagLimit} level={2} />
     </div>
   );
 }
-
-const encryptionOption = [
-  '--server-side-encryption-configuration',
-  JSON.stringify({ Rules: [{ ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] }),
-] as const;
 
 function Quota({ text, part }: { readonly text: string; readonly part: number }) {
   return (

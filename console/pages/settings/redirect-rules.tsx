@@ -3,7 +3,6 @@ import { visibleName } from '../../format/names.ts';
 import { t } from '../../messages/messages.ts';
 import { RuleRow } from '../../panels/rule-row.tsx';
 import type { RedirectRule } from '../../s3/website.ts';
-import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Select } from '../../ui/select.tsx';
@@ -57,6 +56,7 @@ export function RedirectRules({
           removeLabel={texts.removeRule(at + 1)}
           onEdit={() => void edit(at)}
           onRemove={() => onChange(rules.toSpliced(at, 1))}
+          removeCommand={undefined}
         >
           <strong>{conditionOf(rule)}</strong>
           <div class="muted">{targetOf(rule)}</div>
@@ -121,6 +121,7 @@ function RuleDialog({
     value === '' || (known as readonly string[]).includes(value) ? known : [...known, value];
   return (
     <DialogForm
+      commands={!isBadHost && !isNothing ? [{ command: commandOf(done) }] : []}
       title={rule === undefined ? texts.addRule : texts.editRule}
       submit={t.value.common.save}
       disabled={isBadHost || isNothing}
@@ -178,7 +179,6 @@ function RuleDialog({
         />
       </div>
       {isNothing && <p class="hint">{texts.nothing}</p>}
-      {!isBadHost && !isNothing && <CommandLine command={commandOf(done)} />}
     </DialogForm>
   );
 }

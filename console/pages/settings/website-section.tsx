@@ -135,6 +135,12 @@ function WebsiteForm({
         )}
       </div>
       <CommandLine command={commandOf(bucket, next)} />
+      {website !== undefined && (
+        <CommandLine
+          label={`${t.value.common.command}: ${texts.turnOff}`}
+          command={awsCommand(config.value!, 's3api', 'delete-bucket-website', '--bucket', bucket)}
+        />
+      )}
     </form>
   );
 }
@@ -174,10 +180,12 @@ function Visitors({ bucket }: { readonly bucket: string }) {
   // Without the right to read the policy there is nothing to say, and nothing to offer.
   if (policy === undefined) return null;
   if (policy !== '' && isPublicPolicy(policy)) return <p class="hint">{texts.isOpen}</p>;
+  const withRead = addStatement(policy, statements.publicRead(bucket));
+  const next = addStatement(withRead, statements.publicList(bucket));
+  const command = ['put-bucket-policy', '--bucket', bucket, '--policy', JSON.stringify(JSON.parse(next))];
   const open = (): void =>
     void attempt(async () => {
-      const withRead = addStatement(policy, statements.publicRead(bucket));
-      await putPolicy(client, bucket, addStatement(withRead, statements.publicList(bucket)));
+      await putPolicy(client, bucket, next);
       notify(texts.opened);
       loaded.reload();
       await loadFacts(client, bucket, true);
@@ -191,6 +199,7 @@ function Visitors({ bucket }: { readonly bucket: string }) {
           {texts.openBucket}
         </button>
       </div>
+      <CommandLine command={awsCommand(config.value!, 's3api', ...command)} />
     </div>
   );
 }

@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { commandOf } from '../../format/commands.ts';
 import { visibleName } from '../../format/names.ts';
 import { number, size, t } from '../../messages/messages.ts';
 import { session } from '../../session/session.ts';
 import type { Job, JobKind } from '../../transfers/job.ts';
 import { changes, clearEnded, jobs } from '../../transfers/queue.ts';
 import { discardUpload, startUpload, unfinishedUploads, type UnfinishedUpload } from '../../transfers/upload.ts';
+import { CopyButton } from '../../ui/command-line.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { attempt, Empty, explain, notify } from '../../ui/notices.tsx';
 
@@ -52,6 +54,7 @@ function JobRow({ job }: { readonly job: Job }) {
   const texts = t.value.transfers;
   const { spec, state, failures } = job;
   const isBytes = spec.unit === 'bytes';
+  const isLinks = spec.kind === 'links' || spec.kind === 'revoke';
   const shown = (amount: number): string => (isBytes ? size(amount) : number(amount));
   const total = job.total.value;
   const isOpen = job.isListing.value || (isBytes && total === 0);
@@ -72,6 +75,10 @@ function JobRow({ job }: { readonly job: Job }) {
         </div>
       </div>
       <div class="row">
+        <CopyButton
+          text={() => spec.commands().join('\n')}
+          name={`${isLinks ? 'curl' : t.value.common.command}: ${texts.kinds[spec.kind]} ${visibleName(spec.title)}`}
+        />
         {(state.value === 'running' || state.value === 'offline') && spec.kind !== 'archive' && (
           <JobButton icon="pause" label={texts.pause} act={() => job.pause()} />
         )}
@@ -186,6 +193,15 @@ function Unfinished() {
             >
               {texts.choose}
             </button>
+            <CopyButton
+              name={`${t.value.common.command}: ${texts.discard} ${visibleName(upload.key)}`}
+              text={commandOf(client.signer, {
+                method: 'DELETE',
+                bucket: upload.bucket,
+                key: upload.key,
+                query: { uploadId: upload.uploadId },
+              })}
+            />
             <button
               type="button"
               onClick={() =>

@@ -1,5 +1,5 @@
 import { readersOf } from './readers.ts';
-import { awsCommand } from '../../../format/commands.ts';
+import { aclCommand } from '../../../format/documents.ts';
 import { t } from '../../../messages/messages.ts';
 import { AclEditor } from '../../../panels/acl-editor.tsx';
 import { encodePath } from '../../../s3/address.ts';
@@ -42,7 +42,6 @@ export function AccessTab({ place }: { readonly place: Place }) {
     notify(t.value.common.saved);
     loaded.reload();
   };
-  const canned = open ? 'private' : 'public-read';
   return (
     <>
       <section class="stack tight">
@@ -62,6 +61,7 @@ export function AccessTab({ place }: { readonly place: Place }) {
             <span class="hint">{texts.publicReadHint(address)}</span>
           </span>
         </label>
+        <CommandLine command={aclCommand(config.value!, place, withPublicRead(acl, !open))} />
       </section>
       <section>
         <h3>{texts.who}</h3>
@@ -73,21 +73,12 @@ export function AccessTab({ place }: { readonly place: Place }) {
       </section>
       <section>
         <h3>{texts.acl}</h3>
-        <AclEditor key={JSON.stringify(acl)} acl={acl} isBucket={false} onSave={save} />
-      </section>
-      <section>
-        <CommandLine
-          command={awsCommand(
-            config.value!,
-            's3api',
-            'put-object-acl',
-            '--acl',
-            canned,
-            '--bucket',
-            bucket,
-            '--key',
-            key,
-          )}
+        <AclEditor
+          key={JSON.stringify(acl)}
+          acl={acl}
+          isBucket={false}
+          commandOf={(each) => aclCommand(config.value!, place, each)}
+          onSave={save}
         />
       </section>
     </>

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { curlCommand, awsCommand } from '../../../format/commands.ts';
+import { createLinkCommand, curlOfUrl, presignCommand, revokeLinkCommand } from '../../../format/object-commands.ts';
 import { date, exactDate, t } from '../../../messages/messages.ts';
 import { createPublicLink, deletePublicLink, listPublicLinks, type PublicLink } from '../../../s3/access.ts';
 import type { Place } from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
-import { CommandLine } from '../../../ui/command-line.tsx';
+import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
 import { Field } from '../../../ui/dialog.tsx';
 import { useLoaded } from '../../../ui/loaded.ts';
 import { attempt, ErrorBox } from '../../../ui/notices.tsx';
@@ -28,7 +28,7 @@ function PublicLinks({ place }: { readonly place: Place }) {
   const [made, setMade] = useState<PublicLink>();
   const links = useLoaded(() => listPublicLinks(client, place), [client, bucket, key]);
   const texts = t.value.details;
-  const request = { method: 'POST', bucket, key, query: { 'public-link': '', expires: String(hours * hour) } } as const;
+  const target = config.value!;
   return (
     <section class="stack tight">
       <h3>{texts.publicLinks}</h3>
@@ -83,10 +83,14 @@ function PublicLinks({ place }: { readonly place: Place }) {
             >
               {texts.revoke}
             </button>
+            <CopyButton
+              name={`curl: ${texts.revoke} ${link.id}`}
+              text={revokeLinkCommand(target, bucket, key, link.id)}
+            />
           </div>
         </div>
       ))}
-      <CommandLine command={curlCommand(config.value!, request)} label="curl" />
+      <CommandLine command={createLinkCommand(target, bucket, key, hours * hour)} label="curl" />
     </section>
   );
 }
@@ -98,14 +102,20 @@ function Presigned({ place }: { readonly place: Place }) {
   const [hours, setHours] = useState(1);
   const [url, setUrl] = useState('');
   const texts = t.value.details;
-  const words = ['s3', 'presign', `s3://${bucket}/${key}`, '--expires-in', String(hours * hour)];
   return (
     <section class="stack tight">
       <h3>{texts.presigned}</h3>
       <p class="hint">{texts.presignedHint}</p>
       <Field label={texts.presignedMethod}>
         {(ids) => (
-          <select {...ids} value={method} onChange={(event) => setMethod(event.currentTarget.value as 'GET' | 'PUT')}>
+          <select
+            {...ids}
+            value={method}
+            onChange={(event) => {
+              setMethod(event.currentTarget.value as 'GET' | 'PUT');
+              setUrl('');
+            }}
+          >
             <option value="GET">{texts.presignedGet}</option>
             <option value="PUT">{texts.presignedPut}</option>
           </select>
@@ -135,7 +145,8 @@ function Presigned({ place }: { readonly place: Place }) {
         </button>
       </div>
       {url !== '' && <CommandLine command={url} label={texts.presigned} />}
-      {method === 'GET' && <CommandLine command={awsCommand(config.value!, ...words)} />}
+      <CommandLine {...presignCommand(config.value!, { method, bucket, key, seconds: hours * hour })} />
+      {url !== '' && <CommandLine label="curl" command={curlOfUrl(method, url)} />}
     </section>
   );
 }

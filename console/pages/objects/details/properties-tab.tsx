@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { awsCommand } from '../../../format/commands.ts';
+import { downloadCommand } from '../../../format/object-commands.ts';
 import { exactDate, number, size, t } from '../../../messages/messages.ts';
 import { PairsEditor, type Pair } from '../../../panels/pairs-editor.tsx';
 import { SectionHead } from '../../../panels/section-head.tsx';
@@ -71,6 +72,10 @@ export function PropertiesTab({ place }: { readonly place: Place }) {
       <TagsPanel tagged={place} max={10} limit={texts.tagLimit} />
       <section>
         <CommandLine command={awsCommand(target, 's3api', 'head-object', '--bucket', bucket, '--key', key)} />
+        <CommandLine
+          label={`${t.value.common.command}: ${t.value.objects.download}`}
+          command={downloadCommand(target, bucket, { kind: 'object', key })}
+        />
       </section>
     </>
   );

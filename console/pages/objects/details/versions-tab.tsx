@@ -1,5 +1,6 @@
 import { useChanges } from '../changes.ts';
 import { awsCommand } from '../../../format/commands.ts';
+import { deleteVersionCommand, downloadCommand } from '../../../format/object-commands.ts';
 import { encodePath } from '../../../s3/address.ts';
 import { date, exactDate, size, t } from '../../../messages/messages.ts';
 import { versionsOf, type Version } from '../../../s3/listing.ts';
@@ -7,7 +8,7 @@ import { copyObject, deleteObject, type Place } from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
 import { downloadObject } from '../../../transfers/download.ts';
 import { noteChange } from '../../../transfers/queue.ts';
-import { CommandLine } from '../../../ui/command-line.tsx';
+import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../../ui/dialog.tsx';
 import { Icon } from '../../../ui/icons.tsx';
 import { useLoaded } from '../../../ui/loaded.ts';
@@ -40,13 +41,13 @@ export function VersionsTab({
       const { versionId } = version;
       const sure = await ask<true>((answer) => (
         <DialogForm
+          commands={[{ command: deleteVersionCommand(config.value!, bucket, key, versionId) }]}
           title={texts.deleteVersionTitle}
           submit={t.value.objects.delete}
           danger
           onSubmit={() => answer(true)}
         >
           <p>{texts.deleteVersionMeaning}</p>
-          <CommandLine command={deleteCommand(place, versionId)} />
         </DialogForm>
       ));
       if (sure === undefined) return;
@@ -74,9 +75,15 @@ export function VersionsTab({
           </div>
           <div class="row">
             {version.isMarker ? (
-              <button type="button" onClick={() => void remove(version)}>
-                {texts.undelete}
-              </button>
+              <>
+                <button type="button" onClick={() => void remove(version)}>
+                  {texts.undelete}
+                </button>
+                <CopyButton
+                  name={`${t.value.common.command}: ${texts.undelete}`}
+                  text={deleteVersionCommand(config.value!, bucket, key, version.versionId)}
+                />
+              </>
             ) : (
               <>
                 <VersionButton icon="search" label={texts.preview} act={() => onPreview(version.versionId)} />
@@ -85,8 +92,18 @@ export function VersionsTab({
                   label={t.value.objects.download}
                   act={() => void attempt(() => downloadObject(client, bucket, key, version.versionId))}
                 />
+                <CopyButton
+                  name={`${t.value.common.command}: ${t.value.objects.download}`}
+                  text={downloadCommand(config.value!, bucket, { kind: 'object', key }, version.versionId)}
+                />
                 {!version.isLatest && (
-                  <VersionButton icon="history" label={texts.restore} act={() => void restore(version)} />
+                  <>
+                    <VersionButton icon="history" label={texts.restore} act={() => void restore(version)} />
+                    <CopyButton
+                      name={`${t.value.common.command}: ${texts.restore}`}
+                      text={restoreCommand(place, version.versionId)}
+                    />
+                  </>
                 )}
                 <VersionButton icon="trash" label={texts.deleteVersion} act={() => void remove(version)} />
               </>
@@ -99,22 +116,19 @@ export function VersionsTab({
   );
 }
 
-function deleteCommand({ bucket, key }: Place, versionId: string): string {
-  const words = ['delete-object', '--bucket', bucket, '--key', key, '--version-id', versionId];
-  return awsCommand(config.value!, 's3api', ...words);
-}
-
 /** Returns the command of the action that is nearest: to undelete, to restore the previous version, or to list versions. */
 function nextCommand(place: Place, versions: readonly Version[]): string {
   const { bucket, key } = place;
   const [latest] = versions;
-  if (latest?.isMarker === true) return deleteCommand(place, latest.versionId);
+  if (latest?.isMarker === true) return deleteVersionCommand(config.value!, bucket, key, latest.versionId);
   const previous = versions.find(({ isLatest, isMarker }) => !isLatest && !isMarker);
-  const words =
-    previous === undefined
-      ? ['list-object-versions', '--bucket', bucket, '--prefix', key]
-      : ['copy-object', '--bucket', bucket, '--key', key, '--copy-source', sourceOf(place, previous.versionId)];
-  return awsCommand(config.value!, 's3api', ...words);
+  if (previous !== undefined) return restoreCommand(place, previous.versionId);
+  return awsCommand(config.value!, 's3api', 'list-object-versions', '--bucket', bucket, '--prefix', key);
+}
+
+function restoreCommand(place: Place, versionId: string): string {
+  const words = ['copy-object', '--bucket', place.bucket, '--key', place.key, '--copy-source'];
+  return awsCommand(config.value!, 's3api', ...words, sourceOf(place, versionId));
 }
 
 const sourceOf = ({ bucket, key }: Place, versionId: string): string =>
