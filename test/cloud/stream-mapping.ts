@@ -147,7 +147,17 @@ export class StreamMapping {
 
   /** As it is on the wire, so that bytes come as a function gets them. */
   async #call<Answer>(name: string, input: object): Promise<Answer> {
-    const response = await fetch(this.#engine, {
+    // The engine may close an idle connection just as it is used again. All calls read.
+    const response = await this.#send(name, input).catch((error: Error) => {
+      if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'UND_ERR_SOCKET') throw error;
+      return this.#send(name, input);
+    });
+    if (!response.ok) throw new Error(`${name}: ${await response.text()}`);
+    return (await response.json()) as Answer;
+  }
+
+  #send(name: string, input: object): Promise<Response> {
+    return fetch(this.#engine, {
       method: 'POST',
       headers: {
         'content-type': 'application/x-amz-json-1.0',
@@ -156,8 +166,6 @@ export class StreamMapping {
       },
       body: JSON.stringify(input),
     });
-    if (!response.ok) throw new Error(`${name}: ${await response.text()}`);
-    return (await response.json()) as Answer;
   }
 }
 
