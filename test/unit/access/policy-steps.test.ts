@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { StepCounter, stepsPerMicrosecond, type Pace } from '../../../shared/access/pace.ts';
 import { stepsPerTurn } from '../../../shared/ports/event-loop.ts';
 import type { Facts } from '../../../shared/access/policy-template.ts';
+import { countTurns } from '../../support/turns.ts';
 import { bucket, callers, policyOf, prepared, statement } from './policies.ts';
 
 /** How much work policies can be made to be. In steps, for times depend on the machine. */
@@ -125,15 +126,9 @@ it('lets the event loop turn for all parts of a request together', async () => {
 });
 
 it('lets the event loop turn', async () => {
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  const taken = await stepsFor(keyCount, [when('StringLike', 'aws:UserAgent', long())], known(agent));
-  isOver = true;
+  const { result: taken, turns } = await countTurns(() =>
+    stepsFor(keyCount, [when('StringLike', 'aws:UserAgent', long())], known(agent)),
+  );
   const perTurn = stepsPerMicrosecond * stepsPerTurn;
   expect(taken).toBeGreaterThan(4 * perTurn);
   expect(turns).toBeGreaterThanOrEqual(Math.floor(taken / perTurn) - 1);

@@ -1,20 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { person, PipelineInProcess } from '../../support/pipeline-in-process.ts';
 import type { Unsigned } from '../../support/signer.ts';
+import { countTurns } from '../../support/turns.ts';
 
 const alice = person('alice');
 
 /** How often others had their turn while a request was answered: the time of a turn is that of so many steps, on any machine. */
 async function turnsOf(service: PipelineInProcess, request: Unsigned): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  const { status, text } = await service.send(request, alice);
-  isOver = true;
+  const { result, turns } = await countTurns(() => service.send(request, alice));
+  const { status, text } = result;
   expect(status, text).toBeLessThan(300);
   return turns;
 }
