@@ -1,9 +1,17 @@
-import { close, fstatSync, open } from 'node:fs';
+import { close, existsSync, fstatSync, open } from 'node:fs';
 import { access, constants, mkdir, opendir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BlobDamaged, BlobMissing, BlobSizeDiffers } from '../../ports/blob-store.ts';
-import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
+import type {
+  BlobDescription,
+  BlobOwner,
+  BlobRef,
+  BlobStore,
+  ByteRange,
+  BytesCheck,
+  OwnedBlob,
+} from '../../ports/blob-store.ts';
 import { WholeBytes } from '../../ports/whole-bytes.ts';
 import { CryptoRandomness } from '../system/crypto-randomness.ts';
 import { BlobChecksums, ChecksumWriter } from './blob-checksums.ts';
@@ -196,11 +204,22 @@ export class FileBlobStore implements BlobStore {
         size: Math.max(0, fileSize - headerSize),
         writtenAt: timeOf(ref),
         owner: header && readHeader(header),
-        ...(!hasChecksums(ref) && { isUnverified: true }),
+        ...(this.#small.isUnverified(ref) && { isUnverified: true }),
       };
     } finally {
       await closeFile(file);
     }
+  }
+
+  async addChecksums(ref: BlobRef, size: number, check: BytesCheck): Promise<boolean> {
+    const checksums = new ChecksumWriter();
+    for await (const chunk of await this.read(ref, size)) {
+      checksums.update(chunk);
+      check.update(chunk);
+    }
+    if (!check.matches()) return false;
+    await this.#small.addChecksums(ref, checksums.end(), () => isSmallBlobRef(ref) || existsSync(this.#pathOf(ref)));
+    return true;
   }
 
   async check(): Promise<{ readonly writable: boolean }> {
