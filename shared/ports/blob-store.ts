@@ -105,6 +105,14 @@ export class BlobSizeDiffers extends BlobDamaged {
   }
 }
 
+/** The checksums of a blob do not exist, although it was written with some: they were lost, or the write was never finished. */
+export class BlobChecksumsMissing extends BlobDamaged {
+  constructor(ref: BlobRef) {
+    super(ref, 'has lost its checksums');
+    this.name = 'BlobChecksumsMissing';
+  }
+}
+
 /** The blob is not in the store. */
 export class BlobMissing extends Error {
   constructor(ref: BlobRef, options?: ErrorOptions) {

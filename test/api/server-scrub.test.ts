@@ -50,6 +50,14 @@ interface Report {
 }
 
 describe('stillage scrub', () => {
+  it('--status shows what the background scrub of the service has read', async () => {
+    await expect
+      .poll(async () => (await scrub('--status')).stdout, { timeout: 20_000 })
+      .toMatch(/^finished \S+Z: 0 blobs \(0 bytes\) read, 0 damaged\n$/);
+    const { stdout } = await scrub('--status', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ finished: { blobs: 0, damaged: 0, parts: { read: 257, of: 257 } } });
+  });
+
   it('finds nothing wrong, while the service runs', async () => {
     await expectScrubClean(data);
     const { code, stdout } = await scrub('--json');

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { sealedSize } from '../../encryption/segments.ts';
 import { BlobDamaged, BlobMissing, type BytesCheck, type OwnedBlob } from '../../ports/blob-store.ts';
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
@@ -9,6 +8,7 @@ import { currentVersionKey, VersionChain } from '../objects/version-chain.ts';
 import { currentVersionOnly, decodeVersion, thingsOf, type Version } from '../objects/versions.ts';
 import { encodeContent } from '../objects/content.ts';
 import type { FindingKind, Findings } from './findings.ts';
+import { formerBlobCheck } from './former-blobs.ts';
 import { KeyVersions } from './key-versions.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
@@ -147,19 +147,13 @@ export class VersionScrub {
    * checksums: of bytes that match, and of those that cannot be compared.
    */
   async #formerBlob(place: Place, version: Version, { ref, size }: OwnedBlob): Promise<void> {
-    const { md5, encryption, content } = version;
-    const isComparable = md5 !== undefined && encryption === undefined && content?.kind === 'blob';
-    if (!isComparable) {
+    const check = formerBlobCheck(version);
+    if (!check.isComparable) {
       this.#findings.leaveOut(
         'bytes of blobs without checksums that have no MD5 to compare with: parts, and encrypted ones',
       );
       if (!this.#findings.repair) return;
     }
-    const digest = createHash('md5');
-    const check = {
-      update: (bytes: Uint8Array) => void (isComparable && digest.update(bytes)),
-      matches: () => !isComparable || digest.digest().equals(md5),
-    };
     const matches = await this.#checkBytes(ref, size, check);
     if (matches === false) await this.#lost('damaged-blob', place, `blob ${ref} does not match its MD5`);
   }
