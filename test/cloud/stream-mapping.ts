@@ -109,7 +109,7 @@ export class StreamMapping {
 
   /** Each time that it is closed, a shard is replaced by one of another name. */
   #ownName(shard: string): string {
-    return `${shard}-${this.#generation}`;
+    return `${shard}-${this.#generation}-${this.#streamArn.split('/').at(-1)}`;
   }
 
   /** The engine's stay as they are. */

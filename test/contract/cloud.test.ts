@@ -35,7 +35,7 @@ const door = await listen(async ({ headers, body }) => engine.answer(String(head
 afterAll(() => door.stop());
 
 describeKeyValueTable('DynamoDbTable over the engine of the tests', {
-  effort: 0.3,
+  effort: 0.1,
   timeout: 120_000,
   open: async () => {
     const client = dynamoDbAt(door.endpoint, false);

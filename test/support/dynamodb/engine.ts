@@ -26,8 +26,8 @@ export class DynamoDbEngine {
   readonly #transactions = new Transactions((name) => this.#table(name));
 
   /** Tells whether a call is one of DynamoDB or of its streams. @param target the header `X-Amz-Target` */
-  static isFor(target: string | undefined): target is string {
-    return target !== undefined && /^DynamoDB(?:Streams)?_20120810\./.test(target);
+  static isFor(target: unknown): target is string {
+    return typeof target === 'string' && /^DynamoDB(?:Streams)?_20120810\./.test(target);
   }
 
   /** @param target the header `X-Amz-Target` @param body JSON */

@@ -100,7 +100,7 @@ export function checkPlaceholders(expressions: readonly Expression[], given: Sub
 
 function placeholders(expression: Expression): readonly string[] {
   if (expression.is === 'and' || expression.is === 'or') return expression.of.flatMap(placeholders);
-  return expression.is === 'not' ? placeholders(expression.of) : expression.of;
+  return expression.is === 'not' ? placeholders(expression.of) : (expression.of as readonly string[]);
 }
 
 function valueOf(operand: string, item: StoredItem | undefined, given: Substitutes): Value | undefined {
