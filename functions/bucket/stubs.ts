@@ -1,5 +1,4 @@
-import type { ErrorCode } from '../../shared/errors/table.ts';
-import { S3Error } from '../../shared/errors/s3-error.ts';
+import { S3Error, type PlainErrorCode } from '../../shared/errors/s3-error.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { defineOperation, type AnyOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import type { OperationName } from '../../shared/protocol/routes.ts';
@@ -18,7 +17,7 @@ import { parseXml, type XmlSource } from '../../shared/xml/reader.ts';
  * Unsupported configurations. Terraform and others read them from every bucket and expect S3's response for a bucket that never used
  * the feature: a document, or the error for a missing configuration.
  */
-const answers: Partial<Record<OperationName, ErrorCode | ((namespace: string) => string)>> = {
+const answers: Partial<Record<OperationName, PlainErrorCode | ((namespace: string) => string)>> = {
   GetBucketRequestPayment: requestPaymentConfiguration,
   GetBucketAccelerateConfiguration: accelerateConfiguration,
   GetBucketLogging: bucketLoggingStatus,

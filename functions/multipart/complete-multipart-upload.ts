@@ -64,7 +64,7 @@ export const completeMultipartUpload = defineOperation({
         if (!(error instanceof PartsReleased)) throw error;
       }
     }
-    throw new S3Error('SlowDown');
+    throw new S3Error('SlowDown', { cause: new Error('parts were replaced at every attempt') });
   },
 
   render: ({ md5, partCount, versionId, checksum, expiration = [], encryption }, { bucket, key }, request) => ({

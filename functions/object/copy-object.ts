@@ -141,7 +141,7 @@ export const copyObject = defineOperation({
         reservation.release();
       }
     }
-    throw new S3Error('SlowDown');
+    throw new S3Error('SlowDown', { cause: new Error('the source changed at every attempt') });
   },
 
   render: ({ version, source, from, expiration }, { encryption }, { settings }) => ({

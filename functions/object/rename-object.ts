@@ -89,7 +89,7 @@ export const renameObject = defineOperation({
         reservation?.release();
       }
     }
-    throw new S3Error('SlowDown');
+    throw new S3Error('SlowDown', { cause: new Error('the source changed at every attempt') });
   },
 
   render: () => ({}),

@@ -14,6 +14,9 @@ export interface S3ErrorOptions {
   readonly cause?: unknown;
 }
 
+/** The errors that need no cause: of a SlowDown, only the cause tells the operator what to do. */
+export type PlainErrorCode = Exclude<ErrorCode, 'SlowDown'>;
+
 /**
  * An S3 error response. Only the pipeline catches and renders it.
  * Format of the body: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#RESTErrorResponses
@@ -24,6 +27,8 @@ export class S3Error extends Error {
   readonly details: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
 
+  constructor(code: 'SlowDown', options: S3ErrorOptions & { readonly cause: unknown });
+  constructor(code: PlainErrorCode, options?: S3ErrorOptions);
   constructor(code: ErrorCode, options: S3ErrorOptions = {}) {
     super(options.message ?? errorTable[code].message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'S3Error';

@@ -1,6 +1,6 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
-import { S3Error } from '../errors/s3-error.ts';
-import { errorTable, type ErrorCode } from '../errors/table.ts';
+import { S3Error, type PlainErrorCode } from '../errors/s3-error.ts';
+import { errorTable } from '../errors/table.ts';
 import { atOnce, type EventLoopBudget } from '../ports/event-loop.ts';
 import { containsStandIns, putStandIns, restoreControls } from './control-characters.ts';
 
@@ -22,7 +22,7 @@ const noAttributes: ReadonlyMap<string, string> = new Map();
  * known.
  */
 interface Schema {
-  fault: ErrorCode;
+  fault: PlainErrorCode;
 }
 
 /**
@@ -140,7 +140,7 @@ export class XmlDocument {
   }
 
   /** Sets the error for violations of the schema. */
-  obeys(schemaFault: ErrorCode): void {
+  obeys(schemaFault: PlainErrorCode): void {
     this.#schema.fault = schemaFault;
   }
 
@@ -183,7 +183,11 @@ export function parsedXml(source: XmlSource, options: ParseOptions = {}): XmlDoc
  * @param schemaFault the error if a well-formed document violates its schema (MalformedACLError for ACLs)
  * @throws S3Error MalformedXML, or `schemaFault`
  */
-export function readDocument(source: XmlSource, root: string, schemaFault: ErrorCode = 'MalformedXML'): XmlElement {
+export function readDocument(
+  source: XmlSource,
+  root: string,
+  schemaFault: PlainErrorCode = 'MalformedXML',
+): XmlElement {
   const document = parsedXml(source);
   document.obeys(schemaFault);
   if (document.root.name !== root) throw document.root.fault(`the root element must be ${root}`);
@@ -344,6 +348,6 @@ function malformed(reason: string, cause?: unknown): S3Error {
   return faultOf('MalformedXML', reason, cause);
 }
 
-function faultOf(code: ErrorCode, reason: string, cause?: unknown): S3Error {
+function faultOf(code: PlainErrorCode, reason: string, cause?: unknown): S3Error {
   return new S3Error(code, { message: `${errorTable[code].message} Reason: ${reason}.`, cause });
 }

@@ -9,7 +9,8 @@ import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { synthesiseBackground } from '../infra/background-synthesis.ts';
 import { temporaryDirectory } from '../infra/synthesis.ts';
 import type { Place } from '../support/administration.ts';
-import { dynamoDbAt, startMoto, type Moto } from '../support/moto.ts';
+import { startEngines, type Engines } from '../support/engines.ts';
+import { dynamoDbAt } from '../support/moto.ts';
 import { accounts } from '../support/server.ts';
 import { BackgroundUnderTest, secret, tableName } from './background-under-test.ts';
 import { LambdaApi } from './lambda-api.ts';
@@ -24,28 +25,33 @@ export const noCloud = 'no engine in the place of AWS: pip install "moto[server]
 export class AdministrationUnderTest {
   readonly deployment: BackgroundUnderTest;
   readonly lambda: LambdaApi;
-  readonly #moto: Moto;
+  readonly #engines: Engines;
   readonly #directory: string;
 
-  private constructor(parts: { deployment: BackgroundUnderTest; lambda: LambdaApi; moto: Moto; directory: string }) {
+  private constructor(parts: {
+    deployment: BackgroundUnderTest;
+    lambda: LambdaApi;
+    engines: Engines;
+    directory: string;
+  }) {
     this.deployment = parts.deployment;
     this.lambda = parts.lambda;
-    this.#moto = parts.moto;
+    this.#engines = parts.engines;
     this.#directory = parts.directory;
   }
 
   /** Undefined: there is no engine on this machine. */
   static async start(): Promise<AdministrationUnderTest | undefined> {
-    const moto = await startMoto();
-    if (moto === undefined) return undefined;
+    const engines = await startEngines();
+    if (engines === undefined) return undefined;
     const directory = await temporaryDirectory();
     const needed = backgroundFunctions.filter(({ name }) => name === 'Administer' || name === 'CountUsage');
     const { schedule } = await synthesiseBackground();
     const bundles = await bundleBackground(needed, directory);
-    const deployment = await BackgroundUnderTest.start(moto.endpoint, schedule.toJSON(), bundles);
-    await declareAccounts(moto.endpoint);
+    const deployment = await BackgroundUnderTest.start(engines, schedule.toJSON(), bundles);
+    await declareAccounts(engines.endpoint);
     const lambda = await LambdaApi.ofAdministration(schedule, (event) => deployment.invoke('Administer', event));
-    return new AdministrationUnderTest({ deployment, lambda, moto, directory });
+    return new AdministrationUnderTest({ deployment, lambda, engines, directory });
   }
 
   /** As an operator's shell would have it. */
@@ -56,7 +62,7 @@ export class AdministrationUnderTest {
   async stop(): Promise<void> {
     await this.lambda.stop();
     await this.deployment.stop();
-    await this.#moto.stop();
+    await this.#engines.stop();
     await rm(this.#directory, { recursive: true });
   }
 }

@@ -15,6 +15,7 @@ import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { AdministrationAnswer } from '../../functions/admin/administer.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
+import type { Engines } from '../support/engines.ts';
 import { createBucket, createTable, dynamoDbAt, s3At, streamArn } from '../support/moto.ts';
 import { BackgroundProcesses } from './background-processes.ts';
 import { RoleGate } from './role-gate.ts';
@@ -60,10 +61,11 @@ export class BackgroundUnderTest {
   }
 
   static async start(
-    engine: string,
+    engines: Engines,
     template: object,
     bundles: readonly BackgroundBundle[],
   ): Promise<BackgroundUnderTest> {
+    const engine = engines.endpoint;
     await createTable(dynamoDbAt(engine, true), tableName, true);
     await createBucket(s3At(engine), blobBucket);
     const names = { secret: 'stillage', 'edge secret': 'stillage-edge' };
@@ -72,7 +74,7 @@ export class BackgroundUnderTest {
       await secrets.send(new CreateSecretCommand({ Name, SecretString: secret }));
     const { topic, topicQueue } = await createQueues(engine);
     const deployed = deployedFunctions(template);
-    const gate = await RoleGate.before(engine, deployed);
+    const gate = await RoleGate.before(engines, deployed);
 
     const values: Readonly<Record<string, string>> = {
       ...names,

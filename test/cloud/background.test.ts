@@ -29,21 +29,22 @@ import { sdk } from '../support/clients.ts';
 import { s3Error } from '../support/expect-error.ts';
 import { LogInsightsEngine } from '../support/log-insights.ts';
 import { alarmXml } from '../support/monitoring.ts';
-import { noEngine, startMoto } from '../support/moto.ts';
+import { startEngines } from '../support/engines.ts';
+import { noEngine } from '../support/moto.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
 import { BackgroundUnderTest, tableName } from './background-under-test.ts';
 
-// Through moto every call takes its time.
+// Through an engine in Python every call of S3 takes its time.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-const moto = await startMoto();
-if (moto === undefined) console.warn(`SKIPPED, what runs in the background as it is deployed: ${noEngine}`);
+const engines = await startEngines();
+if (engines === undefined) console.warn(`SKIPPED, what runs in the background as it is deployed: ${noEngine}`);
 const directory = await temporaryDirectory();
 const deployment =
-  moto &&
+  engines &&
   (await BackgroundUnderTest.start(
-    moto.endpoint,
+    engines,
     (await synthesiseBackground({ context: { releaseGraceDays: '3' } })).schedule.toJSON(),
     await bundleBackground(backgroundFunctions, directory),
   ));
@@ -53,7 +54,7 @@ beforeEach((context) => {
 });
 afterAll(async () => {
   await deployment?.stop();
-  await moto?.stop();
+  await engines?.stop();
   await rm(directory, { recursive: true });
 });
 

@@ -23,7 +23,8 @@ import { noRequests, sumOf, type RequestTally } from '../../shared/metadata/bill
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
 import { administer } from '../support/administration.ts';
 import { sdk } from '../support/clients.ts';
-import { dynamoDbAt, noEngine, startMoto, type Moto } from '../support/moto.ts';
+import { startEngines, type Engines } from '../support/engines.ts';
+import { dynamoDbAt, noEngine } from '../support/moto.ts';
 import { alice, bob } from '../support/server.ts';
 import { DeploymentUnderTest } from './deployment-under-test.ts';
 
@@ -47,15 +48,15 @@ interface Total extends RequestTally {
   readonly byteHours: number;
 }
 
-let moto: Moto | undefined;
+let engines: Engines | undefined;
 let deployment: DeploymentUnderTest | undefined;
 let table: DynamoDbTable | undefined;
 let client: S3Client | undefined;
 let stranger: S3Client | undefined;
 
 beforeAll(async () => {
-  moto = await startMoto();
-  if (moto === undefined) {
+  engines = await startEngines();
+  if (engines === undefined) {
     console.warn(`SKIPPED, the bill of a deployment: ${noEngine}`);
     return;
   }
@@ -65,10 +66,10 @@ beforeAll(async () => {
   const router = await routerCode({ ...names, functions, otherwise, hasByteLane: true });
   const needed = backgroundFunctions.filter(({ name }) => ['Administer', 'BillRequests', 'CountUsage'].includes(name));
   const background = await bundleBackground(needed, directory);
-  deployment = await DeploymentUnderTest.start(moto.endpoint, await synthesise(functions, { router }), functions, {
+  deployment = await DeploymentUnderTest.start(engines, await synthesise(functions, { router }), functions, {
     background,
   });
-  table = new DynamoDbTable({ tableName: deployment.tableName, client: dynamoDbAt(moto.endpoint, true) });
+  table = new DynamoDbTable({ tableName: deployment.tableName, client: dynamoDbAt(engines.endpoint, true) });
   client = sdk(deployment, alice, { maxAttempts: 1 });
   stranger = sdk(deployment, bob, { maxAttempts: 1 });
 }, 300_000);
@@ -80,7 +81,7 @@ afterAll(async () => {
   stranger?.destroy();
   await table?.close();
   await deployment?.stop();
-  await moto?.stop();
+  await engines?.stop();
   await rm(directory, { recursive: true });
 });
 

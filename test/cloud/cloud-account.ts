@@ -12,7 +12,7 @@ import { routerCode } from '../../infra/router-code.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
 import type { Context, Pace } from '../support/deployed.ts';
 import { freePort } from '../support/free-port.ts';
-import { startMoto, type Moto } from '../support/moto.ts';
+import { startEngines, type Engines } from '../support/engines.ts';
 import { readAssets, type Assets } from './bucket-deployments.ts';
 import { DeploymentUnderTest, type DeployedConsole } from './deployment-under-test.ts';
 
@@ -34,19 +34,19 @@ export interface Wanted {
 
 /** Engines in the place of AWS, and the bundles of the functions: deployments of any settings, one beside another. */
 export class CloudAccount {
-  readonly #moto: Moto;
+  readonly #engines: Engines;
   readonly #directory: string;
   readonly #functions: readonly FunctionBundle[];
   readonly #background: readonly BackgroundBundle[];
   readonly #deployments: DeploymentUnderTest[] = [];
 
   private constructor(parts: {
-    moto: Moto;
+    engines: Engines;
     directory: string;
     functions: readonly FunctionBundle[];
     background: readonly BackgroundBundle[];
   }) {
-    this.#moto = parts.moto;
+    this.#engines = parts.engines;
     this.#directory = parts.directory;
     this.#functions = parts.functions;
     this.#background = parts.background;
@@ -54,20 +54,20 @@ export class CloudAccount {
 
   /** @returns undefined without engines */
   static async open({ served, inBackground = [] }: AccountOptions = {}): Promise<CloudAccount | undefined> {
-    const moto = await startMoto();
-    if (moto === undefined) return undefined;
+    const engines = await startEngines();
+    if (engines === undefined) return undefined;
     const directory = await temporaryDirectory();
     const operations = (await describeOperations()).filter(({ name }) => served?.includes(name) ?? true);
     const functions = await bundleFunctions(operations, directory);
     const background = backgroundFunctions.filter(({ name }) => inBackground === 'all' || inBackground.includes(name));
     return new CloudAccount({
-      ...{ moto, directory, functions },
+      ...{ engines, directory, functions },
       background: await bundleBackground(background, directory),
     });
   }
 
   get engine(): string {
-    return this.#moto.endpoint;
+    return this.#engines.endpoint;
   }
 
   /** What somebody asked for without a grant, in any deployment. */
@@ -103,7 +103,7 @@ export class CloudAccount {
         if (consoleFiles) assets = await readAssets(assembly, consoleFiles);
       },
     });
-    const deployment = await DeploymentUnderTest.start(this.#moto.endpoint, synthesis, this.#functions, {
+    const deployment = await DeploymentUnderTest.start(this.#engines, synthesis, this.#functions, {
       background: this.#background,
       ...{ pace, former },
       console: ports && ({ assets, ports } satisfies DeployedConsole),
@@ -114,7 +114,7 @@ export class CloudAccount {
 
   async close(): Promise<void> {
     await Promise.all(this.#deployments.map((deployment) => deployment.stop()));
-    await this.#moto.stop();
+    await this.#engines.stop();
     await rm(this.#directory, { recursive: true });
   }
 }

@@ -16,6 +16,7 @@ import { resources, templates, type Synthesis } from '../infra/synthesis.ts';
 import { apiLogName, byteLaneLogName } from '../../infra/request-logs.ts';
 import type { Place } from '../support/administration.ts';
 import type { KeptInCloud, Pace } from '../support/deployed.ts';
+import type { Engines } from '../support/engines.ts';
 import { LogInsightsEngine } from '../support/log-insights.ts';
 import { createBucket, createQueue, createTable, dynamoDbAt, s3At, streamArn } from '../support/moto.ts';
 import { accounts } from '../support/server.ts';
@@ -139,15 +140,16 @@ export class DeploymentUnderTest {
 
   /** @param synthesis with the code of the router in it */
   static async start(
-    engine: string,
+    engines: Engines,
     synthesis: Synthesis,
     bundles: readonly FunctionBundle[],
     { background = [], pace = {}, former, console }: DeploymentOptions = {},
   ): Promise<DeploymentUnderTest> {
     const hasStream = background.length > 0;
+    const engine = engines.endpoint;
     const names = former ? former.#names : await createKept(engine, hasStream);
     const own = background.map(({ name }) => name);
-    const calls = await RoleGate.before(engine, granteesOf(synthesis, own));
+    const calls = await RoleGate.before(engines, granteesOf(synthesis, own));
     const stream = namedStream(synthesis) ?? (hasStream ? await streamArn(engine, names.Table) : '');
     const services = { calls, synthesis, bundles, background };
     const deployment = new DeploymentUnderTest({ ...services, names, stream, pace, console });

@@ -1,5 +1,5 @@
-import { createServer, request as send, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen, type EngineCall, type Engines } from '../support/engines.ts';
+import type { EngineAnswer } from '../support/dynamodb/engine.ts';
 import type { LogInsightsEngine } from '../support/log-insights.ts';
 import type { Grant, Grantee } from './template-grants.ts';
 
@@ -11,20 +11,13 @@ interface Use {
   readonly account?: string;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers: readonly string[];
-  readonly body: Buffer;
-}
-
 /**
  * Stands before the engines as IAM stands before AWS: whatever a function asks for that its role in the template does not grant
  * is denied. Functions are told apart by the access key id that they are given; keys that are no function's may do everything.
- * It lets one call of the table through at a time, since moto's threads race.
  */
 export class RoleGate {
-  readonly #server: Server;
-  readonly #target: URL;
+  readonly #engines: Engines;
+  #door: Awaited<ReturnType<typeof listen>> | undefined;
   readonly #grantees: ReadonlyMap<string, Grantee>;
   readonly #used = new Map<string, Set<string>>();
   readonly #denied: string[] = [];
@@ -34,27 +27,20 @@ export class RoleGate {
   isOut = false;
   /** Is told what each function asked for, once it was answered. */
   noticed: (caller: string, action: string) => void = () => undefined;
-  #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(target: string, grantees: ReadonlyMap<string, Grantee>) {
-    this.#target = new URL(target);
+  private constructor(engines: Engines, grantees: ReadonlyMap<string, Grantee>) {
+    this.#engines = engines;
     this.#grantees = grantees;
-    this.#server = createServer((request, response) => {
-      void this.#answer(request).then(
-        ({ status, headers, body }) => response.writeHead(status, [...headers]).end(body),
-        () => response.destroy(),
-      );
-    });
   }
 
-  static async before(target: string, grantees: ReadonlyMap<string, Grantee>): Promise<RoleGate> {
-    const gate = new RoleGate(target, grantees);
-    await new Promise<void>((resolve) => gate.#server.listen(0, '127.0.0.1', resolve));
+  static async before(engines: Engines, grantees: ReadonlyMap<string, Grantee>): Promise<RoleGate> {
+    const gate = new RoleGate(engines, grantees);
+    gate.#door = await listen((call) => gate.#answer(call));
     return gate;
   }
 
   get endpoint(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#door!.endpoint;
   }
 
   /** What was asked for and not granted: `<function>: <action> on <thing>`. */
@@ -87,53 +73,35 @@ export class RoleGate {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#door!.stop();
   }
 
-  async #answer(request: IncomingMessage): Promise<Answer> {
-    const body = await whole(request);
-    const caller = /Credential=([^/]+)\//.exec(request.headers.authorization ?? '')?.[1] ?? 'nobody';
+  async #answer(call: EngineCall): Promise<EngineAnswer> {
+    const caller = /Credential=([^/]+)\//.exec(call.headers.authorization ?? '')?.[1] ?? 'nobody';
     const own = this.#grantees.get(caller);
-    const uses = own ? usesOf(request, body) : [];
+    const uses = own ? usesOf(call) : [];
     for (const use of uses) {
       const grant = own!.grants.find((one) => covers(one, use));
       if (grant === undefined) {
         this.#denied.push(`${caller}: ${use.action} on ${use.thing}`);
-        return denial(request);
+        return denial(call);
       }
       const used = this.#used.get(caller) ?? new Set();
       this.#used.set(caller, used.add(`${use.action} on ${grant.things.includes(use.thing) ? use.thing : '*'}`));
     }
-    const answer = await this.#pass(request, body);
+    const answer = await this.#pass(call);
     for (const { action } of uses) this.noticed(caller, action);
     return answer;
   }
 
   /** To the engine that it is for. */
-  async #pass(request: IncomingMessage, body: Buffer): Promise<Answer> {
+  async #pass(call: EngineCall): Promise<EngineAnswer> {
     if (this.isOut) return { status: 503, headers: ['Content-Type', 'text/plain'], body: Buffer.from('out of order') };
-    const target = String(request.headers['x-amz-target']);
-    if (target.startsWith('Logs_') && this.logs) {
-      const { status, body: answer } = await this.logs.answer(target, body.toString());
-      const headers = ['Content-Type', 'application/x-amz-json-1.1'];
-      return { status, headers, body: Buffer.from(JSON.stringify(answer)) };
-    }
-    if (!target.startsWith('DynamoDB')) return this.#forward(request, body);
-    const answer = this.#last.then(() => this.#forward(request, body));
-    this.#last = answer.catch(() => undefined);
-    return answer;
-  }
-
-  async #forward(request: IncomingMessage, body: Buffer): Promise<Answer> {
-    const { hostname, port } = this.#target;
-    const forwarded = send({ hostname, port, method: request.method, path: request.url, headers: request.headers });
-    const answered = new Promise<IncomingMessage>((resolve, reject) =>
-      forwarded.on('response', resolve).on('error', reject),
-    );
-    forwarded.end(body);
-    const answer = await answered;
-    return { status: answer.statusCode!, headers: answer.rawHeaders, body: await whole(answer) };
+    const target = String(call.headers['x-amz-target']);
+    if (!target.startsWith('Logs_') || this.logs === undefined) return this.#engines.answer(call);
+    const { status, body } = await this.logs.answer(target, call.body.toString());
+    const headers = ['Content-Type', 'application/x-amz-json-1.1'];
+    return { status, headers, body: Buffer.from(JSON.stringify(body)) };
   }
 }
 
@@ -142,17 +110,12 @@ function covers({ actions, things, foreignTo }: Grant, { action, thing, account 
   return isMeant && actions.includes(action) && (things.includes(thing) || things.includes('*'));
 }
 
-async function whole(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of message) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
-
 /**
  * What a call is, in IAM's words. https://docs.aws.amazon.com/service-authorization/latest/reference/reference.html
  * Transactions have no actions of their own.
  */
-function usesOf(request: IncomingMessage, body: Buffer): readonly Use[] {
+function usesOf(request: EngineCall): readonly Use[] {
+  const { body } = request;
   const [service = '', call = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
   if (service.startsWith('DynamoDBStreams')) return [{ action: `dynamodb:${call}`, thing: 'stream' }];
   if (service.startsWith('DynamoDB')) return tableCalls(call, body).map((action) => ({ action, thing: 'table' }));
@@ -191,8 +154,8 @@ function tableCalls(call: string, body: Buffer): readonly string[] {
   return TransactItems.flatMap((item) => Object.keys(item)).map((kind) => `dynamodb:${transactionCalls[kind]}`);
 }
 
-function blobCall({ method, url }: IncomingMessage): Use {
-  const { pathname, searchParams } = new URL(url!, 'http://engine');
+function blobCall({ method, url }: EngineCall): Use {
+  const { pathname, searchParams } = new URL(url, 'http://engine');
   const [, , ...key] = pathname.split('/');
   if (key.join('/') === '') {
     const removes = method === 'POST' && searchParams.has('delete');
@@ -206,7 +169,7 @@ function blobCall({ method, url }: IncomingMessage): Use {
 }
 
 /** AccessDenied in the service's own form. */
-function denial({ headers }: IncomingMessage): Answer {
+function denial({ headers }: EngineCall): EngineAnswer {
   if (headers['x-amz-target'] !== undefined) {
     const body = { __type: 'com.amazon.coral.service#AccessDeniedException', message: 'not granted by the role' };
     return {

@@ -12,14 +12,15 @@ import { itemKey } from '../../shared/metadata/table/keys.ts';
 import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
 import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
 import { resources, synthesise } from '../infra/synthesis.ts';
-import { createBucket, createTable, dynamoDbAt, s3At, noEngine, startMoto, type Moto } from '../support/moto.ts';
+import { startEngines, type Engines } from '../support/engines.ts';
+import { createBucket, createTable, dynamoDbAt, s3At, noEngine } from '../support/moto.ts';
 import { run } from '../support/programs.ts';
 import { RoleGate } from './role-gate.ts';
 import { deployedTask } from './template-grants.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-let moto: Moto | undefined;
+let engines: Engines | undefined;
 let gate: RoleGate | undefined;
 let table: DynamoDbTable;
 let blobs: S3BlobStore;
@@ -28,8 +29,8 @@ let nightly: readonly string[];
 let nightlyRights: readonly string[];
 
 beforeAll(async () => {
-  moto = await startMoto();
-  if (moto === undefined) return;
+  engines = await startEngines();
+  if (engines === undefined) return;
   const { streaming } = await synthesise(functionsOf(await describeOperations()));
   const tasks = resources(streaming!, 'AWS::ECS::TaskDefinition');
   const commandOf = (task: string): readonly string[] => {
@@ -42,25 +43,25 @@ beforeAll(async () => {
     .grants.flatMap(({ actions }) => actions)
     .toSorted();
   gate = await RoleGate.before(
-    moto.endpoint,
+    engines,
     new Map([
       ['scrub', deployedTask(template, 'scrub', 'Scrub')],
       ['nightly', deployedTask(template, 'nightly', 'NightlyScrub')],
     ]),
   );
-  await createTable(dynamoDbAt(moto.endpoint, true), 'stillage-table');
-  await createBucket(s3At(moto.endpoint), 'stillage-blobs');
-  table = new DynamoDbTable({ tableName: 'stillage-table', client: dynamoDbAt(moto.endpoint, true) });
-  blobs = new S3BlobStore({ bucket: 'stillage-blobs', client: s3At(moto.endpoint) });
+  await createTable(dynamoDbAt(engines.endpoint, true), 'stillage-table');
+  await createBucket(s3At(engines.endpoint), 'stillage-blobs');
+  table = new DynamoDbTable({ tableName: 'stillage-table', client: dynamoDbAt(engines.endpoint, true) });
+  blobs = new S3BlobStore({ bucket: 'stillage-blobs', client: s3At(engines.endpoint) });
 });
 beforeEach((context) => {
-  if (moto === undefined) context.skip(noEngine);
+  if (engines === undefined) context.skip(noEngine);
 });
 afterAll(async () => {
   await table?.close();
   blobs?.close();
   await gate?.stop();
-  await moto?.stop();
+  await engines?.stop();
 });
 
 interface Told {

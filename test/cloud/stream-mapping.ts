@@ -30,7 +30,7 @@ export class StreamMapping {
   readonly #follow: (batch: StreamBatch) => Promise<StreamAnswer>;
   readonly #size: number;
   readonly #prefixes: readonly string[];
-  /** The last sequence number that was read of each shard. An iterator would not outlive moto's roll-back of a transaction. */
+  /** The last sequence number that was read of each shard. */
   readonly #last = new Map<string, string>();
   /** How often shards were closed, and how much later it is in the stream by now. */
   #generation = 0;
@@ -107,7 +107,7 @@ export class StreamMapping {
     }
   }
 
-  /** moto has the same name for the shard of every stream, where DynamoDB has a name for each. */
+  /** Each time that it is closed, a shard is replaced by one of another name. */
   #ownName(shard: string): string {
     return `${shard}-${this.#generation}-${this.#streamArn.split('/').at(-1)}`;
   }
@@ -147,17 +147,7 @@ export class StreamMapping {
 
   /** As it is on the wire, so that bytes come as a function gets them. */
   async #call<Answer>(name: string, input: object): Promise<Answer> {
-    // The engine may close an idle connection just as it is used again. All calls read.
-    const response = await this.#send(name, input).catch((error: Error) => {
-      if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'UND_ERR_SOCKET') throw error;
-      return this.#send(name, input);
-    });
-    if (!response.ok) throw new Error(`${name}: ${await response.text()}`);
-    return (await response.json()) as Answer;
-  }
-
-  #send(name: string, input: object): Promise<Response> {
-    return fetch(this.#engine, {
+    const response = await fetch(this.#engine, {
       method: 'POST',
       headers: {
         'content-type': 'application/x-amz-json-1.0',
@@ -166,6 +156,8 @@ export class StreamMapping {
       },
       body: JSON.stringify(input),
     });
+    if (!response.ok) throw new Error(`${name}: ${await response.text()}`);
+    return (await response.json()) as Answer;
   }
 }
 

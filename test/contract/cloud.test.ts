@@ -1,5 +1,7 @@
 import { afterAll, it } from 'vitest';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
+import { DynamoDbEngine } from '../support/dynamodb/engine.ts';
+import { listen } from '../support/engines.ts';
 import { createTable, dynamoDbAt, noDynamoDb, noS3, s3At, startMoto } from '../support/moto.ts';
 import { describeKeyValueTable } from './key-value-table.ts';
 import { describeS3BlobStore } from './s3-blob-store.ts';
@@ -27,6 +29,21 @@ if (dynamoDb === undefined) {
     },
   });
 }
+
+const engine = new DynamoDbEngine();
+const door = await listen(async ({ headers, body }) => engine.answer(String(headers['x-amz-target']), body));
+afterAll(() => door.stop());
+
+describeKeyValueTable('DynamoDbTable over the engine of the tests', {
+  effort: 0.1,
+  timeout: 120_000,
+  open: async () => {
+    const client = dynamoDbAt(door.endpoint, false);
+    await createTable(client, 'contract');
+    const table = new DynamoDbTable({ tableName: 'contract', client });
+    return { table, close: () => table.close() };
+  },
+});
 
 if (moto === undefined) {
   skipped('S3BlobStore', noS3);

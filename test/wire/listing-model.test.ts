@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { textOf, textsOf } from '../support/expect-error.ts';
 import { putAll } from '../support/objects.ts';
-import { runs } from '../support/runs.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
+import { assertSideBySide } from '../support/side-by-side.ts';
 import { queryOf } from '../support/signer.ts';
 
 /** Every listing of every bucket is what the few lines of a model say. */
@@ -103,7 +103,7 @@ describe('a listing agrees with the model', () => {
     'whatever the keys, the prefix, the delimiter, the marker and the size of its pages',
     { timeout: 600_000 },
     async () => {
-      await fc.assert(
+      await assertSideBySide(
         fc.asyncProperty(dataset, fc.array(question, { minLength: 8, maxLength: 8 }), async (keys, questions) => {
           const bucket = await service.temporaryBucket();
           try {
@@ -140,13 +140,13 @@ describe('a listing agrees with the model', () => {
             await bucket.remove();
           }
         }),
-        { numRuns: runs(30) },
+        30,
       );
     },
   );
 
   it('of uploads, too', { timeout: 600_000 }, async () => {
-    await fc.assert(
+    await assertSideBySide(
       fc.asyncProperty(dataset, fc.array(question, { minLength: 8, maxLength: 8 }), async (keys, questions) => {
         const bucket = await service.temporaryBucket();
         try {
@@ -170,7 +170,7 @@ describe('a listing agrees with the model', () => {
           await bucket.remove();
         }
       }),
-      { numRuns: runs(10) },
+      12,
     );
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { textOf, textsOf } from '../support/expect-error.ts';
-import { runs } from '../support/runs.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
+import { assertSideBySide } from '../support/side-by-side.ts';
 import { queryOf } from '../support/signer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/Versioning.html, as a model of a few lines. */
@@ -194,7 +194,7 @@ class History {
 }
 
 it('the versions of a bucket agree with the model after every step', { timeout: 1_200_000 }, async () => {
-  await fc.assert(
+  await assertSideBySide(
     fc.asyncProperty(steps, fc.integer({ min: 1, max: 7 }), async (history, pageSize) => {
       const bucket = await service.temporaryBucket();
       try {
@@ -207,6 +207,6 @@ it('the versions of a bucket agree with the model after every step', { timeout: 
         await bucket.remove();
       }
     }),
-    { numRuns: runs(3) },
+    3,
   );
 });

@@ -37,7 +37,10 @@ export class FaultyHandler implements Handler {
       case undefined:
         return handler.handle(request);
       case 'slow-down':
-        return this.#refusal(request, new S3Error('SlowDown', { headers: { 'retry-after': '1' } }));
+        return this.#refusal(
+          request,
+          new S3Error('SlowDown', { headers: { 'retry-after': '1' }, cause: new Error('an injected fault') }),
+        );
       case 'internal-error':
         return this.#refusal(request, new S3Error('InternalError'));
       case 'cut':

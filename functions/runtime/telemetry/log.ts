@@ -3,6 +3,8 @@ import type { RequestRecord, Telemetry } from '../../../shared/ports/telemetry.t
 
 /** Milliseconds for which lines are gathered into one write. */
 const gatherTime = 10;
+/** Of an error, so many causes are logged. */
+const maxCauses = 4;
 
 /** The fields of a line besides its message. */
 type LogFields = object;
@@ -27,8 +29,8 @@ export class Log implements Telemetry {
   }
 
   problem(message: string, error?: unknown, fields: LogFields = {}): void {
-    const cause = error instanceof Error ? { error: error.stack ?? error.message } : {};
-    this.#line('error', message, { ...fields, ...cause });
+    const { causes, ...stack } = error instanceof Error ? traceOf(error) : {};
+    this.#line('error', message, { ...fields, ...(causes?.length && { causes }), ...stack });
   }
 
   note(message: string, fields: LogFields = {}): void {
@@ -45,6 +47,15 @@ export class Log implements Telemetry {
   #line(level: string, message: string, fields: LogFields): void {
     if (this.#pending.push(this.#format(level, message, fields)) === 1) setTimeout(() => this.flush(), gatherTime);
   }
+}
+
+/** Returns the stack of an error, and what caused it in turn: name and message of each. */
+function traceOf(error: Error): { readonly error: string; readonly causes: readonly string[] } {
+  const causes: string[] = [];
+  for (let { cause } = error; cause instanceof Error && causes.length < maxCauses; { cause } = cause) {
+    causes.push(`${cause.name}: ${cause.message}`);
+  }
+  return { error: error.stack ?? error.message, causes };
 }
 
 /** Characters that end a line, move the cursor or reverse the text direction: control and format characters, U+2028 and U+2029. */

@@ -29,7 +29,7 @@ export class BucketChanges {
   /** Repeats a conditional write with pauses until it succeeds. Returns or throws as `exhausted` after {@link maxAttempts} conflicts. */
   attempt<Result>(
     attempt: (number: number) => Promise<Result | typeof conflict>,
-    exhausted: () => Result = slowDown,
+    exhausted: (how: string) => Result = slowDown,
   ): Promise<Result> {
     const paused = async (number: number): Promise<Result | typeof conflict> => {
       const result = await attempt(number);

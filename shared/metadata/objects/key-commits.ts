@@ -7,7 +7,7 @@ import type { Buckets } from '../buckets/buckets.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
-import { jitter } from '../table/optimistic-write.ts';
+import { conflict, jitter, late, slowDown, type Lost } from '../table/optimistic-write.ts';
 import { putRecheck } from '../table/rechecks.ts';
 import type { Guard } from './new-version.ts';
 import { encodeObjectAttributes, type ObjectAttributes } from './object-attributes.ts';
@@ -52,13 +52,14 @@ export class KeyCommits {
   /**
    * Commits changes in a bucket, on condition that the bucket has not changed since it was read.
    * @param of.caller the conditions on the caller, if rights count at the commit
+   * @returns `late` if that was too long ago, and nothing was written
    */
   async write(
     bucket: Bucket,
     changes: readonly Change[],
     { conditions = [], caller }: { conditions?: readonly Condition[]; caller?: readonly Condition[] | undefined } = {},
-  ): Promise<WriteOutcome['outcome']> {
-    if (this.#deps.clock.now() - bucket.readAt > commitTime) return 'conflict';
+  ): Promise<WriteOutcome['outcome'] | 'late'> {
+    if (this.#deps.clock.now() - bucket.readAt > commitTime) return 'late';
     // The change of an item has its own condition, and a commit may have only one per item.
     const others = conditions.filter(({ key }) => !changes.some((change) => sameKey(change.key, key)));
     const { outcome } = await this.#deps.table.write(changes, [
@@ -133,9 +134,19 @@ export function live<Of extends Version>(version: Of | undefined): Of | undefine
   return version?.marker ? undefined : version;
 }
 
-/** Reports that other writers won every attempt. @throws S3Error ConditionalRequestConflict if there is a guard, else SlowDown */
-export function conflicted(guard: Guard | undefined): never {
-  throw new S3Error(guard ? 'ConditionalRequestConflict' : 'SlowDown');
+/** Returns what an attempt comes to whose commit was not written. */
+export function lostBy(outcome: 'conflict' | 'late'): Lost {
+  return outcome === 'late' ? late : conflict;
+}
+
+/**
+ * Reports that every attempt was lost.
+ * @param how the attempts were lost, for the log
+ * @throws S3Error ConditionalRequestConflict if there is a guard, else SlowDown
+ */
+export function conflicted(guard: Guard | undefined, how: string): never {
+  if (guard) throw new S3Error('ConditionalRequestConflict', { cause: new Error(how) });
+  return slowDown(how);
 }
 
 function sameKey(a: ItemKey, b: ItemKey): boolean {

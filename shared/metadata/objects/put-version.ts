@@ -1,6 +1,6 @@
 import { noSuchBucket, type Bucket } from '../buckets/bucket.ts';
-import { conflict, optimistically } from '../table/optimistic-write.ts';
-import { conflicted, live, type KeyCommits } from './key-commits.ts';
+import { conflict, optimistically, type Lost } from '../table/optimistic-write.ts';
+import { conflicted, live, lostBy, type KeyCommits } from './key-commits.ts';
 import type { CommitExtras, NewVersion, PutOptions } from './new-version.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { OutcomeUnknown } from './outcomes.ts';
@@ -49,6 +49,7 @@ export class Puts {
         guard?.(live(before));
         const version = this.#commits.version(bucket, fresh, before);
         const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
+        let lost: Lost = conflict;
         if (commit?.currentVersion) {
           const { changes, conditions } = (await extras?.(commit.currentVersion, before, bucket)) ?? alone;
           const recheck = this.#commits.recheck(bucket, key, fresh);
@@ -56,11 +57,12 @@ export class Puts {
           const outcome = await this.#commits.write(bucket, all, { conditions, caller });
           if (outcome === 'written') return commit.currentVersion;
           if (outcome === 'unknown') return await ifCommitted(chain, commit.currentVersion);
+          lost = lostBy(outcome);
         }
         bucket = await this.#commits.again(bucket, attempt);
-        return conflict;
+        return lost;
       },
-      () => conflicted(guard),
+      (how) => conflicted(guard, how),
     );
   }
 

@@ -1,8 +1,8 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Change, Expectation } from '../../ports/key-value-table.ts';
 import type { Bucket } from '../buckets/bucket.ts';
-import { conflict, optimistically } from '../table/optimistic-write.ts';
-import { conflicted, live, type KeyCommits } from './key-commits.ts';
+import { conflict, optimistically, type Lost } from '../table/optimistic-write.ts';
+import { conflicted, live, lostBy, type KeyCommits } from './key-commits.ts';
 import { deleteMarker, type Guard, type NewVersion, type PutOptions } from './new-version.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { OutcomeUnknown, SeenNoMore, SourceGone } from './outcomes.ts';
@@ -104,9 +104,9 @@ export class Removals {
         if (outcome === 'written') return true;
         if (outcome === 'unknown') throw new OutcomeUnknown();
         bucket = await this.#commits.again(bucket, attempt);
-        return conflict;
+        return lostBy(outcome);
       },
-      () => conflicted(guard),
+      (how) => conflicted(guard, how),
     );
   }
 
@@ -142,17 +142,19 @@ export class Removals {
         if (found === undefined) return {};
         guard?.(live(found.version));
         const commit = await chain.remove(found.currentVersion, found.version);
+        let how: Lost = conflict;
         if (commit) {
           const outcome = await (caller === undefined
             ? this.#commits.writeAnyway(commit.changes)
             : this.#commits.write(bucket, commit.changes, { caller }));
           if (outcome === 'written') return { version: found.version, currentVersion: commit.currentVersion };
           if (outcome === 'unknown') lost = found.version;
+          else how = lostBy(outcome);
         }
         bucket = await this.#commits.again(bucket, attempt);
-        return conflict;
+        return how;
       },
-      () => conflicted(guard),
+      (how) => conflicted(guard, how),
     );
   }
 

@@ -1,6 +1,6 @@
 import type { Bucket } from '../buckets/bucket.ts';
-import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
-import type { KeyCommits } from './key-commits.ts';
+import { optimistically, slowDown } from '../table/optimistic-write.ts';
+import { lostBy, type KeyCommits } from './key-commits.ts';
 import type { ObjectAttributes } from './object-attributes.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
 import { OutcomeUnknown } from './outcomes.ts';
@@ -38,6 +38,6 @@ export async function reviseVersion(
     if (outcome === 'written') return version;
     if (outcome === 'unknown') throw new OutcomeUnknown();
     bucket = await commits.again(bucket, attempt);
-    return conflict;
+    return lostBy(outcome);
   }, slowDown);
 }

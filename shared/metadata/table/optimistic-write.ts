@@ -3,6 +3,10 @@ import type { Randomness } from '../../ports/randomness.ts';
 
 /** The result of an attempt that lost to another writer and should be retried. */
 export const conflict = Symbol('conflict');
+/** The result of an attempt that took so long that it could no longer rely on what it had read, and should be retried. */
+export const late = Symbol('late');
+/** The result of an attempt that should be retried. */
+export type Lost = typeof conflict | typeof late;
 
 /** The default number of attempts: hardly ever do this many in a row conflict. */
 const defaultAttempts = 8;
@@ -10,24 +14,28 @@ const defaultAttempts = 8;
 /**
  * Repeats an optimistic write, which reads, decides, and writes on condition that nothing it read has changed. All
  * retries over the table go through this loop.
- * @param attempt makes an attempt, given its number from 0; it does its own waiting before it returns {@link conflict}
- * @param exhausted returns the result, or throws, when every attempt has conflicted
+ * @param attempt makes an attempt, given its number from 0; it does its own waiting before it returns {@link Lost}
+ * @param exhausted returns the result, or throws, when every attempt was lost; it is told how, for the log
  */
 export async function optimistically<Result>(
-  attempt: (number: number) => Promise<Result | typeof conflict>,
-  exhausted: () => Result,
+  attempt: (number: number) => Promise<Result | Lost>,
+  exhausted: (how: string) => Result,
   attempts = defaultAttempts,
 ): Promise<Result> {
+  let tooLate = 0;
   for (let number = 0; number < attempts; number += 1) {
     const result = await attempt(number);
-    if (result !== conflict) return result;
+    if (result !== conflict && result !== late) return result;
+    if (result === late) tooLate += 1;
   }
-  return exhausted();
+  return exhausted(
+    `of ${attempts} attempts ${attempts - tooLate} lost to other writers, and ${tooLate} took too long before their commit`,
+  );
 }
 
-/** Throws after every attempt has conflicted. @throws S3Error SlowDown */
-export function slowDown(): never {
-  throw new S3Error('SlowDown');
+/** Throws after every attempt was lost. @param how the attempts were lost, for the log @throws S3Error SlowDown */
+export function slowDown(how: string): never {
+  throw new S3Error('SlowDown', { cause: new Error(how) });
 }
 
 /** Returns how many milliseconds to wait before another attempt: longer each time, and random, so that two writers part. */

@@ -114,7 +114,8 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     shown?: { readonly version: Version | undefined },
   ): Promise<void> {
     this.#answers += 1;
-    if (this.#answers > maxAnswers) throw new S3Error('SlowDown');
+    if (this.#answers > maxAnswers)
+      throw new S3Error('SlowDown', { cause: new Error('rights changed at every attempt') });
     const { mayDo, view, questions } = this.#asked;
     const versions = new Map<string, Version | undefined>();
     const find = async (of: Bucket, key: string, versionId: string | undefined): Promise<Version | undefined> => {

@@ -26,7 +26,7 @@ export class BudgetedBlobs implements BlobStore {
     length?: number,
   ): Promise<{ ref: BlobRef; size: number }> {
     const giveBack = this.#limit.budget.take(this.#limit.weigh(length));
-    if (giveBack === undefined) throw new S3Error('SlowDown');
+    if (giveBack === undefined) throw new S3Error('SlowDown', { cause: new Error('no memory for uploads is left') });
     try {
       return await this.#blobs.write(bytes, owner, length);
     } finally {

@@ -1,4 +1,4 @@
-"""Has moto's server answer as it does, with a fraction of its processor time: half of what the tests of a deployment take is moto's.
+"""Has moto's server answer as it does, with a fraction of its processor time.
 
 moto finds the methods of a class and its own folders anew for each request, writes each into a log, and looks at every member of every shape for each attribute
 of an item. Werkzeug starts a thread for each request, since it keeps no connection open. Here, calls of DynamoDB and of its streams go from the

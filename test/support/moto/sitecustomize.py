@@ -1,5 +1,7 @@
 """Read by Python before moto's server (PYTHONPATH of test/support/moto.ts), to have it answer in a time that does not grow with all that was written before.
 
+Deployments under test have another engine for DynamoDB (test/support/dynamodb); the contract of the table runs over this one.
+
 moto sorts the whole table for every query, and copies it for every item of a transaction, to have it back should the transaction fail. Here a
 query looks at its partition, and a transaction remembers the items that it may change. Items are never changed in place
 (nobody asks for UpdateItem), so they need no copies.

@@ -68,7 +68,8 @@ describe('a blob store with a budget', () => {
     };
     const owner = { bucketId: 'b', key: 'k' };
     const first = blobs.write(unread, owner, 6);
-    await expect(blobs.write(unread, owner)).rejects.toMatchObject({ code: 'SlowDown', status: 503 });
+    const cause = { message: 'no memory for uploads is left' };
+    await expect(blobs.write(unread, owner)).rejects.toMatchObject({ code: 'SlowDown', status: 503, cause });
     expect({ wasRead, begun: ends.length }).toEqual({ wasRead: false, begun: 1 });
     ends[0]!(new Error('lost'));
     await expect(first).rejects.toThrow('lost');

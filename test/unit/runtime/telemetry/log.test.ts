@@ -58,6 +58,13 @@ describe.each([
     }
   });
 
+  it('names what caused an error, and what caused that', () => {
+    const cause = new RangeError('the table is busy', { cause: new Error('ThrottlingException') });
+    const line = written(isTTY, (log) => log.problem('SlowDown', new Error('Please slow down', { cause })));
+    expect(line).toContain('RangeError: the table is busy');
+    expect(line).toContain('Error: ThrottlingException');
+  });
+
   it('shows what is no danger as it is', () => {
     const line = written(isTTY, (log) => log.request(record('日本 ä 😀')));
     expect(line).toContain('日本 ä 😀');

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { Stream } from './stream.ts';
+import { givenKey, keyOf, measured, type StoredItem } from './values.ts';
+
+/** An item in its partition. */
+export interface Entry {
+  readonly item: StoredItem;
+  /** Bytes that count towards a page. */
+  readonly size: number;
+  /** The sort key, by which items are ordered. */
+  readonly sk: Buffer;
+}
+
+interface Partition {
+  /** By the bytes of their sort keys. */
+  readonly entries: Entry[];
+  /** By which partitions are ordered: of no use to anybody, as in DynamoDB. */
+  readonly hash: string;
+}
+
+/** A table whose items have the string keys `pk` and `sk`. */
+export class Table {
+  readonly name: string;
+  readonly arn: string;
+  #stream: Stream | undefined;
+  readonly #partitions = new Map<string, Partition>();
+  /** By their hashes; undefined since one came or went. */
+  #ordered: Partition[] | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+    this.arn = `arn:aws:dynamodb:us-east-1:123456789012:table/${name}`;
+  }
+
+  get stream(): Stream | undefined {
+    return this.#stream;
+  }
+
+  enableStream(): void {
+    this.#stream = new Stream(this.arn);
+  }
+
+  /** Returns a table with the items that this one has now. */
+  restored(name: string): Table {
+    const restored = new Table(name);
+    for (const [pk, { entries, hash }] of this.#partitions)
+      restored.#partitions.set(pk, { entries: [...entries], hash });
+    return restored;
+  }
+
+  get description(): object {
+    return {
+      TableName: this.name,
+      TableArn: this.arn,
+      TableStatus: 'ACTIVE',
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+      ...(this.#stream && {
+        LatestStreamArn: this.#stream.arn,
+        StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+      }),
+    };
+  }
+
+  /** Returns the item of a key. */
+  get(key: StoredItem): StoredItem | undefined {
+    const { pk, sk } = givenKey(key);
+    return this.#find(pk, sk);
+  }
+
+  /** Returns the item that has the keys of another one. */
+  former(item: StoredItem): StoredItem | undefined {
+    const { pk, sk } = keyOf(item);
+    return this.#find(pk, sk);
+  }
+
+  put(item: StoredItem): void {
+    const { pk, sk } = keyOf(item);
+    let partition = this.#partitions.get(pk);
+    if (partition === undefined) {
+      partition = { entries: [], hash: createHash('md5').update(pk).digest('hex') };
+      this.#partitions.set(pk, partition);
+      this.#ordered = undefined;
+    }
+    const { entries } = partition;
+    const entry = { item, size: measured(item), sk: Buffer.from(sk) };
+    const at = lowerBound(entries, entry.sk);
+    const old = entries[at]?.sk.equals(entry.sk) ? entries[at].item : undefined;
+    entries.splice(at, old ? 1 : 0, entry);
+    this.#stream?.add({ pk: item['pk']!, sk: item['sk']! }, old, item);
+  }
+
+  delete(key: StoredItem): void {
+    const { pk, sk } = givenKey(key);
+    const old = this.#find(pk, sk);
+    if (old === undefined) return;
+    const { entries } = this.#partitions.get(pk)!;
+    entries.splice(lowerBound(entries, Buffer.from(sk)), 1);
+    if (entries.length === 0) {
+      this.#partitions.delete(pk);
+      this.#ordered = undefined;
+    }
+    this.#stream?.add({ pk: old['pk']!, sk: old['sk']! }, old, undefined);
+  }
+
+  /** Returns the items of a partition, in order. Changes of the table show in it. */
+  partition(pk: string): readonly Entry[] {
+    return this.#partitions.get(pk)?.entries ?? [];
+  }
+
+  /** Shows all items from the one after a key: partition by partition, in an order of their own. */
+  *after(key: StoredItem | undefined): Generator<Entry> {
+    this.#ordered ??= [...this.#partitions.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1));
+    const start = key && givenKey(key);
+    const hash = start && createHash('md5').update(start.pk).digest('hex');
+    for (const partition of this.#ordered) {
+      if (hash !== undefined && partition.hash < hash) continue;
+      const from = partition.hash === hash ? upperBound(partition.entries, Buffer.from(start!.sk)) : 0;
+      yield* partition.entries.slice(from);
+    }
+  }
+
+  #find(pk: string, sk: string): StoredItem | undefined {
+    const entries = this.#partitions.get(pk)?.entries;
+    if (entries === undefined) return undefined;
+    const sought = Buffer.from(sk);
+    const found = entries[lowerBound(entries, sought)];
+    return found?.sk.equals(sought) ? found.item : undefined;
+  }
+}
+
+/** Returns the place of the first entry whose sort key is not smaller. */
+export function lowerBound(entries: readonly Entry[], sk: Buffer): number {
+  return firstWhere(entries, (entry) => Buffer.compare(entry.sk, sk) >= 0);
+}
+
+/** Returns the place of the first entry whose sort key is greater. */
+export function upperBound(entries: readonly Entry[], sk: Buffer): number {
+  return firstWhere(entries, (entry) => Buffer.compare(entry.sk, sk) > 0);
+}
+
+function firstWhere(entries: readonly Entry[], isBeyond: (entry: Entry) => boolean): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBeyond(entries[middle]!)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,79 @@
+import { Agent, createServer, request as send, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { DynamoDbEngine, type EngineAnswer } from './dynamodb/engine.ts';
+import { startMoto } from './moto.ts';
+
+/** A call of a service of AWS, all of it. */
+export interface EngineCall {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** What stands in the place of AWS: an engine of this process for DynamoDB and its streams, moto for S3 and the other services. */
+export interface Engines {
+  /** Where they can be reached by HTTP. */
+  readonly endpoint: string;
+  /** Answers a call as at the endpoint, without a connection to it. */
+  answer(call: EngineCall): Promise<EngineAnswer>;
+  stop(): Promise<void>;
+}
+
+/** Starts them on ports of their own. Undefined: moto is not installed. */
+export async function startEngines(): Promise<Engines | undefined> {
+  const moto = await startMoto();
+  if (moto === undefined) return undefined;
+  const dynamoDb = new DynamoDbEngine();
+  const passOn = passTo(new URL(moto.endpoint));
+  const answer = async (call: EngineCall): Promise<EngineAnswer> => {
+    const target = call.headers['x-amz-target'];
+    return DynamoDbEngine.isFor(target) ? dynamoDb.answer(target, call.body) : passOn(call);
+  };
+  const front = await listen(answer);
+  return {
+    endpoint: front.endpoint,
+    answer,
+    stop: async () => {
+      await front.stop();
+      await moto.stop();
+    },
+  };
+}
+
+/** Listens for calls of AWS's services. They may leave connections idle for as long as they want to. */
+export async function listen(
+  answer: (call: EngineCall) => Promise<EngineAnswer>,
+): Promise<{ readonly endpoint: string; stop(): Promise<void> }> {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    const answered = async (): Promise<EngineAnswer> =>
+      answer({ method: request.method!, url: request.url!, headers: request.headers, body: await buffer(request) });
+    answered().then(
+      ({ status, headers, body }) => response.writeHead(status, [...headers]).end(body),
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function passTo({ hostname, port }: URL): (call: EngineCall) => Promise<EngineAnswer> {
+  const agent = new Agent({ keepAlive: true });
+  return async ({ method, url, headers, body }) => {
+    const forwarded = send({ hostname, port, agent, method, path: url, headers });
+    const answered = new Promise<IncomingMessage>((resolve, reject) =>
+      forwarded.on('response', resolve).on('error', reject),
+    );
+    forwarded.end(body);
+    const answer = await answered;
+    return { status: answer.statusCode!, headers: answer.rawHeaders, body: await buffer(answer) };
+  };
+}
