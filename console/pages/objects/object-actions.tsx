@@ -1,7 +1,6 @@
 import { askFolderLinks } from './folder-links.tsx';
 import { namesOf } from './names.ts';
 import {
-  askConflict,
   DeleteDialog,
   DestinationDialog,
   NewFolderDialog,
@@ -10,6 +9,7 @@ import {
 } from './object-dialogs.tsx';
 import { baseName, folderOf, visibleName } from '../../format/names.ts';
 import { number, t } from '../../messages/messages.ts';
+import { askConflict } from '../../panels/ask-conflict.tsx';
 import { getVersioning } from '../../s3/buckets.ts';
 import type { S3Client } from '../../s3/client.ts';
 import type { Entry } from '../../s3/listing.ts';
