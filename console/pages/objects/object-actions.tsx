@@ -70,7 +70,11 @@ async function askRename(bucket: string, entry: Entry): Promise<void> {
   const before = baseName(entry.key);
   const name = await ask<string>((answer) => <RenameDialog bucket={bucket} entry={entry} onDone={answer} />);
   if (name === undefined || name === before) return;
-  const to = folderOf(entry.key) + name + (entry.kind === 'folder' ? '/' : '');
+  renameTo(bucket, entry, folderOf(entry.key) + name + (entry.kind === 'folder' ? '/' : ''));
+}
+
+/** Renames an object, or all in a folder. @param to the whole new key; of a folder with its slash */
+export function renameTo(bucket: string, entry: Entry, to: string): void {
   const rename = (key: string): string => to + key.slice(entry.key.length);
   follow(
     startMove(

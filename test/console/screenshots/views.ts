@@ -1,4 +1,5 @@
 import type { Page, Route } from 'playwright-core';
+import { signIn } from '../support/sign-in.ts';
 import { sample } from './sample-data.ts';
 
 /** Something to look at: where it is, and what is done there first. */
@@ -155,6 +156,26 @@ export const views: readonly View[] = [
       await page.getByRole('link', { name: /Transfers/ }).click();
       await page.getByText('16 MB of 24 MB').waitFor();
     },
+  },
+  {
+    name: 'transfers-unfinished',
+    path: main,
+    act: async (page) => {
+      await page.route(/partNumber=2/, (route) => route.abort('connectionrefused'));
+      const buffer = Buffer.alloc(24 * 1024 ** 2);
+      await page.setInputFiles('#upload-files', { name: 'lecture.mp4', mimeType: 'video/mp4', buffer });
+      await page.getByRole('link', { name: /Transfers|Übertragungen/ }).click();
+      await page.getByText(/16 MB (?:of|von) 24 MB/).waitFor();
+      await page.getByRole('link', { name: /Profil/ }).click();
+      await page.getByRole('button', { name: /Sign out|Abmelden/ }).click();
+      await signIn(page);
+      await page.getByRole('link', { name: /Transfers|Übertragungen/ }).click();
+      await page.locator('.job').waitFor();
+    },
+  },
+  {
+    name: 'unreachable',
+    path: `${main}?p=drafts%2F..%2F&o=drafts%2F..%2Fnotes.txt`,
   },
   { name: 'activity', path: main, act: (page) => page.getByRole('link', { name: 'Activity' }).click() },
   { name: 'profile', path: '/profile' },
