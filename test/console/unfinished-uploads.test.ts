@@ -1,4 +1,4 @@
-import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { HeadObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -146,5 +146,37 @@ describe('an upload whose tab is closed', () => {
     await page.getByRole('button', { name: 'Clear finished' }).click();
     await page.getByText('Nothing is under way').waitFor();
     expect(await page.getByText('Begun before and not finished').count()).toBe(0);
+  });
+});
+
+describe('an upload of a large file', () => {
+  it('holds a few parts of it in memory, whatever its size', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const context = await under.context(test);
+    await context.addInitScript(() => {
+      // Counts the bytes of files that are being read at any moment.
+      const read = Blob.prototype.arrayBuffer;
+      let now = 0;
+      const seen = Object.assign(globalThis, { mostRead: 0 });
+      Blob.prototype.arrayBuffer = async function (this: Blob) {
+        now += this.size;
+        seen.mostRead = Math.max(seen.mostRead, now);
+        try {
+          return await read.call(this);
+        } finally {
+          now -= this.size;
+        }
+      };
+    });
+    const page = await under.signedIn(test, `/b/${bucket}/`, { in: context });
+    const size = 64 * 1024 ** 2;
+    await page.setInputFiles('#upload-files', await largeFile(test, size));
+    await page.getByRole('link', { name: /Transfers/ }).click();
+    await page.getByText('done').waitFor({ timeout: 90_000 });
+    const { ContentLength } = await under.sdk().send(new HeadObjectCommand({ Bucket: bucket, Key: 'large.bin' }));
+    expect(ContentLength).toBe(size);
+    const most = await page.evaluate(() => (globalThis as unknown as { mostRead: number }).mostRead);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(4 * 8 * 1024 ** 2);
   });
 });

@@ -34,10 +34,10 @@ export const file = (name: string, content: string): { name: string; mimeType: s
 });
 
 /** The path of a file `large.bin`, which is uploaded in parts. */
-export async function largeFile(test: TestContext): Promise<string> {
+export async function largeFile(test: TestContext, size = 17 * 1024 ** 2): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stillage-large-'));
   test.onTestFinished(() => rm(folder, { recursive: true }));
   const path = join(folder, 'large.bin');
-  await writeFile(path, Buffer.alloc(17 * 1024 ** 2, 'large '));
+  await writeFile(path, Buffer.alloc(size, 'large '));
   return path;
 }
