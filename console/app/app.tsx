@@ -7,7 +7,7 @@ import { ObjectsPage } from '../pages/objects/objects-page.tsx';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import { TransfersPage } from '../pages/transfers/transfers-page.tsx';
 import { forgetBuckets, loadBuckets } from '../session/buckets.ts';
-import { route, type Route } from '../session/router.ts';
+import { route } from '../session/router.ts';
 import { session } from '../session/session.ts';
 import { stopAll } from '../transfers/queue.ts';
 import { closeDialog, DialogHost } from '../ui/dialog.tsx';
@@ -34,7 +34,7 @@ export function App() {
         <SignInPage />
       ) : (
         <Shell>
-          <Page route={route.value} />
+          <Page />
         </Shell>
       )}
       <DialogHost />
@@ -49,14 +49,15 @@ const loadSettings = async () => (await import('../pages/settings/settings-page.
 const loadProfile = async () => (await import('../pages/profile/profile-page.tsx')).ProfilePage;
 const loadActivity = async () => (await import('../pages/activity/activity-page.tsx')).ActivityPage;
 
-function Page({ route }: { readonly route: Route }) {
-  switch (route.page) {
+function Page() {
+  const present = route.value;
+  switch (present.page) {
     case 'buckets':
       return <BucketsPage />;
     case 'objects':
-      return <ObjectsPage key={route.bucket} {...route} />;
+      return <ObjectsPage key={present.bucket} {...present} />;
     case 'settings':
-      return <Suspended load={loadSettings} props={{ bucket: route.bucket, section: route.section }} />;
+      return <Suspended load={loadSettings} props={{ bucket: present.bucket, section: present.section }} />;
     case 'transfers':
       return <TransfersPage />;
     case 'activity':

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { showShortcuts } from './shortcuts.tsx';
@@ -12,6 +12,9 @@ import { Mark } from '../ui/mark.tsx';
 import { visibleName } from '../format/names.ts';
 
 const isMenuOpen = signal(false);
+// Parts of the route: what depends on one of them is not rendered again when an object is selected.
+const page = computed(() => route.value.page);
+const presentBucket = computed(() => ('bucket' in route.value ? route.value.bucket : undefined));
 
 const isOffline = signal(!navigator.onLine);
 addEventListener('offline', () => (isOffline.value = true));
@@ -19,15 +22,18 @@ addEventListener('online', () => (isOffline.value = false));
 
 /** The shell around every page: the top bar, and the list of buckets at the side. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {
-  const present = route.value;
-  useEffect(() => {
-    isMenuOpen.value = false;
-  }, [present]);
+  useEffect(
+    () =>
+      route.subscribe(() => {
+        isMenuOpen.value = false;
+      }),
+    [],
+  );
   useEffect(() => {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
-  const withSide = present.page === 'objects' || present.page === 'settings';
+  const withSide = page.value === 'objects' || page.value === 'settings';
   return (
     <div class={withSide ? 'shell' : 'shell wide'}>
       <header class="top">
@@ -46,13 +52,13 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         </a>
         <span class="grow hide-narrow" />
         <nav class="row" aria-label="Stillage">
-          <TopLink page="transfers" icon="transfers" count={activeJobs.value.length} />
-          <TopLink page="activity" icon="activity" />
-          <TopLink page="profile" icon="user" />
+          <TopLink to="transfers" icon="transfers" count={activeJobs.value.length} />
+          <TopLink to="activity" icon="activity" />
+          <TopLink to="profile" icon="user" />
         </nav>
       </header>
       <Side />
-      <main class={present.page === 'objects' ? 'main columns' : 'main'} id="main">
+      <main class={page.value === 'objects' ? 'main columns' : 'main'} id="main">
         {isOffline.value && (
           <p class="offline-bar" role="status">
             {t.value.shell.offline}
@@ -65,20 +71,20 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
 }
 
 function TopLink({
-  page,
+  to,
   icon,
   count = 0,
 }: {
-  readonly page: 'transfers' | 'activity' | 'profile';
+  readonly to: 'transfers' | 'activity' | 'profile';
   readonly icon: 'transfers' | 'activity' | 'user';
   readonly count?: number;
 }) {
-  const name = t.value.shell[page];
+  const name = t.value.shell[to];
   return (
     <a
       class="button quiet"
-      href={`/${page}`}
-      aria-current={route.value.page === page ? 'page' : undefined}
+      href={`/${to}`}
+      aria-current={page.value === to ? 'page' : undefined}
       title={count > 0 ? t.value.transfers.count(count) : name}
     >
       <Icon name={icon} />
@@ -89,8 +95,7 @@ function TopLink({
 }
 
 function Side() {
-  const present = route.value;
-  const bucket = present.page === 'objects' || present.page === 'settings' ? present.bucket : undefined;
+  const bucket = presentBucket.value;
   const own = sortedBuckets.value.map(({ name }) => name);
   const others = [...grantedFavourites.value];
   if (bucket !== undefined && !own.includes(bucket) && !others.includes(bucket)) others.push(bucket);

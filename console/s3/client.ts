@@ -82,7 +82,7 @@ export class S3Client {
         ...(request.body === undefined ? {} : { 'content-type': 'application/xml' }),
         ...request.headers,
       };
-      const unsigned = { method: request.method, path, query: request.query ?? {}, headers, payloadHash };
+      const unsigned = { method: request.method, path, query: queryOf(request), headers, payloadHash };
       const signed = await signRequest(this.signer, unsigned, this.now());
       const started = performance.now();
       try {
@@ -122,7 +122,7 @@ export class S3Client {
     const unsigned = {
       method: 'PUT',
       path,
-      query: upload.query ?? {},
+      query: queryOf(request),
       headers: { ...upload.headers },
       payloadHash,
     };
@@ -166,8 +166,7 @@ export class S3Client {
       ...(request.body !== undefined && { body: request.body }),
       ...(request.signal && { signal: request.signal }),
       credentials: 'omit',
-      // Any other mode but this one has browsers send a Cache-Control of their own, which would be stored with an object.
-      cache: request.method === 'GET' || request.method === 'HEAD' ? 'no-store' : 'force-cache',
+      cache: storesHeaders(request) ? 'force-cache' : 'no-store',
       redirect: 'error',
       referrerPolicy: 'no-referrer',
     });
@@ -218,6 +217,21 @@ function pathOf({ bucket, key }: Pick<S3Request, 'bucket' | 'key'>): string {
   return `/${bucket}/${key}`;
 }
 
+/** Returns whether the headers of a request are stored with an object: it creates one, or begins to. */
+const storesHeaders = ({ method, key, query = {} }: Pick<S3Request, 'method' | 'key' | 'query'>): boolean =>
+  key !== undefined && (method === 'PUT' ? Object.keys(query).length === 0 : method === 'POST' && 'uploads' in query);
+
+/**
+ * Returns the query as it is sent. In every cache mode but `force-cache`, browsers send a Cache-Control of their own, which the service
+ * would store with an object. In that mode, though, Chromium answers a PUT by a response it keeps of a GET of the same address, and
+ * sends nothing: so that the address of a request whose headers are stored is never that of another one. The service reads no `x-id`,
+ * by which SDKs name their requests.
+ */
+function queryOf(request: Pick<S3Request, 'method' | 'key' | 'query'>): Query {
+  const { query = {} } = request;
+  return storesHeaders(request) ? { ...query, 'x-id': crypto.getRandomValues(new Uint32Array(4)).join('-') } : query;
+}
+
 /** `/bucket/key?list-type=2`: what a person reads. */
 function targetOf({ bucket, key, query }: Pick<S3Request, 'bucket' | 'key' | 'query'>): string {
   const parameters = Object.entries(query ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -234,7 +248,7 @@ function toFailure(error: unknown): S3Failure {
   return offline();
 }
 
-/** By fetch, which unlike XMLHttpRequest can be kept from adding a Cache-Control that would be stored. */
+/** By fetch, which unlike XMLHttpRequest can be kept from adding a Cache-Control that would be stored: {@link queryOf}. */
 async function sendWhole({ url, headers }: SignedRequest, upload: Upload): Promise<Headers> {
   const response = await fetch(url, {
     method: 'PUT',

@@ -1,5 +1,5 @@
 import { uriEncode } from './address.ts';
-import type { S3Client } from './client.ts';
+import type { S3Client, S3Request } from './client.ts';
 import { getTags } from './tags.ts';
 import { writeXml, type Tree } from './xml.ts';
 
@@ -246,6 +246,15 @@ async function copyByParts(
   }
 }
 
+/** Returns the request that renames an object within its bucket. */
+export const requestToRename = (bucket: string, from: string, to: string): S3Request => ({
+  method: 'PUT',
+  bucket,
+  key: to,
+  query: { renameObject: '' },
+  headers: { 'x-amz-rename-source': sourceOf({ bucket, key: from }) },
+});
+
 /** Renames an object within its bucket: one request, whatever its size; readers see one of the two names. */
 export async function renameObject(
   client: S3Client,
@@ -254,11 +263,9 @@ export async function renameObject(
   to: string,
   options: { readonly ifAbsent?: boolean; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
-  const headers = {
-    'x-amz-rename-source': sourceOf({ bucket, key: from }),
-    ...(options.ifAbsent && { 'if-none-match': '*' }),
-  };
-  await client.send({ method: 'PUT', bucket, key: to, query: { renameObject: '' }, headers, signal: options.signal });
+  const request = requestToRename(bucket, from, to);
+  const headers = { ...request.headers, ...(options.ifAbsent && { 'if-none-match': '*' }) };
+  await client.send({ ...request, headers, signal: options.signal });
 }
 
 /**

@@ -2,7 +2,10 @@ import type { UploadItem } from './upload.ts';
 
 /** Reads what was chosen in a dialog; of a folder, with the paths in it. */
 export function chosenFiles(files: Iterable<File>, prefix: string): UploadItem[] {
-  return [...files].map((file) => ({ file, key: prefix + (file.webkitRelativePath || file.name) }));
+  return [...files].map((file) => {
+    const path = file.webkitRelativePath || file.name;
+    return { file, path, key: prefix + path };
+  });
 }
 
 /** Reads what was dropped or pasted, folders with all that is in them. Must be called within the event. */
@@ -12,14 +15,18 @@ export async function droppedFiles(data: DataTransfer, prefix: string): Promise<
   const files = [...data.files];
   if (entries.every((entry) => entry === null)) return chosenFiles(files, prefix);
   const items: UploadItem[] = [];
-  for (const entry of entries) if (entry !== null) await collect(entry, prefix, items);
+  for (const entry of entries) if (entry !== null) await collect(entry, { prefix, path: entry.name }, items);
   return items;
 }
 
-async function collect(entry: FileSystemEntry, prefix: string, items: UploadItem[]): Promise<void> {
+async function collect(
+  entry: FileSystemEntry,
+  { prefix, path }: { readonly prefix: string; readonly path: string },
+  items: UploadItem[],
+): Promise<void> {
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-    items.push({ file, key: prefix + entry.name });
+    items.push({ file, path, key: prefix + path });
     return;
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
@@ -27,6 +34,6 @@ async function collect(entry: FileSystemEntry, prefix: string, items: UploadItem
     // A hundred at a time, until there are none.
     const batch = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (batch.length === 0) return;
-    for (const each of batch) await collect(each, `${prefix}${entry.name}/`, items);
+    for (const each of batch) await collect(each, { prefix, path: `${path}/${each.name}` }, items);
   }
 }

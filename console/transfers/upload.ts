@@ -3,7 +3,6 @@ import { uploadCommand } from '../format/object-commands.ts';
 import type { S3Client } from '../s3/client.ts';
 import { isFailure, S3Failure } from '../s3/failure.ts';
 import {
-  abortMultipartUpload,
   completeMultipartUpload,
   createMultipartUpload,
   listParts,
@@ -12,28 +11,20 @@ import {
   type Part,
 } from '../s3/multipart.ts';
 import { headObject } from '../s3/objects.ts';
-import { readAll, remove, write } from '../session/store.ts';
+import { session } from '../session/session.ts';
+import { begunPartsOf, forgetParts, keepParts, type BegunParts } from './begun-parts.ts';
 import { Conflicts, type Ask } from './conflicts.ts';
 import { once, type Job, type Work } from './job.ts';
 import { start } from './queue.ts';
+import type { UnfinishedUpload } from './unfinished.ts';
+import { UploadQueue, type QueuedFile } from './upload-queue.ts';
 
 /** A file, and the key it shall have. */
 export interface UploadItem {
   readonly file: File;
+  /** Where the file is in what was chosen or dropped: `photos/a.jpg`. */
+  readonly path: string;
   readonly key: string;
-}
-
-/** An upload that was begun: enough to go on with it when the file is chosen again. */
-export interface UnfinishedUpload {
-  readonly accessKeyId: string;
-  readonly endpoint: string;
-  readonly bucket: string;
-  readonly key: string;
-  readonly name: string;
-  readonly size: number;
-  readonly lastModified: number;
-  readonly uploadId: string;
-  readonly partSize: number;
 }
 
 /** Browsers open six connections to a service; one is left for everything else. */
@@ -53,36 +44,58 @@ async function withSlot<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Uploads files, several at a time, large ones by parts. */
+/**
+ * Uploads files, several at a time, large ones by parts.
+ *
+ * @param options.resumed the upload that this goes on with, which a closed page left
+ */
 export function startUpload(
   client: S3Client,
   bucket: string,
   items: readonly UploadItem[],
-  options: { readonly title: string; readonly ask: Ask },
+  options: { readonly title: string; readonly ask: Ask; readonly resumed?: UnfinishedUpload },
 ): Job<UploadItem> {
+  const { title } = options;
   const conflicts = new Conflicts(options.ask);
-  return start<UploadItem>({
+  const queue = options.resumed?.isQueued
+    ? UploadQueue.resume(options.resumed.id)
+    : UploadQueue.begin(client, bucket, title, items.map(queuedFileOf));
+  const job: Job<UploadItem> = start<UploadItem>({
     kind: 'upload',
-    title: options.title,
+    title,
     bucket,
-    commands: () =>
-      items.map(({ file, key }) => uploadCommand(client.signer, bucket, file.webkitRelativePath || file.name, key)),
+    commands: () => items.map(({ path, key }) => uploadCommand(client.signer, bucket, path, key)),
     unit: 'bytes',
     concurrency: 4,
     items: () => once(items),
     name: ({ key }) => key,
     amount: ({ file }) => file.size,
     work: async ({ file, key }, work) => {
-      const known = file.size >= multipartFrom ? await unfinishedOf(client, bucket, key, file) : undefined;
-      if (known !== undefined) return uploadParts(client, known, file, work, false);
-      await conflicts.write(key, (name, ifAbsent) =>
-        file.size < multipartFrom
-          ? uploadWhole(client, bucket, name, file, work, ifAbsent)
-          : uploadLarge(client, bucket, name, file, work, ifAbsent),
-      );
+      const known = file.size >= multipartFrom ? await begunPartsOf(client, bucket, key, file) : undefined;
+      if (known !== undefined) await uploadParts(client, known, file, work, false);
+      else {
+        await conflicts.write(key, (name, ifAbsent) =>
+          file.size < multipartFrom
+            ? uploadWhole(client, bucket, name, file, work, ifAbsent)
+            : uploadLarge(client, bucket, name, file, work, ifAbsent),
+        );
+      }
+      queue.sent(key);
+    },
+    ended: () => {
+      const state = job.state.peek();
+      // Who stops an upload gives it up. Who signs out, or whose key is taken away, may go on with it later.
+      const isGivenUp = state === 'stopped' && session.peek()?.client === client;
+      // What failed can be tried again for as long as the page is open.
+      if (state !== 'failed') void queue.end(isGivenUp);
     },
   });
+  return job;
 }
+
+const queuedFileOf = ({ file: { size, lastModified }, path, key }: UploadItem): QueuedFile => ({
+  ...{ path, key, size, lastModified },
+});
 
 const headersOf = (file: File): Record<string, string> => ({ 'content-type': contentTypeOf(file.name, file.type) });
 const ifNone = (ifAbsent: boolean): Record<string, string> => (ifAbsent ? { 'if-none-match': '*' } : {});
@@ -114,7 +127,7 @@ async function uploadLarge(
   const uploadId = await createMultipartUpload(client, bucket, key, headersOf(file));
   const { size, lastModified, name } = file;
   const { endpoint, credentials } = client.signer;
-  const begun: UnfinishedUpload = {
+  const begun: BegunParts = {
     accessKeyId: credentials.accessKeyId,
     endpoint,
     bucket,
@@ -125,7 +138,7 @@ async function uploadLarge(
     uploadId,
     partSize: partSizeOf(size),
   };
-  await write('uploads', uploadId, begun).catch(() => undefined);
+  await keepParts(begun);
   await uploadParts(client, begun, file, work, ifAbsent);
 }
 
@@ -142,7 +155,7 @@ async function refuseIfTaken(client: S3Client, bucket: string, key: string): Pro
 /** Sends the parts that the service does not have, and completes the upload. */
 async function uploadParts(
   client: S3Client,
-  begun: UnfinishedUpload,
+  begun: BegunParts,
   file: File,
   work: Work,
   ifAbsent: boolean,
@@ -178,14 +191,14 @@ async function uploadParts(
   };
   await Promise.all(Array.from({ length: slots - 1 }, sendNext));
   await completeMultipartUpload(client, { bucket, key, uploadId }, [...parts.values()], ifNone(ifAbsent));
-  await remove('uploads', uploadId).catch(() => undefined);
+  await forgetParts(uploadId).catch(() => undefined);
 }
 
 const maxAttempts = 4;
 
 async function sendPart(
   client: S3Client,
-  { bucket, key, uploadId }: UnfinishedUpload,
+  { bucket, key, uploadId }: BegunParts,
   number: number,
   body: Blob,
   signal: AbortSignal,
@@ -203,46 +216,4 @@ async function sendPart(
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
     }
   }
-}
-
-/** The uploads of this access key that were begun on this device and not finished. */
-export async function unfinishedUploads(client: S3Client): Promise<UnfinishedUpload[]> {
-  const all = (await readAll('uploads').catch(() => [])) as UnfinishedUpload[];
-  const { endpoint, credentials } = client.signer;
-  return all.filter((each) => each.endpoint === endpoint && each.accessKeyId === credentials.accessKeyId);
-}
-
-/** The upload of this very file to this key that was begun before, if the service still has it. */
-async function unfinishedOf(
-  client: S3Client,
-  bucket: string,
-  key: string,
-  file: File,
-): Promise<UnfinishedUpload | undefined> {
-  const { name, size, lastModified } = file;
-  const found = (await unfinishedUploads(client)).find(
-    (each) =>
-      each.bucket === bucket &&
-      each.key === key &&
-      each.name === name &&
-      each.size === size &&
-      each.lastModified === lastModified,
-  );
-  if (found === undefined) return undefined;
-  try {
-    await listParts(client, bucket, key, found.uploadId);
-    return found;
-  } catch (error) {
-    if (!isFailure(error, 'NoSuchUpload', 'NoSuchBucket')) throw error;
-    await remove('uploads', found.uploadId);
-    return undefined;
-  }
-}
-
-/** Gives an upload up: the service forgets its parts. */
-export async function discardUpload(client: S3Client, upload: UnfinishedUpload): Promise<void> {
-  await abortMultipartUpload(client, upload).catch((error: unknown) => {
-    if (!isFailure(error, 'NoSuchUpload', 'NoSuchBucket')) throw error;
-  });
-  await remove('uploads', upload.uploadId);
 }

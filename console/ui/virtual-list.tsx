@@ -1,36 +1,64 @@
+import { effect, type ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Browsers lay nothing out below some 17 million pixels; beyond this height the list scrolls in larger steps. */
 const maxHeight = 8_000_000;
-const overscan = 6;
+/** The rows that exist beyond either edge; the list is rendered again after it was scrolled by half as many. */
+const overscan = 8;
 
 interface Props {
   readonly count: number;
   /** The height of every row, in pixels. */
   readonly rowHeight: number;
   readonly row: (index: number) => ComponentChildren;
-  /** The row to keep in view. */
-  readonly reveal: number | undefined;
+  /** The row to keep in view; negative: none. */
+  readonly reveal: ReadonlySignal<number>;
   /** Told which rows are shown. */
   readonly onShown: (first: number, last: number) => void;
+}
+
+/** Where a list of a height is scrolled to. */
+interface View {
+  readonly top: number;
+  readonly height: number;
+}
+
+/** Returns the height of a list in the page, and how many of its pixels one of the page's stands for. */
+function scaleOf(
+  count: number,
+  rowHeight: number,
+  viewHeight: number,
+): { readonly height: number; readonly ratio: number } {
+  const whole = count * rowHeight;
+  const height = Math.min(whole, maxHeight);
+  return { height, ratio: height === whole ? 1 : (whole - viewHeight) / Math.max(height - viewHeight, 1) };
 }
 
 /** A list of any length, of which only the rows in view exist. */
 export function VirtualList({ count, rowHeight, row, reveal, onShown }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
-  const whole = count * rowHeight;
-  const height = Math.min(whole, maxHeight);
-  const travel = Math.max(height - view.height, 1);
-  const ratio = height === whole ? 1 : (whole - view.height) / travel;
+  const [view, setView] = useState<View>({ top: 0, height: 600 });
+  const { height, ratio } = scaleOf(count, rowHeight, view.height);
   const offset = view.top * ratio;
   const first = Math.max(0, Math.floor(offset / rowHeight) - overscan);
   const last = Math.min(count - 1, Math.ceil((offset + view.height) / rowHeight) + overscan);
+  const latest = useRef({ count, rowHeight });
+  latest.current = { count, rowHeight };
+
+  const measure = useCallback((): void => {
+    const { scrollTop, clientHeight } = box.current!;
+    const { ratio: now } = scaleOf(latest.current.count, latest.current.rowHeight, clientHeight);
+    // Rows of a list that is not scaled stay where they are while it scrolls.
+    const step = now === 1 ? (latest.current.rowHeight * overscan) / 2 : 1;
+    const top = Math.floor(scrollTop / step) * step;
+    setView((before) =>
+      before.top === top && before.height === clientHeight ? before : { top, height: clientHeight },
+    );
+  }, []);
 
   useLayoutEffect(() => {
     const element = box.current!;
-    const measure = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     element.addEventListener('scroll', measure, { passive: true });
@@ -41,17 +69,23 @@ export function VirtualList({ count, rowHeight, row, reveal, onShown }: Props) {
     };
   }, []);
 
-  useLayoutEffect(() => {
-    if (reveal === undefined || reveal < 0) return;
-    const element = box.current!;
-    const top = reveal * rowHeight;
-    const now = element.scrollTop * ratio;
-    if (top < now) element.scrollTop = top / ratio;
-    else if (top + rowHeight > now + element.clientHeight) {
-      element.scrollTop = (top + rowHeight - element.clientHeight) / ratio;
-    }
-    // Only where the row that is to be seen changes: scrolling away from it is free.
-  }, [reveal]);
+  // Only where the row that is to be seen changes: scrolling away from it is free.
+  useLayoutEffect(
+    () =>
+      effect(() => {
+        if (reveal.value < 0) return;
+        const element = box.current!;
+        const { clientHeight, scrollTop } = element;
+        const { ratio: now } = scaleOf(latest.current.count, rowHeight, clientHeight);
+        const top = reveal.value * rowHeight;
+        const isAbove = top < scrollTop * now;
+        if (!isAbove && top + rowHeight <= scrollTop * now + clientHeight) return;
+        element.scrollTop = (isAbove ? top : top + rowHeight - clientHeight) / now;
+        // Before the browser says that it scrolled: rows that go out of view are not rendered first.
+        measure();
+      }),
+    [reveal, rowHeight],
+  );
 
   useLayoutEffect(() => onShown(first, last), [first, last, count]);
 

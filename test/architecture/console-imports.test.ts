@@ -13,7 +13,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   session: ['s3'],
   transfers: ['s3', 'session', 'format'],
   ui: ['messages', 'format', 's3'],
-  panels: ['messages', 'format', 's3', 'session', 'ui'],
+  panels: ['messages', 'format', 's3', 'session', 'transfers', 'ui'],
   pages: ['messages', 'format', 's3', 'session', 'transfers', 'ui', 'panels'],
   app: ['messages', 'format', 's3', 'session', 'transfers', 'ui', 'panels', 'pages'],
   preview: [],

@@ -1,8 +1,10 @@
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { read } from '../support/objects.ts';
+import { run } from '../support/programs.ts';
+import { alice } from '../support/server.ts';
 import { makeBucket } from './support/buckets.ts';
 import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
 
@@ -88,8 +90,13 @@ describe('an object of any name', () => {
 
     await goTo(page, bucket, 'd/../');
     await item('e.txt').click();
-    await page.getByText('Rename or move it here').waitFor();
+    await page.getByText('Browsers cannot address names').waitFor();
     await expectAccessible(page);
+    // What the page cannot ask for, its commands can.
+    const env = { AWS_ACCESS_KEY_ID: alice.accessKeyId, AWS_SECRET_ACCESS_KEY: alice.secretAccessKey };
+    const command = await page.locator('code').filter({ hasText: '--output object' }).innerText();
+    const { stdout } = await run('bash', ['-c', `${command.replace(/object$/, '-')} -s`], { env });
+    expect(stdout).toBe('content of d/../e.txt');
     await menu(page, 'Rename');
     await page.getByLabel('New name').fill('g.txt');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -102,10 +109,24 @@ describe('an object of any name', () => {
     expect(await read(under.sdk(), bucket, 'reachable/e.txt')).toBe('content of d/../e.txt');
 
     await goTo(page, bucket, './');
-    await item('f.txt').waitFor();
+    await item('f.txt').click();
+    await page.getByRole('button', { name: 'Rename …' }).click();
+    const name = page.getByLabel('New name, with its folders');
+    expect(await name.inputValue()).toBe('_/f.txt');
+    await name.fill('h/../f.txt');
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expectAccessible(page);
+    await name.fill('h/f.txt');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await eventually(() => keysOf(bucket)).toEqual(['/c.txt', 'a//b.txt', 'h/f.txt', 'reachable/e.txt']);
+    expect(await read(under.sdk(), bucket, 'h/f.txt')).toBe('content of ./f.txt');
+
+    await under.sdk().send(new PutObjectCommand({ Bucket: bucket, Key: './g.txt', Body: '' }));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await item('g.txt').waitFor();
     await menu(page, 'Delete');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(() => keysOf(bucket)).toEqual(['/c.txt', 'a//b.txt', 'reachable/e.txt']);
+    await eventually(() => keysOf(bucket)).toEqual(['/c.txt', 'a//b.txt', 'h/f.txt', 'reachable/e.txt']);
     expect(under.faultsOf(page)).toEqual([]);
   }, 120_000);
 

@@ -1,6 +1,6 @@
 import { GetBucketAclCommand, GetObjectAclCommand, PutObjectAclCommand } from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import {
   downloadCommand,
   emptyCommand,
@@ -22,7 +22,7 @@ import { awsInstalled, howToInstallAws } from '../support/aws-cli.ts';
 import { put, read, setVersioning } from '../support/objects.ts';
 import { run, skip } from '../support/programs.ts';
 import { alice } from '../support/server.ts';
-import { file, makeBucket, row } from './support/buckets.ts';
+import { file, largeFile, makeBucket, row } from './support/buckets.ts';
 import { consoleUnderTest, eventually } from './support/console.ts';
 
 const under = consoleUnderTest();
@@ -61,7 +61,7 @@ interface Shown {
   /** A part of the command that is shown, on the page or by what `open` returns. */
   readonly command: string;
   /** Opens what has the command; returns it where it is copied. */
-  readonly open?: (page: Page) => Promise<string | void>;
+  readonly open?: (page: Page, test: TestContext) => Promise<string | void>;
 }
 
 /** Where each change is shown as a command. A new one without an entry does not compile. */
@@ -105,7 +105,25 @@ const table: Readonly<Record<Change, Shown | readonly Shown[]>> = {
     },
     { path: folder, command: 'id=ID', open: (page) => menuOf(page, 'folder', 'Public links …') },
   ],
-  putPublicAccessBlock: { path: settings('access'), command: 'put-public-access-block --bucket BUCKET' },
+  putPublicAccessBlock: [
+    {
+      path: settings('access'),
+      command:
+        'put-public-access-block --bucket BUCKET --public-access-block-configuration BlockPublicAcls=false,IgnorePublicAcls=true,BlockPublicPolicy=false,RestrictPublicBuckets=false',
+      open: (page) => copied(page, 'AWS CLI: On: Ignore ACLs'),
+    },
+    {
+      path: settings('access'),
+      command: 'BlockPublicAcls=true,IgnorePublicAcls=false,BlockPublicPolicy=false,RestrictPublicBuckets=false',
+      open: async (page) => {
+        for (const name of ['Refuse new ACLs', 'Ignore ACLs']) {
+          await page.getByRole('switch', { name }).click();
+          await page.getByRole('button', { name: `AWS CLI: Off: ${name}` }).waitFor();
+        }
+        return copied(page, 'AWS CLI: Off: Ignore ACLs');
+      },
+    },
+  ],
   createFolder: {
     path: folder,
     command: 'put-object --bucket BUCKET --key folder/',
@@ -220,8 +238,20 @@ const table: Readonly<Record<Change, Shown | readonly Shown[]>> = {
   },
   createMultipartUpload: { path: folder, command: 's3 cp b.txt s3://BUCKET/b.txt', open: uploaded },
   completeMultipartUpload: { path: folder, command: 's3 cp b.txt s3://BUCKET/b.txt', open: uploaded },
-  // Needs an upload that a closed page left, which no test here makes.
-  abortMultipartUpload: [],
+  abortMultipartUpload: {
+    path: folder,
+    command: 'abort-multipart-upload --bucket BUCKET --key large.bin --upload-id',
+    open: async (page, test) => {
+      // The parts never arrive, and the upload is stopped: the service keeps what it was told of it.
+      await page.route(/partNumber=/, () => undefined);
+      const sent = page.waitForRequest(/partNumber=/);
+      await page.locator('#upload-files').setInputFiles(await largeFile(test));
+      await sent;
+      await page.getByRole('link', { name: /Transfers/ }).click();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      return copied(page, 'AWS CLI: Discard large.bin');
+    },
+  },
 };
 
 describe('every action', () => {
@@ -240,7 +270,7 @@ describe('every action', () => {
     const bucket = await makeBucket(under, ['a.txt', 'folder/b']);
     const page = await under.signedIn(test, path(bucket), { permissions: ['clipboard-read', 'clipboard-write'] });
     if (path(bucket) === '/') await page.getByLabel('Filter buckets').fill(bucket);
-    const text = await open?.(page);
+    const text = await open?.(page, test);
     const wanted = command.replaceAll('BUCKET', bucket);
     if (typeof text === 'string') expect(text).toContain(wanted);
     else await page.locator('code').filter({ hasText: wanted }).first().waitFor();

@@ -339,6 +339,16 @@ describe('uploading', () => {
     await expectAccessible(page);
   });
 
+  it('reaches the service also where the browser keeps a response of the same address', async (test) => {
+    const { page, bucket } = await shown(test, []);
+    const address = `${under.service.url}/${bucket}/read.txt`;
+    await put(under.sdk(), bucket, 'read.txt', 'old', { ACL: 'public-read', CacheControl: 'max-age=3600' });
+    expect(await page.evaluate(async (url) => (await fetch(url)).text(), address)).toBe('old');
+    await page.setInputFiles('#upload-files', [file('read.txt', 'new')]);
+    await page.getByRole('button', { name: 'Replace' }).click();
+    await eventually(() => read(under.sdk(), bucket, 'read.txt')).toBe('new');
+  });
+
   it('says which files failed and why, and tries these again', async (test) => {
     const { page, bucket } = await shown(test, []);
     let refusals = 0;

@@ -66,7 +66,7 @@ describe('the settings of a bucket', () => {
     const page = await under.signedIn(test, `/settings/${bucket}/access`);
     const refuse = page.getByRole('switch', { name: 'Refuse policies that let everybody in' });
     await refuse.click();
-    await page.getByText('BlockPublicPolicy=true').waitFor();
+    await page.getByRole('button', { name: 'AWS CLI: Off: Refuse policies that let everybody in' }).waitFor();
     await expectAccessible(page);
     const stored = await under.sdk().send(new GetPublicAccessBlockCommand({ Bucket: bucket }));
     expect(stored.PublicAccessBlockConfiguration).toEqual({

@@ -119,6 +119,26 @@ describe('the connection', () => {
     await page.getByText('done').waitFor();
   });
 
+  it('brings errors in words, with the code and the id of the request, which activity has as well', async (test) => {
+    const page = await under.signedIn(test);
+    const answered = page.waitForResponse((response) => response.status() === 404);
+    await page.goto(`${under.origin}/b/no-such-bucket-at-all/`);
+    await signIn(page);
+    const id = (await answered).headers()['x-amz-request-id']!;
+    const alert = page.getByRole('alert');
+    await alert.getByText('There is no such bucket.').waitFor();
+    const text = await alert.innerText();
+    expect(text).toContain('404 NoSuchBucket');
+    expect(text).toMatch(/request \w+/);
+    expect(id).not.toBe('');
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('row').filter({ hasText: '404 NoSuchBucket' }).first().waitFor();
+    await page
+      .getByTitle(/request (\w+)/.exec(text)![1]!)
+      .first()
+      .waitFor();
+  });
+
   it('that the browser has lost is said on every page', async (test) => {
     const page = await under.signedIn(test);
     await page.context().setOffline(true);

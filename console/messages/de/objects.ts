@@ -40,7 +40,11 @@ export const objects: Dictionary['objects'] = {
   actionsFor: (name) => `Aktionen für ${name}`,
   sortReads: 'Zum Sortieren wird erst der Rest der Liste gelesen.',
   unreachable:
-    'Browser können Namen mit „.“ oder „..“ als Teil des Pfads nicht ansprechen. Benennen oder verschieben Sie es hier, und öffnen Sie es dann.',
+    'Browser können Namen mit „.“ oder „..“ als Teil des Pfads nicht ansprechen: Sie nehmen solche Teile aus jeder Adresse heraus. Unter einem anderen Namen lässt es sich hier öffnen; die Kommandos lesen es unter dem jetzigen.',
+  makeReachable: 'Umbenennen …',
+  reachableTitle: 'Einen Namen geben, den Browser ansprechen können',
+  wholeName: 'Neuer Name mit Ordnern',
+  wholeNameBad: 'Kein Teil zwischen Schrägstrichen darf „.“ oder „..“ sein.',
   newFolderTitle: 'Neuer Ordner',
   folderName: 'Name',
   folderHint:

@@ -34,10 +34,17 @@ export const transfers: Dictionary['transfers'] = {
   progress: (done, total) => `${done} von ${total}`,
   failed: (count, shown) => (count === 1 ? '1 gescheitert' : `${shown} gescheitert`),
   unfinished: 'Früher begonnen und nicht fertig',
-  unfinishedMeaning: 'Wählen Sie dieselbe Datei noch einmal: Was der Dienst hat, wird nicht wieder gesendet.',
+  unfinishedMeaning:
+    'Die Seite wurde geschlossen, bevor alles gesendet war. Wählen Sie dieselben Dateien oder denselben Ordner noch einmal: Was der Dienst hat, wird nicht wieder gesendet.',
+  unsent: (files, size) => `${files} nicht gesendet (${size})`,
+  files: (count, shown) => (count === 1 ? '1 Datei' : `${shown} Dateien`),
   choose: 'Datei wählen …',
+  chooseFiles: 'Dateien wählen …',
+  chooseFolder: 'Ordner wählen …',
   discard: 'Verwerfen',
   otherFile: 'Das ist eine andere Datei: Name, Größe und Zeit müssen gleich sein.',
+  otherFiles: (count, files) =>
+    `${files} dieser Übertragung ${count === 1 ? 'ist nicht unter den gewählten oder wurde' : 'sind nicht unter den gewählten oder wurden'} seither geändert: Name, Größe und Zeit müssen gleich sein.`,
   count: (count) => `Übertragungen, ${count} im Gang`,
 };
 

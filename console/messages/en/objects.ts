@@ -38,7 +38,11 @@ export const objects = {
   actionsFor: (name: string) => `Actions for ${name}`,
   sortReads: 'Sorting reads the rest of the list first.',
   unreachable:
-    'Browsers cannot address names with “.” or “..” as a part of the path. Rename or move it here, and then open it.',
+    'Browsers cannot address names with “.” or “..” as a part of the path: they take such parts out of every address. With another name it can be opened here; the commands read it under its present one.',
+  makeReachable: 'Rename …',
+  reachableTitle: 'Give it a name that browsers can address',
+  wholeName: 'New name, with its folders',
+  wholeNameBad: 'No part between slashes may be “.” or “..”.',
   newFolderTitle: 'New folder',
   folderName: 'Name',
   folderHint: 'An empty object whose name ends with a slash. Slashes within make folders in folders.',

@@ -32,10 +32,17 @@ export const transfers = {
   progress: (done: string, total: string) => `${done} of ${total}`,
   failed: (count: number, shown: string) => (count === 1 ? '1 failed' : `${shown} failed`),
   unfinished: 'Begun before and not finished',
-  unfinishedMeaning: 'Choose the same file again: what the service has is not sent again.',
+  unfinishedMeaning:
+    'The page was closed before everything was sent. Choose the same files or folder again: what the service has is not sent again.',
+  unsent: (files: string, size: string) => `${files} not sent (${size})`,
+  files: (count: number, shown: string) => (count === 1 ? '1 file' : `${shown} files`),
   choose: 'Choose file …',
+  chooseFiles: 'Choose files …',
+  chooseFolder: 'Choose folder …',
   discard: 'Discard',
   otherFile: 'This is another file: name, size and time must be the same.',
+  otherFiles: (count: number, files: string) =>
+    `${files} of this upload ${count === 1 ? 'is not among those you chose, or has' : 'are not among those you chose, or have'} changed since: name, size and time must be the same.`,
   count: (count: number) => `Transfers, ${count} under way`,
 };
 

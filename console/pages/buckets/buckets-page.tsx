@@ -103,6 +103,7 @@ function BucketRow({ bucket }: { readonly bucket: Bucket }) {
             class="quiet square"
             aria-pressed={isFavourite}
             aria-label={texts.favourite(name)}
+            title={texts.favourite(name)}
             onClick={() => toggleFavourite(name)}
           >
             <Icon name={isFavourite ? 'star' : 'bucket'} />

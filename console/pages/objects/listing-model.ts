@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { S3Client } from '../../s3/client.ts';
 import { everyObject, listObjects, type Entry } from '../../s3/listing.ts';
 import { isFailure } from '../../s3/failure.ts';
+import type { ShownRows } from './selection.ts';
 
 export type SortKey = 'name' | 'size' | 'modified';
 
@@ -28,7 +29,7 @@ const eagerPages = 3;
  * The content of a folder, read page by page as it is scrolled, and as a whole only to be sorted. Listings come in
  * the order of names; a listing that is complete is shown as it was sorted, folders first.
  */
-export class ListingModel {
+export class ListingModel implements ShownRows {
   readonly client: S3Client;
   readonly bucket: string;
   readonly prefix: string;
@@ -62,6 +63,11 @@ export class ListingModel {
     void this.loadMore(eagerPages);
   }
 
+  /** Pages are added at the end; rows move when all are known, and folders stand first, and when they are sorted. */
+  get order(): object {
+    return this.arranged.value ?? this;
+  }
+
   /** The entry of a row; nothing while it is read again. */
   at(index: number): Entry | undefined {
     const arranged = this.arranged.value;
@@ -83,16 +89,6 @@ export class ListingModel {
   /** Everything that is known, in the order shown. */
   all(): readonly Entry[] {
     return this.arranged.value ?? this.pages.flatMap(({ entries }) => entries ?? []);
-  }
-
-  /** Finds the row of a key, among those known. */
-  indexOf(key: string): number {
-    if (this.arranged.value !== undefined) return this.arranged.value.findIndex((entry) => entry.key === key);
-    for (const { start, entries } of this.pages) {
-      const index = entries?.findIndex((entry) => entry.key === key) ?? -1;
-      if (index >= 0) return start + index;
-    }
-    return -1;
   }
 
   /** Returns a function that tells whether a key may be there: of what was not read yet nobody knows. */
@@ -219,7 +215,8 @@ function arrange(entries: readonly Entry[], { by, down }: Sort): readonly Entry[
 }
 
 /** Looks through all names of a bucket for a text, showing what it finds as it goes. */
-export class SearchModel {
+export class SearchModel implements ShownRows {
+  readonly order = this;
   readonly hits = signal<readonly Entry[]>([]);
   readonly looked = signal(0);
   readonly isComplete = signal(false);
@@ -230,6 +227,18 @@ export class SearchModel {
   constructor(client: S3Client, bucket: string, text: string) {
     this.text = text;
     void this.run(client, bucket);
+  }
+
+  at(index: number): Entry | undefined {
+    return this.hits.value[index];
+  }
+
+  between(from: number, to: number): readonly Entry[] {
+    return this.hits.value.slice(from, to + 1);
+  }
+
+  all(): readonly Entry[] {
+    return this.hits.value;
   }
 
   stop(): void {

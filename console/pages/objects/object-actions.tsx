@@ -1,7 +1,6 @@
 import { askFolderLinks } from './folder-links.tsx';
 import { namesOf } from './names.ts';
 import {
-  askConflict,
   DeleteDialog,
   DestinationDialog,
   NewFolderDialog,
@@ -10,6 +9,7 @@ import {
 } from './object-dialogs.tsx';
 import { baseName, folderOf, visibleName } from '../../format/names.ts';
 import { number, t } from '../../messages/messages.ts';
+import { askConflict } from '../../panels/ask-conflict.tsx';
 import { getVersioning } from '../../s3/buckets.ts';
 import type { S3Client } from '../../s3/client.ts';
 import type { Entry } from '../../s3/listing.ts';
@@ -70,7 +70,11 @@ async function askRename(bucket: string, entry: Entry): Promise<void> {
   const before = baseName(entry.key);
   const name = await ask<string>((answer) => <RenameDialog bucket={bucket} entry={entry} onDone={answer} />);
   if (name === undefined || name === before) return;
-  const to = folderOf(entry.key) + name + (entry.kind === 'folder' ? '/' : '');
+  renameTo(bucket, entry, folderOf(entry.key) + name + (entry.kind === 'folder' ? '/' : ''));
+}
+
+/** Renames an object, or all in a folder. @param to the whole new key; of a folder with its slash */
+export function renameTo(bucket: string, entry: Entry, to: string): void {
   const rename = (key: string): string => to + key.slice(entry.key.length);
   follow(
     startMove(

@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 import { namesOf } from './names.ts';
 import { awsCommand } from '../../format/commands.ts';
-import { baseName, folderOf, visibleName } from '../../format/names.ts';
+import { baseName, folderOf } from '../../format/names.ts';
 import { deleteCommand, publicAccessCommand, transferCommand } from '../../format/object-commands.ts';
 import { number, t } from '../../messages/messages.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { sortedBuckets } from '../../session/buckets.ts';
 import { config } from '../../session/session.ts';
-import type { Choice } from '../../transfers/conflicts.ts';
-import { ask, closeDialog, DialogForm, Field } from '../../ui/dialog.tsx';
+import { DialogForm, Field } from '../../ui/dialog.tsx';
 
 /** The most commands that are shown for as many entries. */
 const maxCommands = 20;
@@ -19,36 +18,6 @@ function commandsFor(entries: readonly Entry[], command: (entry: Entry) => strin
   const more = entries.length - lines.length;
   return [...lines, ...(more > 0 ? [`# ${t.value.common.andMore(number(more))}`] : [])].join('\n');
 }
-
-/** Asks what to do with names that exist. */
-export const askConflict = (key: string): Promise<Choice | undefined> =>
-  ask<Choice>((answer) => {
-    const texts = t.value.objects;
-    return (
-      <div class="dialog">
-        <header>
-          <h2 id="dialog-title">{texts.exists(visibleName(key))}</h2>
-        </header>
-        <div class="dialog-body">
-          <p>{texts.existsMeaning}</p>
-        </div>
-        <footer>
-          <button type="button" onClick={closeDialog}>
-            {t.value.transfers.stop}
-          </button>
-          <button type="button" onClick={() => answer('skip')}>
-            {texts.skip}
-          </button>
-          <button type="button" onClick={() => answer('both')}>
-            {texts.keepBoth}
-          </button>
-          <button type="button" class="primary" onClick={() => answer('replace')}>
-            {texts.replace}
-          </button>
-        </footer>
-      </div>
-    );
-  });
 
 export function NewFolderDialog({
   bucket,

@@ -1,11 +1,10 @@
-import { useEffect, useRef } from 'preact/hooks';
-import { shownName } from './names.ts';
+import { computed } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ListingModel, SearchModel, SortKey } from './listing-model.ts';
+import { isCoarse, ObjectRow, SkeletonRow, type RowActions } from './object-row.tsx';
 import type { Selection } from './selection.ts';
-import { baseName, kindOf, visibleName } from '../../format/names.ts';
-import { date, exactDate, size, t } from '../../messages/messages.ts';
-import type { Entry } from '../../s3/listing.ts';
-import { Icon } from '../../ui/icons.tsx';
+import { firstNamed } from './typed-name.ts';
+import { t } from '../../messages/messages.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 
 interface Props {
@@ -13,42 +12,45 @@ interface Props {
   readonly listing: ListingModel;
   readonly search: SearchModel | undefined;
   readonly selection: Selection;
-  readonly onOpen: (entry: Entry) => void;
-  readonly onMenu: (entry: Entry, at: { readonly x: number; readonly y: number }) => void;
-  /** Keys that the list itself does not know. */
-  readonly onKey: (event: KeyboardEvent) => void;
-  readonly onDragStart: (event: DragEvent, entry: Entry) => void;
-  readonly onDrop: (event: DragEvent, folder: string) => void;
+  readonly actions: GridActions;
 }
 
-const isCoarse = matchMedia('(pointer: coarse)').matches;
+/** What a list does with its entries; the same object for as long as it does the same, so that rows are not rendered again. */
+export interface GridActions extends RowActions {
+  /** Told of keys that the list itself does not know. */
+  readonly onKey: (event: KeyboardEvent) => void;
+}
+
 const rowHeight = isCoarse ? 48 : 36;
 const typingPause = 800;
 
-/** A list of objects that is worked like one of a file manager, with the mouse and with the keyboard. */
-export function ObjectGrid(props: Props) {
-  const { listing, search, selection } = props;
+/**
+ * A list of objects that is worked like one of a file manager, with the mouse and with the keyboard. Moving the cursor and selecting
+ * render the rows that this changes, and nothing else.
+ */
+export function ObjectGrid({ bucket, listing, search, selection, actions }: Props) {
   const grid = useRef<HTMLDivElement>(null);
-  const typed = useRef({ text: '', at: 0 });
+  const typed = useRef({ text: '', at: 0, row: -1, order: {} });
+  const rows = search ?? listing;
   const count = search === undefined ? listing.count.value : search.hits.value.length;
-  const at = (index: number): Entry | undefined =>
-    search === undefined ? listing.at(index) : search.hits.value[index];
-  const between = (from: number, to: number): readonly Entry[] =>
-    search === undefined ? listing.between(from, to) : search.hits.value.slice(from, to + 1);
-  const cursor = selection.cursor.value;
+  const active = useMemo(
+    () => computed(() => (selection.cursor.value >= 0 ? `row-${selection.cursor.value}` : undefined)),
+    [selection],
+  );
   useEffect(() => {
     if (document.activeElement === document.body) grid.current?.focus();
   }, [listing]);
 
   const moveTo = (index: number, extend: boolean): void => {
     const to = Math.max(0, Math.min(count - 1, index));
-    if (extend) selection.extend(to, between);
-    else selection.only(to, at(to));
+    if (extend) selection.extend(to, rows);
+    else selection.only(to, rows);
   };
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const box = grid.current;
     if (box === null || event.target !== box) return;
+    const cursor = selection.cursor.peek();
     const page = Math.floor((box.clientHeight - 40) / rowHeight);
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: cursor + 1,
@@ -59,73 +61,60 @@ export function ObjectGrid(props: Props) {
       End: count - 1,
     };
     const to = steps[event.key];
-    const entry = at(cursor);
+    const entry = rows.at(cursor);
     if (to !== undefined) moveTo(to, event.shiftKey);
-    else if (event.key === 'Enter' && entry) props.onOpen(entry);
+    else if (event.key === 'Enter' && entry) actions.onOpen(entry);
     else if (event.key === ' ' && entry) {
-      if (event.ctrlKey) selection.toggle(cursor, entry);
-      else props.onOpen(entry);
+      if (event.ctrlKey) selection.toggle(cursor, rows);
+      else actions.onOpen(entry);
     } else if (event.key === 'a' && (event.ctrlKey || event.metaKey)) void selectAll();
     else if (event.key === 'Escape') selection.clear();
     else if ((event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) && entry) {
       const row = box.querySelector('.cursor')?.getBoundingClientRect();
-      props.onMenu(entry, { x: (row?.left ?? 0) + 40, y: row?.bottom ?? 0 });
+      actions.onMenu(entry, { x: (row?.left ?? 0) + 40, y: row?.bottom ?? 0 });
     } else if (jump(event)) {
       // A name was typed.
-    } else return props.onKey(event);
+    } else return actions.onKey(event);
     event.preventDefault();
   };
 
   /** Typing goes to the first name that begins so: after the first letter also those that are commands. */
   const jump = (event: KeyboardEvent): boolean => {
     if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return false;
-    const goesOn = event.timeStamp - typed.current.at < typingPause && typed.current.text !== '';
+    const before = typed.current;
+    const goesOn = event.timeStamp - before.at < typingPause && before.text !== '';
     if (!goesOn && /^[/?fungr ]$/.test(event.key)) return false;
-    const text = (goesOn ? typed.current.text : '') + event.key.toLowerCase();
-    typed.current = { text, at: event.timeStamp };
-    const all = search === undefined ? listing.all() : search.hits.value;
-    // The names in a folder begin at the same place, and only their beginnings are looked at: there may be 100,000.
-    const start = search === undefined ? listing.prefix.length : undefined;
-    const found = all.findIndex(({ key }) => {
-      const from = start ?? key.length - baseName(key).length;
-      return key
-        .slice(from, from + text.length)
-        .toLowerCase()
-        .startsWith(text);
-    });
-    if (found >= 0) selection.only(found, all[found]);
+    const text = (goesOn ? before.text : '') + event.key.toLowerCase();
+    // No row before the first that begins with the shorter text begins with the longer one.
+    const from = goesOn && before.order === rows.order ? before.row : 0;
+    const row = firstNamed(rows.all(), text, from, search === undefined ? listing.prefix.length : undefined);
+    typed.current = { text, at: event.timeStamp, row: row < 0 ? count : row, order: rows.order };
+    if (row >= 0) selection.only(row, rows);
     return true;
   };
 
   const selectAll = async (): Promise<void> => {
     if (search === undefined) await listing.loadAll();
-    selection.all(search === undefined ? listing.all() : search.hits.value);
+    selection.all(rows);
   };
 
-  const everything = count > 0 && selection.size.value === count;
   return (
     <div
       ref={grid}
       class="grid"
       role="grid"
       tabIndex={0}
-      aria-label={t.value.objects.gridLabel(props.bucket)}
+      aria-label={t.value.objects.gridLabel(bucket)}
       aria-rowcount={count + 1}
       aria-colcount={5}
       aria-multiselectable
-      aria-activedescendant={cursor >= 0 ? `row-${cursor}` : undefined}
+      aria-activedescendant={active}
       onKeyDown={onKeyDown}
     >
       <div role="rowgroup">
         <div class="grid-row grid-head" role="row" aria-rowindex={1}>
           <span role="columnheader">
-            <input
-              type="checkbox"
-              aria-label={t.value.objects.selectAll}
-              checked={everything}
-              indeterminate={selection.size.value > 0 && !everything}
-              onChange={() => (everything ? selection.clear() : void selectAll())}
-            />
+            <SelectAll selection={selection} count={count} onAll={() => void selectAll()} />
           </span>
           <SortHeader listing={listing} by="name" disabled={search !== undefined} />
           <SortHeader listing={listing} by="size" disabled={search !== undefined} />
@@ -139,12 +128,39 @@ export function ObjectGrid(props: Props) {
         <VirtualList
           count={count}
           rowHeight={rowHeight}
-          reveal={cursor}
+          reveal={selection.cursor}
           onShown={(first, last) => search === undefined && listing.show(first, last)}
-          row={(index) => <Row {...props} index={index} entry={at(index)} between={between} />}
+          row={(index) => {
+            const entry = rows.at(index);
+            if (entry === undefined) return <SkeletonRow index={index} />;
+            const isFound = search !== undefined;
+            return <ObjectRow {...{ index, entry, rows, selection, isFound, actions }} />;
+          }}
         />
       </div>
     </div>
+  );
+}
+
+function SelectAll({
+  selection,
+  count,
+  onAll,
+}: {
+  readonly selection: Selection;
+  readonly count: number;
+  readonly onAll: () => void;
+}) {
+  const selected = selection.size.value;
+  const everything = count > 0 && selected === count;
+  return (
+    <input
+      type="checkbox"
+      aria-label={t.value.objects.selectAll}
+      checked={everything}
+      indeterminate={selected > 0 && !everything}
+      onChange={() => (everything ? selection.clear() : onAll())}
+    />
   );
 }
 
@@ -177,105 +193,5 @@ function SortHeader({
         {isSorted && <span aria-hidden="true">{down ? '↓' : '↑'}</span>}
       </button>
     </span>
-  );
-}
-
-function Row(
-  props: Props & {
-    readonly index: number;
-    readonly entry: Entry | undefined;
-    readonly between: (from: number, to: number) => readonly Entry[];
-  },
-) {
-  const { index, entry, selection, search } = props;
-  if (entry === undefined) {
-    return (
-      <div class="grid-row" role="row" aria-rowindex={index + 2}>
-        <span role="gridcell" />
-        <span role="gridcell">
-          <div class="skeleton" />
-        </span>
-      </div>
-    );
-  }
-  const isSelected = selection.has(entry.key, index);
-  const isFolder = entry.kind === 'folder';
-  const name = search === undefined ? shownName(entry.key) : visibleName(entry.key);
-  const classes = ['grid-row item', isFolder ? 'folder' : '', selection.cursor.value === index ? 'cursor' : ''];
-  const select = (event: MouseEvent): void => {
-    if (event.shiftKey) selection.extend(index, props.between);
-    else if (event.ctrlKey || event.metaKey) selection.toggle(index, entry);
-    else selection.only(index, entry);
-  };
-  return (
-    <div
-      class={classes.join(' ')}
-      id={`row-${index}`}
-      role="row"
-      aria-rowindex={index + 2}
-      aria-selected={isSelected}
-      draggable={!isCoarse}
-      onClick={(event) => {
-        select(event);
-        if (!event.shiftKey && !event.ctrlKey && !event.metaKey && (entry.kind === 'object' || isCoarse))
-          props.onOpen(entry);
-      }}
-      onDblClick={() => props.onOpen(entry)}
-      onContextMenu={(event) => {
-        event.preventDefault();
-        if (!isSelected) selection.only(index, entry);
-        props.onMenu(entry, { x: event.clientX, y: event.clientY });
-      }}
-      onDragStart={(event) => props.onDragStart(event, entry)}
-      onDragOver={(event) => {
-        if (!isFolder) return;
-        event.preventDefault();
-        event.stopPropagation();
-        event.currentTarget.classList.add('drop');
-      }}
-      onDragLeave={(event) => event.currentTarget.classList.remove('drop')}
-      onDrop={(event) => {
-        if (!isFolder) return;
-        event.preventDefault();
-        event.currentTarget.classList.remove('drop');
-        props.onDrop(event, entry.key);
-      }}
-    >
-      <span role="gridcell" onClick={(event) => event.stopPropagation()}>
-        <input
-          type="checkbox"
-          tabIndex={-1}
-          aria-label={name}
-          checked={isSelected}
-          onChange={() => selection.toggle(index, entry)}
-        />
-      </span>
-      <span role="gridcell" class="name" title={name}>
-        <Icon name={isFolder ? 'folder' : kindOf(entry.key)} />
-        <span>{name}</span>
-      </span>
-      <span role="gridcell" class="number">
-        {entry.kind === 'object' ? size(entry.size) : ''}
-      </span>
-      <span role="gridcell" class="modified" title={entry.kind === 'object' ? exactDate(entry.modified) : undefined}>
-        {entry.kind === 'object' ? date(entry.modified) : ''}
-      </span>
-      <span role="gridcell">
-        <button
-          type="button"
-          tabIndex={-1}
-          class="quiet square more"
-          aria-label={t.value.objects.actionsFor(name)}
-          onClick={(event) => {
-            event.stopPropagation();
-            if (!isSelected) selection.only(index, entry);
-            const { right, bottom } = event.currentTarget.getBoundingClientRect();
-            props.onMenu(entry, { x: right - 200, y: bottom });
-          }}
-        >
-          <Icon name="more" />
-        </button>
-      </span>
-    </div>
   );
 }

@@ -4,7 +4,7 @@ import { useChanges } from './changes.ts';
 import { Details } from './details/details.tsx';
 import { dragged, droppedOn, hasFiles } from './drag.ts';
 import { ListingModel, SearchModel } from './listing-model.ts';
-import { ObjectGrid } from './object-grid.tsx';
+import { ObjectGrid, type GridActions } from './object-grid.tsx';
 import { shownName } from './names.ts';
 import { PathBar } from './path-bar.tsx';
 import { Selection } from './selection.ts';
@@ -25,6 +25,21 @@ interface Props {
   readonly prefix: string;
   readonly selected?: string;
   readonly tab?: string;
+}
+
+/** Returns what the list of a folder does with its entries. */
+function actionsOf(bucket: string, prefix: string, selection: Selection): GridActions {
+  const open = (entry: Entry): void => {
+    if (entry.kind === 'folder') go({ page: 'objects', bucket, prefix: entry.key });
+    else go({ page: 'objects', bucket, prefix, selected: entry.key });
+  };
+  return {
+    onOpen: open,
+    onMenu: (entry, at) => objectMenu(bucket, prefix, entry, selection.now(), at, open),
+    onKey: (event) => onFolderKey(event, { bucket, prefix, chosen: selection.now() }),
+    onDragStart: (event, entry) => dragged(event, bucket, selection.has(entry.key) ? selection.now() : [entry]),
+    onDrop: (event, folder) => void droppedOn(event, bucket, folder),
+  };
 }
 
 /** The objects page: a folder of a bucket, or the results of a search. */
@@ -68,11 +83,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
     return () => removeEventListener('paste', paste);
   }, [bucket]);
 
-  const open = (entry: Entry): void => {
-    if (entry.kind === 'folder') go({ page: 'objects', bucket, prefix: entry.key });
-    else go({ page: 'objects', bucket, prefix, selected: entry.key });
-  };
-  const chosen = selection.list();
+  const actions = useMemo(() => actionsOf(bucket, prefix, selection), [bucket, prefix, selection]);
   const isEmpty = listing.isComplete.value && listing.count.value === 0;
   const where = prefix === '' ? bucket : shownName(prefix);
   return (
@@ -105,11 +116,10 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
         <ToolBar
           bucket={bucket}
           prefix={prefix}
-          chosen={chosen}
+          selection={selection}
           filter={filter}
           onFilter={setFilter}
           onRefresh={() => setReads(reads + 1)}
-          onClear={() => selection.clear()}
         />
         {error !== undefined ? (
           <div class="page">
@@ -133,13 +143,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
             listing={listing}
             search={search}
             selection={selection}
-            onOpen={open}
-            onMenu={(entry, at) => objectMenu(bucket, prefix, entry, selection.list(), at, open)}
-            onKey={(event) => onFolderKey(event, { bucket, prefix, chosen: selection.list() })}
-            onDragStart={(event, entry) =>
-              dragged(event, bucket, selection.has(entry.key) ? selection.list() : [entry])
-            }
-            onDrop={(event, folder) => void droppedOn(event, bucket, folder)}
+            actions={actions}
           />
         )}
         {error === undefined && (

@@ -1,11 +1,27 @@
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import type { Entry } from '../../s3/listing.ts';
+
+/** The rows of a list, as they are shown now. */
+export interface ShownRows {
+  /** Another object whenever rows have moved; entries that are added at the end move none. */
+  readonly order: object;
+  /** Returns the entry of a row; nothing while it is read. */
+  at(index: number): Entry | undefined;
+  /** Returns the entries of these rows, both included. */
+  between(from: number, to: number): readonly Entry[];
+  all(): readonly Entry[];
+}
+
+/** Where an entry is shown. */
+interface Position {
+  readonly row: number;
+  readonly order: object;
+}
 
 /** What is selected: entries chosen one by one, or rows from one to another, of which there may be very many. */
 interface Chosen {
   readonly size: number;
-  /** Returns whether an entry is among them. The row where it is shown makes the answer quick. */
-  has(key: string, row?: number): boolean;
+  has(key: string, at?: Position): boolean;
   list(): readonly Entry[];
 }
 
@@ -29,23 +45,29 @@ class ByKey implements Chosen {
   }
 }
 
-/** Rows that follow one another. Their keys are gathered only when an entry is asked about that stands elsewhere. */
+/** Rows that follow one another. Their keys are gathered only when it is asked about an entry after rows have moved. */
 class Rows implements Chosen {
   private readonly first: number;
   private readonly entries: readonly Entry[];
+  private readonly order: object;
   private keys: ReadonlySet<string> | undefined;
 
-  constructor(first: number, entries: readonly Entry[]) {
+  constructor(first: number, entries: readonly Entry[], order: object) {
     this.first = first;
     this.entries = entries;
+    this.order = order;
   }
 
   get size(): number {
     return this.entries.length;
   }
 
-  has(key: string, row = -1): boolean {
-    if (this.entries[row - this.first]?.key === key) return true;
+  has(key: string, at?: Position): boolean {
+    if (at !== undefined) {
+      const there = this.entries[at.row - this.first];
+      if (there?.key === key) return true;
+      if (there === undefined && at.order === this.order) return false;
+    }
     this.keys ??= new Set(this.entries.map((entry) => entry.key));
     return this.keys.has(key);
   }
@@ -55,60 +77,83 @@ class Rows implements Chosen {
   }
 }
 
-const nothing = new Rows(0, []);
+const nothing = new ByKey(new Map());
 
 /** The selection in a list, as in a file manager: one row, several, ranges; and the row of the keyboard's cursor. */
 export class Selection {
+  /** The row of the cursor; -1: none. */
   readonly cursor = signal(-1);
   private readonly chosen = signal<Chosen>(nothing);
   readonly size = computed(() => this.chosen.value.size);
   private anchor = -1;
 
   /** Selects one row alone. */
-  only(index: number, entry: Entry | undefined): void {
-    this.cursor.value = this.anchor = index;
-    this.chosen.value = entry === undefined ? nothing : new Rows(index, [entry]);
+  only(index: number, rows: ShownRows): void {
+    const entry = rows.at(index);
+    this.anchor = index;
+    batch(() => {
+      this.cursor.value = index;
+      this.chosen.value = entry === undefined ? nothing : new Rows(index, [entry], rows.order);
+    });
   }
 
   /** Adds a row, or takes it away. */
-  toggle(index: number, entry: Entry | undefined): void {
-    this.cursor.value = this.anchor = index;
-    if (entry === undefined) return;
-    const next = new Map(this.list().map((each) => [each.key, each]));
-    if (!next.delete(entry.key)) next.set(entry.key, entry);
-    this.chosen.value = new ByKey(next);
+  toggle(index: number, rows: ShownRows): void {
+    const entry = rows.at(index);
+    this.anchor = index;
+    batch(() => {
+      this.cursor.value = index;
+      if (entry === undefined) return;
+      const next = new Map(
+        this.chosen
+          .peek()
+          .list()
+          .map((each) => [each.key, each]),
+      );
+      if (!next.delete(entry.key)) next.set(entry.key, entry);
+      this.chosen.value = new ByKey(next);
+    });
   }
 
-  /** Selects from the row that was selected last to this one. @param between the entries of these rows, both included */
-  extend(index: number, between: (from: number, to: number) => readonly Entry[]): void {
+  /** Selects from the row that was selected last to this one. */
+  extend(index: number, rows: ShownRows): void {
     const anchor = Math.max(0, this.anchor);
     const from = Math.min(anchor, index);
-    this.cursor.value = index;
-    this.chosen.value = new Rows(from, between(from, Math.max(anchor, index)));
+    const entries = rows.between(from, Math.max(anchor, index));
+    batch(() => {
+      this.cursor.value = index;
+      this.chosen.value = new Rows(from, entries, rows.order);
+    });
   }
 
-  all(entries: readonly Entry[]): void {
-    this.chosen.value = new Rows(0, entries);
+  all(rows: ShownRows): void {
+    this.chosen.value = new Rows(0, rows.all(), rows.order);
   }
 
   /** Takes entries off. */
   retain(isKept: (key: string) => boolean): void {
-    const before = this.list();
+    const before = this.chosen.peek().list();
     const kept = before.filter(({ key }) => isKept(key));
     if (kept.length < before.length) this.chosen.value = new ByKey(new Map(kept.map((entry) => [entry.key, entry])));
   }
 
   clear(): void {
     this.chosen.value = nothing;
-    this.anchor = this.cursor.value;
+    this.anchor = this.cursor.peek();
   }
 
-  /** @param row where the entry is shown, which makes the answer quick */
-  has(key: string, row?: number): boolean {
-    return this.chosen.value.has(key, row);
+  /** Returns whether an entry is selected. @param at where it is shown, which makes the answer quick */
+  has(key: string, at?: Position): boolean {
+    return this.chosen.value.has(key, at);
   }
 
+  /** Returns what is selected; a component that calls it is rendered again whenever that changes. */
   list(): readonly Entry[] {
     return this.chosen.value.list();
+  }
+
+  /** Returns what is selected now. */
+  now(): readonly Entry[] {
+    return this.chosen.peek().list();
   }
 }

@@ -1,5 +1,6 @@
 import { askFolderLinks } from './folder-links.tsx';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { computed } from '@preact/signals';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   askDelete,
   askDestination,
@@ -10,7 +11,7 @@ import {
   uploadItems,
 } from './object-actions.tsx';
 import { number, size, t } from '../../messages/messages.ts';
-import type { Entry } from '../../s3/listing.ts';
+import type { Selection } from './selection.ts';
 import { addressOf } from '../../session/router.ts';
 import { chosenFiles } from '../../transfers/files.ts';
 import { Icon } from '../../ui/icons.tsx';
@@ -19,25 +20,21 @@ import { openMenuBelow } from '../../ui/menu.tsx';
 interface Props {
   readonly bucket: string;
   readonly prefix: string;
-  readonly chosen: readonly Entry[];
+  readonly selection: Selection;
   readonly filter: string;
   readonly onFilter: (filter: string) => void;
   readonly onRefresh: () => void;
-  readonly onClear: () => void;
 }
 
 /** The tool bar of a folder, or of the selected entries. */
 export function ToolBar(props: Props) {
-  const { bucket, prefix, chosen } = props;
+  const { bucket, prefix, selection } = props;
+  const isForSelected = useMemo(() => computed(() => selection.size.value > 1), [selection]).value;
   const texts = t.value.objects;
   return (
-    <div
-      class={chosen.length > 1 ? 'tool-bar selecting' : 'tool-bar'}
-      role="toolbar"
-      aria-label={texts.actionsFor(bucket)}
-    >
+    <div class={isForSelected ? 'tool-bar selecting' : 'tool-bar'} role="toolbar" aria-label={texts.actionsFor(bucket)}>
       <UploadFields bucket={bucket} prefix={prefix} />
-      {chosen.length > 1 ? <ForSelected {...props} /> : <ForFolder {...props} />}
+      {isForSelected ? <ForSelected {...props} /> : <ForFolder {...props} />}
     </div>
   );
 }
@@ -125,9 +122,11 @@ function FilterField({ filter, onFilter }: Pick<Props, 'filter' | 'onFilter'>) {
   );
 }
 
-function ForSelected({ bucket, prefix, chosen, onClear }: Props) {
+function ForSelected({ bucket, prefix, selection }: Props) {
   const texts = t.value.objects;
-  const bytes = chosen.reduce((sum, entry) => sum + (entry.kind === 'object' ? entry.size : 0), 0);
+  const chosen = selection.list();
+  let bytes = 0;
+  for (const entry of chosen) if (entry.kind === 'object') bytes += entry.size;
   const items = t.value.common.items(chosen.length, number(chosen.length));
   return (
     <>
@@ -171,7 +170,13 @@ function ForSelected({ bucket, prefix, chosen, onClear }: Props) {
         <Icon name="more" />
       </button>
       <span class="grow" />
-      <button type="button" class="quiet square" aria-label={texts.clear} title={texts.clear} onClick={onClear}>
+      <button
+        type="button"
+        class="quiet square"
+        aria-label={texts.clear}
+        title={texts.clear}
+        onClick={() => selection.clear()}
+      >
         <Icon name="close" />
       </button>
     </>

@@ -75,7 +75,12 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
                   rules.map((each) => (each === rule ? { ...rule, isEnabled: !rule.isEnabled } : each)),
                 )}
               />
-              <button type="button" class="quiet" onClick={() => void edit(rule)}>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`${t.value.details.edit}: ${rule.name}`}
+                onClick={() => void edit(rule)}
+              >
                 {t.value.details.edit}
               </button>
               <button

@@ -3,7 +3,7 @@ import { t } from '../../messages/messages.ts';
 import { getPublicAccessBlock, publicAccessSwitches, putPublicAccessBlock } from '../../s3/access.ts';
 import { loadFacts } from '../../session/buckets.ts';
 import { config, session } from '../../session/session.ts';
-import { CommandLine } from '../../ui/command-line.tsx';
+import { CopyButton } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 import { Switch } from '../../ui/switch.tsx';
@@ -21,29 +21,35 @@ export function PublicAccessBlockSection({ bucket }: { readonly bucket: string }
       <p class="hint">{texts.blockPublicHint}</p>
       {loaded.error !== undefined && <ErrorBox error={loaded.error} retry={loaded.reload} />}
       {block &&
-        publicAccessSwitches.map((name) => (
-          <Switch
-            key={name}
-            label={texts.block[name]}
-            checked={block[name]}
-            onChange={(isOn) =>
-              void attempt(async () => {
-                await putPublicAccessBlock(client, bucket, { ...block, [name]: isOn });
-                notify(t.value.common.saved);
-                void loadFacts(client, bucket, true);
-              }).then(loaded.reload)
-            }
-          />
-        ))}
-      {block && (
-        <CommandLine
-          command={awsCommand(
-            config.value!,
-            ...words,
-            publicAccessSwitches.map((name) => `${name}=${block[name]}`).join(','),
-          )}
-        />
-      )}
+        publicAccessSwitches.map((name) => {
+          const next = { ...block, [name]: !block[name] };
+          const label = texts.block[name];
+          return (
+            <div class="row" key={name}>
+              <div class="grow">
+                <Switch
+                  label={label}
+                  checked={block[name]}
+                  onChange={() =>
+                    void attempt(async () => {
+                      await putPublicAccessBlock(client, bucket, next);
+                      notify(t.value.common.saved);
+                      void loadFacts(client, bucket, true);
+                    }).then(loaded.reload)
+                  }
+                />
+              </div>
+              <CopyButton
+                name={`${t.value.common.command}: ${next[name] ? t.value.common.on : t.value.common.off}: ${label}`}
+                text={awsCommand(
+                  config.value!,
+                  ...words,
+                  publicAccessSwitches.map((each) => `${each}=${next[each]}`).join(','),
+                )}
+              />
+            </div>
+          );
+        })}
     </section>
   );
 }

@@ -1,14 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { commandOf } from '../../format/commands.ts';
+import { UnfinishedUploads } from './unfinished-uploads.tsx';
 import { visibleName } from '../../format/names.ts';
 import { number, size, t } from '../../messages/messages.ts';
-import { session } from '../../session/session.ts';
 import type { Job, JobKind } from '../../transfers/job.ts';
-import { changes, clearEnded, jobs } from '../../transfers/queue.ts';
-import { discardUpload, startUpload, unfinishedUploads, type UnfinishedUpload } from '../../transfers/upload.ts';
+import { clearEnded, jobs } from '../../transfers/queue.ts';
 import { CopyButton } from '../../ui/command-line.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
-import { attempt, Empty, explain, notify } from '../../ui/notices.tsx';
+import { Empty, explain } from '../../ui/notices.tsx';
 
 /** Everything long: uploads, archives, copies, moves, deletions. */
 export function TransfersPage() {
@@ -24,7 +21,7 @@ export function TransfersPage() {
           </button>
         )}
       </div>
-      <Unfinished />
+      <UnfinishedUploads />
       {all.length === 0 ? (
         <Empty title={texts.none}>
           <p>{texts.noneMeaning}</p>
@@ -135,87 +132,5 @@ function JobButton({
     <button type="button" class="quiet square" aria-label={label} title={label} onClick={act}>
       <Icon name={icon} />
     </button>
-  );
-}
-
-/** Uploads that a closed page left: the browser must be given the file again. */
-function Unfinished() {
-  const { client } = session.value!;
-  const [uploads, setUploads] = useState<readonly UnfinishedUpload[]>([]);
-  const field = useRef<HTMLInputElement>(null);
-  const wanted = useRef<UnfinishedUpload | undefined>(undefined);
-  const texts = t.value.transfers;
-  const running = new Set(
-    jobs.value.filter((job) => job.isActive.value && job.spec.kind === 'upload').map((job) => job.spec.bucket),
-  );
-  useEffect(() => changes.subscribe(() => void unfinishedUploads(client).then(setUploads)), [client]);
-  const shown = uploads.filter(({ bucket }) => !running.has(bucket));
-  if (shown.length === 0) return null;
-  const goOn = (file: File | undefined): void => {
-    const upload = wanted.current;
-    if (file === undefined || upload === undefined) return;
-    const isSame = file.name === upload.name && file.size === upload.size && file.lastModified === upload.lastModified;
-    if (!isSame) return notify('', { error: new Error(texts.otherFile) });
-    const title = visibleName(upload.key);
-    startUpload(client, upload.bucket, [{ file, key: upload.key }], { title, ask: async () => 'replace' });
-  };
-  return (
-    <section class="stack tight">
-      <h2>{texts.unfinished}</h2>
-      <p class="muted">{texts.unfinishedMeaning}</p>
-      <input
-        hidden
-        type="file"
-        id="resume-file"
-        aria-label={texts.choose}
-        ref={field}
-        onChange={(event) => {
-          goOn(event.currentTarget.files?.[0]);
-          event.currentTarget.value = '';
-        }}
-      />
-      {shown.map((upload) => (
-        <div class="job" key={upload.uploadId}>
-          <Icon name="upload" />
-          <div class="ellipsis">
-            {visibleName(upload.key)}
-            <div class="small muted">
-              {upload.bucket} · {size(upload.size)}
-            </div>
-          </div>
-          <div class="row">
-            <button
-              type="button"
-              onClick={() => {
-                wanted.current = upload;
-                field.current?.click();
-              }}
-            >
-              {texts.choose}
-            </button>
-            <CopyButton
-              name={`${t.value.common.command}: ${texts.discard} ${visibleName(upload.key)}`}
-              text={commandOf(client.signer, {
-                method: 'DELETE',
-                bucket: upload.bucket,
-                key: upload.key,
-                query: { uploadId: upload.uploadId },
-              })}
-            />
-            <button
-              type="button"
-              onClick={() =>
-                void attempt(async () => {
-                  await discardUpload(client, upload);
-                  setUploads(await unfinishedUploads(client));
-                })
-              }
-            >
-              {texts.discard}
-            </button>
-          </div>
-        </div>
-      ))}
-    </section>
   );
 }

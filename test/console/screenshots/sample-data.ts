@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Browser } from 'playwright-core';
 import { put } from '../../support/objects.ts';
-import { runProgram } from '../../support/program.ts';
+import { runAt, type Place } from '../../support/administration.ts';
 
 /** The buckets that screenshots show. */
 export const sample = { main: 'harbour-museum', site: 'harbour-museum-site', empty: 'loans-2027' } as const;
@@ -132,12 +132,17 @@ async function setUp(client: S3Client): Promise<void> {
 }
 
 /** Turns monitoring on and sets alarms, by the program: S3's own clients have nothing for it. */
-export async function watch(data: string): Promise<void> {
-  await runProgram(['monitoring', 'enable', sample.main, '--data', data]);
+export async function watch(place: Place | string): Promise<void> {
   const alarm = ['alarm', 'put', sample.main];
-  await runProgram([...alarm, 'nearly full', '--threshold', '20e12', '--on-alarm', 'log:', '--data', data]);
   const few = ['--metric', 'NumberOfObjects', '--comparison', 'LessThanThreshold', '--threshold', '5'];
-  await runProgram([...alarm, 'objects vanished', ...few, '--on-alarm', 'https://hooks.example.com/x', '--data', data]);
-  await runProgram(['run', 'collect-metrics', '--data', data]);
-  await runProgram(['run', 'evaluate-alarms', '--data', data]);
+  for (const args of [
+    ['monitoring', 'enable', sample.main],
+    [...alarm, 'nearly full', '--threshold', '20e12', '--on-alarm', 'log:'],
+    [...alarm, 'objects vanished', ...few, '--on-alarm', 'https://hooks.example.com/x'],
+    ['run', 'collect-metrics'],
+    ['run', 'evaluate-alarms'],
+  ]) {
+    const { code, stderr } = await runAt(place, args);
+    if (code !== 0) throw new Error(stderr);
+  }
 }

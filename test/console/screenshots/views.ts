@@ -1,4 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
+import { signIn } from '../support/sign-in.ts';
 import { sample } from './sample-data.ts';
 
 /** Something to look at: where it is, and what is done there first. */
@@ -15,6 +19,14 @@ const tab = (name: string) => (page: Page) => page.getByRole('tab', { name, exac
 const frame = (page: Page) => page.frameLocator('.preview-frame');
 const main = `/b/${sample.main}/`;
 const settings = (section: string, bucket: string = sample.main): string => `/settings/${bucket}/${section}`;
+
+/** Uploads a file of 24 MB, which is sent in parts. From the disk: to hand so many bytes to the browser takes long. */
+async function uploadLarge(page: Page, name: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-view-'));
+  await writeFile(join(folder, name), Buffer.alloc(24 * 1024 ** 2));
+  page.once('close', () => void rm(folder, { recursive: true }));
+  await page.setInputFiles('#upload-files', join(folder, name));
+}
 
 /** Every page of the console, with its dialogs and its empty, loading and failing states. */
 export const views: readonly View[] = [
@@ -145,8 +157,7 @@ export const views: readonly View[] = [
       await page.route(/partNumber=2/, () => undefined);
       // Whoever took a picture before has uploaded it, too.
       await page.addLocatorHandler(page.getByRole('button', { name: 'Replace' }), (replace) => replace.click());
-      const buffer = Buffer.alloc(24 * 1024 ** 2);
-      await page.setInputFiles('#upload-files', { name: 'guided-tour.mp4', mimeType: 'video/mp4', buffer });
+      await uploadLarge(page, 'guided-tour.mp4');
       await page.setInputFiles('#upload-files', {
         name: 'poster.txt',
         mimeType: 'text/plain',
@@ -155,6 +166,25 @@ export const views: readonly View[] = [
       await page.getByRole('link', { name: /Transfers/ }).click();
       await page.getByText('16 MB of 24 MB').waitFor();
     },
+  },
+  {
+    name: 'transfers-unfinished',
+    path: main,
+    act: async (page) => {
+      await page.route(/partNumber=2/, (route) => route.abort('connectionrefused'));
+      await uploadLarge(page, 'lecture.mp4');
+      await page.getByRole('link', { name: /Transfers|Übertragungen/ }).click();
+      await page.getByText(/16 MB (?:of|von) 24 MB/).waitFor();
+      await page.getByRole('link', { name: /Profil/ }).click();
+      await page.getByRole('button', { name: /Sign out|Abmelden/ }).click();
+      await signIn(page);
+      await page.getByRole('link', { name: /Transfers|Übertragungen/ }).click();
+      await page.locator('.job').waitFor();
+    },
+  },
+  {
+    name: 'unreachable',
+    path: `${main}?p=drafts%2F..%2F&o=drafts%2F..%2Fnotes.txt`,
   },
   { name: 'activity', path: main, act: (page) => page.getByRole('link', { name: 'Activity' }).click() },
   { name: 'profile', path: '/profile' },

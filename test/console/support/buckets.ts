@@ -1,6 +1,9 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, type TestContext } from 'vitest';
 import type { ConsoleUnderTest } from './console.ts';
 import { bucketName } from '../../support/clients.ts';
 import { isCloud } from '../../support/deployed.ts';
@@ -29,3 +32,12 @@ export const file = (name: string, content: string): { name: string; mimeType: s
   mimeType: '',
   buffer: Buffer.from(content),
 });
+
+/** The path of a file `large.bin`, which is uploaded in parts. */
+export async function largeFile(test: TestContext, size = 17 * 1024 ** 2): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-large-'));
+  test.onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'large.bin');
+  await writeFile(path, Buffer.alloc(size, 'large '));
+  return path;
+}

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, type TestContext } from 'vitest';
 import { axeFindings } from './axe.ts';
+import { signIn, type Key } from './sign-in.ts';
 import { chromiumPath } from '../../support/chromium.ts';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { onData, type Place } from '../../support/administration.ts';
@@ -25,11 +26,6 @@ const args = [
   '--disable-sync',
 ];
 
-export interface Key {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
-
 /** The service behind a console: a process, or a deployment in the cloud (`vitest.cloud.config.ts`). */
 interface ServiceBehind {
   readonly url: string;
@@ -44,6 +40,8 @@ interface ServiceBehind {
 
 /** How long a page may take: in the cloud, engines in Python answer. */
 const patience = isCloud ? 90_000 : 15_000;
+
+export { signIn };
 
 /** A service with its console, and a browser. */
 export class ConsoleUnderTest {
@@ -147,15 +145,6 @@ export class ConsoleUnderTest {
   faultsOf(page: Page): readonly string[] {
     return this.pages.find((each) => each.page === page)?.faults ?? [];
   }
-}
-
-/** Signs in by the form. */
-export async function signIn(page: Page, key: Key = alice, keep = false): Promise<void> {
-  await page.getByLabel('Access key').fill(key.accessKeyId);
-  await page.getByLabel('Secret key').fill(key.secretAccessKey);
-  if (keep) await page.getByLabel('Keep me signed in').check();
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('link', { name: 'Profile' }).waitFor();
 }
 
 /** Fails on what axe finds: WCAG 2.2 AA and best practices. */

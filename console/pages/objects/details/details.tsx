@@ -3,6 +3,7 @@ import { AccessTab } from './access-tab.tsx';
 import { LinksTab } from './links-tab.tsx';
 import { PreviewTab } from './preview-tab.tsx';
 import { PropertiesTab } from './properties-tab.tsx';
+import { Unreachable } from './unreachable.tsx';
 import { VersionsTab } from './versions-tab.tsx';
 import { shownName } from '../names.ts';
 import { t } from '../../../messages/messages.ts';
@@ -37,25 +38,28 @@ export function Details({
   const texts = t.value.details;
   const place = { bucket, key: objectKey };
   const name = shownName(objectKey);
+  const isReachable = !isUnreachable(objectKey);
   return (
     <aside class="details" aria-label={texts.title}>
       <header>
         <h2>{name}</h2>
-        <button
-          type="button"
-          class="quiet square"
-          aria-label={t.value.objects.download}
-          title={t.value.objects.download}
-          onClick={() => void attempt(() => downloadObject(client, bucket, objectKey, versionId))}
-        >
-          <Icon name="download" />
-        </button>
+        {isReachable && (
+          <button
+            type="button"
+            class="quiet square"
+            aria-label={t.value.objects.download}
+            title={t.value.objects.download}
+            onClick={() => void attempt(() => downloadObject(client, bucket, objectKey, versionId))}
+          >
+            <Icon name="download" />
+          </button>
+        )}
         <button type="button" class="quiet square" aria-label={texts.close} onClick={onClose}>
           <Icon name="close" />
         </button>
       </header>
-      {isUnreachable(objectKey) ? (
-        <p class="details-body">{t.value.objects.unreachable}</p>
+      {!isReachable ? (
+        <Unreachable place={place} />
       ) : (
         <Tabs
           label={texts.title}

@@ -1,0 +1,34 @@
+import { visibleName } from '../format/names.ts';
+import { t } from '../messages/messages.ts';
+import type { Choice } from '../transfers/conflicts.ts';
+import { ask, closeDialog } from '../ui/dialog.tsx';
+
+/** Asks what to do with names that exist. */
+export const askConflict = (key: string): Promise<Choice | undefined> =>
+  ask<Choice>((answer) => {
+    const texts = t.value.objects;
+    return (
+      <div class="dialog">
+        <header>
+          <h2 id="dialog-title">{texts.exists(visibleName(key))}</h2>
+        </header>
+        <div class="dialog-body">
+          <p>{texts.existsMeaning}</p>
+        </div>
+        <footer>
+          <button type="button" onClick={closeDialog}>
+            {t.value.transfers.stop}
+          </button>
+          <button type="button" onClick={() => answer('skip')}>
+            {texts.skip}
+          </button>
+          <button type="button" onClick={() => answer('both')}>
+            {texts.keepBoth}
+          </button>
+          <button type="button" class="primary" onClick={() => answer('replace')}>
+            {texts.replace}
+          </button>
+        </footer>
+      </div>
+    );
+  });
