@@ -49,15 +49,17 @@ function moduleSource(name) {
 
 /**
  * Bundles what package.json exports: dist/package/<module>.mjs for `import` and <module>.cjs for `require`, with declarations for TypeScript,
- * those of `require` in a folder whose package.json declares CommonJS.
+ * those of `require` in a folder whose package.json declares CommonJS; and dist/THIRD-PARTY-LICENSES.txt.
+ * @param into the folder of dist: this clone, unless given
  */
-export async function buildPackage() {
+export async function buildPackage(into = root) {
   const { build: bundle } = await import('esbuild');
-  rmSync(join(root, 'dist/package'), { recursive: true, force: true });
+  const outdir = join(into, 'dist/package');
+  rmSync(outdir, { recursive: true, force: true });
   const common = {
     absWorkingDir: root,
     bundle: true,
-    outdir: 'dist/package',
+    outdir,
     platform: 'node',
     target: 'node20',
     mainFields: ['module', 'main'],
@@ -77,8 +79,8 @@ export async function buildPackage() {
     }),
     bundle({ ...common, entryPoints, format: 'cjs', outExtension: { '.js': '.cjs' }, plugins: [onlyOneService] }),
   ]);
-  await declareTypes();
-  await writeLicences([programs.stillage.source, ...modules.map(moduleSource)], common.external);
+  await declareTypes(outdir);
+  await writeLicences([programs.stillage.source, ...modules.map(moduleSource)], common.external, join(into, 'dist'));
 }
 
 /** Makes the kits require the service instead of bundling it again, as esbuild cannot split CommonJS. */
@@ -88,7 +90,7 @@ const onlyOneService = {
 };
 
 /** Writes the declarations of the modules and of their imports, without type checks. */
-async function declareTypes() {
+async function declareTypes(outdir) {
   const { default: typescript } = await import('typescript');
   const { config } = typescript.readConfigFile(join(root, 'tsconfig.json'), typescript.sys.readFile);
   const { options } = typescript.convertCompilerOptionsFromJson(config.compilerOptions, root);
@@ -108,14 +110,14 @@ async function declareTypes() {
       // TypeScript finds declarations by the name of the script.
       const found = own.reduce((rest, name) => rest.replaceAll(`'${name}'`, `'${name.replace(/\.ts$/, '.js')}'`), text);
       for (const folder of ['types', 'types-cjs']) {
-        const target = join(root, 'dist/package', folder, source.replace(/\.ts$/, '.d.ts'));
+        const target = join(outdir, folder, source.replace(/\.ts$/, '.d.ts'));
         mkdirSync(dirname(target), { recursive: true });
         writeFileSync(target, found.replaceAll(/^\/\/# sourceMappingURL.*$/gm, ''));
       }
     };
     program.emit(program.getSourceFile(join(root, source)), write, undefined, true);
   }
-  writeFileSync(join(root, 'dist/package/types-cjs/package.json'), '{ "type": "commonjs" }\n');
+  writeFileSync(join(outdir, 'types-cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
 /** Bundles a program, and the console, if one of their sources is newer. For clones, which have the sources. */

@@ -60,7 +60,7 @@ describe('the package', () => {
   });
 
   it('is published without a complaint', async () => {
-    const { stderr } = await run('npm', ['publish', '--dry-run', '--ignore-scripts'], { cwd: root });
+    const { stderr } = await run('npm', ['publish', '--dry-run', '--ignore-scripts'], { cwd: project.clone });
     const complaints = stderr.split('\n').filter((line) => /^npm (?:warn|error)/i.test(line));
     expect(complaints.filter((line) => !/Unknown (?:user|env) config|requires you to be logged in/.test(line))).toEqual(
       [],
