@@ -1,5 +1,5 @@
 // Bundles the programs of bin/ into dist/: `node bin/build.mjs [name …]`.
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from '../console/build.mjs';
@@ -48,7 +48,7 @@ function moduleSource(name) {
 }
 
 /**
- * Bundles what package.json exports: dist/package/<module>.mjs for `import` and <module>.cjs for `require`, with declarations for TypeScript,
+ * Bundles what package.json exports: dist/package/<module>.cjs for `require`, and <module>.mjs for `import`, with declarations for TypeScript,
  * those of `require` in a folder whose package.json declares CommonJS; and dist/THIRD-PARTY-LICENSES.txt.
  * @param into the folder of dist: this clone, unless given
  */
@@ -58,6 +58,7 @@ export async function buildPackage(into = root) {
   rmSync(outdir, { recursive: true, force: true });
   const common = {
     absWorkingDir: root,
+    entryPoints: modules.map((name) => ({ in: moduleSource(name), out: name })),
     bundle: true,
     outdir,
     platform: 'node',
@@ -66,21 +67,29 @@ export async function buildPackage(into = root) {
     external: ['lmdb', '@aws-sdk/*', 'testcontainers'],
     logLevel: 'warning',
   };
-  const entryPoints = modules.map((name) => ({ in: moduleSource(name), out: name }));
-  await Promise.all([
-    bundle({
-      ...common,
-      entryPoints,
-      format: 'esm',
-      splitting: true,
-      outExtension: { '.js': '.mjs' },
-      chunkNames: 'parts/[name]-[hash]',
-      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    }),
-    bundle({ ...common, entryPoints, format: 'cjs', outExtension: { '.js': '.cjs' }, plugins: [onlyOneService] }),
+  const banner = { js: '"use strict"; require("./node-version.cjs");' };
+  const outExtension = { '.js': '.cjs' };
+  const [{ metafile }] = await Promise.all([
+    bundle({ ...common, format: 'esm', write: false, metafile: true, logLevel: 'silent' }),
+    bundle({ ...common, format: 'cjs', outExtension, banner, plugins: [onlyOneService] }),
   ]);
+  copyFileSync(join(root, 'bin/node-version.cjs'), join(outdir, 'node-version.cjs'));
+  for (const { entryPoint, exports } of Object.values(metafile.outputs)) writeModule(outdir, entryPoint, exports);
   await declareTypes(outdir);
   await writeLicences([programs.stillage.source, ...modules.map(moduleSource)], common.external, join(into, 'dist'));
+}
+
+/**
+ * Writes the module for `import`, which loads that for `require`: a program that has both has one service, and a Node.js that is too old
+ * is refused before it links a name that it has not.
+ */
+function writeModule(outdir, entryPoint, exports) {
+  const name = modules.find((one) => moduleSource(one) === entryPoint);
+  const names = exports.filter((one) => one !== 'default');
+  const lines = [`import module from './${name}.cjs';`];
+  if (names.length > 0) lines.push(`export const { ${names.join(', ')} } = module;`);
+  if (exports.includes('default')) lines.push('export default module.default;');
+  writeFileSync(join(outdir, `${name}.mjs`), `${lines.join('\n')}\n`);
 }
 
 /** Makes the kits require the service instead of bundling it again, as esbuild cannot split CommonJS. */

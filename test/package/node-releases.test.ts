@@ -106,21 +106,36 @@ describe.each([22, 24, 26])('on Node.js %i, the package', (major) => {
   });
 });
 
-describe('on Node.js 18, which is too old, the program', () => {
+describe('on Node.js 18, which is too old,', () => {
   const node = release(18);
+  const project = packedProject({ node });
+  const line = /Node\.js 18\.[\d.]+ is too old, 20\.19 or newer is needed: https:\/\/nodejs\.org\n/;
   let program: string;
   beforeAll(async () => {
     program = await node();
   }, 300_000);
 
-  it.for(['', '--help', 'start --ephemeral'])('says in a line which it needs: stillage %s', async (words, context) => {
-    if (!program.startsWith('/')) return skip(context, program);
-    const { stdout, stderr } = await run(program, [join(root, 'bin/stillage.cjs'), ...words.split(' ')], {
-      codes: [1],
-    });
+  it.for(['', '--help', 'start --ephemeral'])(
+    'the program says in a line which it needs: stillage %s',
+    async (words, context) => {
+      if (!program.startsWith('/')) return skip(context, program);
+      const { stdout, stderr } = await run(program, [join(root, 'bin/stillage.cjs'), ...words.split(' ')], {
+        codes: [1],
+      });
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(new RegExp(`^stillage: ${line.source}$`));
+    },
+  );
+
+  it.each([
+    [
+      'import',
+      ['--input-type=module', '--eval', "import { startStillage } from 'stillage'; console.log(startStillage);"],
+    ],
+    ['require', ['--eval', "console.log(require('stillage/vitest'));"]],
+  ])('a program is told so that wants to %s it', async (_, args) => {
+    const { stdout, stderr } = await run(program, args, { cwd: project.folder, codes: [1] });
     expect(stdout).toBe('');
-    expect(stderr).toMatch(
-      /^stillage: Node\.js 18\.[\d.]+ is too old, 20\.19 or newer is needed: https:\/\/nodejs\.org\n$/,
-    );
+    expect(stderr).toMatch(new RegExp(`^Error: ${line.source}`, 'm'));
   });
 });
