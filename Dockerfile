@@ -14,7 +14,7 @@ FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json LICENSE ./
-COPY bin/stillage.cjs bin/byte-lane.mjs bin/cloud-scrub.mjs ./bin/
+COPY bin/node-version.cjs bin/stillage.cjs bin/byte-lane.mjs bin/cloud-scrub.mjs ./bin/
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 RUN mkdir /data && chown node:node /data

@@ -7,4 +7,5 @@ export const modules: readonly string[];
 /** Bundles programs of bin/ into dist/. */
 export function build(...names: readonly string[]): Promise<void>;
 
-export function buildPackage(): Promise<void>;
+/** Bundles what package.json exports into dist/package, below a folder: this clone, unless given. */
+export function buildPackage(into?: string): Promise<void>;

@@ -1,5 +1,5 @@
 // Bundles the programs of bin/ into dist/: `node bin/build.mjs [name …]`.
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from '../console/build.mjs';
@@ -48,37 +48,48 @@ function moduleSource(name) {
 }
 
 /**
- * Bundles what package.json exports: dist/package/<module>.mjs for `import` and <module>.cjs for `require`, with declarations for TypeScript,
- * those of `require` in a folder whose package.json declares CommonJS.
+ * Bundles what package.json exports: dist/package/<module>.cjs for `require`, and <module>.mjs for `import`, with declarations for TypeScript,
+ * those of `require` in a folder whose package.json declares CommonJS; and dist/THIRD-PARTY-LICENSES.txt.
+ * @param into the folder of dist: this clone, unless given
  */
-export async function buildPackage() {
+export async function buildPackage(into = root) {
   const { build: bundle } = await import('esbuild');
-  rmSync(join(root, 'dist/package'), { recursive: true, force: true });
+  const outdir = join(into, 'dist/package');
+  rmSync(outdir, { recursive: true, force: true });
   const common = {
     absWorkingDir: root,
+    entryPoints: modules.map((name) => ({ in: moduleSource(name), out: name })),
     bundle: true,
-    outdir: 'dist/package',
+    outdir,
     platform: 'node',
     target: 'node20',
     mainFields: ['module', 'main'],
     external: ['lmdb', '@aws-sdk/*', 'testcontainers'],
     logLevel: 'warning',
   };
-  const entryPoints = modules.map((name) => ({ in: moduleSource(name), out: name }));
-  await Promise.all([
-    bundle({
-      ...common,
-      entryPoints,
-      format: 'esm',
-      splitting: true,
-      outExtension: { '.js': '.mjs' },
-      chunkNames: 'parts/[name]-[hash]',
-      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    }),
-    bundle({ ...common, entryPoints, format: 'cjs', outExtension: { '.js': '.cjs' }, plugins: [onlyOneService] }),
+  const banner = { js: '"use strict"; require("./node-version.cjs");' };
+  const outExtension = { '.js': '.cjs' };
+  const [{ metafile }] = await Promise.all([
+    bundle({ ...common, format: 'esm', write: false, metafile: true, logLevel: 'silent' }),
+    bundle({ ...common, format: 'cjs', outExtension, banner, plugins: [onlyOneService] }),
   ]);
-  await declareTypes();
-  await writeLicences([programs.stillage.source, ...modules.map(moduleSource)], common.external);
+  copyFileSync(join(root, 'bin/node-version.cjs'), join(outdir, 'node-version.cjs'));
+  for (const { entryPoint, exports } of Object.values(metafile.outputs)) writeModule(outdir, entryPoint, exports);
+  await declareTypes(outdir);
+  await writeLicences([programs.stillage.source, ...modules.map(moduleSource)], common.external, join(into, 'dist'));
+}
+
+/**
+ * Writes the module for `import`, which loads that for `require`: a program that has both has one service, and a Node.js that is too old
+ * is refused before it links a name that it has not.
+ */
+function writeModule(outdir, entryPoint, exports) {
+  const name = modules.find((one) => moduleSource(one) === entryPoint);
+  const names = exports.filter((one) => one !== 'default');
+  const lines = [`import module from './${name}.cjs';`];
+  if (names.length > 0) lines.push(`export const { ${names.join(', ')} } = module;`);
+  if (exports.includes('default')) lines.push('export default module.default;');
+  writeFileSync(join(outdir, `${name}.mjs`), `${lines.join('\n')}\n`);
 }
 
 /** Makes the kits require the service instead of bundling it again, as esbuild cannot split CommonJS. */
@@ -88,7 +99,7 @@ const onlyOneService = {
 };
 
 /** Writes the declarations of the modules and of their imports, without type checks. */
-async function declareTypes() {
+async function declareTypes(outdir) {
   const { default: typescript } = await import('typescript');
   const { config } = typescript.readConfigFile(join(root, 'tsconfig.json'), typescript.sys.readFile);
   const { options } = typescript.convertCompilerOptionsFromJson(config.compilerOptions, root);
@@ -108,14 +119,14 @@ async function declareTypes() {
       // TypeScript finds declarations by the name of the script.
       const found = own.reduce((rest, name) => rest.replaceAll(`'${name}'`, `'${name.replace(/\.ts$/, '.js')}'`), text);
       for (const folder of ['types', 'types-cjs']) {
-        const target = join(root, 'dist/package', folder, source.replace(/\.ts$/, '.d.ts'));
+        const target = join(outdir, folder, source.replace(/\.ts$/, '.d.ts'));
         mkdirSync(dirname(target), { recursive: true });
         writeFileSync(target, found.replaceAll(/^\/\/# sourceMappingURL.*$/gm, ''));
       }
     };
     program.emit(program.getSourceFile(join(root, source)), write, undefined, true);
   }
-  writeFileSync(join(root, 'dist/package/types-cjs/package.json'), '{ "type": "commonjs" }\n');
+  writeFileSync(join(outdir, 'types-cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
 /** Bundles a program, and the console, if one of their sources is newer. For clones, which have the sources. */

@@ -26,11 +26,12 @@ WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF 
 IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.`;
 
 /**
- * Writes dist/THIRD-PARTY-LICENSES.txt.
+ * Writes THIRD-PARTY-LICENSES.txt.
  * @param sources of programs and modules for Node.js
  * @param external what these load from node_modules instead
+ * @param directory the directory to write it to
  */
-export async function writeLicences(sources, external) {
+export async function writeLicences(sources, external, directory) {
   const { build } = await import('esbuild');
   const options = {
     absWorkingDir: root,
@@ -55,7 +56,7 @@ export async function writeLicences(sources, external) {
   const packages = new Set(inputs.map(packageOf).filter((folder) => folder !== undefined));
   const notices = [...packages].sort().map(noticeOf);
   const head = 'Stillage is bundled with these packages. Each is under its own licence.\n';
-  writeFileSync(join(root, 'dist/THIRD-PARTY-LICENSES.txt'), [head, ...notices].join(`\n${'-'.repeat(80)}\n\n`));
+  writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), [head, ...notices].join(`\n${'-'.repeat(80)}\n\n`));
 }
 
 /** `node_modules/@noble/hashes/sha2.js` → `node_modules/@noble/hashes`. */

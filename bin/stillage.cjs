@@ -1,11 +1,9 @@
 #!/usr/bin/env node
 'use strict';
-// Runs before anything that older versions of Node.js cannot parse, and in syntax that they can.
-var version = process.versions.node.split('.').map(Number);
-if (version[0] < 20 || (version[0] === 20 && version[1] < 19)) {
-  console.error(
-    'stillage: Node.js ' + process.versions.node + ' is too old, 20.19 or newer is needed: https://nodejs.org',
-  );
+try {
+  require('./node-version.cjs');
+} catch (error) {
+  console.error('stillage: ' + error.message);
   process.exit(1);
 }
 // CommonJS, as the size of libuv's thread pool must be set before the first asynchronous read, and the loader of ES modules reads

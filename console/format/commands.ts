@@ -158,6 +158,7 @@ export function rcFile(settings: {
     `export C2_PROJECT=${quote(settings.project)}`,
     `export S3_URL=${quote(settings.endpoint)}`,
     `export AWS_ENDPOINT_URL=${quote(settings.endpoint)}`,
+    `export AWS_REGION=${quote(settings.region)}`,
     `export AWS_DEFAULT_REGION=${quote(settings.region)}`,
     `export AWS_ACCESS_KEY_ID=${quote(settings.accessKeyId)}`,
     ...secret,

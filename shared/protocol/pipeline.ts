@@ -23,6 +23,7 @@ import { endedWhenSent, withWaits } from './request-reader.ts';
 import { checkExpectedOwner, checkHead, requestHead } from './request-head.ts';
 import { Responder, type RequestTrace } from './responder.ts';
 import { findRoute, type OperationName } from './routes.ts';
+import { isS3Control } from './s3-control.ts';
 import { refuseUnsupported } from './unsupported.ts';
 
 /** The dependencies of the pipeline. */
@@ -92,6 +93,10 @@ export class Pipeline {
   async #answer(request: RequestMessage, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
     const { services, consoleOrigins } = this.#deps;
     checkHead(request, services.settings.limits);
+    if (isS3Control(request)) {
+      trace.isS3Control = true;
+      throw new S3Error('MethodNotAllowed');
+    }
     if (isConsolePreflight(request, consoleOrigins)) {
       trace.operation = 'Preflight';
       return {};

@@ -10,7 +10,7 @@ import { isExhausted } from '../ports/exhausted.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { WholeBytes } from '../ports/whole-bytes.ts';
-import { errorDocument } from '../xml/error.ts';
+import { controlErrorDocument, errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
 import { responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
@@ -19,7 +19,7 @@ import { RateExceeded } from './rate-limit.ts';
 
 /** The dependencies of {@link Responder}. */
 export interface ResponderDeps {
-  readonly services: Pick<Services, 'buckets' | 'clock'>;
+  readonly services: Pick<Services, 'buckets' | 'clock' | 'settings'>;
   readonly telemetry: Telemetry;
   readonly consoleOrigins: ReadonlySet<string>;
   readonly hostId: string;
@@ -37,6 +37,8 @@ export interface RequestTrace {
   /** The bucket that the request is about, once it is known. */
   bucket: Bucket | undefined;
   code: ErrorCode | undefined;
+  /** True for a request of another API, whose clients read another form of error: s3-control.ts. */
+  isS3Control?: true;
 }
 
 /** Turns the outcome of a request into its response, and writes its log line when the response ends. */
@@ -52,13 +54,21 @@ export class Responder {
     const known = this.#asS3Error(error, trace);
     trace.code = known.code;
     const ids = { requestId: trace.requestId, hostId: this.#deps.hostId };
-    return {
-      status: known.status,
-      fields: [...(known.code === 'SlowDown' ? [['retry-after', '1'] as const] : []), ...Object.entries(known.headers)],
-      ...(trace.target?.address.kind === 'website'
-        ? { html: errorPage(known, ids) }
-        : { xml: errorDocument(known, { ...resourceOf(trace.target), ...ids }) }),
-    };
+    const fields = [
+      ...(known.code === 'SlowDown' ? [['retry-after', '1'] as const] : []),
+      // SDKs find out a bucket's region by an anonymous HEAD, which is refused for most buckets:
+      // https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
+      ...(trace.operation === 'HeadBucket' && trace.bucket
+        ? [['x-amz-bucket-region', this.#deps.services.settings.region] as const]
+        : []),
+      ...Object.entries(known.headers),
+    ];
+    if (trace.target?.address.kind === 'website') {
+      return { status: known.status, fields, html: errorPage(known, ids) };
+    }
+    const context = { ...resourceOf(trace.target), ...ids };
+    const xml = trace.isS3Control ? controlErrorDocument(known, context) : errorDocument(known, context);
+    return { status: known.status, fields, xml };
   }
 
   #asS3Error(error: unknown, { requestId, operation }: RequestTrace): S3Error {

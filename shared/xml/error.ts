@@ -33,3 +33,18 @@ export function errorDocument(
     HostId: hostId,
   });
 }
+
+/**
+ * Returns the body of an error response of S3 Control, whose SDKs find the code in no other.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_AWS_S3_Control.html
+ */
+export function controlErrorDocument(
+  error: Pick<S3Error, 'code' | 'message'>,
+  { requestId, hostId }: Pick<ErrorContext, 'requestId' | 'hostId'>,
+): string {
+  return document('ErrorResponse', 'http://awss3control.amazonaws.com/doc/2018-08-20/', {
+    Error: { Code: error.code, Message: error.message },
+    RequestId: requestId,
+    HostId: hostId,
+  });
+}

@@ -107,7 +107,7 @@ describe('the ownership controls of a bucket', () => {
     await expect(controlOf(bucket)).rejects.toEqual(notFound);
   });
 
-  it('are for the project of the owner', async () => {
+  it('are for the project of the owner, and for whom the policy allows it', async () => {
     const bucket = await service.bucket();
     await control(bucket, 'ObjectWriter');
     const OwnershipControls = { Rules: [{ ObjectOwnership: 'ObjectWriter' as const }] };
@@ -115,6 +115,14 @@ describe('the ownership controls of a bucket', () => {
     await expect(controlOf(bucket, service.stranger)).rejects.toEqual(denied);
     await expect(service.stranger.send(new PutBucketOwnershipControlsCommand(place))).rejects.toEqual(denied);
     await expect(service.stranger.send(new DeleteBucketOwnershipControlsCommand(place))).rejects.toEqual(denied);
+    const statement = { Effect: 'Allow', Principal: '*', Resource: `arn:aws:s3:::${bucket}` };
+    const Action = ['s3:GetBucketOwnershipControls', 's3:PutBucketOwnershipControls'];
+    const Policy = JSON.stringify({ Statement: [{ ...statement, Action }] });
+    await service.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }));
+    expect(await controlOf(bucket, service.stranger)).toBe('ObjectWriter');
+    await service.stranger.send(new PutBucketOwnershipControlsCommand(place));
+    await service.stranger.send(new DeleteBucketOwnershipControlsCommand(place));
+    await expect(controlOf(bucket)).rejects.toEqual(notFound);
   });
 });
 

@@ -34,6 +34,14 @@ describe('HeadBucket', () => {
     await expect(service.stranger.send(new HeadBucketCommand({ Bucket: bucket }))).rejects.toEqual(bodilessError(403));
   });
 
+  it('tells its region also to those whom it refuses, which SDKs ask without a signature', async () => {
+    const bucket = await service.bucket();
+    const refused = await service.sendUnsigned({ method: 'HEAD', path: `/${bucket}` });
+    expect([refused.status, refused.header('x-amz-bucket-region')]).toEqual([403, 'us-east-1']);
+    const none = await service.sendUnsigned({ method: 'HEAD', path: `/${service.freeName()}` });
+    expect([none.status, none.header('x-amz-bucket-region')]).toEqual([404, undefined]);
+  });
+
   it('counts objects and bytes, whatever becomes of them', async () => {
     const bucket = await service.bucket();
     await expect.poll(() => counters(bucket), patience).toBe('0 objects, 0 bytes');

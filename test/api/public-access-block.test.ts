@@ -104,13 +104,21 @@ describe('the public access block of a bucket', () => {
     expect(await blockOf(bucket)).toEqual({ ...none, BlockPublicAcls: true });
   });
 
-  it('is for the project of the owner', async () => {
+  it('is for the project of the owner, and for whom the policy allows it', async () => {
     const bucket = await service.bucket();
     await block(bucket, none);
     const place = { Bucket: bucket, PublicAccessBlockConfiguration: none };
     await expect(blockOf(bucket, service.stranger)).rejects.toEqual(denied);
     await expect(service.stranger.send(new PutPublicAccessBlockCommand(place))).rejects.toEqual(denied);
     await expect(service.stranger.send(new DeletePublicAccessBlockCommand(place))).rejects.toEqual(denied);
+    const statement = { Effect: 'Allow', Principal: '*', Resource: `arn:aws:s3:::${bucket}` };
+    const Action = ['s3:GetBucketPublicAccessBlock', 's3:PutBucketPublicAccessBlock'];
+    const Policy = JSON.stringify({ Statement: [{ ...statement, Action }] });
+    await service.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }));
+    expect(await blockOf(bucket, service.stranger)).toEqual(none);
+    await service.stranger.send(new PutPublicAccessBlockCommand(place));
+    await service.stranger.send(new DeletePublicAccessBlockCommand(place));
+    await expect(blockOf(bucket)).rejects.toEqual(notFound);
   });
 });
 

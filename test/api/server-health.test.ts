@@ -1,22 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectError } from '../support/expect-error.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
 import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { anonymous, signed, type Unsigned } from '../support/signer.ts';
+import { anonymous } from '../support/signer.ts';
+import { maySmallDisk, noSmallDisk, onSmallDisk } from '../support/small-disk.ts';
 
 const path = '/_stillage/health';
 const run = promisify(execFile);
 /** A busy machine may take a while to write and read a line. */
 const patience = { timeout: 10_000 };
-
-/** Runs a command with a mount namespace of its own. */
-const unshare = ['unshare', '--user', '--map-root-user', '--mount'];
 
 const service = serviceUnderTest({ alone: true });
 const ask = (method = 'GET'): Promise<RawResponse> => service.sendUnsigned({ method, path });
@@ -50,10 +46,7 @@ describe('the health of the service', () => {
     'says while the disk is full or read-only that nothing can be written, and GET goes on',
     { timeout: 60_000 },
     async (context) => {
-      const mayMount = await run(unshare[0]!, [...unshare.slice(1), 'mount', '-t', 'tmpfs', 'disk', '/mnt']).catch(
-        () => undefined,
-      );
-      if (mayMount === undefined) context.skip('this machine allows no mount namespaces');
+      if (!maySmallDisk) context.skip(noSmallDisk);
       const { started, inside, send } = await onSmallDisk();
       const health = async (): Promise<unknown> => {
         const response = await exchange(started.url, anonymous(new URL(started.url).host, { path }));
@@ -100,25 +93,3 @@ describe('the health of the service', () => {
     },
   );
 });
-
-/** A service on a file system of 32 MiB, which goes when the test is over. */
-async function onSmallDisk(): Promise<{
-  readonly started: Service;
-  /** The path of a file of its disk, as it can be reached from here. */
-  readonly inside: (name: string) => string;
-  readonly send: (request: Unsigned) => Promise<RawResponse>;
-}> {
-  const data = await mkdtemp(join(tmpdir(), 'stillage-disk-'));
-  const mounted = 'mount -t tmpfs -o size=32m disk "$0" && "$@"; exit $?';
-  const started = await startService({ data, under: [...unshare, 'bash', '-c', mounted, data] });
-  onTestFinished(async () => {
-    await started.stop();
-    await rm(data, { recursive: true });
-  });
-  const { host } = new URL(started.url);
-  return {
-    started,
-    inside: (name) => join(`/proc/${started.pid}/root`, data, name),
-    send: (request) => exchange(started.url, signed(host, request, { key: alice })),
-  };
-}

@@ -50,8 +50,8 @@ import { s3Error } from '../support/expect-error.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 
 /**
- * The calls of Terraform's AWS provider for a bucket as modules make it, in the provider's order:
- * https://github.com/hashicorp/terraform-provider-aws/tree/main/internal/service/s3. A resource is created by one PUT, and read until it
+ * The calls of Terraform's AWS provider for a bucket as modules make it, in the provider's order, which is that of bucket.go, as far as its clients are
+ * those of S3: https://github.com/hashicorp/terraform-provider-aws/tree/main/internal/service/s3. A resource is created by one PUT, and read until it
  * is as it was put; a refresh reads all of it again, and finds nothing to change; it is destroyed by its DELETE, and read until it
  * is gone.
  */
@@ -262,6 +262,9 @@ async function readBucket(Bucket: string): Promise<unknown> {
       return undefined;
     });
   const head = await service.client.send(new HeadBucketCommand({ Bucket }));
+  // manager.GetBucketRegion of the SDK for Go, which takes the region from the refusal.
+  const region = await service.sendUnsigned({ method: 'HEAD', path: `/${Bucket}` });
+  expect(region.header('x-amz-bucket-region')).toBe(head.BucketRegion);
   return [
     head.BucketRegion,
     await orNone(service.client.send(new GetBucketPolicyCommand({ Bucket })), 'NoSuchBucketPolicy'),
@@ -320,6 +323,50 @@ it('a module of a bucket and its settings is applied, has an empty plan, and is 
   await expect(service.client.send(new HeadBucketCommand({ Bucket }))).rejects.toMatchObject({
     $metadata: { httpStatusCode: 404 },
   });
+});
+
+/** What the provider makes of a rule without a filter, with the old `prefix`, with an empty one, and of each kind of filter. */
+const rules: BucketLifecycleConfiguration['Rules'] = [
+  { ID: 'none', Status: 'Enabled', Filter: {}, Expiration: { Days: 400 } },
+  { ID: 'old', Status: 'Enabled', Prefix: 'old/', Expiration: { Days: 1 } },
+  { ID: 'empty', Status: 'Enabled', Filter: { Prefix: '' }, Expiration: { ExpiredObjectDeleteMarker: true } },
+  {
+    ID: 'size',
+    Status: 'Enabled',
+    Filter: { ObjectSizeGreaterThan: 500 },
+    NoncurrentVersionExpiration: { NoncurrentDays: 3 },
+  },
+  {
+    ID: 'tag',
+    Status: 'Disabled',
+    Filter: { Tag: { Key: 'a', Value: 'b' } },
+    Expiration: { Date: new Date('2030-01-01T00:00:00Z') },
+  },
+  {
+    ...{ ID: 'and', Status: 'Enabled', Expiration: { Days: 2 } },
+    Filter: { And: { Prefix: 'x/', ObjectSizeGreaterThan: 1, ObjectSizeLessThan: 500 } },
+  },
+];
+
+it.each(rules.map((rule) => [rule.ID!, rule] as const))(
+  'a lifecycle rule is read as it was put: %s',
+  async (_, rule) => {
+    const Bucket = await service.bucket();
+    const LifecycleConfiguration = { Rules: [rule] };
+    await service.client.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration }));
+    const { Rules } = await service.client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));
+    expect(Rules).toEqual([rule]);
+  },
+);
+
+it('a bucket is created without object lock, as versions of the provider before 5 say', async () => {
+  const Bucket = service.freeName('terraform');
+  await service.client.send(new CreateBucketCommand({ Bucket, ACL: 'private', ObjectLockEnabledForBucket: false }));
+  const failure = service.client.send(new GetObjectLockConfigurationCommand({ Bucket }));
+  await expect(failure).rejects.toEqual(s3Error('ObjectLockConfigurationNotFoundError', 404));
+  const encryption = service.client.send(new GetBucketEncryptionCommand({ Bucket }));
+  // They look for these words, too.
+  await expect(encryption).rejects.toThrow('encryption configuration was not found');
 });
 
 it('a bucket may get its tags, its region and its ownership when it is created', async () => {

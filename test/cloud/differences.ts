@@ -16,7 +16,7 @@ const aDisk = 'examines the disk of one machine';
 
 /** All of them. The run fails if any other test is skipped, or if one of these runs. */
 export const differences: readonly Difference[] = [
-  ...['console', 'first-start', 'operator', 'scrub'].map((name) => ({
+  ...['console', 'first-start', 'full-disk', 'operator', 'release', 'scrub'].map((name) => ({
     reason: aProgram,
     file: `test/api/server-${name}.test.ts`,
   })),

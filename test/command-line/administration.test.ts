@@ -7,6 +7,8 @@ import { run } from '../support/programs.ts';
 import { startService } from '../support/server.ts';
 import { atEachPlace } from './places.ts';
 
+const root = join(import.meta.dirname, '../..');
+
 // Commands wait for one another, and those in the cloud for a function.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
@@ -172,6 +174,21 @@ atEachPlace({ isRunning: false }, (at) => {
       const { stdout } = await run('sh', ['-c', script, rc]);
       const url = 'https://s3.example.test';
       expect(stdout).toBe(["it's a $ecret", '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9', url, url].join('|'));
+
+      // The SDK for JavaScript reads no AWS_DEFAULT_REGION, and refuses to be without a region.
+      const program = `import { S3Client } from '@aws-sdk/client-s3'; console.log(await new S3Client({}).config.region());`;
+      const sourced = [
+        '-c',
+        '. "$0" && exec "$@"',
+        rc,
+        process.execPath,
+        '--no-warnings',
+        '--input-type=module',
+        '-e',
+        program,
+      ];
+      const files = { AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' };
+      expect((await run('sh', sourced, { cwd: root, env: files })).stdout).toBe('us-east-1\n');
     });
   });
 

@@ -35,6 +35,7 @@ describe('the package', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'bin/node-version.cjs',
       'bin/stillage.cjs',
       'dist/THIRD-PARTY-LICENSES.txt',
       'dist/console/*',
@@ -60,11 +61,20 @@ describe('the package', () => {
   });
 
   it('is published without a complaint', async () => {
-    const { stderr } = await run('npm', ['publish', '--dry-run', '--ignore-scripts'], { cwd: root });
+    const { stderr } = await run('npm', ['publish', '--dry-run', '--ignore-scripts'], { cwd: project.clone });
     const complaints = stderr.split('\n').filter((line) => /^npm (?:warn|error)/i.test(line));
     expect(complaints.filter((line) => !/Unknown (?:user|env) config|requires you to be logged in/.test(line))).toEqual(
       [],
     );
+  });
+
+  it('is as large as its documentation says', async () => {
+    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: project.clone });
+    const [{ size, unpackedSize }] = Object.values(JSON.parse(stdout) as object) as [Record<string, number>];
+    const page = await readFile(join(root, 'docs/versions.md'), 'utf8');
+    const said = /The package is ([\d.]+) MB packed and ([\d.]+) MB unpacked/.exec(page)!.slice(1).map(Number);
+    const measured = [size!, unpackedSize!].map((bytes) => bytes / 1e6);
+    for (const [at, value] of measured.entries()) expect(Math.abs(value - said[at]!) / value).toBeLessThan(0.1);
   });
 
   it('is imported by ES modules', async () => {

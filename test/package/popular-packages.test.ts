@@ -4,18 +4,20 @@ import { packedProject } from '../support/packed-project.ts';
 /*
  * Packages that speak S3, in a project that has installed them and Stillage from npm, each used as its own documentation shows.
  */
-const project = packedProject([
-  '@aws-sdk/client-s3@3.1169.0',
-  '@aws-sdk/s3-request-presigner@3.1162.0',
-  'aws4fetch@1.0.20',
-  'express@5.3.0',
-  'flydrive@1.3.0',
-  'minio@8.0.7',
-  'multer@2.5.0',
-  'multer-s3@3.0.1',
-  's3-sync-client@4.3.1',
-  'unstorage@1.17.6',
-]);
+const project = packedProject({
+  others: [
+    '@aws-sdk/client-s3@3.1169.0',
+    '@aws-sdk/s3-request-presigner@3.1162.0',
+    'aws4fetch@1.0.20',
+    'express@5.3.0',
+    'flydrive@1.3.0',
+    'minio@8.0.7',
+    'multer@2.5.0',
+    'multer-s3@3.0.1',
+    's3-sync-client@4.3.1',
+    'unstorage@1.17.6',
+  ],
+});
 
 /** Sessions that print `true` if all went as it should, with `stillage` running and a bucket `photos`. */
 const sessions: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import { run } from '../support/programs.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The last release for Node.js 20. */
-const project = packedProject(['testcontainers@11.9.0', '@types/node@20']);
+const project = packedProject({ others: ['testcontainers@11.9.0', '@types/node@20'] });
 const sdk = JSON.stringify(join(root, 'node_modules/@aws-sdk/client-s3/dist-cjs/index.js'));
 
 /** What a test of a user does. */

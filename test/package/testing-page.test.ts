@@ -18,14 +18,16 @@ const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, 
   file: /^(?:\/\/|#) (\S+\.\w+)\n/.exec(text!)?.[1],
 }));
 
-const project = packedProject([
-  '@aws-sdk/client-s3@3.1169.0',
-  '@aws-sdk/s3-request-presigner@3.1162.0',
-  '@playwright/test@1.65.1',
-  'jest@30.5.2',
-  'vitest@4.1.11',
-  'yaml@2.9.1',
-]);
+const project = packedProject({
+  others: [
+    '@aws-sdk/client-s3@3.1169.0',
+    '@aws-sdk/s3-request-presigner@3.1162.0',
+    '@playwright/test@1.65.1',
+    'jest@30.5.2',
+    'vitest@4.1.11',
+    'yaml@2.9.1',
+  ],
+});
 
 /** Returns the text of the file that the page prints. */
 function file(name: string): string {

@@ -18,6 +18,7 @@ import { bucketName, sdk } from './clients.ts';
 import { long } from './contents.ts';
 import { deployed, isCloud } from './deployed.ts';
 import { startForwardProxy } from './forward-proxy.ts';
+import { startCaddy, startNginx } from './reverse-proxies.ts';
 import { alice, startService, type Service } from './server.ts';
 import { startTlsFront } from './tls-front.ts';
 
@@ -73,12 +74,16 @@ const longDomain = 's3.localhost';
  */
 const domains = { http: isCloud ? longDomain : 'localhost', https: longDomain } as const;
 
-/** Starts a service over HTTP or HTTPS, or reaches a deployment in the cloud so. */
+/** The reverse proxies that may stand before the service, as docs/recipes configures them: `STILLAGE_TEST_PROXY=nginx`. */
+const reverseProxies = { nginx: startNginx, caddy: startCaddy } as const;
+const reverseProxy = process.env['STILLAGE_TEST_PROXY'];
+
+/** Starts a service over HTTP or HTTPS, perhaps behind a reverse proxy, or reaches a deployment in the cloud so. */
 export async function startEndpoint(scheme: Scheme): Promise<Endpoint> {
   const domain = domains[scheme];
   const folder = await mkdtemp(join(tmpdir(), 'stillage-client-'));
   const certificates = await issueCertificate(folder, ['localhost', '127.0.0.1', domain, `*.${domain}`]);
-  const { started, port, stop } = await (isCloud ? reach : start)(scheme, certificates);
+  const { started, port, stop } = await (isCloud ? reach : reverseProxy ? startBehind : start)(scheme, certificates);
   const proxy = await startForwardProxy();
   const endpoint: Endpoint = {
     scheme,
@@ -115,6 +120,20 @@ async function start(scheme: Scheme, { certificate, key }: Certificates): Promis
   const tls = ['--domain', domains[scheme], '--tls-cert', certificate, '--tls-key', key];
   const started = await startService({ args: scheme === 'https' ? tls : [] });
   return { started, port: started.port, stop: () => started.stop() };
+}
+
+async function startBehind(scheme: Scheme, certificates: Certificates): Promise<Listener> {
+  if (reverseProxy !== 'nginx' && reverseProxy !== 'caddy') throw new Error('STILLAGE_TEST_PROXY is nginx or caddy');
+  const domain = domains[scheme];
+  const started = await startService({ args: ['--domain', domain, '--trust-proxy', '127.0.0.1'] });
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-proxy-'));
+  const proxy = await reverseProxies[reverseProxy]({ folder, certificates, port: started.port, domain });
+  const stop = async (): Promise<void> => {
+    await proxy.stop();
+    await started.stop();
+    await rm(folder, { recursive: true });
+  };
+  return { started, port: proxy.ports[scheme], stop };
 }
 
 /**

@@ -7,7 +7,7 @@ import { verb } from '../command.ts';
 export function envCommand(): Command {
   return verb<{ url?: string }>({
     name: 'env',
-    does: 'Print the environment variables of a key for the AWS CLI, with its secret',
+    does: 'Print the environment variables of a key for the AWS CLI and SDKs, with its secret',
     operands: [['<key id>', 'access key id']],
     options: [setting('--url <url>', 'endpoint to print', 'URL', undefined, 'that of the service')],
     service: [
@@ -30,6 +30,7 @@ export function envCommand(): Command {
         EC2_SECRET_KEY: key.secretAccessKey,
         AWS_ACCESS_KEY_ID: key.accessKeyId,
         AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
+        AWS_REGION: key.region,
         AWS_DEFAULT_REGION: key.region,
         AWS_ENDPOINT_URL: endpoint,
       };

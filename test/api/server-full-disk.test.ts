@@ -1,0 +1,35 @@
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { maySmallDisk, noSmallDisk, onSmallDisk } from '../support/small-disk.ts';
+import type { Unsigned } from '../support/signer.ts';
+
+const MiB = 1024 * 1024;
+
+describe('a disk that is full', { timeout: 120_000 }, () => {
+  it('has the bytes of deleted objects freed, whatever their grace, before the next write', async (context) => {
+    if (!maySmallDisk) context.skip(noSmallDisk);
+    const { started, inside, send } = await onSmallDisk(['--release-grace', '1h']);
+    const object = (key: string): Unsigned => ({
+      method: 'PUT',
+      path: `/full/${key}`,
+      body: Buffer.alloc(6 * MiB, 'x'),
+    });
+    expect((await send({ method: 'PUT', path: '/full' })).status).toBe(200);
+    for (const key of ['a', 'b', 'c']) expect((await send(object(key))).status).toBe(200);
+    for (const key of ['a', 'b']) expect((await send({ method: 'DELETE', path: `/full/${key}` })).status).toBe(204);
+    // HEAD of a bucket follows the feed first: the bytes are due in an hour.
+    expect((await send({ method: 'HEAD', path: '/full' })).status).toBe(200);
+    const filler = writeFile(inside('filler'), Buffer.alloc(64 * MiB));
+    await expect(filler).rejects.toThrow('ENOSPC');
+
+    const refused = await send(object('d'));
+    expect([refused.status, refused.header('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    // The files are gone without an operator, and there is room for as much as they held.
+    await vi.waitFor(async () => expect((await send(object('d'))).status).toBe(200), {
+      timeout: 30_000,
+      interval: 200,
+    });
+    expect((await send({ path: '/full/c' })).body.equals(Buffer.alloc(6 * MiB, 'x'))).toBe(true);
+    expect(started.output.stdout).not.toMatch(/"status":500/);
+  });
+});
