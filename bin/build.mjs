@@ -13,6 +13,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  */
 export const programs = {
   stillage: { source: 'functions/runtime/cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
+  // Started by it as threads: functions/runtime/local/digests.
+  'digest-thread': { source: 'functions/runtime/local/digests/digest-thread.ts', external: [] },
   'byte-lane': { source: 'functions/runtime/cloud/byte-lane.ts', external: [] },
   'cloud-scrub': { source: 'functions/runtime/cloud/scrub-task.ts', external: [] },
 };
@@ -129,12 +131,12 @@ async function declareTypes(outdir) {
   writeFileSync(join(outdir, 'types-cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
-/** Bundles a program, and the console, if one of their sources is newer. For clones, which have the sources. */
+/** Bundles a program and its threads, and the console, if one of their sources is newer. For clones, which have the sources. */
 export async function buildIfStale(name) {
   const isStale = (built, ...sources) =>
     Math.max(...sources.map((path) => newest(join(root, path)))) > modified(join(root, 'dist', built));
   const shared = ['package.json', 'bin/build.mjs'];
-  if (isStale(`${name}.mjs`, 'shared', 'functions', ...shared)) await build(name);
+  if (isStale(`${name}.mjs`, 'shared', 'functions', ...shared)) await build(name, 'digest-thread');
   if (isStale('console/index.html', 'console', ...shared)) await buildConsole();
 }
 

@@ -15,6 +15,7 @@ import type {
 } from './authentication/authenticated.ts';
 import { RequestAuthoriser } from './authorisation/request-authoriser.ts';
 import { RequestView } from './authorisation/request-view.ts';
+import type { DigestThreads } from './bodies/body-digests.ts';
 import { once, readBody } from './bodies/read-body.ts';
 import { isConsolePreflight } from './console/cors.ts';
 import type { AnyOperation, Answer, BodyMode, Context, Services } from './operation.ts';
@@ -36,6 +37,8 @@ export interface PipelineDeps {
   readonly signing: SigningSettings;
   /** Counts requests. Default: a counter for this process alone. */
   readonly rates?: Rates;
+  /** Compute digests of large bodies. Default: the thread that serves the request. */
+  readonly digestThreads?: DigestThreads | undefined;
   /** Tells what requests may still read, where content is freed as soon as none does. */
   readonly readers?: Readers;
   /** Called with an error that ends a request in 503, since a store could not serve it. */
@@ -56,10 +59,10 @@ export class Pipeline {
   readonly #responder: Responder;
 
   constructor(deps: PipelineDeps) {
-    const { accessKeys, signing, services } = deps;
+    const { accessKeys, signing, services, digestThreads } = deps;
     const { clock, settings } = services;
     this.#deps = deps;
-    this.#authentication = { keys: accessKeys, clock, settings: signing, limits: settings.limits };
+    this.#authentication = { keys: accessKeys, clock, settings: signing, limits: settings.limits, digestThreads };
     this.#responder = new Responder(deps);
     this.#rates = deps.rates ?? new RateLimit(settings.limits.requestsPerSecond, clock);
   }

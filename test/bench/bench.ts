@@ -1,19 +1,37 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { withHelpStyle } from '../../functions/runtime/cli/help.ts';
+import { benchCompare, type CompareOptions } from './compare.ts';
 import { benchEphemeral } from './ephemeral.ts';
-import { benchFairness } from './fairness.ts';
+import { benchFairness, type FairnessBenchOptions } from './fairness.ts';
 import { benchFoldedListing } from './folded-listing.ts';
 import { benchLifecycle } from './lifecycle.ts';
 import { benchRequests, type RequestBenchOptions } from './requests.ts';
+import { checkoutOf } from './requests/checkout.ts';
 import { benchSignatures } from './signatures.ts';
 import { benchStalls } from './stalls.ts';
 
+/** Adds the options of how cases are measured. */
+function withMeasuring(command: Command, keys: number): Command {
+  return command
+    .option('--rounds <n>', 'rounds to measure, after a short one to warm up', toCount, 3)
+    .option('--seconds <n>', 'seconds of each measurement', toPositive, 1.5)
+    .option('--requests <n>', 'requests of each measurement, instead of seconds', toCount)
+    .option('--keys <n>', 'number of keys in the bucket that is listed', toCount, keys)
+    .option('--workers <n>', 'processes of Stillage that serve requests', toCount, 1)
+    .option('--json', 'print JSON', false);
+}
+
+/** Adds the option that chooses cases. */
+function withCases(command: Command, keys: number): Command {
+  return withMeasuring(
+    command.option('--only <pattern>', 'run only cases whose name matches this regular expression', toPattern),
+    keys,
+  );
+}
+
 /** Adds the options of a benchmark of requests. */
 function withRequestOptions(command: Command): Command {
-  return command
-    .option('--only <pattern>', 'run only work whose name matches this regular expression', toPattern)
-    .option('--rounds <n>', 'rounds to measure, after one to warm up', toCount, 3)
-    .option('--json', 'print JSON')
+  return withCases(command, 100_000)
     .optionsGroup('Another running store to compare with:')
     .option('--endpoint <url>', 'its endpoint')
     .option('--access-key <id>', 'its access key id', 'test')
@@ -34,6 +52,12 @@ function toCount(text: string): number {
   const count = Number(text);
   if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number above 0.');
   return count;
+}
+
+function toPositive(text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new InvalidArgumentError('It must be a number above 0.');
+  return number;
 }
 
 function toCounts(text: string, before: readonly number[]): readonly number[] {
@@ -62,6 +86,7 @@ const help = `
 Examples:
   npm run bench
   npm run bench -- requests --only '^PUT' --rounds 5
+  npm run bench -- compare HEAD~3 --only 'GET|HEAD'
   npm run bench -- requests --endpoint http://127.0.0.1:9100 --access-key a --secret-key s
   npm run bench -- ephemeral --s3rver ../a-project
   npm run --silent bench -- cold-starts > docs/cold-starts.md
@@ -69,18 +94,26 @@ Examples:
 Results and method: docs/performance.md`;
 
 const program = withRequestOptions(new Command('npm run bench --'))
-  .description('Measure the service. Without a command: signatures, cold starts and requests, one after the other.')
+  .description(
+    'Measure requests to the service, beside a minimal store on node:http, by a load generator in a process of its own. Without a command, as `requests`.',
+  )
   .enablePositionalOptions()
-  .action(async (options: RequestBenchOptions) => {
-    if (!options.json) {
-      benchSignatures();
-      await coldStarts(3);
-    }
-    await benchRequests(options);
-  });
+  .action((options: RequestBenchOptions) => benchRequests(options));
 withRequestOptions(program.command('requests'))
   .description('Measure requests, beside a minimal store on node:http')
-  .action(benchRequests);
+  .action((options: RequestBenchOptions) => benchRequests(options));
+withCases(program.command('compare'), 20_000)
+  .description('Measure requests to another version of the service and to this one, in one run, in turns')
+  .argument('<base>', 'the other version: a commit, or the directory of a checkout')
+  .option(
+    '--limit <ratio>',
+    'end with code 1 if a case takes more than this multiple of the processor time of the base',
+    toPositive,
+  )
+  .action(async (base: string, options: CompareOptions) => {
+    const checkout = await checkoutOf(base).catch((error: Error) => program.error(error.message));
+    await benchCompare(checkout, options);
+  });
 program
   .command('ephemeral')
   .description('Measure starts, PUT, GET and reset of servers for tests: Stillage, s3rver and moto')
@@ -106,13 +139,9 @@ program
   .argument('[keys]', 'number of keys in the bucket', toCount, 100_000)
   .argument('[prefixes]', 'number of prefixes', toCount, 10)
   .action(benchFoldedListing);
-program
-  .command('fairness')
+withMeasuring(program.command('fairness'), 20_000)
   .description('Measure a small GET, alone and while others list, upload and delete')
-  .argument('[keys]', 'number of keys in the bucket that is listed', toCount, 20_000)
-  .option('--seconds <n>', 'seconds to measure under each load', toCount, 5)
-  .option('--json', 'print JSON', false)
-  .action(benchFairness);
+  .action((options: FairnessBenchOptions) => benchFairness(options));
 program
   .command('lifecycle')
   .description('Measure a lifecycle pass that is interrupted and resumed')

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { emulatorKinds, type Emulator, type EmulatorKind } from './emulators.ts';
-import { inRounds, median, shown } from './requests.ts';
-import { each, type Work } from './works.ts';
+import { median } from './requests/statistics.ts';
+import { each, inRounds, shown, type Work } from './rounds.ts';
 
 /** Options of {@link benchEphemeral}. */
 export interface EphemeralBenchOptions {
@@ -24,28 +24,24 @@ const works: readonly Work[] = [
     name: 'PUT 4 KiB, 1 caller',
     callers: 1,
     count: 200,
-    isPlain: true,
     act: (server, at) => server.send({ method: 'PUT', path: smallPath(at), body: small }),
   },
   {
     name: 'PUT 4 KiB, 32 callers',
     callers: 32,
     count: keys,
-    isPlain: true,
     act: (server, at) => server.send({ method: 'PUT', path: smallPath(at), body: small }),
   },
   {
     name: 'GET 4 KiB, 1 caller',
     callers: 1,
     count: 200,
-    isPlain: true,
     act: (server, at) => server.send({ method: 'GET', path: smallPath(at) }),
   },
   {
     name: 'GET 4 KiB, 32 callers',
     callers: 32,
     count: 1000,
-    isPlain: true,
     act: (server, at) => server.send({ method: 'GET', path: smallPath(at) }),
   },
   {
@@ -53,7 +49,6 @@ const works: readonly Work[] = [
     callers: 2,
     count: 8,
     bytes: large.length,
-    isPlain: true,
     act: (server, at) => server.send({ method: 'PUT', path: largePath(at), body: large }),
   },
   {
@@ -61,7 +56,6 @@ const works: readonly Work[] = [
     callers: 2,
     count: 8,
     bytes: large.length,
-    isPlain: true,
     act: (server, at) => server.send({ method: 'GET', path: largePath(at) }),
   },
 ];

@@ -39,6 +39,7 @@ describe('the package', () => {
       'bin/stillage.cjs',
       'dist/THIRD-PARTY-LICENSES.txt',
       'dist/console/*',
+      'dist/digest-thread.mjs',
       'dist/package/*.cjs',
       'dist/package/*.d.ts',
       'dist/package/*.json',

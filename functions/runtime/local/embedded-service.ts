@@ -16,6 +16,7 @@ import type { ChangeFeed, KeyValueTable } from '../../../shared/ports/key-value-
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+import type { DigestThreads } from '../../../shared/protocol/bodies/body-digests.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import type { Services } from '../../../shared/protocol/operation.ts';
 import { Pipeline } from '../../../shared/protocol/pipeline.ts';
@@ -57,6 +58,8 @@ export interface EmbeddedDeps extends Stores {
   readonly telemetry: Telemetry;
   /** Projects, users and keys to create before the first request. */
   readonly declared?: readonly ProjectDeclaration[] | undefined;
+  /** Compute digests of large bodies. */
+  readonly digestThreads?: DigestThreads | undefined;
   /** Set in a worker: the services of its primary process, which also follows the feed and runs the schedules. */
   readonly primary?: Primary;
 }
@@ -165,6 +168,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     signing: { version2: options.signatureV2, ...(options.strictRegion && { strictRegion: options.region }) },
     consoleOrigins,
     ...(rates && { rates }),
+    digestThreads: deps.digestThreads,
     readers,
     onRefusal: (error) => refused(isDiskFull(error)),
     requestId,

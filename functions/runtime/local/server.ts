@@ -8,6 +8,7 @@ import { readAccountsFile } from './accounts-file.ts';
 import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
 import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
+import { WorkerDigests } from './digests/worker-digests.ts';
 import { ephemeralNotice, ephemeralStores } from './ephemeral-stores.ts';
 import { clientSettings, ensureFirstKey, whereKeysAre } from './first-start.ts';
 import { firstProject } from './initial-key.ts';
@@ -84,7 +85,9 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   const stores = directory ?? ephemeralStores(randomness);
   const own = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const telemetry = own?.counted(log) ?? log;
-  const service = await composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared }, options);
+  const digestThreads = options.workers > 1 ? undefined : WorkerDigests.forProcesses(1);
+  const deps = { ...stores, clock, randomness, telemetry, declared, digestThreads };
+  const service = await composeEmbeddedService(deps, options);
   const { accounts, pipeline, consoleOrigins } = service;
   const reports = options.workers > 1 ? new WorkerReports() : undefined;
   const kept = { table: stores.table, clock, data: directory && options.data, perBucket: options.metricsBuckets };
@@ -129,6 +132,7 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
       metricsServer?.close(consoleStopTime),
     ]);
     own?.observer.close();
+    await digestThreads?.close();
     await service.close();
     await lock?.release();
     log.note('stopped');

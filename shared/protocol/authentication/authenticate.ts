@@ -77,7 +77,10 @@ export async function authenticateBody(
   deps: AuthenticationDeps,
 ): Promise<Authenticated> {
   const { caller, scheme, request, body } = head;
-  const payload = new VerifiedBody(body.message, body.hash, wants, body.context);
+  const payload = new VerifiedBody(body.message, body.hash, wants, {
+    context: body.context,
+    threads: deps.digestThreads,
+  });
   if (wants.formBytes === undefined || !('bucket' in request.address)) return { caller, scheme, request, payload };
   return authenticateForm(head, payload.bytes, request.address.bucket, wants.formBytes, deps);
 }

@@ -6,6 +6,7 @@ import type { Timing } from '../../signing/claim.ts';
 import type { FormClaim } from '../../signing/form-claim.ts';
 import type { PayloadHash } from '../../signing/payload-hash.ts';
 import type { SigningContext } from '../../signing/sigv4.ts';
+import type { DigestThreads } from '../bodies/body-digests.ts';
 import type { OpenForm } from '../bodies/form.ts';
 import type { Limits } from '../limits.ts';
 import type { Payload } from '../bodies/payload.ts';
@@ -25,6 +26,8 @@ export interface AuthenticationDeps {
   readonly keys: AccessKeys;
   readonly clock: Clock;
   readonly settings: SigningSettings;
+  /** Compute digests of large bodies. */
+  readonly digestThreads?: DigestThreads | undefined;
   readonly limits: Pick<Limits, 'clockSkew' | 'presignedLifetime' | 'singleUploadBytes'>;
 }
 

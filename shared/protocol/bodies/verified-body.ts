@@ -1,6 +1,6 @@
 import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
 import { parseDigest, printDigest } from '../../checksums/digest-value.ts';
-import { loadDigest, startDigest, type RunningDigest } from '../../checksums/running-digest.ts';
+import { startDigest, type DigestAlgorithm, type RunningDigest } from '../../checksums/running-digest.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { RequestMessage } from '../../http/message.ts';
 import { AwsChunkedDecoder, type Frame } from '../../signing/aws-chunked.ts';
@@ -8,6 +8,7 @@ import type { PayloadHash } from '../../signing/payload-hash.ts';
 import type { SigningContext } from '../../signing/sigv4.ts';
 import { ChunkSignatures } from '../../signing/sigv4-streaming.ts';
 import { announcedLength, readAnnouncedBody, type AnnouncedBody, type AnnouncedTrailer } from './announced-body.ts';
+import { startBodyDigests, type BodyDigests, type DigestThreads, type DigestValues } from './body-digests.ts';
 import type { Payload, PayloadDigests } from './payload.ts';
 
 /** An operation's requirements for its body. */
@@ -36,8 +37,22 @@ export class VerifiedBody implements Payload {
   readonly bytes: AsyncIterable<Uint8Array>;
   #digests: PayloadDigests | undefined;
 
-  /** @param context the start of the chain of chunk signatures; undefined if the request is not signed */
-  constructor(request: SentBody, hash: PayloadHash, wants: BodyWants, context?: SigningContext) {
+  readonly #threads: DigestThreads | undefined;
+
+  /**
+   * @param context the start of the chain of chunk signatures; undefined if the request is not signed
+   * @param threads compute digests of large bodies
+   */
+  constructor(
+    request: SentBody,
+    hash: PayloadHash,
+    wants: BodyWants,
+    {
+      context,
+      threads,
+    }: { readonly context?: SigningContext | undefined; readonly threads?: DigestThreads | undefined } = {},
+  ) {
+    this.#threads = threads;
     this.length = announcedLength(request.fields, hash);
     let begun = false;
     this.bytes = {
@@ -62,24 +77,39 @@ export class VerifiedBody implements Payload {
   ): AsyncGenerator<Uint8Array> {
     const announced = readAnnouncedBody(fields, hash, wants.checksumsDescribe ?? 'body');
     const wire = new WireMeter(announced.wireLength, hash);
-    const content = await ContentMeter.begin(announced, wants.digestBody);
+    const content = new ContentMeter(announced, wants.digestBody);
     const chunks = announced.chunks && new ChunkVerifier(hash, announced.chunks.trailer, context);
-
-    for await (const piece of body) {
-      wire.pass(piece);
-      if (chunks === undefined) {
-        content.pass(piece);
-        yield piece;
-      } else {
-        for (const frame of chunks.decode(piece)) {
-          content.pass(frame);
-          yield frame;
+    // Without framing, the bytes as sent are the content.
+    const both = new Set([...content.algorithms, ...(chunks === undefined ? wire.algorithms : [])]);
+    const digests = await startBodyDigests([...both], this.length, this.#threads);
+    let wireDigests: BodyDigests | undefined;
+    try {
+      wireDigests = chunks && (await startBodyDigests(wire.algorithms, undefined, undefined));
+      for await (const piece of body) {
+        wire.pass(piece);
+        if (chunks === undefined) {
+          content.pass(piece);
+          const wait = digests.update(piece);
+          if (wait !== undefined) await wait;
+          yield piece;
+        } else {
+          void wireDigests?.update(piece);
+          for (const frame of chunks.decode(piece)) {
+            content.pass(frame);
+            const wait = digests.update(frame);
+            if (wait !== undefined) await wait;
+            yield frame;
+          }
         }
       }
+      if (!isBareNothing(announced, wire.size)) chunks?.end();
+      wire.checkLength();
+      const values = await digests.end();
+      wire.end(wireDigests === undefined ? values : await wireDigests.end());
+      this.#digests = content.end(values, chunks?.trailer);
+    } finally {
+      digests.abandon();
     }
-    if (!isBareNothing(announced, wire.size)) chunks?.end();
-    wire.end();
-    this.#digests = content.end(chunks?.trailer);
   }
 }
 
@@ -88,15 +118,11 @@ function isBareNothing({ chunks }: AnnouncedBody, wireSize: number): boolean {
   return wireSize === 0 && chunks?.decodedLength === 0 && chunks.trailer === undefined;
 }
 
-const sha256OfNothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-
-/** Counts and hashes the bytes as sent. */
+/** Counts the bytes as sent, and checks their digest. */
 class WireMeter {
   size = 0;
   readonly #length: number | undefined;
   readonly #expected: string | undefined;
-  /** Started with the first bytes: most requests have none, and the digest of an empty body is a constant. */
-  #sha256: RunningDigest | undefined;
 
   constructor(length: number | undefined, hash: PayloadHash) {
     this.#length = length;
@@ -106,14 +132,22 @@ class WireMeter {
   pass(bytes: Uint8Array): void {
     this.size += bytes.length;
     if (this.#length !== undefined && this.size > this.#length) throw new S3Error('IncompleteBody');
-    if (this.#expected !== undefined) (this.#sha256 ??= startDigest('SHA256')).update(bytes);
   }
 
-  /** Checks the digests at the end. @throws S3Error IncompleteBody, XAmzContentSHA256Mismatch */
-  end(): void {
+  /** The digests that {@link end} needs. */
+  get algorithms(): readonly DigestAlgorithm[] {
+    return this.#expected === undefined ? [] : ['SHA256'];
+  }
+
+  /** Checks that the body is complete. @throws S3Error IncompleteBody */
+  checkLength(): void {
     if (this.#length !== undefined && this.size !== this.#length) throw new S3Error('IncompleteBody');
+  }
+
+  /** Checks the digest of all bytes. @throws S3Error XAmzContentSHA256Mismatch */
+  end(digests: DigestValues): void {
     if (this.#expected === undefined) return;
-    const computed = this.#sha256 === undefined ? sha256OfNothing : Buffer.from(this.#sha256.digest()).toString('hex');
+    const computed = Buffer.from(digests.get('SHA256')!).toString('hex');
     if (computed !== this.#expected) {
       throw new S3Error('XAmzContentSHA256Mismatch', {
         details: { ClientComputedContentSHA256: this.#expected, S3ComputedContentSHA256: computed },
@@ -122,57 +156,50 @@ class WireMeter {
   }
 }
 
-/** Counts and digests the decoded bytes. */
+/** Counts the decoded bytes, and checks their digests. */
 class ContentMeter {
+  /** The digests that {@link end} needs. */
+  readonly algorithms: readonly DigestAlgorithm[];
   readonly #announced: AnnouncedBody;
-  readonly #md5: RunningDigest | undefined;
-  readonly #algorithm: ChecksumAlgorithm | undefined;
-  readonly #checksum: RunningDigest | undefined;
+  readonly #checksum: ChecksumAlgorithm | undefined;
   #size = 0;
 
-  private constructor(announced: AnnouncedBody, digestBody: boolean, algorithm: ChecksumAlgorithm | undefined) {
+  constructor(announced: AnnouncedBody, digestBody: boolean) {
     this.#announced = announced;
-    this.#md5 = digestBody || announced.md5 ? startDigest('MD5') : undefined;
-    this.#algorithm = algorithm;
-    this.#checksum = algorithm && startDigest(algorithm);
-  }
-
-  static async begin(announced: AnnouncedBody, digestBody: boolean): Promise<ContentMeter> {
     const sent = announced.checksum?.algorithm ?? announced.chunks?.trailer?.algorithm;
-    const algorithm = sent ?? (digestBody ? ownChecksum : undefined);
-    if (algorithm !== undefined) await loadDigest(algorithm);
-    return new ContentMeter(announced, digestBody, algorithm);
+    this.#checksum = sent ?? (digestBody ? ownChecksum : undefined);
+    const md5 = digestBody || announced.md5 ? (['MD5'] as const) : [];
+    this.algorithms = this.#checksum === undefined ? md5 : [...md5, this.#checksum];
   }
 
   pass(bytes: Uint8Array): void {
     this.#size += bytes.length;
     const length = this.#announced.chunks?.decodedLength;
     if (length !== undefined && this.#size > length) throw lengthDiffers(length);
-    this.#md5?.update(bytes);
-    this.#checksum?.update(bytes);
   }
 
   /**
    * Checks the digests at the end.
+   * @param digests of all bytes
    * @param trailer the checksum in the trailer
    * @throws S3Error IncompleteBody, BadDigest
    */
-  end(trailer: Uint8Array | undefined): PayloadDigests {
+  end(digests: DigestValues, trailer: Uint8Array | undefined): PayloadDigests {
     const length = this.#announced.chunks?.decodedLength;
     if (length !== undefined && this.#size !== length) throw lengthDiffers(length);
-    const md5 = this.#md5?.digest();
+    const md5 = digests.get('MD5');
     if (this.#announced.md5 && md5) checkMd5(this.#announced.md5, md5);
-    if (this.#algorithm === undefined || this.#checksum === undefined)
-      return { size: this.#size, md5, checksum: undefined };
+    const algorithm = this.#checksum;
+    if (algorithm === undefined) return { size: this.#size, md5, checksum: undefined };
 
-    const value = this.#checksum.digest();
+    const value = digests.get(algorithm)!;
     const expected = this.#announced.checksum?.value ?? trailer;
     if (expected && Buffer.compare(expected, value) !== 0) {
       throw new S3Error('BadDigest', {
-        message: `The ${this.#algorithm} you specified did not match the calculated checksum.`,
+        message: `The ${algorithm} you specified did not match the calculated checksum.`,
       });
     }
-    return { size: this.#size, md5, checksum: { algorithm: this.#algorithm, value, type: 'FULL_OBJECT' } };
+    return { size: this.#size, md5, checksum: { algorithm, value, type: 'FULL_OBJECT' } };
   }
 }
 

@@ -8,6 +8,7 @@ import { TrustedProxies } from '../../http/trusted-proxies.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { Log } from '../../telemetry/log.ts';
 import { attachData } from '../data-directory.ts';
+import { WorkerDigests } from '../digests/worker-digests.ts';
 import { composeEmbeddedService } from '../embedded-service.ts';
 import { startListener } from '../listener.ts';
 import type { StartOptions } from '../settings.ts';
@@ -65,8 +66,10 @@ export async function runWorker(options: StartOptions): Promise<void> {
       refused: (isDiskFull: boolean) => link.notify('refused', { isDiskFull }),
       rates: ({ requestsPerSecond }: Limits) => (requestsPerSecond < Infinity ? new LinkedRates(link) : undefined),
     };
+    const digestThreads = WorkerDigests.forProcesses(options.workers);
+    const [clock, randomness] = [new SystemClock(), new CryptoRandomness()];
     const service = await composeEmbeddedService(
-      { ...stores, clock: new SystemClock(), randomness: new CryptoRandomness(), telemetry, primary },
+      { ...stores, clock, randomness, telemetry, primary, digestThreads },
       options,
     );
     const { port, origins } = await link.request('start');

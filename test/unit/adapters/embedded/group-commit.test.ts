@@ -1,6 +1,6 @@
 import type { RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { GroupCommit } from '../../../../shared/adapters/embedded/group-commit.ts';
+import { GroupCommit, maxJobs } from '../../../../shared/adapters/embedded/group-commit.ts';
 import { TableBusy } from '../../../../shared/ports/key-value-table.ts';
 
 beforeEach(() => {
@@ -39,5 +39,33 @@ it('refuses jobs whose transaction does not begin, and never runs them; those be
   engine.begun[0]!();
   expect(await second).toBe(1);
   expect(ran).toEqual(['second']);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('runs many jobs in several transactions, in order, so that other requests have turns between them', async () => {
+  const engine = new SlowEngine();
+  const commits = new GroupCommit(engine as unknown as RootDatabase);
+  const count = 2 * maxJobs + 10;
+  const ran: number[] = [];
+  const all = Promise.all(Array.from({ length: count }, (_, at) => commits.run(() => ran.push(at))));
+  let isSettled = false;
+  const settled = commits.settled().then(() => (isSettled = true));
+
+  const sizes: number[] = [];
+  for (let transaction = 0; transaction < 3; transaction += 1) {
+    expect(engine.begun).toHaveLength(transaction + 1);
+    const before = ran.length;
+    engine.begun[transaction]!();
+    // The engine would take what is queued during a transaction for a part of it.
+    expect(engine.begun).toHaveLength(transaction + 1);
+    sizes.push(ran.length - before);
+    expect(isSettled).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+  }
+  await settled;
+  await all;
+  expect(sizes).toEqual([maxJobs, maxJobs, 10]);
+  expect(ran).toEqual(Array.from({ length: count }, (_, at) => at));
+  expect(engine.begun).toHaveLength(3);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,0 +1,53 @@
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import {
+  loadDigest,
+  startDigest,
+  type DigestAlgorithm,
+  type RunningDigest,
+} from '../../../../shared/checksums/running-digest.ts';
+import type { DigestOrder, DigestReply } from './digest-messages.ts';
+import { DigestRing } from './digest-ring.ts';
+
+/* A thread that computes digests of bodies, several at a time: see worker-digests.ts. */
+
+interface Body {
+  readonly ring: DigestRing;
+  readonly digests: readonly (readonly [DigestAlgorithm, RunningDigest])[];
+}
+
+/** A third of the weight of other threads, where the processors are busy. */
+const niceness = 5;
+
+const bodies = new Map<number, Body>();
+const port = parentPort!;
+const reply = (message: DigestReply): void => port.postMessage(message);
+
+function follow(order: DigestOrder): void {
+  if (order.do === 'start') {
+    const digests = order.algorithms.map((algorithm) => [algorithm, startDigest(algorithm)] as const);
+    bodies.set(order.body, { ring: new DigestRing(order.memory), digests });
+    return;
+  }
+  const { ring, digests } = bodies.get(order.body)!;
+  if (order.do === 'update') {
+    const slot = ring.slot(order.slot);
+    for (const [start, length] of order.pieces) {
+      const bytes = slot.subarray(start, start + length);
+      for (const [, digest] of digests) digest.update(bytes);
+    }
+    if (ring.release(order.slot)) reply({ body: order.body });
+    return;
+  }
+  bodies.delete(order.body);
+  if (order.do === 'end') {
+    const values = digests.map(([algorithm, digest]) => [algorithm, Uint8Array.from(digest.digest())] as const);
+    reply({ body: order.body, digests: values });
+  }
+}
+
+// The thread that serves requests goes first, since others wait for it. On Linux this concerns the calling thread alone: setpriority(2).
+if (process.platform === 'linux') setPriority(niceness);
+await loadDigest('CRC32C');
+await loadDigest('CRC64NVME');
+port.on('message', follow);

@@ -1,0 +1,255 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { DigestAlgorithm } from '../../../../shared/checksums/running-digest.ts';
+import type { BodyDigests, DigestThreads, DigestValues } from '../../../../shared/protocol/bodies/body-digests.ts';
+import type { DigestOrder, DigestReply, Piece } from './digest-messages.ts';
+import { DigestRing, slotSize } from './digest-ring.ts';
+
+/** A shorter body costs less than the messages about it. */
+const leastLength = 512 * 1024;
+/** Bodies at a time: each takes three slots of memory, and more of them occupy all processors without further threads. */
+const maxBodies = 16;
+const maxThreads = 4;
+
+/** The bundled program of a thread, beside that of the service. Programs that import the service have none. */
+const program = (): URL => new URL('digest-thread.mjs', import.meta.url);
+
+/** A thread creates little garbage, and shall not let it grow. */
+const memoryLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 };
+
+function startThread(): Worker {
+  return new Worker(program(), { resourceLimits: memoryLimits });
+}
+
+/**
+ * Computes digests of large bodies in threads (`node:worker_threads`), so that they occupy other processors than the one that serves
+ * requests, and MD5 another than all others. A body is copied into memory shared with its threads, and waits while they are behind.
+ * ADR 67.
+ */
+export class WorkerDigests implements DigestThreads {
+  readonly #threads: (DigestThread | undefined)[];
+  readonly #create: () => Worker;
+  readonly #free: DigestRing[] = [];
+  #bodies = 0;
+  #next = 1;
+
+  /** @param threads their number; they are started with the first large body. @param create starts one */
+  constructor(threads: number, create = startThread) {
+    this.#threads = Array.from({ length: threads }, () => undefined);
+    this.#create = create;
+  }
+
+  /** Returns threads for a process that shares the machine with others like it, if there are processors for them and their program exists. */
+  static forProcesses(processes: number): WorkerDigests | undefined {
+    const processors = availableParallelism();
+    if (processors === 1 || !existsSync(program())) return undefined;
+    return new WorkerDigests(Math.min(maxThreads, Math.max(1, Math.floor(processors / processes))));
+  }
+
+  start(algorithms: readonly DigestAlgorithm[], length: number): BodyDigests | undefined {
+    if (length < leastLength || this.#bodies >= maxBodies) return undefined;
+    this.#bodies += 1;
+    const body = this.#next++;
+    const ring = this.#free.pop() ?? new DigestRing();
+    return new ThreadedDigests(body, ring, this.#assigned(algorithms), (isRead) => {
+      this.#bodies -= 1;
+      // Threads may still read that of a body that was abandoned.
+      if (isRead) this.#free.push(ring);
+    });
+  }
+
+  /** Ends the threads. No body may be in progress. */
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.filter((thread) => thread !== undefined).map((thread) => thread.close()));
+  }
+
+  /** Divides algorithms among threads: the slowest has one of its own. The threads with the fewest bodies are chosen. */
+  #assigned(algorithms: readonly DigestAlgorithm[]): Map<DigestThread, readonly DigestAlgorithm[]> {
+    const slowest = algorithms.filter((algorithm) => algorithm === 'MD5');
+    const others = algorithms.filter((algorithm) => algorithm !== 'MD5');
+    const groups = this.#threads.length === 1 ? [algorithms] : [slowest, others].filter(({ length }) => length > 0);
+    const threads = this.#threads.map((thread, at) => {
+      if (thread?.isAlive === true) return thread;
+      return (this.#threads[at] = new DigestThread(this.#create()));
+    });
+    threads.sort((a, b) => a.bodies - b.bodies);
+    return new Map(groups.map((group, at) => [threads[at]!, group]));
+  }
+}
+
+/** What a thread tells about one of its bodies. */
+interface Listener {
+  hear(reply: DigestReply): void;
+  fail(error: Error): void;
+}
+
+/** One thread, as the thread that started it sees it. */
+class DigestThread {
+  isAlive = true;
+  readonly #worker: Worker;
+  readonly #listeners = new Map<number, Listener>();
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    // It does not keep the process alive.
+    worker.unref();
+    worker.on('message', (reply: DigestReply) => this.#listeners.get(reply.body)?.hear(reply));
+    worker.on('error', (error) => this.#end(error));
+    worker.on('exit', () => this.#end(new Error('a thread that computes digests has ended')));
+  }
+
+  get bodies(): number {
+    return this.#listeners.size;
+  }
+
+  listen(body: number, listener: Listener): void {
+    this.#listeners.set(body, listener);
+  }
+
+  ignore(body: number): void {
+    this.#listeners.delete(body);
+  }
+
+  send(order: DigestOrder): void {
+    this.#worker.postMessage(order);
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #end(error: Error): void {
+    this.isAlive = false;
+    for (const listener of this.#listeners.values()) listener.fail(error);
+    this.#listeners.clear();
+  }
+}
+
+/**
+ * Returns by how many bytes a copy has to begin later, for source and destination to be aligned alike: V8 copies words to shared memory
+ * then, otherwise bytes, which takes ten times as long.
+ * @param offset of the source, less that of the destination
+ */
+function misalignment(offset: number): number {
+  return offset & 7;
+}
+
+/** Digests of one body in one or two threads. */
+class ThreadedDigests implements BodyDigests, Listener {
+  readonly #body: number;
+  readonly #ring: DigestRing;
+  readonly #threads: readonly DigestThread[];
+  readonly #done: (isRead: boolean) => void;
+  readonly #values = new Map<DigestAlgorithm, Uint8Array>();
+  /** Threads that have not sent their digests. */
+  #left: number;
+  #slot = 0;
+  /** The end of what the slot contains, and where its pieces are. */
+  #filled = 0;
+  #pieces: Piece[] = [];
+  #hasEnded = false;
+  #failure: Error | undefined;
+  /** Called whenever something has changed. */
+  #wake: () => void = () => undefined;
+
+  constructor(
+    body: number,
+    ring: DigestRing,
+    assigned: ReadonlyMap<DigestThread, readonly DigestAlgorithm[]>,
+    done: (isRead: boolean) => void,
+  ) {
+    this.#body = body;
+    this.#ring = ring;
+    this.#threads = [...assigned.keys()];
+    this.#left = assigned.size;
+    this.#done = done;
+    for (const [thread, algorithms] of assigned) {
+      thread.listen(body, this);
+      thread.send({ do: 'start', body, algorithms, memory: ring.memory });
+    }
+  }
+
+  hear({ digests }: DigestReply): void {
+    if (digests !== undefined) {
+      for (const [algorithm, value] of digests) this.#values.set(algorithm, value);
+      this.#left -= 1;
+    }
+    this.#wake();
+  }
+
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wake();
+  }
+
+  update(bytes: Uint8Array): Promise<void> | undefined {
+    const taken = this.#take(bytes);
+    return taken === bytes.length ? undefined : this.#takeLater(bytes.subarray(taken));
+  }
+
+  async end(): Promise<DigestValues> {
+    if (this.#filled > 0) this.#pass();
+    this.#order('end');
+    while (this.#left > 0 && this.#failure === undefined) await this.#change();
+    this.#finish(this.#failure === undefined);
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#values;
+  }
+
+  abandon(): void {
+    if (this.#hasEnded) return;
+    this.#order('abandon');
+    this.#finish(false);
+  }
+
+  /** Copies bytes as far as there is room. Returns how many. */
+  #take(bytes: Uint8Array): number {
+    let taken = 0;
+    while (taken < bytes.length) {
+      if (this.#filled === 0 && !this.#ring.isFree(this.#slot)) break;
+      const start = this.#filled + misalignment(bytes.byteOffset + taken - this.#filled);
+      const part = bytes.subarray(taken, taken + Math.max(0, slotSize - start));
+      this.#ring.slot(this.#slot).set(part, start);
+      if (part.length > 0) this.#pieces.push([start, part.length]);
+      this.#filled = start + part.length;
+      taken += part.length;
+      if (this.#filled >= slotSize) this.#pass();
+    }
+    return taken;
+  }
+
+  async #takeLater(bytes: Uint8Array): Promise<void> {
+    for (let taken = 0; taken < bytes.length; taken += this.#take(bytes.subarray(taken))) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (!this.#ring.isFree(this.#slot)) await this.#change();
+    }
+  }
+
+  /** Passes the slot to the threads. */
+  #pass(): void {
+    this.#ring.pass(this.#slot, this.#threads.length);
+    for (const thread of this.#threads) {
+      thread.send({ do: 'update', body: this.#body, slot: this.#slot, pieces: this.#pieces });
+    }
+    this.#slot += 1;
+    this.#filled = 0;
+    this.#pieces = [];
+  }
+
+  #order(what: 'end' | 'abandon'): void {
+    this.#hasEnded = true;
+    for (const thread of this.#threads) thread.send({ do: what, body: this.#body });
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #finish(isRead: boolean): void {
+    for (const thread of this.#threads) thread.ignore(this.#body);
+    this.#done(isRead);
+  }
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run } from '../support/programs.ts';
+import type { Comparison } from './compare.ts';
+import type { Result } from './requests/measure-cases.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Runs a benchmark with few requests, and returns what it prints. */
+async function bench(...args: readonly string[]): Promise<string> {
+  const few = ['--requests', '3', '--rounds', '2', '--keys', '30'];
+  const { stdout } = await run('node', ['--import', 'tsx', 'test/bench/bench.ts', ...args, ...few], { cwd: root });
+  return stdout;
+}
+
+describe('npm run bench', { timeout: 300_000 }, () => {
+  it('measures requests to the service, beside a bare server where that knows them', async () => {
+    const cases = [
+      'PUT 4 KiB c1',
+      'GET 4 KiB c1',
+      'HEAD c32',
+      'DELETE c32',
+      'LIST versions c1',
+      'GET 4 KiB c32, HTTPS',
+    ];
+    const all = JSON.parse(await bench('requests', '--json', '--only', `^(${cases.join('|')})$`)) as Result[];
+    expect(all.map((one) => `${one.server}: ${one.case}`)).toEqual(
+      cases.flatMap((name, at) => [`Stillage: ${name}`, ...(at < 4 ? [`bare node:http: ${name}`] : [])]),
+    );
+    for (const { requests, errors, firstError } of all) expect([requests, errors, firstError]).toEqual([6, 0, null]);
+  });
+
+  it('compares two checkouts', async () => {
+    const only = '^(GET 4 KiB c1|PUT trailer 4 KiB c32|PUT versioned 4 KiB c32|mixed 4 KiB c32)$';
+    const all = JSON.parse(await bench('compare', root, '--json', '--only', only)) as Comparison[];
+    expect(all).toHaveLength(4);
+    for (const { base, here } of all) {
+      expect([base.server, base.requests, base.errors]).toEqual([root, 6, 0]);
+      expect([here.server, here.requests, here.errors]).toEqual(['here', 6, 0]);
+    }
+  });
+
+  it('says of what it does not know what it would be', async () => {
+    await expect(bench('compare', 'no-such-commit')).rejects.toThrow('invalid reference: no-such-commit');
+    await expect(bench('requests', '--seconds', '0')).rejects.toThrow('It must be a number above 0.');
+  });
+});
