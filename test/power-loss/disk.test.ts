@@ -29,7 +29,7 @@ function left(events: readonly DiskEvent[], choice: Choice): Record<string, stri
   const { files, directories } = disk.after(choice);
   const directoriesLeft = directories.map((path) => [path, '/'] as const);
   const filesLeft = files.map(({ path, file }) => [path, String(file.after(choice))] as const);
-  return Object.fromEntries([...directoriesLeft, ...filesLeft]) as Record<string, string>;
+  return Object.fromEntries([...directoriesLeft, ...filesLeft]);
 }
 
 describe('the disk', () => {
