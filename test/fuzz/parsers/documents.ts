@@ -147,7 +147,7 @@ export const documents: Readonly<Record<string, Parser>> = {
       ['Enabled', 'AES256', 'true', 'BucketOwnerEnforced'],
     ),
     (text) => {
-      const as = (root: string): string => text.replace(/^<\w+/, `<${root}`).replace(/\w+>$/, `${root}>`);
+      const as = (root: string): string => text.replaceAll('VersioningConfiguration', root);
       const read: readonly (() => unknown)[] = [
         () => readVersioningConfiguration(text),
         () => readCreateBucketConfiguration(as('CreateBucketConfiguration'), tags),
