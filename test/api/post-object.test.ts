@@ -12,8 +12,8 @@ import { Client as MinioClient } from 'minio';
 import { createHash, randomBytes } from 'node:crypto';
 import { request as startRequest } from 'node:http';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
-import { blobCount as blobsOf } from '../support/blobs-on-disk.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { newBlobs } from '../support/blobs-on-disk.ts';
 import { expectError, textOf } from '../support/expect-error.ts';
 import {
   boundary,
@@ -73,10 +73,6 @@ function postUnder(
 
 async function head(bucket: string, key: string): Promise<HeadObjectCommandOutput> {
   return service.client.send(new HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: 'ENABLED' }));
-}
-
-async function blobCount(): Promise<number> {
-  return (await blobsOf(service)) ?? 0;
 }
 
 async function expectEmpty(bucket: string): Promise<void> {
@@ -341,7 +337,7 @@ describe('PostObject', () => {
     ['x-amz-sdk-checksum-algorithm', 'CRC32', 'InvalidRequest'],
   ])('stores nothing under a %s of %s', async (name, value, code) => {
     const bucket = await service.bucket();
-    const blobs = await blobCount();
+    const blobs = await newBlobs(service);
     await expectRefused(
       bucket,
       postSigned(bucket, [
@@ -351,7 +347,7 @@ describe('PostObject', () => {
       400,
       code,
     );
-    expect(await blobCount()).toBe(blobs);
+    await blobs.expectCount(0);
   });
 
   it('adds a version while versioning is enabled, and replaces the object otherwise', async () => {
@@ -670,13 +666,13 @@ describe('the policy of a form', () => {
     ['EntityTooLarge', 11],
   ])('holds the file to its size: %s', async (code, size) => {
     const bucket = await service.bucket();
-    const blobs = await blobCount();
+    const blobs = await newBlobs(service);
     const conditions = [{ bucket }, { key: 'k' }, ['content-length-range', 7, 10]];
     const send = (count: number): Promise<RawResponse> =>
       postUnder(bucket, conditions, [['key', 'k']], { file: { content: 'x'.repeat(count) } });
     const text = await expectRefused(bucket, send(size), 400, code);
     expect(textOf(text, 'ProposedSize')).toBe(String(size));
-    expect(await blobCount()).toBe(blobs);
+    await blobs.expectCount(0);
     for (const within of [7, 10]) expect((await send(within)).status).toBe(204);
   });
 
@@ -900,11 +896,11 @@ describe('a form', () => {
     ['a file under another name', { name: 'upload', content: 'a' }, []],
   ] as [string, FormFile | null, FormField[]][])('is refused with %s', async (_, file, after) => {
     const bucket = await service.bucket();
-    const blobs = await blobCount();
+    const blobs = await newBlobs(service);
     const fields: FormField[] = [['key', 'k'], ...signedV4(service.alice, [{ bucket }, { key: 'k' }])];
     const text = await expectRefused(bucket, post(bucket, fields, { file, after }), 400, 'InvalidArgument');
     expect(textOf(text, 'Message')).toBe('POST requires exactly one file upload per request.');
-    expect(await blobCount()).toBe(blobs);
+    await blobs.expectCount(0);
   });
 
   it.each([
@@ -916,7 +912,7 @@ describe('a form', () => {
     ['nothing', formType, () => Buffer.alloc(0)],
   ])('is refused if it is %s', async (_, type, change) => {
     const bucket = await service.bucket();
-    const blobs = await blobCount();
+    const blobs = await newBlobs(service);
     const body = change(
       formBody([['key', 'k'], ...signedV4(service.alice, [{ bucket }, { key: 'k' }])], { content: 'x' }),
     );
@@ -927,7 +923,7 @@ describe('a form', () => {
       body,
     });
     await expectRefused(bucket, answer, 400, 'MalformedPOSTRequest');
-    expect(await blobCount()).toBe(blobs);
+    await blobs.expectCount(0);
   });
 
   it.each(['application/x-www-form-urlencoded', 'text/plain', null])('is refused as %s', async (type) => {
@@ -1109,26 +1105,26 @@ describe('a large form', () => {
 
   it('is not read to its end once its file is larger than the policy allows', async () => {
     const bucket = await service.bucket();
-    const blobs = await blobCount();
+    const blobs = await newBlobs(service);
     const fields = signedV4(service.alice, [{ bucket }, { key: 'k' }, ['content-length-range', 0, MiB]]);
     const { status, text, sent } = await upload(bucket, [['key', 'k'], ...fields]);
     expect({ status, code: textOf(text, 'Code') }).toEqual({ status: 400, code: 'EntityTooLarge' });
     expect(sent).toBeLessThan(size / 2);
     await expectEmpty(bucket);
-    expect(await blobCount()).toBe(blobs);
+    await blobs.expectCount(0);
   });
 
   it('leaves nothing behind if the client goes away', async () => {
     const bucket = await service.bucket();
-    const blobs = await blobCount();
+    const blobs = await newBlobs(service);
     const start = formStart([['key', 'k'], ...signedV4(service.alice, [{ bucket }, { key: 'k' }])]);
     const connection = await RawConnection.open(service.url);
     const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(size) };
     connection.write(requestBytes(anonymous(service.host, { method: 'POST', path: `/${bucket}`, headers })));
     connection.write(Buffer.concat([start, Buffer.alloc(MiB)]));
-    if (service.started) await expect.poll(blobCount).toBe(blobs + 1);
+    await vi.waitFor(() => blobs.expectCount(1));
     connection.close();
-    if (service.started) await expect.poll(blobCount).toBe(blobs);
+    await vi.waitFor(() => blobs.expectCount(0));
     await expectEmpty(bucket);
   });
 });

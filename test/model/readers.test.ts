@@ -11,7 +11,7 @@ import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Fields, type ResponseMessage } from '../../shared/http/message.ts';
 import type { BlobRef } from '../../shared/ports/blob-store.ts';
-import { isShort, runs } from '../support/runs.ts';
+import { runs } from '../support/runs.ts';
 import { alice } from '../support/server.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
 
@@ -312,7 +312,7 @@ async function bytesOf(body: ResponseMessage['body']): Promise<Buffer> {
 }
 
 describe('readers of what is deleted, copied and released meanwhile', () => {
-  const seeds = Array.from({ length: runs(isShort ? 6 : 20) }, (_, seed) => seed + 1);
+  const seeds = Array.from({ length: runs(20) }, (_, seed) => seed + 1);
 
   it.each(seeds)('get every byte, and leave none behind (seed %i)', { timeout: 60_000 }, async (seed) => {
     const world = new World(seed);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { FileBlobStore } from '../../shared/adapters/embedded/file-blob-store.ts';
 import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
@@ -12,7 +13,18 @@ export async function blobsBelow(data: string): Promise<string[]> {
   return refs.sort();
 }
 
-/** How many blobs the embedded store has; undefined where the service was not started here, and so nobody can look. */
-export async function blobCount({ started }: ServiceUnderTest): Promise<number | undefined> {
-  return started && (await blobsBelow(started.data)).length;
+/**
+ * Counts the blobs that came into the embedded store since this call, of those that are still there: blobs that were there before may be
+ * freed at any time, if they belong to what was deleted earlier. Where the service was not started here, nobody can look, and every
+ * expectation holds.
+ */
+export async function newBlobs({ started }: ServiceUnderTest): Promise<{ expectCount(count: number): Promise<void> }> {
+  if (!started) return { expectCount: () => Promise.resolve() };
+  const { data } = started;
+  const before = new Set(await blobsBelow(data));
+  return {
+    async expectCount(count) {
+      expect((await blobsBelow(data)).filter((ref) => !before.has(ref))).toHaveLength(count);
+    },
+  };
 }

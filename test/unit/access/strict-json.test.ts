@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseStrictJson, type Json } from '../../../shared/access/strict-json.ts';
+import { runs } from '../../support/runs.ts';
 
 const parse = (text: string | Uint8Array, depth = 100): Json =>
   parseStrictJson(typeof text === 'string' ? Buffer.from(text) : text, depth);
@@ -52,7 +53,7 @@ it('refuses what JSON.parse refuses', () => {
       }
       expect(found).toEqual(expected);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 

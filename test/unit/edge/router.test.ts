@@ -9,6 +9,7 @@ import { Fields } from '../../../shared/http/message.ts';
 import { byteLane } from '../../../shared/protocol/lanes.ts';
 import { findRoute, routes, type OperationName, type Route } from '../../../shared/protocol/routes.ts';
 import { edgeRuntime, type EdgeRequest, type RoutedRequest } from '../../support/edge-runtime.ts';
+import { runs } from '../../support/runs.ts';
 
 const names = { domain: 's3.example.com', websiteDomain: 'website.s3.example.com' };
 const functions = functionsOf(await describeOperations());
@@ -137,7 +138,7 @@ describe('the router', () => {
         expect(routed.origin).toBe(lane(name, one));
         expect(routed.headers['x-stillage-target']).toBe(one.target);
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     );
   });
 

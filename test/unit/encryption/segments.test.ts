@@ -10,6 +10,7 @@ import {
   sealedStretch,
   type Stretch,
 } from '../../../shared/encryption/segments.ts';
+import { runs } from '../../support/runs.ts';
 
 const key = randomBytes(32);
 const segment = 64 * 1024;
@@ -57,7 +58,7 @@ describe('encryption in segments', () => {
         const wanted = plain.subarray(stretch.first, stretch.last + 1);
         expect((await opened(blob, plain.length, stretch)).equals(wanted)).toBe(true);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

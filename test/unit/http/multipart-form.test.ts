@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readMultipartForm } from '../../../shared/http/multipart-form.ts';
+import { runs } from '../../support/runs.ts';
 
 /** https://www.rfc-editor.org/rfc/rfc7578 and https://www.rfc-editor.org/rfc/rfc2046#section-5.1 */
 
@@ -121,7 +122,7 @@ describe('a form', () => {
           expect(found.content.toString('latin1')).toBe(content);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

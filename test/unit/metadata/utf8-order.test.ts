@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareUtf8 } from '../../../shared/ports/utf8-order.ts';
 import { behindPrefix } from '../../../shared/metadata/utf8-order.ts';
+import { runs } from '../../support/runs.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 8 });
 /** Few letters, so that strings share beginnings; the borders of UTF-8 and UTF-16 among them. */
@@ -32,7 +33,7 @@ describe('compareUtf8', () => {
       fc.property(anyText, anyText, (a, b) => {
         expect(Math.sign(compareUtf8(a, b))).toBe(bytesOrder(a, b));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -67,7 +68,7 @@ describe('behindPrefix', { timeout: 30_000 }, () => {
         const reached = start !== undefined && bytesOrder(key, start.from!) >= 0;
         expect(reached).toBe(!key.startsWith(prefix) && bytesOrder(key, prefix) > 0);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -87,7 +88,7 @@ describe('behindPrefix', { timeout: 30_000 }, () => {
         const reached = start.from === undefined ? bytesOrder(key, place) > 0 : bytesOrder(key, place) >= 0;
         expect(reached).toBe(!key.startsWith(prefix) && bytesOrder(key, prefix) > 0);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { AwsChunkedDecoder } from '../../../shared/signing/aws-chunked.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
+import { runs } from '../../support/runs.ts';
 import { frame, frameSigned } from './reference-signer.ts';
 
 interface Decoded {
@@ -147,7 +148,7 @@ describe('AwsChunkedDecoder', () => {
         const bytes = Buffer.from(words.join(''), 'latin1');
         expect(codeOf(...cut(bytes, cuts))).toBe(codeOf(bytes));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

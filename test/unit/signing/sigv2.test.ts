@@ -10,6 +10,7 @@ import { equalsBase64, stringsToSign, verifyV2Signature } from '../../../shared/
 import type { RawRequest } from '../../support/raw-client.ts';
 import type { Unsigned } from '../../support/signer.ts';
 import { presignedV2, signedV2, stringToSignV2, type HeaderSigningV2 } from '../../support/signer-v2.ts';
+import { runs } from '../../support/runs.ts';
 import { message } from './reference-signer.ts';
 import { timingAt } from './timing.ts';
 
@@ -178,7 +179,7 @@ describe('a signature of version 2', () => {
           verify(presign(unsigned));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

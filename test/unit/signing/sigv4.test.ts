@@ -4,6 +4,7 @@ import { S3Error } from '../../../shared/errors/s3-error.ts';
 import type { RequestMessage } from '../../../shared/http/message.ts';
 import { readAuthorizationHeader } from '../../../shared/signing/authorization-header.ts';
 import { verifySignature } from '../../../shared/signing/sigv4.ts';
+import { runs } from '../../support/runs.ts';
 import {
   credentials,
   message,
@@ -88,7 +89,7 @@ describe('the header signature of Amazon’s own code', () => {
           verify(await signHeader({ path: pathOf(key), query, headers: { 'x-amz-meta-a': value } }));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -13,6 +13,7 @@ import type { Owner } from '../../../shared/xml/owner.ts';
 import { escapeXml } from '../../../shared/xml/writer.ts';
 import { golden, namespace } from './golden.ts';
 import { expectLinear } from '../../support/growth.ts';
+import { runs } from '../../support/runs.ts';
 
 const owner = { id: 'p1', displayName: 'Project' };
 const lastModified = Date.UTC(2026, 10, 20, 10);
@@ -313,7 +314,7 @@ describe('rows', () => {
           expect(row).toContain(`<Size>${size}</Size>`);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sortKeyRange, successor } from '../../../../shared/adapters/cloud/sort-key-range.ts';
 import type { QueryOptions } from '../../../../shared/ports/key-value-table.ts';
+import { runs } from '../../../support/runs.ts';
 
 /** Characters at the borders of UTF-8's and UTF-16's lengths. */
 const character = fc.constantFrom(
@@ -75,7 +76,7 @@ describe.each([
         const sorted = stored.toSorted(inOrder);
         expect(walked(sorted, asked)).toEqual(wanted(sorted, asked));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { ItemDamaged } from '../../../../shared/ports/key-value-table.ts';
 import { describe, expect, it } from 'vitest';
 import { decodeItem, encodeItem } from '../../../../shared/adapters/embedded/item-encoding.ts';
 import { anAttribute, attributesOf } from '../../../contract/table-arbitraries.ts';
+import { runs } from '../../../support/runs.ts';
 
 describe('encodeItem', () => {
   it('is undone by decodeItem', () => {
@@ -10,7 +11,7 @@ describe('encodeItem', () => {
       fc.property(attributesOf(anAttribute), (item) => {
         expect(decodeItem(encodeItem(item))).toEqual(item);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -21,7 +22,7 @@ describe('encodeItem', () => {
         const expected = Object.entries(item).filter(([name]) => wanted.has(name));
         expect(Object.entries(decodeItem(encodeItem(item), wanted))).toEqual(expected);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -8,6 +8,7 @@ import {
 } from '../../../../shared/adapters/embedded/item-key.ts';
 import type { ItemKey } from '../../../../shared/ports/key-value-table.ts';
 import { compareBytes, sortKeys } from '../../../contract/table-arbitraries.ts';
+import { runs } from '../../../support/runs.ts';
 
 const itemKeys = fc.record({ pk: sortKeys.filter((pk) => pk.length < 900), sk: sortKeys });
 
@@ -19,7 +20,7 @@ describe('encodeItemKey', () => {
       fc.property(itemKeys, itemKeys, (a, b) => {
         expect(Math.sign(Buffer.compare(encodeItemKey(a), encodeItemKey(b)))).toBe(Math.sign(compareKeys(a, b)));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -69,7 +70,7 @@ describe('rangeOf', () => {
         const encoded = encodeItemKey(key);
         expect(Buffer.compare(start, encoded) <= 0 && Buffer.compare(encoded, end) < 0).toBe(wanted);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 

@@ -8,6 +8,7 @@ import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower
 import type { FeedRecord } from '../../../../shared/ports/key-value-table.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
+import { runs } from '../../../support/runs.ts';
 
 const month = '2026-11';
 const begin = beginningOf(`${month}-01`);
@@ -98,7 +99,7 @@ describe('the bill of what a bucket holds', () => {
         const current = changes.filter(({ at }) => at < end).at(-1);
         expect(days.at(-1)!.objects).toBe(current?.to === undefined ? 0 : 1);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -9,6 +9,7 @@ import {
   type ListingSource,
 } from '../../../../shared/metadata/listings/listing.ts';
 import { objectPage, type ObjectEntries, type ObjectEntry } from '../../../support/listed-objects.ts';
+import { runs } from '../../../support/runs.ts';
 
 /* A table in memory, and a naive listing of it to compare with. */
 
@@ -160,7 +161,7 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
           expect(shown).toEqual(expected);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -180,7 +181,7 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
           expect(page.next !== undefined).toBe(expected.length > limit);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -200,7 +201,7 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
         } while (position !== undefined);
         expect(shown).toEqual(expected);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -244,7 +245,7 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
             expect(shown).toEqual(naiveLines(currentVersions, { prefix, delimiter, versions }));
           },
         ),
-        { numRuns: 1000 },
+        { numRuns: runs(1000) },
       );
     },
   );

@@ -10,6 +10,7 @@ import { noObjectAttributes } from '../../../../shared/metadata/objects/object-a
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
+import { runs } from '../../../support/runs.ts';
 
 let table: MemoryTable;
 let clock: SetClock;
@@ -113,7 +114,7 @@ describe('open uploads', () => {
           expect((await walk({ prefix, limit })).rows).toEqual(expected);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

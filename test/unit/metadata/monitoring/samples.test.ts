@@ -19,6 +19,7 @@ import {
 } from '../../../../shared/metadata/monitoring/statistics.ts';
 import { CountedBytes } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
+import { runs } from '../../../support/runs.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -97,7 +98,7 @@ describe('samples', () => {
           expect(datapoints(coarse, series)).toEqual(datapoints(single, series));
         }
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

@@ -11,6 +11,7 @@ import type { FeedRecord } from '../../../../shared/ports/key-value-table.ts';
 import { day, hour } from '../../../../shared/ports/durations.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 import { RotatingStream } from '../../../support/rotating-stream.ts';
+import { runs } from '../../../support/runs.ts';
 
 /** Counters as the cloud keeps them. */
 function folding(table: MemoryTable): UsageFollower {
@@ -213,7 +214,7 @@ describe('a fold', () => {
         const last = table.keysOf(partition.usage('0bucket')).filter((shardId) => shardId !== 'base');
         expect(last.length).toBeLessThanOrEqual(shards * 13);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

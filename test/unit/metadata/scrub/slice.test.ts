@@ -6,6 +6,7 @@ import { currentVersionKey } from '../../../../shared/metadata/objects/version-c
 import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
 import { itemKey } from '../../../../shared/metadata/table/keys.ts';
 import { ScrubWorld } from '../../../support/scrub-world.ts';
+import { runs } from '../../../support/runs.ts';
 
 const day = 86_400_000;
 const numberOfSlices = fc.integer({ min: 1, max: 40 });
@@ -74,7 +75,7 @@ describe('the slices of a scrub', () => {
         expect(sorted(sliced.findings)).toEqual(sorted(whole.findings));
         expect([sliced.items, sliced.blobs]).toEqual([whole.report.items, whole.report.blobs]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
     expect([...found]).toEqual(
       expect.arrayContaining(['missing-blob', 'cut-blob', 'missing-details', 'orphan-blob', 'broken-history']),
