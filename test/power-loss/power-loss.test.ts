@@ -79,10 +79,13 @@ describe.each([1, 2])('a service of %i processes whose power fails', (processes)
 function duringFirstStart({ events }: Recording, random: Random): Cut[] {
   const first = events.findIndex(({ type }) => type === 'answer');
   const places = events.slice(0, first).flatMap(({ type }, index) => (type === 'mkdir' ? [] : [index + 1]));
-  return Array.from({ length: cutsOfFirstStart }, (_, index) => {
+  const some = Array.from({ length: cutsOfFirstStart }, (_, index) => {
     const at = random.oneOf(places);
     return { at, severity: severities[index % severities.length]!, seed: index };
   });
+  // The first writes of all, each of which leaves a file of zeros.
+  const writes = places.filter((at) => events[at - 1]!.type === 'write').slice(0, 6);
+  return [...some, ...writes.map((at) => ({ at, severity: 'sizes' as const, seed: at }))];
 }
 
 /** Expects that the record has all that happened: played back, it is the directory as it is. */
