@@ -49,8 +49,9 @@ const syncs = ['fsync', 'fdatasync', 'msync'];
 const syncsOfAll = ['sync', 'syncfs'];
 const opens = ['open', 'openat', 'creat'];
 const names = ['mkdir', 'mkdirat', 'rename', 'renameat', 'renameat2', 'link', 'linkat', 'symlink', 'symlinkat'];
+const removals = ['unlink', 'unlinkat', 'rmdir'];
 const network = ['sendto', 'sendmsg'];
-const traced = [...dataWrites, ...syncs, ...syncsOfAll, ...opens, ...names, ...network, 'close'];
+const traced = [...dataWrites, ...syncs, ...syncsOfAll, ...opens, ...names, ...removals, ...network, 'close'];
 
 /** Why processes cannot be traced here, in words for a skipped test; undefined where they can. */
 export async function whyNoTracing(): Promise<string | undefined> {
@@ -130,7 +131,7 @@ export function assertSyncedBefore(calls: readonly SystemCall[], expectation: Sy
   if (gaps.length > 0) throw new Error(`acknowledged too early:\n  ${gaps.join('\n  ')}`);
 }
 
-/** What could still have been lost when the acknowledgement began; empty if nothing could. */
+/** What could still have been lost when the acknowledgement began; empty if nothing could. A name that was removed need not be synced. */
 export function unsyncedBefore(calls: readonly SystemCall[], expectation: SyncExpectation): string[] {
   const { within, except, written } = expectation;
   const acknowledgement = calls.find(expectation.acknowledgement);
@@ -148,6 +149,9 @@ export function unsyncedBefore(calls: readonly SystemCall[], expectation: SyncEx
         (syncsOfAll.includes(call.name) || (syncs.includes(call.name) && fileOf(call)?.path === path)),
     );
 
+  const isRemoved = (path: string, since: number): boolean =>
+    before.some((call) => removals.includes(call.name) && call.began > since && lastPathOf(call) === path);
+
   const synchronous = new Set<number>();
   const writtenPaths = new Set<string>();
   for (const call of before) {
@@ -163,7 +167,7 @@ export function unsyncedBefore(calls: readonly SystemCall[], expectation: SyncEx
       if (!durable) gaps.push(`${call.name} to ${file.path} was not synced`);
     }
     for (const path of namesMade(call)) {
-      if (!counts(path)) continue;
+      if (!counts(path) || isRemoved(path, call.ended)) continue;
       if (!isSynced(dirname(path), call.ended)) gaps.push(`the name ${path} was made, but its directory not synced`);
     }
   }
@@ -190,9 +194,14 @@ function namesMade(call: SystemCall): string[] {
     return /\bO_CREAT\b/.test(call.args) || call.name === 'creat' ? [call.resultPath ?? ''].filter(Boolean) : [];
   }
   if (!names.includes(call.name)) return [];
-  const paths = [...call.args.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1]!);
-  const made = paths.at(-1);
-  return made === undefined ? [] : [resolve(/AT_FDCWD<([^>]*)>/.exec(call.args)?.[1] ?? process.cwd(), made)];
+  const made = lastPathOf(call);
+  return made === undefined ? [] : [made];
+}
+
+/** The last path that a call is given, as an absolute one. */
+function lastPathOf(call: SystemCall): string | undefined {
+  const path = [...call.args.matchAll(/"((?:[^"\\]|\\.)*)"/g)].at(-1)?.[1];
+  return path === undefined ? undefined : resolve(/AT_FDCWD<([^>]*)>/.exec(call.args)?.[1] ?? process.cwd(), path);
 }
 
 function isWithin(path: string, directory: string): boolean {

@@ -7,7 +7,7 @@ import { ensureDirectory } from './durable-directory.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { CommitParticipant } from './group-commit.ts';
 import { makePrivate } from './private-path.ts';
-import { checkTableFile, syncTableFile } from './table-file.ts';
+import { checkTableFile, ensureTableFile, syncTableFile } from './table-file.ts';
 
 /**
  * - `overlappingSync` would make commits visible before they are durable, and acknowledge them only then.
@@ -71,6 +71,7 @@ export class LmdbEnvironment {
     onFailure: (failure: EnvironmentFailure) => void = () => undefined,
   ): Promise<LmdbEnvironment> {
     await ensureDirectory(directory);
+    await ensureTableFile(directory, (draft) => openEnvironment({ path: draft, ...options }).close());
     await checkTableFile(directory);
     await Promise.all(['.', 'data.mdb', 'lock.mdb'].map((name) => makePrivate(join(directory, name))));
     const environment = new LmdbEnvironment(directory, openEnvironment({ path: directory, ...options }), onFailure);

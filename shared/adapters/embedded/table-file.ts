@@ -1,4 +1,5 @@
-import { open, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from './durable-directory.ts';
 import { NotATable, TablePages } from './table-pages.ts';
@@ -59,15 +60,44 @@ export async function hasTableFile(directory: string): Promise<boolean> {
 }
 
 /**
- * Makes a table durable that the engine has just opened or created: it syncs neither the first pages nor the file's
- * directory entry.
+ * Creates the table's file unless it exists. The engine does not sync the first pages that it writes, and takes a file without them for
+ * damaged. So the file gets its name once they are on the disk: a power failure leaves a whole file or none.
+ * @param create lets the engine create an environment in a directory
+ */
+export async function ensureTableFile(directory: string, create: (directory: string) => Promise<void>): Promise<void> {
+  const path = join(directory, 'data.mdb');
+  const isThere = await stat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+  if (isThere) return;
+  const draft = join(directory, `${randomBytes(6).toString('hex')}.draft`);
+  await mkdir(draft, { mode: 0o700 });
+  try {
+    await create(draft);
+    await syncData(join(draft, 'data.mdb'));
+    await link(join(draft, 'data.mdb'), path).catch((error: NodeJS.ErrnoException) => {
+      // Another process was faster.
+      if (error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Makes durable what a process did that created the table's file and ended before it had synced it and its name.
  */
 export async function syncTableFile(directory: string): Promise<void> {
-  const file = await open(join(directory, 'data.mdb'), 'r+');
+  await syncData(join(directory, 'data.mdb'));
+  await syncDirectory(directory);
+}
+
+async function syncData(path: string): Promise<void> {
+  const file = await open(path, 'r+');
   try {
     await file.datasync();
   } finally {
     await file.close();
   }
-  await syncDirectory(directory);
 }

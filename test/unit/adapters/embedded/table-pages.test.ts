@@ -1,10 +1,10 @@
-import { copyFile, mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Database } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LmdbEnvironment } from '../../../../shared/adapters/embedded/lmdb-environment.ts';
-import { checkTableFile } from '../../../../shared/adapters/embedded/table-file.ts';
+import { checkTableFile, ensureTableFile } from '../../../../shared/adapters/embedded/table-file.ts';
 import { NotATable, TablePages, type PageDamage } from '../../../../shared/adapters/embedded/table-pages.ts';
 
 /** Random numbers that are the same in every run (mulberry32). */
@@ -210,5 +210,33 @@ describe('checkTableFile', () => {
     }
     expect(whole.pages - there).toBeGreaterThan(0);
     await expect(checkTableFile(directory)).rejects.toThrow('was cut short');
+  });
+});
+
+describe('ensureTableFile', () => {
+  it('gives the file its name when it is written, and leaves no draft', async () => {
+    const directory = await mkdtemp(join(root, 'new-'));
+    await ensureTableFile(directory, async (draft) => {
+      expect(await readdir(directory)).toEqual([basename(draft)]);
+      await writeFile(join(draft, 'data.mdb'), 'table');
+    });
+    expect(await readdir(directory)).toEqual(['data.mdb']);
+    await ensureTableFile(directory, () => Promise.reject(new Error('it is there')));
+  });
+
+  it('keeps the file of a process that was faster', async () => {
+    const directory = await mkdtemp(join(root, 'raced-'));
+    await ensureTableFile(directory, async (draft) => {
+      await writeFile(join(draft, 'data.mdb'), 'slower');
+      await writeFile(join(directory, 'data.mdb'), 'faster');
+    });
+    expect(await readFile(join(directory, 'data.mdb'), 'utf8')).toBe('faster');
+    expect(await readdir(directory)).toEqual(['data.mdb']);
+  });
+
+  it('leaves nothing if the engine fails', async () => {
+    const directory = await mkdtemp(join(root, 'failed-'));
+    await expect(ensureTableFile(directory, () => Promise.reject(new Error('no space')))).rejects.toThrow('no space');
+    expect(await readdir(directory)).toEqual([]);
   });
 });

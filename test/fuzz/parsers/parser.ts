@@ -1,0 +1,33 @@
+import { S3Error } from '../../../shared/errors/s3-error.ts';
+import type { Grammar } from '../inputs.ts';
+
+/** Something that reads input of clients, or what is stored. */
+export interface Parser extends Grammar {
+  /**
+   * Reads an input. Where there is an encoder, or another way to read the same, expects that both agree.
+   * @throws what {@link refuses} accepts, for input that it refuses
+   */
+  read(text: string): unknown;
+  /** Whether it may throw this; unless given, an S3 error below 500. */
+  refuses?(error: unknown): boolean;
+}
+
+/** Reads in several ways, each of which may refuse. */
+export function outcomesOf(read: readonly (() => unknown)[]): unknown {
+  return read.map((one) => {
+    try {
+      return one();
+    } catch (error) {
+      if (isRefusal(error)) return error.code;
+      throw error;
+    }
+  });
+}
+
+/** Whether an error is one that clients get for bad input. */
+export function isRefusal(error: unknown): error is S3Error {
+  return error instanceof S3Error && error.status < 500;
+}
+
+/** The bytes that latin1 characters stand for. */
+export const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');

@@ -1,0 +1,151 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Random } from '../linearizability/random.ts';
+import { boundaries, choiceOf, findLosses, severities, type Cut, type Loss } from './cuts.ts';
+import { Disk, type Sync } from './disk.ts';
+import { buildRecorder, record, type Recording } from './recording.ts';
+
+const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
+/** Settable, to try one run again: STILLAGE_SEED=7 STILLAGE_CUTS=1000. */
+const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
+const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 8 : 1));
+const cutsOfRun = Number(process.env['STILLAGE_CUTS'] ?? (isLong ? 600 : 50));
+const cutsOfFirstStart = isLong ? 100 : 20;
+const requests = isLong ? 600 : 200;
+/** Of random cuts, the share at the places that are worth most. */
+const atBoundaries = 0.8;
+
+let folder: string;
+let library: string;
+let whyNot: string | undefined;
+const recordings: Recording[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stillage-recorder-'));
+  const built = await buildRecorder(folder);
+  if ('whyNot' in built) whyNot = built.whyNot;
+  else library = built.library;
+});
+beforeEach((context) => {
+  if (whyNot !== undefined) context.skip(whyNot);
+});
+afterAll(async () => {
+  await Promise.all(recordings.map((recording) => recording.remove()));
+  await rm(folder, { recursive: true });
+});
+
+async function recorded(seed: number, processes: number): Promise<Recording> {
+  const recording = await record(library, { seed, requests, processes });
+  recordings.push(recording);
+  return recording;
+}
+
+function told(losses: readonly Loss[]): string {
+  return losses.map(({ cut, what }) => `${JSON.stringify(cut)}:\n${what}`).join('\n\n');
+}
+
+/**
+ * Whatever was acknowledged is there after the power failed at any moment, and nothing is there by halves: on a disk that keeps what was
+ * synced, and of everything else what it likes.
+ */
+describe.each([1, 2])('a service of %i processes whose power fails', (processes) => {
+  const all = Array.from({ length: seeds }, (_, index) => firstSeed + index);
+  it.each(all)('has everything that it acknowledged, with the seed %i', { timeout: 3_600_000 }, async (seed) => {
+    const recording = await recorded(seed, processes);
+    const { events, root } = recording;
+    await expectWhole(recording);
+
+    const random = new Random(seed);
+    const places = boundaries(events);
+    const cuts = Array.from({ length: cutsOfRun }, (_, index): Cut => {
+      const at = random.next() < atBoundaries ? random.oneOf(places) : random.below(events.length + 1);
+      return { at, severity: severities[index % severities.length]!, seed: seed * 1009 + index };
+    });
+    cuts.push(...duringFirstStart(recording, random));
+    const losses = await findLosses(recording, cuts);
+    const kept = losses.length > 0 ? `\nkept: ${root}` : '';
+    if (losses.length > 0) recordings.splice(recordings.indexOf(recording), 1);
+    expect(told(losses) + kept).toBe('');
+    const answers = events.filter(({ type }) => type === 'answer').length;
+    console.log(
+      `seed ${seed}, ${processes} processes: ${cuts.length} cuts of ${answers} requests, ${events.length} events`,
+    );
+  });
+});
+
+/** Returns some cuts before the first answer, while the data directory is made. */
+function duringFirstStart({ events }: Recording, random: Random): Cut[] {
+  const first = events.findIndex(({ type }) => type === 'answer');
+  const places = events.slice(0, first).flatMap(({ type }, index) => (type === 'mkdir' ? [] : [index + 1]));
+  const some = Array.from({ length: cutsOfFirstStart }, (_, index) => {
+    const at = random.oneOf(places);
+    return { at, severity: severities[index % severities.length]!, seed: index };
+  });
+  // The first writes of all, each of which leaves a file of zeros.
+  const writes = places.filter((at) => events[at - 1]!.type === 'write').slice(0, 6);
+  return [...some, ...writes.map((at) => ({ at, severity: 'sizes' as const, seed: at }))];
+}
+
+/** Expects that the record has all that happened: played back, it is the directory as it is. */
+async function expectWhole({ events, root, rootInode }: Recording): Promise<void> {
+  const disk = new Disk(root, rootInode);
+  for (const event of events) disk.apply(event);
+  const all = choiceOf({ at: events.length, severity: 'everything', seed: 0 });
+  const { files, directories } = disk.after(all);
+  const played = new Map(files.map(({ path, file }) => [path, file.after(all)]));
+  const there = await readdir(root, { recursive: true, withFileTypes: true });
+  const isKept = (path: string): boolean => !/\/lock\.mdb$|\.sock$/.test(path);
+  const paths = there.map((entry) => ({ entry, path: join(entry.parentPath, entry.name).slice(root.length + 1) }));
+  const names = paths.map(({ path }) => path).filter(isKept);
+  expect([...played.keys(), ...directories].filter(isKept).sort()).toEqual(names.sort());
+  for (const { entry, path } of paths) {
+    if (!entry.isFile() || !isKept(path)) continue;
+    expect((await readFile(join(root, path))).equals(played.get(path)!), path).toBe(true);
+  }
+}
+
+/** Everything that the service syncs, with where. */
+const syncs: Readonly<Record<string, (sync: Sync) => boolean>> = {
+  'the bytes of a blob': ({ how, path }) => how === 'sync' && /^data\/blobs\/..\/.+/.test(path),
+  'the names of blobs': ({ how, path }) => how === 'sync' && /^data\/blobs\/..$/.test(path),
+  'the pages of the table': ({ how, path }) => how === 'sync' && path.endsWith('/data.mdb'),
+  'the meta pages of the table': ({ how, path }) => how === 'synchronous write' && path.endsWith('/data.mdb'),
+  'the name of the table': ({ path }) => path === 'data/table',
+  'the directories of blobs': ({ path }) => path === 'data/blobs',
+  'the names in the data directory': ({ path }) => path === 'data',
+  'the name of the data directory': ({ path }) => path === '',
+  'the key file': ({ path }) => /^data\/master\.key/.test(path),
+};
+
+describe('a sync that is left out', () => {
+  let recording: Recording;
+  let cuts: Cut[];
+  beforeAll(async () => {
+    if (whyNot !== undefined) return;
+    recording = await recorded(firstSeed, 1);
+    const { events } = recording;
+    const answers = events.flatMap(({ type }, index) => (type === 'answer' ? [index + 1] : []));
+    const random = new Random(firstSeed);
+    cuts = answers.flatMap((at, index) =>
+      index % 4 === 0 ? [{ at, severity: random.oneOf(['nothing', 'sectors'] as const), seed: index }] : [],
+    );
+  });
+
+  it.each(Object.keys(syncs))('is found if it is that of %s', { timeout: 600_000 }, async (name) => {
+    const losses = await findLosses(recording, cuts, { ignores: syncs[name]! });
+    expect(losses).not.toEqual([]);
+  });
+
+  it('is one of these', () => {
+    const unknown = new Set<string>();
+    const known = Object.values(syncs);
+    const disk = new Disk(recording.root, recording.rootInode, (sync) => {
+      if (!known.some((matches) => matches(sync))) unknown.add(`${sync.how} ${sync.path}`);
+      return false;
+    });
+    for (const event of recording.events) disk.apply(event);
+    expect([...unknown]).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+
+/** Something that a program did to a disk, or told a client, as disk-recorder.c has recorded it. */
+export type DiskEvent =
+  | { readonly type: 'create' | 'mkdir'; readonly inode: string; readonly path: string }
+  | { readonly type: 'link' | 'rename'; readonly from: string; readonly path: string }
+  | { readonly type: 'unlink' | 'rmdir'; readonly path: string }
+  | {
+      readonly type: 'write';
+      readonly call: string;
+      readonly inode: string;
+      readonly offset: number;
+      /** Whether the file was opened with O_DSYNC. */
+      readonly isSynchronous: boolean;
+      readonly bytes: Buffer;
+    }
+  | { readonly type: 'truncate'; readonly call: string; readonly inode: string; readonly size: number }
+  | { readonly type: 'sync'; readonly call: string; readonly inode: string }
+  /** A write, truncation or sync has ended. */
+  | { readonly type: 'end'; readonly call: string; readonly result: number }
+  /** A response is sent. */
+  | { readonly type: 'answer'; readonly requestId: string };
+
+/** Reads a record. A last event that is not whole is left out. @throws Error if something happened that cannot be recorded */
+export async function readRecord(path: string): Promise<DiskEvent[]> {
+  const record = await readFile(path);
+  const events: DiskEvent[] = [];
+  for (let at = 0; at + 4 <= record.length;) {
+    const end = at + 4 + record.readUInt32LE(at);
+    if (end > record.length) break;
+    const call = String(record.readBigUInt64LE(at + 5));
+    events.push(eventOf(String.fromCharCode(record[at + 4]!), call, record.subarray(at + 13, end)));
+    at = end;
+  }
+  return events;
+}
+
+function eventOf(type: string, call: string, rest: Buffer): DiskEvent {
+  const inode = (): string => String(rest.readBigUInt64LE(0));
+  const number = (): number => Number(rest.readBigUInt64LE(8));
+  switch (type) {
+    case 'C':
+      return { type: 'create', inode: inode(), path: rest.toString('utf8', 8) };
+    case 'M':
+      return { type: 'mkdir', inode: inode(), path: rest.toString('utf8', 8) };
+    case 'L':
+    case 'R': {
+      const [from, path] = rest.toString().split('\0') as [string, string];
+      return { type: type === 'L' ? 'link' : 'rename', from, path };
+    }
+    case 'U':
+      return { type: 'unlink', path: rest.toString() };
+    case 'D':
+      return { type: 'rmdir', path: rest.toString() };
+    case 'W':
+      return {
+        ...{ type: 'write', call, inode: inode(), offset: number() },
+        ...{ isSynchronous: rest[16] === 1, bytes: rest.subarray(17) },
+      };
+    case 'T':
+      return { type: 'truncate', call, inode: inode(), size: number() };
+    case 'S':
+      return { type: 'sync', call, inode: inode() };
+    case 'E':
+      return { type: 'end', call, result: Number(rest.readBigInt64LE(0)) };
+    case 'A':
+      return { type: 'answer', requestId: rest.toString() };
+    default:
+      throw new Error(`the service did what cannot be recorded: ${rest.toString()}`);
+  }
+}

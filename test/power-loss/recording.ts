@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Random } from '../linearizability/random.ts';
+import { PooledClient } from '../support/pooled-client.ts';
+import { alice, startService, type Service } from '../support/server.ts';
+import { readRecord, type DiskEvent } from './record.ts';
+import { Client, sharedBuckets } from './workload.ts';
+
+/** A run of the service, with everything that it did to its disk. */
+export interface Recording {
+  readonly events: readonly DiskEvent[];
+  /** The directory that was recorded, in which the data directory is `data`. */
+  readonly root: string;
+  readonly rootInode: string;
+  readonly clients: readonly Client[];
+  /** The requests that created the shared buckets. */
+  readonly created: readonly string[];
+  remove(): Promise<void>;
+}
+
+const clientsOfRun = 8;
+
+/** Compiles the recorder into a directory. @returns its path, or why it cannot be used here */
+export async function buildRecorder(directory: string): Promise<{ library: string } | { whyNot: string }> {
+  if (process.platform !== 'linux') return { whyNot: 'LD_PRELOAD needs Linux' };
+  const library = join(directory, 'disk-recorder.so');
+  const source = join(import.meta.dirname, 'disk-recorder.c');
+  try {
+    await promisify(execFile)('gcc', ['-O1', '-shared', '-fPIC', '-o', library, source]);
+    return { library };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return { whyNot: 'no C compiler is installed; to run this: apt-get install gcc libc6-dev' };
+  }
+}
+
+/**
+ * Runs the service as a user starts it, on a new directory, while clients change everything; kills it under load, and runs it once more.
+ * @param requests about how many requests to send
+ */
+export async function record(
+  library: string,
+  { seed, requests, processes }: { seed: number; requests: number; processes: number },
+): Promise<Recording> {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-power-'));
+  const root = join(folder, 'disk');
+  await mkdir(root);
+  const clients: Client[] = [];
+  const created: string[] = [];
+  const file = join(folder, 'record');
+  for (const isFirst of [true, false]) {
+    const service = await startService({
+      data: join(root, 'data'),
+      args: ['--workers', String(processes), '--limit', 'minimumPartBytes=1', '--release-grace', '0s'],
+      env: { LD_PRELOAD: library, DISK_RECORD: file, DISK_RECORD_ROOT: root, UV_USE_IO_URING: '0' },
+    });
+    if (isFirst) created.push(...(await createBuckets(service)));
+    const http = Array.from({ length: clientsOfRun }, () => new PooledClient(service, alice, 1));
+    const ours = http.map((one, at) => {
+      const number = clients.length + at;
+      return new Client(`c${number}`, one, new Random(seed * 1009 + number));
+    });
+    clients.push(...ours);
+    let isStopped = false;
+    const work = Promise.all(ours.map((client) => client.run(() => isStopped)));
+    const sent = (): number => ours.reduce((sum, client) => sum + client.sent.length, 0);
+    while (sent() < requests / 2) await Promise.race([work, sleep(2)]);
+    if (isFirst) await service.kill();
+    isStopped = true;
+    await work;
+    // Released bytes are freed, and what is left when the service stops is written.
+    if (!isFirst && (await service.stop()) !== 0) throw new Error(`the service did not stop: ${service.output.stderr}`);
+    for (const one of http) one.close();
+  }
+  const events = await readRecord(file);
+  const rootInode = String((await stat(root)).ino);
+  return { events, root, rootInode, clients, created, remove: () => rm(folder, { recursive: true }) };
+}
+
+async function createBuckets(service: Service): Promise<string[]> {
+  const client = new PooledClient(service);
+  const body = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
+  const made = [];
+  for (const bucket of sharedBuckets) made.push(await client.send({ method: 'PUT', path: `/${bucket}` }));
+  made.push(await client.send({ method: 'PUT', path: '/versioned', query: 'versioning', body }));
+  client.close();
+  if (made.some(({ status }) => status !== 200)) throw new Error(made.map(({ text }) => text).join('\n'));
+  return made.map(({ headers }) => String(headers['x-amz-request-id']));
+}
