@@ -1,4 +1,4 @@
-import { S3Error } from '../../../shared/errors/s3-error.ts';
+import { S3Error, type PlainErrorCode } from '../../../shared/errors/s3-error.ts';
 import type { Grammar } from '../inputs.ts';
 
 /** Something that reads input of clients, or what is stored. */
@@ -25,7 +25,7 @@ export function outcomesOf(read: readonly (() => unknown)[]): unknown {
 }
 
 /** Whether an error is one that clients get for bad input. */
-export function isRefusal(error: unknown): error is S3Error {
+export function isRefusal(error: unknown): error is S3Error & { readonly code: PlainErrorCode } {
   return error instanceof S3Error && error.status < 500;
 }
 
