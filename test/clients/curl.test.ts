@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { long, md5, MiB, randomFile } from '../support/contents.ts';
-import { sdkAt, startEndpoint, type Endpoint, ways } from '../support/endpoint.ts';
+import { sdkAt, startEndpoint, type Endpoint, reverseProxy, ways } from '../support/endpoint.ts';
 import { isInstalled, run, skip, type Outcome, type RunOptions } from '../support/programs.ts';
 import { alice } from '../support/server.ts';
 
@@ -27,7 +27,7 @@ describe.each(ways)('curl over $scheme, buckets in the $style', ({ scheme, style
   });
 
   const curl = (args: readonly string[], options: RunOptions = {}): Promise<Outcome> =>
-    run('curl', ['--silent', '--show-error', '--cacert', endpoint.authority.file, ...args], options);
+    run('curl', ['--silent', '--show-error', '--http1.1', '--cacert', endpoint.authority.file, ...args], options);
   const url = (key: string): string => {
     const { protocol, host } = new URL(style === 'path' ? endpoint.url : endpoint.hostStyleUrl);
     return style === 'path' ? `${protocol}//${host}/${Bucket}/${key}` : `${protocol}//${Bucket}.${host}/${key}`;
@@ -64,8 +64,12 @@ describe.each(ways)('curl over $scheme, buckets in the $style', ({ scheme, style
     const report = '%{stderr}sent %{size_upload}, code %{http_code}';
     const refused = await curl([...expecting, '--write-out', report, putUrl.replace('/big', '/other')]);
     expect(refused.stdout).toContain('<Code>SignatureDoesNotMatch</Code>');
-    expect(refused.stderr).not.toContain('100 Continue');
-    expect(refused.stderr).toContain('sent 0, code 403');
+    // docs/running.md: a reverse proxy may say so by itself.
+    if (reverseProxy) expect(refused.stderr).toContain('code 403');
+    else {
+      expect(refused.stderr).not.toContain('100 Continue');
+      expect(refused.stderr).toContain('sent 0, code 403');
+    }
   });
 
   it('signs by itself', async (context) => {

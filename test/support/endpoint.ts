@@ -76,7 +76,7 @@ const domains = { http: isCloud ? longDomain : 'localhost', https: longDomain } 
 
 /** The reverse proxies that may stand before the service, as docs/recipes configures them: `STILLAGE_TEST_PROXY=nginx`. */
 const reverseProxies = { nginx: startNginx, caddy: startCaddy } as const;
-const reverseProxy = process.env['STILLAGE_TEST_PROXY'];
+export const reverseProxy = process.env['STILLAGE_TEST_PROXY'];
 
 /** Starts a service over HTTP or HTTPS, perhaps behind a reverse proxy, or reaches a deployment in the cloud so. */
 export async function startEndpoint(scheme: Scheme): Promise<Endpoint> {
