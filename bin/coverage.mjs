@@ -15,6 +15,8 @@ const elsewhere = [
   /^functions\/(edge|runtime\/cloud)\/|^shared\/adapters\/cloud\//,
   // test/package
   /^functions\/runtime\/package\/|^shared\/adapters\/ephemeral\/|\/(faults|faulty-handler|charged-telemetry|ready-file)\.ts$/,
+  // test/unit/runtime/local/worker-digests.test.ts, in threads whose program is another bundle
+  /\/digest-thread\.ts$/,
   // test/durability
   /^functions\/runtime\/local\/workers\//,
   // test/recipes

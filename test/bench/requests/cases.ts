@@ -12,7 +12,7 @@ export interface Filling {
 }
 
 /** Sends a request that follows from the response to an earlier one, and returns its response. @throws Error for a status of 300 or more */
-export type Exchange = (request: BenchRequest) => Promise<ScannedResponse>;
+type Exchange = (request: BenchRequest) => Promise<ScannedResponse>;
 
 /** What a server is measured doing. */
 export interface Case {
@@ -52,7 +52,7 @@ const readLarge = 2;
 const freshCount = 12_000;
 
 /** The buckets. The cases write to the first and the second, and list the third. */
-export const buckets = { objects: '/bench', versioned: '/bench-versioned', listed: '/bench-listed' } as const;
+const buckets = { objects: '/bench', versioned: '/bench-versioned', listed: '/bench-listed' } as const;
 
 const smallPath = (at: number): string => `${buckets.objects}/small/${at % readSmall}`;
 const mediumPath = (at: number): string => `${buckets.objects}/medium/${at % readMedium}`;

@@ -1,5 +1,5 @@
 /** The size of a slot, and their number: the threads are busy with some while the next is being filled. */
-export const slotSize = 128 * 1024;
+export const slotSize = 512 * 1024;
 const slots = 3;
 
 /**

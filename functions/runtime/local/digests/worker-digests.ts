@@ -9,7 +9,7 @@ import { DigestRing, slotSize } from './digest-ring.ts';
 /** A shorter body costs less than the messages about it. */
 const leastLength = 512 * 1024;
 /** Bodies at a time: each takes three slots of memory, and more of them occupy all processors without further threads. */
-const maxBodies = 16;
+const maxBodies = 8;
 const maxThreads = 4;
 
 /** The bundled program of a thread, beside that of the service. Programs that import the service have none. */

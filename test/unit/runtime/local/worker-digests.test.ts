@@ -66,10 +66,10 @@ describe('digests in threads', () => {
     );
   });
 
-  it('are left to the caller for small bodies, and for more than sixteen at a time', async () => {
+  it('are left to the caller for small bodies, and for more than eight at a time', async () => {
     const pool = threads(1);
     expect(pool.start(algorithms, 4096)).toBeUndefined();
-    const bodies = Array.from({ length: 16 }, () => pool.start(algorithms, large)!);
+    const bodies = Array.from({ length: 8 }, () => pool.start(algorithms, large)!);
     expect(pool.start(algorithms, large)).toBeUndefined();
     bodies[0]!.abandon();
     bodies[0]!.abandon();
@@ -100,7 +100,7 @@ describe('digests in threads', () => {
     });
     const [waiting, ending] = [pool.start(algorithms, large)!, pool.start(algorithms, large)!];
     await workers[0]!.terminate();
-    await expect(digested(waiting, Buffer.alloc(2 ** 22), 65_536)).rejects.toThrow('has ended');
+    await expect(digested(waiting, Buffer.alloc(4 * slotSize), 65_536)).rejects.toThrow('has ended');
     await expect(ending.end()).rejects.toThrow('has ended');
     const bytes = randomFillSync(Buffer.alloc(large));
     expect(sorted(await digested(pool.start(algorithms, large)!, bytes, 65_536))).toEqual(
