@@ -4,7 +4,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import { numberOf } from '../table/attribute-number.ts';
 import { writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
-import { conflict, jitter, optimistically, slowDown } from '../table/optimistic-write.ts';
+import { conflict, jitter, optimistically, slowDown, type LostAttempts } from '../table/optimistic-write.ts';
 import type { Revision } from './bucket-documents.ts';
 import type { BucketReads } from './bucket-reads.ts';
 import { encodeBucket, tokenIs, type Bucket } from './bucket.ts';
@@ -29,7 +29,7 @@ export class BucketChanges {
   /** Repeats a conditional write with pauses until it succeeds. Returns or throws as `exhausted` after {@link maxAttempts} conflicts. */
   attempt<Result>(
     attempt: (number: number) => Promise<Result | typeof conflict>,
-    exhausted: (how: string) => Result = slowDown,
+    exhausted: (lost: LostAttempts) => Result = slowDown,
   ): Promise<Result> {
     const paused = async (number: number): Promise<Result | typeof conflict> => {
       const result = await attempt(number);

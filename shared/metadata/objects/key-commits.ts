@@ -7,7 +7,7 @@ import type { Buckets } from '../buckets/buckets.ts';
 import type { KeyedMutex } from '../keyed-mutex.ts';
 import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
-import { conflict, jitter, late, slowDown, type Lost } from '../table/optimistic-write.ts';
+import { conflict, jitter, late, slowDown, type Lost, type LostAttempts } from '../table/optimistic-write.ts';
 import { putRecheck } from '../table/rechecks.ts';
 import type { Guard } from './new-version.ts';
 import { encodeObjectAttributes, type ObjectAttributes } from './object-attributes.ts';
@@ -141,12 +141,11 @@ export function lostBy(outcome: 'conflict' | 'late'): Lost {
 
 /**
  * Reports that every attempt was lost.
- * @param how the attempts were lost, for the log
- * @throws S3Error ConditionalRequestConflict if there is a guard, else SlowDown
+ * @throws S3Error ConditionalRequestConflict if there is a guard and other writers won; else SlowDown, which clients retry by themselves
  */
-export function conflicted(guard: Guard | undefined, how: string): never {
-  if (guard) throw new S3Error('ConditionalRequestConflict', { cause: new Error(how) });
-  return slowDown(how);
+export function conflicted(guard: Guard | undefined, lost: LostAttempts): never {
+  if (guard && lost.late === 0) throw new S3Error('ConditionalRequestConflict');
+  return slowDown(lost);
 }
 
 function sameKey(a: ItemKey, b: ItemKey): boolean {

@@ -62,7 +62,7 @@ export class Puts {
         bucket = await this.#commits.again(bucket, attempt);
         return lost;
       },
-      (how) => conflicted(guard, how),
+      (attempts) => conflicted(guard, attempts),
     );
   }
 

@@ -106,7 +106,7 @@ export class Removals {
         bucket = await this.#commits.again(bucket, attempt);
         return lostBy(outcome);
       },
-      (how) => conflicted(guard, how),
+      (attempts) => conflicted(guard, attempts),
     );
   }
 
@@ -154,7 +154,7 @@ export class Removals {
         bucket = await this.#commits.again(bucket, attempt);
         return how;
       },
-      (how) => conflicted(guard, how),
+      (attempts) => conflicted(guard, attempts),
     );
   }
 

@@ -8,6 +8,12 @@ export const late = Symbol('late');
 /** The result of an attempt that should be retried. */
 export type Lost = typeof conflict | typeof late;
 
+/** How many attempts were lost, and how. */
+export interface LostAttempts {
+  readonly toOthers: number;
+  readonly late: number;
+}
+
 /** The default number of attempts: hardly ever do this many in a row conflict. */
 const defaultAttempts = 8;
 
@@ -15,11 +21,11 @@ const defaultAttempts = 8;
  * Repeats an optimistic write, which reads, decides, and writes on condition that nothing it read has changed. All
  * retries over the table go through this loop.
  * @param attempt makes an attempt, given its number from 0; it does its own waiting before it returns {@link Lost}
- * @param exhausted returns the result, or throws, when every attempt was lost; it is told how, for the log
+ * @param exhausted returns the result, or throws, when every attempt was lost
  */
 export async function optimistically<Result>(
   attempt: (number: number) => Promise<Result | Lost>,
-  exhausted: (how: string) => Result,
+  exhausted: (lost: LostAttempts) => Result,
   attempts = defaultAttempts,
 ): Promise<Result> {
   let tooLate = 0;
@@ -28,13 +34,12 @@ export async function optimistically<Result>(
     if (result !== conflict && result !== late) return result;
     if (result === late) tooLate += 1;
   }
-  return exhausted(
-    `of ${attempts} attempts ${attempts - tooLate} lost to other writers, and ${tooLate} took too long before their commit`,
-  );
+  return exhausted({ toOthers: attempts - tooLate, late: tooLate });
 }
 
-/** Throws after every attempt was lost. @param how the attempts were lost, for the log @throws S3Error SlowDown */
-export function slowDown(how: string): never {
+/** Throws after every attempt was lost, and says in the log how. @throws S3Error SlowDown */
+export function slowDown({ toOthers, late }: LostAttempts): never {
+  const how = `of ${toOthers + late} attempts ${toOthers} lost to other writers, and ${late} took too long before their commit`;
   throw new S3Error('SlowDown', { cause: new Error(how) });
 }
 

@@ -11,7 +11,7 @@ const nestedLevels = 32;
 const keyBytes = { pk: 2048, sk: 1024 } as const;
 
 /** Returns type and content of a value. @throws Refusal unless it has exactly one */
-export function parts(value: Value): readonly [type: string, content: unknown] {
+function parts(value: Value): readonly [type: string, content: unknown] {
   const [only, ...others] = Object.entries(value);
   if (only === undefined || others.length > 0)
     throw invalid('Supplied AttributeValue must contain exactly one of the supported datatypes');

@@ -6,7 +6,15 @@ const root = join(import.meta.dirname, '../../..');
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** What stands in for AWS outside the folders that are nothing else. */
-const standIns = ['edge-runtime', 'engines', 'lambda-sandbox', 'log-insights', 'memory-table', 'moto', 'rotating-stream'];
+const standIns = [
+  'edge-runtime',
+  'engines',
+  'lambda-sandbox',
+  'log-insights',
+  'memory-table',
+  'moto',
+  'rotating-stream',
+];
 const files = [
   ...['test/cloud', 'test/infra', 'test/support/dynamodb'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),

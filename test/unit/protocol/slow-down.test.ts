@@ -34,6 +34,18 @@ describe('a SlowDown tells the operator its cause', () => {
     ]);
   });
 
+  it('where a conditional write is that slow, too: no other one was in its way', async () => {
+    const { clock, table, service } = await started();
+    table.afterRead = async () => void (clock.time += 1100);
+    const headers = { 'if-none-match': '*' };
+    const answer = await service.send({ method: 'PUT', path: '/bucket/key', headers, body: 'x' }, owner);
+    expect(answer).toMatchObject({ status: 503, code: 'SlowDown' });
+    expect(told(service)).toEqual([
+      'SlowDown',
+      'of 8 attempts 0 lost to other writers, and 8 took too long before their commit',
+    ]);
+  });
+
   it('and none while it is a little faster than that', async () => {
     const { clock, table, service, put } = await started();
     table.afterRead = async () => void (clock.time += 900);
