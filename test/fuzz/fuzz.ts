@@ -3,7 +3,7 @@ import { inputOf } from './inputs.ts';
 import { isRefusal, type Parser } from './parsers/parser.ts';
 
 /** An input that a parser did not read as it should. */
-export interface Failure {
+interface Failure {
   readonly input: string;
   readonly error: unknown;
 }

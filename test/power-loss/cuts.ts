@@ -21,7 +21,7 @@ export const severities = [
   'all but one',
   'everything',
 ] as const;
-export type Severity = (typeof severities)[number];
+type Severity = (typeof severities)[number];
 
 /** A power cut: what it leaves follows from its seed. */
 export interface Cut {

@@ -1,7 +1,7 @@
 import type { Choice } from './disk.ts';
 
 /** The unit that a disk writes whole, in bytes. */
-export const sectorSize = 512;
+const sectorSize = 512;
 
 /** A call that changes a file, by its places in the order of all events. */
 export interface Call {

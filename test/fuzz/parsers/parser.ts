@@ -8,7 +8,7 @@ export interface Parser extends Grammar {
    * @throws what {@link refuses} accepts, for input that it refuses
    */
   read(text: string): unknown;
-  /** Whether it may throw this; unless given, an S3 error below 500. */
+  /** Whether it may throw this; unless given, an S3 error below 500, or NotImplemented. */
   refuses?(error: unknown): boolean;
 }
 
@@ -24,9 +24,9 @@ export function outcomesOf(read: readonly (() => unknown)[]): unknown {
   });
 }
 
-/** Whether an error is one that clients get for bad input. */
+/** Whether an error is one that clients get for bad input, or for what S3 has and the service has not. */
 export function isRefusal(error: unknown): error is S3Error & { readonly code: PlainErrorCode } {
-  return error instanceof S3Error && error.status < 500;
+  return error instanceof S3Error && (error.status < 500 || error.code === 'NotImplemented');
 }
 
 /** The bytes that latin1 characters stand for. */
