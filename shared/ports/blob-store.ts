@@ -32,6 +32,13 @@ export interface OwnedBlob extends BlobDescription {
   readonly isUnverified?: true;
 }
 
+/** Judges the bytes of a blob, given in order. */
+export interface BytesCheck {
+  update(bytes: Uint8Array): void;
+  /** Called once, after the last byte. */
+  matches(): boolean;
+}
+
 export interface BlobStore {
   /**
    * Stores bytes. Resolves once they are durable, or certain to be before any later write to the table, so that nothing
@@ -67,6 +74,15 @@ export interface BlobStore {
   /** Describes a blob without reading its content. Rejects with {@link BlobMissing}. */
   describe(ref: BlobRef): Promise<OwnedBlob>;
 
+  /**
+   * Stores checksums of the bytes that a blob has now, so that `read` verifies it from now on. Only of stores whose blobs
+   * can be {@link OwnedBlob.isUnverified}. Resolves once they are durable. Rejects as `read` does.
+   * @param size of the whole blob in bytes
+   * @param check of the bytes
+   * @returns whether the bytes passed it; if not, nothing is stored
+   */
+  addChecksums?(ref: BlobRef, size: number, check: BytesCheck): Promise<boolean>;
+
   /** Tells whether the store accepts writes, which a full or read-only disk does not. Rejects if it cannot be read. */
   check(): Promise<{ readonly writable: boolean }>;
 }
@@ -86,6 +102,14 @@ export class BlobSizeDiffers extends BlobDamaged {
   constructor(ref: BlobRef, size: number, stored: number | undefined, options?: ErrorOptions) {
     super(ref, `has ${stored ?? 'a different number of'} bytes instead of ${size}`, options);
     this.name = 'BlobSizeDiffers';
+  }
+}
+
+/** The checksums of a blob do not exist, although it was written with some: they were lost, or the write was never finished. */
+export class BlobChecksumsMissing extends BlobDamaged {
+  constructor(ref: BlobRef) {
+    super(ref, 'has lost its checksums');
+    this.name = 'BlobChecksumsMissing';
   }
 }
 

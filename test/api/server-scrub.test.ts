@@ -50,6 +50,14 @@ interface Report {
 }
 
 describe('stillage scrub', () => {
+  it('--status shows what the background scrub of the service has read', async () => {
+    await expect
+      .poll(async () => (await scrub('--status')).stdout, { timeout: 20_000 })
+      .toMatch(/^finished \S+Z: 0 blobs \(0 bytes\) read, 0 damaged\n$/);
+    const { stdout } = await scrub('--status', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ finished: { blobs: 0, damaged: 0, parts: { read: 257, of: 257 } } });
+  });
+
   it('finds nothing wrong, while the service runs', async () => {
     await expectScrubClean(data);
     const { code, stdout } = await scrub('--json');
@@ -162,6 +170,20 @@ describe('stillage scrub', () => {
     expect(stdout).toMatch(
       new RegExp(`^lost {2}damaged-blob .* key large, .*blob ${former} does not match its MD5`, 'm'),
     );
+
+    // A repair vouches for no bytes that do not match, and gives checksums to those that do.
+    expect((await scrub('--content', '--repair')).stdout).not.toContain('got checksums');
+    await writeFile(path, bytes);
+    const repaired = await scrub('--content', '--repair');
+    expect(repaired).toMatchObject({ code: 0 });
+    expect(repaired.stdout).toContain('1 blob of earlier versions got checksums');
+    expect((await scrub('--content', '--repair')).stdout).not.toContain('got checksums');
+    await writeFile(
+      path,
+      bytes.map((byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte)),
+    );
+    expect((await scrub('--content')).stdout).toMatch(/^lost {2}damaged-blob .* key large: .*has other bytes/m);
+    await expect(read(client, 'bucket', 'large')).rejects.toThrow();
     await writeFile(path, bytes);
   });
 

@@ -91,6 +91,7 @@ describe.each([1, 2])('metrics of %i workers', (workers) => {
     expect(samples.get('stillage_bucket_objects{bucket="photos"}')).toBe(40);
     expect(samples.get('stillage_feed_records')).toBe(0);
     expect(samples.get('stillage_release_lag_seconds')).toBe(0);
+    expect(samples.get('stillage_scrub_damaged_blobs')).toBe(0);
     for (const name of ['stillage_table_bytes', 'stillage_filesystem_free_bytes', 'stillage_filesystem_size_bytes']) {
       expect(samples.get(name)).toBeGreaterThan(4096);
     }

@@ -105,8 +105,10 @@ const textOutput: Output = {
       return `${found} × ${kind}: ${means} (${repair && mended > 0 ? `${mended} repaired` : remedy})`;
     });
     const verdict = isClean(report) ? 'everything is consistent' : 'inconsistencies found';
+    const { checksummed } = report;
     return [
       ...lines,
+      ...(checksummed > 0 ? [`${count(checksummed, 'blob')} of earlier versions got checksums`] : []),
       ...report.leftOut.map((what) => `not checked: ${what}`),
       `checked ${count(report.items, 'item')} and ${count(report.blobs, 'blob')}: ${verdict}`,
       '',
@@ -123,8 +125,8 @@ function jsonOutput(): Output {
       comma = ',';
       return line;
     },
-    end: ({ findings: counts, items, blobs, leftOut }) =>
-      `\n],"summary":${JSON.stringify({ items, blobs, counts, leftOut })}}\n`,
+    end: ({ findings: counts, items, blobs, checksummed, leftOut }) =>
+      `\n],"summary":${JSON.stringify({ items, blobs, checksummed, counts, leftOut })}}\n`,
   };
 }
 

@@ -35,6 +35,7 @@ import { keepGrace } from './release/release-grace.ts';
 import { ReleaseSchedule } from './release/release-schedule.ts';
 import { ServiceReaders } from './release/service-readers.ts';
 import { repeat } from './schedule.ts';
+import { scheduleScrub, type BlobParts } from './scrub/background-scrub.ts';
 import type { ServiceActions } from './service-socket.ts';
 import type { StartOptions } from './settings.ts';
 
@@ -47,7 +48,7 @@ const releasePage = 1000;
 export interface Stores {
   readonly secrets: Secrets;
   readonly table: KeyValueTable & ChangeFeed;
-  readonly blobs: BlobStore & { close(): Promise<void> };
+  readonly blobs: (BlobStore | BlobParts) & { close(): Promise<void> };
 }
 
 export interface EmbeddedDeps extends Stores {
@@ -244,6 +245,8 @@ async function startBackground(
     repeat(minute, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
     scheduleLifecycle({ ...services, passes }, options, telemetry),
     scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options),
+    // A store in memory has no disk that could damage it.
+    ...('listPart' in blobs ? [scheduleScrub({ table, blobs, clock, telemetry }, options.scrubRate)] : []),
   ];
   return {
     feed,

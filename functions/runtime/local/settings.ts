@@ -60,6 +60,8 @@ export interface StartOptions {
   readonly workers: number;
   /** For how many milliseconds the content of deleted and replaced versions is kept, even if no request reads it. */
   readonly releaseGrace: number;
+  /** How many bytes a second the background scrub reads. 0: it does not run. */
+  readonly scrubRate: number;
   /** Limits that differ from their defaults. */
   readonly limit: Partial<Limits>;
 }
@@ -83,6 +85,7 @@ export const defaultOptions = {
   alarmWebhookAllow: [],
   workers: 1,
   releaseGrace: 0,
+  scrubRate: 4 * 1024 * 1024,
   xmlNamespace: 'http://s3.amazonaws.com/doc/2006-03-01/',
   allUsersGroupUri: 'http://acs.amazonaws.com/groups/global/AllUsers',
 } as const satisfies Partial<StartOptions>;

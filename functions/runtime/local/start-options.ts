@@ -4,6 +4,7 @@ import { defaultOptions } from './settings.ts';
 import { consoleOriginOption } from '../command-line/console-origin-option.ts';
 import { duration } from '../command-line/durations.ts';
 import { limitOption } from '../command-line/limit-option.ts';
+import { parseSize, sizeText } from '../command-line/sizes.ts';
 import { publicUrlOption } from '../command-line/public-url-option.ts';
 import { lifecycleDayOption, monitoringIntervalOption, webhookAllowOption } from '../command-line/schedule-options.ts';
 import { group, setting } from '../command-line/setting.ts';
@@ -65,6 +66,13 @@ function dataOptions(): readonly Option[] {
       'RELEASE_GRACE',
       defaults.releaseGrace,
     ).argParser(releaseGrace),
+    setting(
+      '--scrub-rate <size>',
+      'how much the background scrub reads and verifies per second; 0: nothing',
+      'SCRUB_RATE',
+      defaults.scrubRate,
+      sizeText(defaults.scrubRate),
+    ).argParser(scrubRate),
     setting('--ready-file <file>', 'file to write the endpoint to once the service answers', 'READY_FILE'),
   ];
 }
@@ -168,6 +176,12 @@ function workers(value: string): number {
   const number = Number(value);
   if (/^\d+$/.test(value) && number >= 1 && number <= maxWorkers) return number;
   throw new InvalidArgumentError(`Must be a whole number from 1 to ${maxWorkers}.`);
+}
+
+function scrubRate(value: string): number {
+  const rate = parseSize(value);
+  if (rate !== 'default') return rate;
+  throw new InvalidArgumentError('Must be a number of bytes, or one with a unit such as 4MiB.');
 }
 
 const longestGrace = 30 * day;

@@ -26,10 +26,13 @@ export interface StillageOptions extends Partial<
     | 'metricsTokenFile'
     | 'metricsBuckets'
     | 'releaseGrace'
+    | 'scrubRate'
   >
 > {
   /** How long to keep deleted bytes that no request reads: `90s`, `1h`, `7d`. Default: `0`. */
   readonly releaseGrace?: string;
+  /** How much the background scrub reads and verifies per second: `4MiB`; `0`: nothing. Default: `4MiB`. */
+  readonly scrubRate?: string;
   /** The access key to use. Default: a random one if the service is ephemeral; required otherwise. */
   readonly credentials?: InitialKey;
   /** Called with every line of the log. Nothing is logged otherwise. */

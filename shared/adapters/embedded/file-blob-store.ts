@@ -1,9 +1,17 @@
-import { close, fstatSync, open } from 'node:fs';
+import { close, existsSync, fstatSync, open } from 'node:fs';
 import { access, constants, mkdir, opendir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { BlobDamaged, BlobMissing, BlobSizeDiffers } from '../../ports/blob-store.ts';
-import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
+import { BlobChecksumsMissing, BlobMissing, BlobSizeDiffers } from '../../ports/blob-store.ts';
+import type {
+  BlobDescription,
+  BlobOwner,
+  BlobRef,
+  BlobStore,
+  ByteRange,
+  BytesCheck,
+  OwnedBlob,
+} from '../../ports/blob-store.ts';
 import { WholeBytes } from '../../ports/whole-bytes.ts';
 import { CryptoRandomness } from '../system/crypto-randomness.ts';
 import { BlobChecksums, ChecksumWriter } from './blob-checksums.ts';
@@ -40,6 +48,8 @@ const removalsAtOnce = 16;
  * returns them like all others, and they do no harm.
  */
 export class FileBlobStore implements BlobStore {
+  /** The number of parts in which all blobs can be listed. */
+  readonly parts = 1 + directories.length;
   readonly #root: string;
   readonly #environment: LmdbEnvironment;
   readonly #small: SmallBlobs;
@@ -175,13 +185,19 @@ export class FileBlobStore implements BlobStore {
   }
 
   async *list(): AsyncIterable<BlobDescription> {
-    yield* this.#small.list();
-    for (const directory of directories) {
-      for await (const { name } of await opendir(join(this.#root, directory))) {
-        if (!isBlobRef(name)) continue;
-        const found = await stat(this.#pathOf(name)).catch(unlessMissing);
-        if (found) yield { ref: name, size: Math.max(0, found.size - headerSize), writtenAt: timeOf(name) };
-      }
+    for (let part = 0; part < this.parts; part += 1) yield* this.listPart(part);
+  }
+
+  /** Lists a part of all blobs: those of one directory, or all small ones. @param part from 0 to {@link parts} - 1 */
+  async *listPart(part: number): AsyncIterable<BlobDescription> {
+    if (part === 0) {
+      yield* this.#small.list();
+      return;
+    }
+    for await (const { name } of await opendir(join(this.#root, directories[part - 1]!))) {
+      if (!isBlobRef(name)) continue;
+      const found = await stat(this.#pathOf(name)).catch(unlessMissing);
+      if (found) yield { ref: name, size: Math.max(0, found.size - headerSize), writtenAt: timeOf(name) };
     }
   }
 
@@ -196,11 +212,22 @@ export class FileBlobStore implements BlobStore {
         size: Math.max(0, fileSize - headerSize),
         writtenAt: timeOf(ref),
         owner: header && readHeader(header),
-        ...(!hasChecksums(ref) && { isUnverified: true }),
+        ...(this.#small.isUnverified(ref) && { isUnverified: true }),
       };
     } finally {
       await closeFile(file);
     }
+  }
+
+  async addChecksums(ref: BlobRef, size: number, check: BytesCheck): Promise<boolean> {
+    const checksums = new ChecksumWriter();
+    for await (const chunk of await this.read(ref, size)) {
+      checksums.update(chunk);
+      check.update(chunk);
+    }
+    if (!check.matches()) return false;
+    await this.#small.addChecksums(ref, checksums.end(), () => isSmallBlobRef(ref) || existsSync(this.#pathOf(ref)));
+    return true;
   }
 
   async check(): Promise<{ readonly writable: boolean }> {
@@ -251,7 +278,7 @@ interface NewFile {
 /** Returns the checksums of a blob; undefined if it was written without. @throws BlobDamaged if they are lost or damaged */
 function checksumsOf(ref: BlobRef, size: number, stored: Buffer | undefined): BlobChecksums | undefined {
   if (stored !== undefined) return new BlobChecksums(ref, size, stored);
-  if (hasChecksums(ref)) throw new BlobDamaged(ref, 'has lost its checksums');
+  if (hasChecksums(ref)) throw new BlobChecksumsMissing(ref);
   return undefined;
 }
 

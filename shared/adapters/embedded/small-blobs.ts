@@ -3,6 +3,7 @@ import type { Database } from 'lmdb';
 import { BlobDamaged, BlobMissing, BlobSizeDiffers } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { CryptoRandomness } from '../system/crypto-randomness.ts';
+import { BlobChecksums } from './blob-checksums.ts';
 import { checksumOf, hasChecksums, isBlobRef, isSmallBlobRef, smallBlobRef, timeOf } from './blob-ref.ts';
 import type { Committed, CommitParticipant } from './group-commit.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
@@ -118,8 +119,8 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     const start = bytesStart(value);
     const stored = value.length - start;
     if (stored !== size) throw new BlobSizeDiffers(ref, size, Math.max(0, stored));
-    if (hasChecksums(ref) && crc32(value) !== checksumOf(ref))
-      throw new BlobDamaged(ref, 'does not match its checksum');
+    if (!hasChecksums(ref)) this.#verifyFormer(ref, value.subarray(start));
+    else if (crc32(value) !== checksumOf(ref)) throw new BlobDamaged(ref, 'does not match its checksum');
     if (range === undefined) return value.subarray(start);
     return value.subarray(start + range.first, start + range.last + 1);
   }
@@ -131,7 +132,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     const keyStart = textStart + value[0]!;
     const bucketId = value.toString('utf8', textStart, keyStart);
     const owner = { bucketId, key: value.toString('utf8', keyStart, start) };
-    return { ...describe(ref, value), owner, ...(!hasChecksums(ref) && { isUnverified: true }) };
+    return { ...describe(ref, value), owner, ...(this.isUnverified(ref) && { isUnverified: true }) };
   }
 
   /** Returns the checksums of a large blob as they are stored, or undefined if there are none. */
@@ -139,6 +140,32 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     this.#environment.look();
     if (!isBlobRef(ref)) return undefined;
     return this.#waiting.get(ref) ?? this.#checksums.getBinary(ref);
+  }
+
+  /** Returns whether an earlier version wrote a blob without checksums, and none were added since. */
+  isUnverified(ref: BlobRef): boolean {
+    return !hasChecksums(ref) && this.#added(ref) === undefined;
+  }
+
+  /**
+   * Stores checksums of a blob that was written without, unless the blob has been removed.
+   * @param exists tells whether a blob in a file still does
+   */
+  async addChecksums(ref: BlobRef, stored: Buffer, exists: () => boolean): Promise<void> {
+    await this.#environment.run(() => {
+      if (isSmallBlobRef(ref) ? this.#blobs.doesExist(ref) : exists()) void this.#checksums.put(ref, stored);
+    });
+  }
+
+  /** Verifies a small blob of an earlier version, if it has been given checksums since. @throws BlobDamaged */
+  #verifyFormer(ref: BlobRef, bytes: Uint8Array): void {
+    const stored = this.#added(ref);
+    if (stored !== undefined) new BlobChecksums(ref, bytes.length, stored).verify(bytes, 0);
+  }
+
+  #added(ref: BlobRef): Buffer | undefined {
+    this.#environment.look();
+    return this.#checksums.getBinary(ref);
   }
 
   async remove(refs: readonly BlobRef[]): Promise<void> {
@@ -150,7 +177,12 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     const left = stored.filter(isSmallBlobRef);
     for (let at = 0; at < left.length; at += removalStep) {
       const some = left.slice(at, at + removalStep);
-      await this.#environment.run(() => some.forEach((ref) => void this.#blobs.remove(ref)));
+      await this.#environment.run(() => {
+        for (const ref of some) {
+          void this.#blobs.remove(ref);
+          if (!hasChecksums(ref)) void this.#checksums.remove(ref);
+        }
+      });
     }
   }
 

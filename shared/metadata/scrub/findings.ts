@@ -78,6 +78,8 @@ export interface Finding {
 export interface ScrubReport {
   readonly items: number;
   readonly blobs: number;
+  /** The number of blobs of earlier versions that were given checksums. */
+  readonly checksummed: number;
   /** The numbers of findings and repairs by kind; kinds without findings are left out. */
   readonly findings: Readonly<Partial<Record<FindingKind, { readonly found: number; readonly mended: number }>>>;
   /** The reasons why the search for orphans, or the count of a bucket, was left out. */
@@ -92,7 +94,7 @@ export class Findings {
   readonly repair: boolean;
   /** Whatever was written at or after this moment may be work in progress and is left alone. */
   readonly cutoff: number;
-  readonly seen = { items: 0, blobs: 0 };
+  readonly seen = { items: 0, blobs: 0, checksummed: 0 };
   readonly #tell: (finding: Finding) => void;
   readonly #counts: Partial<Record<FindingKind, { found: number; mended: number }>> = {};
   readonly #leftOut = new Set<string>();

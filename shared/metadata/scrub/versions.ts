@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { sealedSize } from '../../encryption/segments.ts';
-import { BlobMissing, type OwnedBlob } from '../../ports/blob-store.ts';
+import { BlobDamaged, BlobMissing, type BytesCheck, type OwnedBlob } from '../../ports/blob-store.ts';
 import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import { madeAt, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
@@ -9,6 +8,7 @@ import { currentVersionKey, VersionChain } from '../objects/version-chain.ts';
 import { currentVersionOnly, decodeVersion, thingsOf, type Version } from '../objects/versions.ts';
 import { encodeContent } from '../objects/content.ts';
 import type { FindingKind, Findings } from './findings.ts';
+import { formerBlobCheck } from './former-blobs.ts';
 import { KeyVersions } from './key-versions.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
 import { reference } from './references.ts';
@@ -138,27 +138,42 @@ export class VersionScrub {
     // Where the store itself encrypts, the version is marked as encrypted but the blob has the size of the plaintext.
     else if (blob.size !== stored && blob.size !== size) {
       await this.#lost('cut-blob', place, `blob ${ref} has ${blob.size} bytes of ${stored}`);
-    } else if (this.#readsContent && blob.isUnverified) await this.#compareDigest(place, version, blob);
+    } else if (this.#readsContent && blob.isUnverified) await this.#formerBlob(place, version, blob);
     return blob?.owner;
   }
 
-  /** Compares a blob without checksums with the MD5 of its version, if that is the MD5 of these bytes. */
-  async #compareDigest(place: Place, version: Version, { ref, size }: OwnedBlob): Promise<void> {
-    const { md5, encryption, content } = version;
-    if (md5 === undefined || encryption !== undefined || content?.kind !== 'blob') {
+  /**
+   * Compares a blob without checksums with the MD5 of its version, if that is the MD5 of these bytes. A repair also stores
+   * checksums: of bytes that match, and of those that cannot be compared.
+   */
+  async #formerBlob(place: Place, version: Version, { ref, size }: OwnedBlob): Promise<void> {
+    const check = formerBlobCheck(version);
+    if (!check.isComparable) {
       this.#findings.leaveOut(
         'bytes of blobs without checksums that have no MD5 to compare with: parts, and encrypted ones',
       );
-      return;
+      if (!this.#findings.repair) return;
     }
-    const digest = createHash('md5');
+    const matches = await this.#checkBytes(ref, size, check);
+    if (matches === false) await this.#lost('damaged-blob', place, `blob ${ref} does not match its MD5`);
+  }
+
+  /** @returns whether the bytes passed; undefined if they cannot be read, which the walk over all blobs reports */
+  async #checkBytes(ref: string, size: number, check: BytesCheck): Promise<boolean | undefined> {
+    const { blobs } = this.#deps;
     try {
-      for await (const chunk of await this.#deps.blobs.read(ref, size)) digest.update(chunk);
-    } catch {
-      // The walk over all blobs reports what cannot be read.
-      return;
+      if (this.#findings.repair && blobs.addChecksums !== undefined) {
+        const isAdded = await blobs.addChecksums(ref, size, check);
+        if (isAdded) this.#findings.seen.checksummed += 1;
+        return isAdded;
+      }
+      for await (const chunk of await blobs.read(ref, size)) check.update(chunk);
+      return check.matches();
+    } catch (error) {
+      const isUnreadable = error instanceof BlobDamaged || (error as NodeJS.ErrnoException).syscall === 'read';
+      if (isUnreadable || error instanceof BlobMissing) return undefined;
+      throw error;
     }
-    if (!digest.digest().equals(md5)) await this.#lost('damaged-blob', place, `blob ${ref} does not match its MD5`);
   }
 
   /** Reports a loss, unless the version was removed in the meantime, together with what it referred to. */

@@ -1,10 +1,12 @@
 import { Command } from 'commander';
 import { scrubDeps } from '../../compose/scrub.ts';
+import { scrubState } from '../../local/scrub/scrub-state.ts';
 import { OutsideRelease } from '../../local/release/outside-release.ts';
 import { dataOption } from '../command.ts';
 import { followingTheFeed } from '../following-the-feed.ts';
 import { examplesHelp } from '../help.ts';
 import { withDeps } from '../data-deps.ts';
+import { scrubStatusText } from '../scrub-status.ts';
 import {
   refuseHastyRepair,
   runScrub,
@@ -19,8 +21,14 @@ export function scrubCommand(): Command {
   );
   return withScrubOptions(command.addOption(dataOption()))
     .option('--content', 'read and verify the bytes of all objects, too')
-    .addHelpText('after', examplesHelp(['scrub', 'scrub --content', 'scrub --repair --json']))
-    .action(async (options: ScrubCommandOptions & { readonly data: string }) => {
+    .option('--status', 'only show what the background scrub of the service has read and found')
+    .addHelpText('after', examplesHelp(['scrub', 'scrub --content', 'scrub --repair --json', 'scrub --status']))
+    .action(async (options: ScrubCommandOptions & { readonly data: string; readonly status?: true }) => {
+      if (options.status) {
+        const state = await withDeps(options.data, ({ table }) => scrubState(table));
+        process.stdout.write(options.json ? `${JSON.stringify(state)}\n` : scrubStatusText(state));
+        return;
+      }
       await runScrub(options, (work) =>
         withDeps(options.data, async (opened) => {
           const [other] = opened.otherProcesses();

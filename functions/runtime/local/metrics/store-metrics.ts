@@ -4,6 +4,7 @@ import { usageOfAllBuckets, type NamedUsage } from '../../../../shared/metadata/
 import { releaseLag } from '../../../../shared/metadata/removal/release-lag.ts';
 import type { Clock } from '../../../../shared/ports/clock.ts';
 import type { ChangeFeed, KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
+import { scrubState } from '../scrub/scrub-state.ts';
 import type { Metric, Sample } from './exposition.ts';
 
 export interface StoreMetricsDeps {
@@ -29,10 +30,11 @@ export class StoreMetrics {
 
   async metrics(): Promise<readonly Metric[]> {
     const { table, clock, data, perBucket } = this.#deps;
-    const [buckets, feed, release, disk] = await Promise.all([
+    const [buckets, feed, release, scrub, disk] = await Promise.all([
       this.#buckets(),
       feedLag(table, clock.now()),
       releaseLag(table, clock.now()),
+      scrubState(table),
       data === undefined ? undefined : diskUse(data),
     ]);
     const ofBuckets = (valueOf: (usage: NamedUsage) => number): readonly Sample[] =>
@@ -61,6 +63,21 @@ export class StoreMetrics {
       ...(disk === undefined
         ? []
         : [
+            gauge(
+              'stillage_scrub_damaged_blobs',
+              'Blobs whose bytes the background scrub found to differ from what was written, in its latest pass.',
+              Math.max(scrub.current?.damaged ?? 0, scrub.finished?.damaged ?? 0),
+            ),
+            gauge(
+              'stillage_scrub_progress_ratio',
+              'How much of all blobs the present pass of the background scrub has read; 1 between two passes.',
+              scrub.current ? scrub.current.parts.read / scrub.current.parts.of : Number(scrub.finished !== undefined),
+            ),
+            gauge(
+              'stillage_scrub_finished_timestamp_seconds',
+              'When the background scrub last finished a pass.',
+              scrub.finished?.finishedAt && scrub.finished.finishedAt / 1000,
+            ),
             gauge('stillage_table_bytes', 'Size of the file of the table, which holds small blobs, too.', disk.table),
             gauge('stillage_filesystem_size_bytes', 'Size of the file system of the data directory.', disk.size),
             gauge('stillage_filesystem_free_bytes', 'What the service can still write there.', disk.free),

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -138,6 +139,51 @@ describe('FileBlobStore', () => {
       await environment.run(() => void blobs.put(ref, Buffer.from('\u0001\u0001\u0000bkbytes')));
       expect(await gather(await store.read(ref, 5))).toBe('bytes');
       expect((await store.describe(ref)).owner).toEqual({ bucketId: 'b', key: 'k' });
+    });
+
+    const any = { update: () => undefined, matches: () => true };
+    const checksums = () => environment.database<Buffer, string>('checksums', { encoding: 'binary' });
+
+    it('verifies large ones once checksums were added', async () => {
+      const { ref: written } = await store.write(chunks(large('a')), owner);
+      const ref = former(written);
+      await rename(pathOf(written), pathOf(ref));
+      expect(await store.describe(ref)).toMatchObject({ isUnverified: true });
+      const seen: Buffer[] = [];
+      const wrong = { update: (bytes: Uint8Array) => void seen.push(Buffer.from(bytes)), matches: () => false };
+      expect(await store.addChecksums(ref, 40_000, wrong)).toBe(false);
+      expect(Buffer.concat(seen).toString()).toBe(large('a'));
+      expect(await store.describe(ref)).toMatchObject({ isUnverified: true });
+
+      expect(await store.addChecksums(ref, 40_000, any)).toBe(true);
+      expect(await store.describe(ref)).not.toHaveProperty('isUnverified');
+      expect(await gather(await store.read(ref, 40_000))).toBe(large('a'));
+      const bytes = await readFile(pathOf(ref));
+      bytes[bytes.length - 1]! ^= 1;
+      await writeFile(pathOf(ref), bytes);
+      await expect(store.read(ref, 40_000, { first: 39_000, last: 39_001 })).rejects.toThrow(BlobDamaged);
+    });
+
+    it('verifies small ones once checksums were added, and removes these with the blob', async () => {
+      const ref = `sm-${'0'.repeat(27)}`;
+      const blobs = environment.database<Buffer, string>('blobs', { encoding: 'binary' });
+      await environment.run(() => void blobs.put(ref, Buffer.from('\u0001\u0001\u0000bkbytes')));
+      expect(await store.addChecksums(ref, 5, any)).toBe(true);
+      expect(await gather(await store.read(ref, 5))).toBe('bytes');
+      expect(await store.describe(ref)).not.toHaveProperty('isUnverified');
+      await environment.run(() => void blobs.put(ref, Buffer.from('\u0001\u0001\u0000bkbytez')));
+      await expect(store.read(ref, 5)).rejects.toThrow(BlobDamaged);
+      await store.remove([ref]);
+      expect(checksums().doesExist(ref)).toBe(false);
+    });
+
+    it('adds no checksums to a blob that is removed meanwhile', async () => {
+      const { ref: written } = await store.write(chunks(large('a')), owner);
+      const ref = former(written);
+      await rename(pathOf(written), pathOf(ref));
+      const removing = { update: () => undefined, matches: () => (rmSync(pathOf(ref)), true) };
+      await store.addChecksums(ref, 40_000, removing);
+      expect(checksums().doesExist(ref)).toBe(false);
     });
   });
 

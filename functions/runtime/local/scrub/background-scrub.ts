@@ -1,0 +1,177 @@
+import type { BlobDescription, BlobStore } from '../../../../shared/ports/blob-store.ts';
+import { BlobChecksumsMissing, BlobMissing } from '../../../../shared/ports/blob-store.ts';
+import type { Clock } from '../../../../shared/ports/clock.ts';
+import { day, minute, second } from '../../../../shared/ports/durations.ts';
+import type { KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
+import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
+import { decodeVersion, type Version } from '../../../../shared/metadata/objects/versions.ts';
+import { formerBlobCheck } from '../../../../shared/metadata/scrub/former-blobs.ts';
+import { KeyVersions } from '../../../../shared/metadata/scrub/key-versions.ts';
+import { onTheClock } from '../schedule.ts';
+import { keepScrubState, maxExamples, scrubState, type DamagedBlob, type ScrubPass } from './scrub-state.ts';
+
+/** The time from the start of one pass to that of the next. */
+export const scrubInterval = 28 * day;
+/** Younger blobs are left to the next pass: they may still be being written, and are in the page cache anyway. */
+const minAge = day;
+/** The longest that one wait takes, so that the service can stop. */
+const longestWait = second;
+
+/** A store whose blobs can be listed in parts, so that a pass can go on after a restart. */
+export interface BlobParts extends BlobStore {
+  /** The number of parts. */
+  readonly parts: number;
+  /** @param part from 0 */
+  listPart(part: number): AsyncIterable<BlobDescription>;
+}
+
+export interface BackgroundScrubDeps {
+  readonly table: KeyValueTable;
+  readonly blobs: BlobParts;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+}
+
+/**
+ * Reads all blobs again and again, at a set pace, so that bytes that have changed on the disk are noticed while there still is a backup of
+ * them. What it finds is in the log, in the metrics, and in the state that `stillage scrub --status` prints; nothing is repaired.
+ * Blobs of earlier versions are given checksums.
+ */
+export class BackgroundScrub {
+  readonly #deps: BackgroundScrubDeps;
+  /** In bytes a second. */
+  readonly #pace: number;
+  #stopping = false;
+  #savedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: BackgroundScrubDeps, pace: number) {
+    this.#deps = deps;
+    this.#pace = pace;
+  }
+
+  /** Ends a running pass soon. The next one goes on where it was. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** Goes on with the pass that is not finished, or begins one if it is due. */
+  async run(): Promise<void> {
+    const { table, blobs, clock, telemetry } = this.#deps;
+    const { current, finished } = await scrubState(table);
+    const now = clock.now();
+    // A clock that was set back does not stop it for longer than the interval.
+    if (current === undefined && finished && Math.abs(now - finished.startedAt) < scrubInterval) return;
+    let pass = current ?? begun(now, blobs.parts);
+    while (pass.parts.read < pass.parts.of) {
+      const next = await this.#part(pass);
+      if (next === undefined) return;
+      pass = next;
+      if (clock.now() - this.#savedAt < minute) continue;
+      await keepScrubState(table, { current: pass, ...(finished && { finished }) });
+      this.#savedAt = clock.now();
+    }
+    const { bytes, checksummed, damaged } = pass;
+    await keepScrubState(table, { finished: { ...pass, finishedAt: clock.now() } });
+    telemetry.note('background scrub finished', { blobs: pass.blobs, bytes, checksummed, damaged });
+  }
+
+  /** @returns undefined if it was stopped */
+  async #part(pass: ScrubPass): Promise<ScrubPass | undefined> {
+    const { blobs, clock } = this.#deps;
+    const counts = { blobs: pass.blobs, bytes: pass.bytes, checksummed: pass.checksummed, damaged: pass.damaged };
+    const examples = [...pass.examples];
+    for await (const blob of blobs.listPart(pass.parts.read)) {
+      if (this.#stopping) return undefined;
+      if (clock.now() - blob.writtenAt < minAge) continue;
+      const result = await this.#blob(blob);
+      if (this.#stopping) return undefined;
+      counts.blobs += 1;
+      counts.bytes += blob.size;
+      if (result === 'checksummed') counts.checksummed += 1;
+      if (typeof result !== 'object') continue;
+      counts.damaged += 1;
+      if (examples.length < maxExamples) examples.push(result);
+    }
+    return { ...pass, ...counts, examples, parts: { ...pass.parts, read: pass.parts.read + 1 } };
+  }
+
+  async #blob({ ref, size }: BlobDescription): Promise<DamagedBlob | 'checksummed' | 'sound'> {
+    const { blobs, telemetry } = this.#deps;
+    try {
+      const { isUnverified } = await blobs.describe(ref);
+      if (isUnverified && blobs.addChecksums !== undefined) {
+        const check = formerBlobCheck(await this.#versionOf(ref));
+        await this.#wait(size);
+        if (await blobs.addChecksums(ref, size, check)) return 'checksummed';
+        throw new Error(`blob ${ref} does not match its MD5`);
+      }
+      for await (const chunk of await blobs.read(ref, size)) {
+        await this.#wait(chunk.length);
+        if (this.#stopping) break;
+      }
+      return 'sound';
+    } catch (error) {
+      // A write that never finished leaves a file without checksums, to which nothing refers.
+      if (error instanceof BlobMissing || error instanceof BlobChecksumsMissing) return 'sound';
+      const { message } = error as Error;
+      const owner = await blobs.describe(ref).then(
+        (described) => described.owner,
+        () => undefined,
+      );
+      telemetry.problem(`scrub: ${message}; if the bytes are wanted, restore them from a backup`, undefined, {
+        ref,
+        ...owner,
+      });
+      return { ref, ...owner, damage: message };
+    }
+  }
+
+  /** Returns the version that a blob was written for, if it still refers to the blob. */
+  async #versionOf(ref: string): Promise<Version | undefined> {
+    const { blobs, table } = this.#deps;
+    const { owner } = await blobs.describe(ref);
+    if (owner === undefined) return undefined;
+    let found: Version | undefined;
+    await new KeyVersions(table, owner.bucketId, owner.key).some((attributes) => {
+      if (attributes['c'] !== `b${ref}`) return false;
+      found = decodeVersion(attributes);
+      return true;
+    });
+    return found;
+  }
+
+  /** Waits for as long as reading this many bytes may take. */
+  async #wait(bytes: number): Promise<void> {
+    let left = (bytes / this.#pace) * second;
+    while (left > 0 && !this.#stopping) {
+      const wait = Math.min(left, longestWait);
+      await this.#deps.clock.sleep(wait);
+      left -= wait;
+    }
+  }
+}
+
+/** Starts the background scrub of a service. @param pace in bytes a second; 0: none */
+export function scheduleScrub(deps: BackgroundScrubDeps, pace: number): { stop(): Promise<void> } {
+  if (pace === 0) return { stop: () => Promise.resolve() };
+  const scrub = new BackgroundScrub(deps, pace);
+  const schedule = onTheClock(minute, deps.clock, () => scrub.run(), deps.telemetry, 'the background scrub failed');
+  return {
+    stop: () => {
+      scrub.stop();
+      return schedule.stop();
+    },
+  };
+}
+
+function begun(now: number, parts: number): ScrubPass {
+  return {
+    startedAt: now,
+    parts: { read: 0, of: parts },
+    blobs: 0,
+    bytes: 0,
+    checksummed: 0,
+    damaged: 0,
+    examples: [],
+  };
+}
