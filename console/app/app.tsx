@@ -35,10 +35,10 @@ export function App() {
       ) : (
         <Shell>
           <Page />
+          <MenuHost />
         </Shell>
       )}
       <DialogHost />
-      <MenuHost />
       <NoticeHost />
     </>
   );
@@ -65,6 +65,11 @@ function Page() {
     case 'profile':
       return <Suspended load={loadProfile} props={{}} />;
     case 'unknown':
-      return <Empty title={t.value.shell.notFound} />;
+      return (
+        <>
+          <h1 class="visually-hidden">{t.value.shell.notFound}</h1>
+          <Empty title={t.value.shell.notFound} />
+        </>
+      );
   }
 }

@@ -120,3 +120,23 @@ export async function isBeingSent(client: S3Client, bucket: string, key: string)
   const found = await Promise.all(queues.map(({ id }) => read('queued', `${id}/${key}`)));
   return found.some((file) => file !== undefined);
 }
+
+/**
+ * Calls back when a page that is at one of the uploads has finished it or was closed.
+ *
+ * @param watched those that are watched already; others are added
+ */
+export async function whenLeft(
+  client: S3Client,
+  watched: Set<string>,
+  signal: AbortSignal,
+  act: () => void,
+): Promise<void> {
+  if (!('locks' in navigator)) return;
+  const others = (await queuesOf(client)).filter(({ id, isActive }) => isActive && !active.has(id) && !watched.has(id));
+  for (const { id } of others) {
+    watched.add(id);
+    // The lock is free when the page has gone, and must not be held by this one when it looks.
+    void navigator.locks.request(lockOf(id), { signal }, () => undefined).then(act, () => undefined);
+  }
+}

@@ -311,58 +311,73 @@ async function shell(command: string, program = ['sh', '-c']): Promise<string> {
   return stdout.trim();
 }
 
+/** A dozen runs of the AWS CLI, each of which takes seconds to begin on a busy machine. */
+const cliTimeout = 240_000;
+
 const target = () => ({ endpoint: under.service.url, region: 'us-east-1' });
 const everybody = 'http://acs.amazonaws.com/groups/global/AllUsers';
 const signedIn = 'http://acs.amazonaws.com/groups/global/AuthenticatedUsers';
 
 describe('the commands', () => {
-  it('change public access, and keep the grants to others', async (test) => {
-    if (!awsInstalled) return skip(test, howToInstallAws);
-    const bucket = await makeBucket(under, ['it is.txt', 'folder/a b']);
-    const client = under.sdk();
-    const uris = async (Key: string) => {
-      const { Grants } = await client.send(new GetObjectAclCommand({ Bucket: bucket, Key }));
-      return Grants!.map(({ Grantee }) => Grantee?.URI ?? Grantee?.Type).toSorted();
-    };
-    for (const Key of ['it is.txt', 'folder/a b']) {
-      await client.send(new PutObjectAclCommand({ Bucket: bucket, Key, ACL: 'authenticated-read' }));
-    }
-    for (const entry of [
-      { kind: 'object', key: 'it is.txt' },
-      { kind: 'folder', key: 'folder/' },
-    ] as const) {
-      const key = entry.kind === 'folder' ? 'folder/a b' : entry.key;
-      await shell(publicAccessCommand(target(), bucket, entry, true));
-      expect(await uris(key)).toEqual(['CanonicalUser', everybody, signedIn]);
-      await shell(publicAccessCommand(target(), bucket, entry, false));
-      expect(await uris(key)).toEqual(['CanonicalUser', signedIn]);
-    }
-  });
+  it(
+    'change public access, and keep the grants to others',
+    async (test) => {
+      if (!awsInstalled) return skip(test, howToInstallAws);
+      const bucket = await makeBucket(under, ['it is.txt', 'folder/a b']);
+      const client = under.sdk();
+      const uris = async (Key: string) => {
+        const { Grants } = await client.send(new GetObjectAclCommand({ Bucket: bucket, Key }));
+        return Grants!.map(({ Grantee }) => Grantee?.URI ?? Grantee?.Type).toSorted();
+      };
+      for (const Key of ['it is.txt', 'folder/a b']) {
+        await client.send(new PutObjectAclCommand({ Bucket: bucket, Key, ACL: 'authenticated-read' }));
+      }
+      for (const entry of [
+        { kind: 'object', key: 'it is.txt' },
+        { kind: 'folder', key: 'folder/' },
+      ] as const) {
+        const key = entry.kind === 'folder' ? 'folder/a b' : entry.key;
+        await shell(publicAccessCommand(target(), bucket, entry, true));
+        expect(await uris(key)).toEqual(['CanonicalUser', everybody, signedIn]);
+        await shell(publicAccessCommand(target(), bucket, entry, false));
+        expect(await uris(key)).toEqual(['CanonicalUser', signedIn]);
+      }
+    },
+    cliTimeout,
+  );
 
-  it('set an ACL, empty a bucket with its versions, and save an object', async (test) => {
-    if (!awsInstalled) return skip(test, howToInstallAws);
-    const bucket = await makeBucket(under, ["it's.txt"]);
-    const client = under.sdk();
-    const before = await client.send(new GetBucketAclCommand({ Bucket: bucket }));
-    const id = before.Owner!.ID!;
-    const acl: Acl = {
-      owner: { id, name: '' },
-      grants: [
-        { grantee: { kind: 'id', id, name: '' }, permission: 'FULL_CONTROL' },
-        { grantee: { kind: 'signed-in' }, permission: 'READ_ACP' },
-        { grantee: { kind: 'email', email: 'other@example.test' }, permission: 'WRITE' },
-      ],
-    };
-    await shell(aclCommand(target(), { bucket }, acl));
-    const after = await client.send(new GetBucketAclCommand({ Bucket: bucket }));
-    expect(after.Grants!.map(({ Permission }) => Permission).toSorted()).toEqual(['FULL_CONTROL', 'READ_ACP', 'WRITE']);
-    await setVersioning(client, bucket, 'Enabled');
-    await put(client, bucket, "it's.txt", 'new');
-    const entry = { kind: 'object', key: "it's.txt" } as const;
-    expect(await shell(downloadCommand(target(), bucket, entry).replace(/ \.$/, ' -'))).toBe('new');
-    await shell(emptyCommand(target(), bucket));
-    await shell(`aws --endpoint-url ${target().endpoint} s3 rb s3://${bucket}`);
-  });
+  it(
+    'set an ACL, empty a bucket with its versions, and save an object',
+    async (test) => {
+      if (!awsInstalled) return skip(test, howToInstallAws);
+      const bucket = await makeBucket(under, ["it's.txt"]);
+      const client = under.sdk();
+      const before = await client.send(new GetBucketAclCommand({ Bucket: bucket }));
+      const id = before.Owner!.ID!;
+      const acl: Acl = {
+        owner: { id, name: '' },
+        grants: [
+          { grantee: { kind: 'id', id, name: '' }, permission: 'FULL_CONTROL' },
+          { grantee: { kind: 'signed-in' }, permission: 'READ_ACP' },
+          { grantee: { kind: 'email', email: 'other@example.test' }, permission: 'WRITE' },
+        ],
+      };
+      await shell(aclCommand(target(), { bucket }, acl));
+      const after = await client.send(new GetBucketAclCommand({ Bucket: bucket }));
+      expect(after.Grants!.map(({ Permission }) => Permission).toSorted()).toEqual([
+        'FULL_CONTROL',
+        'READ_ACP',
+        'WRITE',
+      ]);
+      await setVersioning(client, bucket, 'Enabled');
+      await put(client, bucket, "it's.txt", 'new');
+      const entry = { kind: 'object', key: "it's.txt" } as const;
+      expect(await shell(downloadCommand(target(), bucket, entry).replace(/ \.$/, ' -'))).toBe('new');
+      await shell(emptyCommand(target(), bucket));
+      await shell(`aws --endpoint-url ${target().endpoint} s3 rb s3://${bucket}`);
+    },
+    cliTimeout,
+  );
 
   it('make presigned URLs for reading and writing', async (test) => {
     if (!awsInstalled) return skip(test, howToInstallAws);

@@ -38,16 +38,24 @@ const keys: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
   Enter: async (page) => {
     await page.keyboard.press('Enter');
-    await page.getByRole('complementary', { name: 'Details' }).waitFor();
+    await page.frameLocator('.preview-frame').getByText('content of folder/a.txt').waitFor();
   },
   Space: async (page) => {
     await page.keyboard.press('Space');
-    await page.getByRole('complementary', { name: 'Details' }).waitFor();
+    await page.frameLocator('.preview-frame').getByText('content of folder/a.txt').waitFor();
   },
   u: async (page) => {
-    const chooser = page.waitForEvent('filechooser');
+    // The field that opens the browser's choice of files.
+    const field = page.locator('#upload-files');
+    const clicked = field.evaluate(
+      (it) =>
+        new Promise((resolve) =>
+          it.addEventListener('click', (event) => resolve(event.preventDefault()), { once: true }),
+        ),
+    );
+    await field.evaluate(() => undefined);
     await page.keyboard.press('u');
-    await chooser;
+    await clicked;
   },
   n: async (page) => {
     await page.keyboard.press('n');

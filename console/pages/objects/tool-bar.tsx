@@ -133,19 +133,40 @@ function ForSelected({ bucket, prefix, selection }: Props) {
       <strong class="ellipsis" role="status">
         {texts.selected(items, bytes === 0 ? '' : size(bytes))}
       </strong>
-      <button type="button" onClick={() => void download(bucket, prefix, chosen)}>
+      <button
+        type="button"
+        aria-label={texts.downloadZip}
+        title={texts.downloadZip}
+        onClick={() => void download(bucket, prefix, chosen)}
+      >
         <Icon name="download" />
         <span class="label">{texts.downloadZip}</span>
       </button>
-      <button type="button" onClick={() => void askDestination('copy', bucket, prefix, chosen)}>
+      <button
+        type="button"
+        aria-label={texts.copyTo}
+        title={texts.copyTo}
+        onClick={() => void askDestination('copy', bucket, prefix, chosen)}
+      >
         <Icon name="copy" />
         <span class="label">{texts.copyTo}</span>
       </button>
-      <button type="button" onClick={() => void askDestination('move', bucket, prefix, chosen)}>
+      <button
+        type="button"
+        aria-label={texts.moveTo}
+        title={texts.moveTo}
+        onClick={() => void askDestination('move', bucket, prefix, chosen)}
+      >
         <Icon name="folder" />
         <span class="label">{texts.moveTo}</span>
       </button>
-      <button type="button" class="bad" onClick={() => void askDelete(bucket, chosen)}>
+      <button
+        type="button"
+        aria-label={texts.delete}
+        title={texts.delete}
+        class="bad"
+        onClick={() => void askDelete(bucket, chosen)}
+      >
         <Icon name="trash" />
         <span class="label">{texts.delete}</span>
       </button>

@@ -8,6 +8,7 @@ import { chosenFiles } from '../../transfers/files.ts';
 import { changes } from '../../transfers/queue.ts';
 import { discard, resumedItems, unfinishedUploads, type UnfinishedUpload } from '../../transfers/unfinished.ts';
 import { startUpload } from '../../transfers/upload.ts';
+import { whenLeft } from '../../transfers/upload-queue.ts';
 import { CopyButton } from '../../ui/command-line.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { attempt, notify } from '../../ui/notices.tsx';
@@ -20,11 +21,15 @@ export function UnfinishedUploads() {
   const fields = { files: useRef<HTMLInputElement>(null), folder: useRef<HTMLInputElement>(null) };
   const texts = t.value.transfers;
   useEffect(() => {
-    let isShown = true;
-    const read = (): void => void unfinishedUploads(client).then((all) => isShown && setUploads(all));
+    const ended = new AbortController();
+    const watched = new Set<string>();
+    const read = (): void => {
+      void unfinishedUploads(client).then((all) => ended.signal.aborted || setUploads(all));
+      void whenLeft(client, watched, ended.signal, read);
+    };
     const stop = changes.subscribe(read);
     return () => {
-      isShown = false;
+      ended.abort();
       stop();
     };
   }, [client]);
