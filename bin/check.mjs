@@ -1,4 +1,4 @@
-// `npm run check`: types, lint, format, dead code and the fast tests, as many at once as there are processors.
+// `npm run check`: types, lint, format, dead code and the fast tests, as many at once as there are processors; with `--static`, no tests.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
@@ -15,15 +15,15 @@ const cache = 'node_modules/.cache';
 /** Properties are tried with fewer cases: test/support/runs.ts. */
 const env = { ...process.env, STILLAGE_SHORT: '1' };
 
-/** In the order in which they start: whatever takes longest first. */
-const steps = [
-  [
-    'fast tests',
-    'vitest',
-    ...['run', 'test/unit', 'test/architecture', '--reporter=dot', '--no-isolate'],
-    `--maxWorkers=${Math.max(1, availableParallelism() - 1)}`,
-    ...slow.flatMap((files) => ['--exclude', `test/unit/${files}`]),
-  ],
+const fastTests = [
+  'fast tests',
+  'vitest',
+  ...['run', 'test/unit', 'test/architecture', '--reporter=dot', '--no-isolate'],
+  `--maxWorkers=${Math.max(1, availableParallelism() - 1)}`,
+  ...slow.flatMap((files) => ['--exclude', `test/unit/${files}`]),
+];
+const lint = ['lint', 'eslint', '.', '--cache', '--cache-location', `${cache}/eslint/`, '--max-warnings', '0'];
+const others = [
   ['types', ...typesOf('.', 'check')],
   [
     'dead code',
@@ -35,7 +35,6 @@ const steps = [
     `${cache}/knip`,
   ],
   ['format', 'prettier', '--check', '--log-level', 'warn', '--cache', '.'],
-  ['lint', 'eslint', '.', '--cache', '--cache-location', `${cache}/eslint`, '--max-warnings', '0'],
   ['types of the console', ...typesOf('test/console', 'check-console')],
 ];
 
@@ -44,6 +43,9 @@ function typesOf(project, name) {
   const remembered = ['--incremental', '--tsBuildInfoFile', `${cache}/${name}.tsbuildinfo`];
   return ['../typescript-native/bin/tsc', '--noEmit', '-p', project, ...remembered];
 }
+
+/** In the order in which they start: whatever takes longest first, which is lint if nothing is cached. */
+const steps = process.argv.includes('--static') ? [lint, ...others] : [fastTests, ...others, lint];
 
 const started = Date.now();
 const waiting = [...steps];

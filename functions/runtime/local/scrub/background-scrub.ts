@@ -72,6 +72,8 @@ export class BackgroundScrub {
     }
     const { bytes, checksummed, damaged } = pass;
     await keepScrubState(table, { finished: { ...pass, finishedAt: clock.now() } });
+    // Nothing was old enough, as in a new directory.
+    if (pass.blobs === 0) return;
     telemetry.note('background scrub finished', { blobs: pass.blobs, bytes, checksummed, damaged });
   }
 
