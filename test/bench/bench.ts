@@ -6,6 +6,7 @@ import { benchFairness, type FairnessBenchOptions } from './fairness.ts';
 import { benchFoldedListing } from './folded-listing.ts';
 import { benchLifecycle } from './lifecycle.ts';
 import { benchRequests, type RequestBenchOptions } from './requests.ts';
+import { cases } from './requests/cases.ts';
 import { checkoutOf } from './requests/checkout.ts';
 import { benchSignatures } from './signatures.ts';
 import { benchStalls } from './stalls.ts';
@@ -41,11 +42,14 @@ function withRequestOptions(command: Command): Command {
 }
 
 function toPattern(text: string): RegExp {
+  let pattern: RegExp;
   try {
-    return new RegExp(text);
+    pattern = new RegExp(text);
   } catch {
     throw new InvalidArgumentError('It must be a regular expression.');
   }
+  if (cases.some(({ name }) => pattern.test(name))) return pattern;
+  throw new InvalidArgumentError(`No case has such a name. The cases: ${cases.map(({ name }) => name).join('; ')}.`);
 }
 
 function toCount(text: string): number {

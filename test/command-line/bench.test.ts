@@ -28,6 +28,7 @@ describe('npm run bench', () => {
   it.each([
     [['requests', '--rounds', '0'], 'It must be a whole number above 0.'],
     [['requests', '--only', '('], 'It must be a regular expression.'],
+    [['requests', '--only', 'PAT'], 'No case has such a name. The cases: PUT 4 KiB c1; '],
     [['lifecycle', '1000', '2'], 'It must be a number from 0 to 1.'],
     [['requests', '--fast'], "unknown option '--fast'"],
   ])('refuses %s in one line', async (args, line) => {
@@ -35,14 +36,5 @@ describe('npm run bench', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(line);
     expect(stderr.trim().split('\n')).toHaveLength(1);
-  });
-
-  it('measures both servers, and says so for programs, too', async () => {
-    const { stdout } = await bench('requests', '--only', '^PUT 4 KiB, 1 caller$', '--rounds', '1', '--json');
-    const measured = { work: 'PUT 4 KiB, 1 caller', perSecond: expect.any(Number) as number };
-    expect(JSON.parse(stdout)).toMatchObject([
-      { ...measured, server: 'Stillage' },
-      { ...measured, server: 'bare node:http' },
-    ]);
   });
 });
