@@ -177,7 +177,15 @@ export class CloudFront {
     // A server that refuses by the head alone answers before it has the body, of which there may be nothing yet.
     // Its bytes as they are: flushHeaders would write it in UTF-8.
     forwarded.write('', 'latin1');
-    pipeline(message, forwarded).catch(() => undefined);
+    message.pipe(forwarded);
+    // An origin may answer and read no further. The viewer's connection then stays open for the answer, and the rest of the body is discarded.
+    forwarded.once('close', () => {
+      message.unpipe(forwarded);
+      message.resume();
+    });
+    message.once('close', () => {
+      if (!message.complete) forwarded.destroy();
+    });
     const answer = await answered;
     response.writeHead(answer.statusCode!, answer.rawHeaders);
     await pipeline(answer, response);

@@ -79,7 +79,7 @@ const switches: Readonly<Record<string, Context>> = {
  * The settings and the pace that do what these options do on one machine.
  * @throws Error for an option that has neither
  */
-export function wishOf({ args = [], env = {} }: ServiceOptions): Wish {
+export function wishOf({ args = [], env = {}, alone }: ServiceOptions): Wish {
   const given: Record<string, string> = {};
   const limits: Record<string, number> = {};
   const { STILLAGE_LIFECYCLE_DAY_SECONDS: daySeconds, ...otherEnv } = env;
@@ -99,7 +99,12 @@ export function wishOf({ args = [], env = {} }: ServiceOptions): Wish {
     else given[setting] = setting in given ? `${given[setting]},${value}` : value;
   }
   if (Object.keys(otherEnv).length > 0) throw new Error('a deployment has its environment from its template');
-  const context = { ...given, ...(Object.keys(limits).length > 0 && { limits: JSON.stringify(limits) }) };
+  // Whoever looks at the log wants a line for every request.
+  const context = {
+    ...given,
+    ...(alone && { requestLog: 'all' }),
+    ...(Object.keys(limits).length > 0 && { limits: JSON.stringify(limits) }),
+  };
   return { context: withDefaults(context), pace };
 }
 
