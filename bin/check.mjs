@@ -4,7 +4,14 @@ import { availableParallelism } from 'node:os';
 
 /** Files of test/unit that take long, because of disks, processes, timers or many cases: `npm test` runs them. */
 const slow = [
-  ...['adapters/**', 'lint/**', 'metadata/scrub/**', 'metadata/listings/**', 'metadata/{billing,monitoring}/s*'],
+  ...[
+    'adapters/**',
+    'lint/**',
+    'runtime/local/background-scrub*',
+    'metadata/scrub/**',
+    'metadata/listings/**',
+    'metadata/{billing,monitoring}/s*',
+  ],
   ...['metadata/{objects/manifests,quotas/folded-usage,removal/sweep,uploads/old-parts,utf8-order}*'],
   ...['access/policy-steps*', 'protocol/authorisation/{authorisation-matrix,request-authoriser}*'],
   ...['**/apply-lifecycle*', 'edge/router*', 'protocol/bodies/documents*', 'xml/writer*'],

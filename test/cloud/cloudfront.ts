@@ -187,7 +187,10 @@ export class CloudFront {
       if (!message.complete) forwarded.destroy();
     });
     const answer = await answered;
-    response.writeHead(answer.statusCode!, answer.rawHeaders);
+    // Its connection ends here: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1
+    const raw = answer.rawHeaders;
+    const endToEnd = raw.filter((_, at) => raw[at - (at % 2)]!.toLowerCase() !== 'connection');
+    response.writeHead(answer.statusCode!, endToEnd);
     await pipeline(answer, response);
   }
 }
