@@ -34,7 +34,8 @@ export interface OwnedBlob extends BlobDescription {
 
 /** Judges the bytes of a blob, given in order. */
 export interface BytesCheck {
-  update(bytes: Uint8Array): void;
+  /** May take its time: the next bytes wait for it. */
+  update(bytes: Uint8Array): void | Promise<void>;
   /** Called once, after the last byte. */
   matches(): boolean;
 }

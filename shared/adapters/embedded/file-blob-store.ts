@@ -223,7 +223,7 @@ export class FileBlobStore implements BlobStore {
     const checksums = new ChecksumWriter();
     for await (const chunk of await this.read(ref, size)) {
       checksums.update(chunk);
-      check.update(chunk);
+      await check.update(chunk);
     }
     if (!check.matches()) return false;
     await this.#small.addChecksums(ref, checksums.end(), () => isSmallBlobRef(ref) || existsSync(this.#pathOf(ref)));

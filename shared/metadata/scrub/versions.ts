@@ -167,7 +167,7 @@ export class VersionScrub {
         if (isAdded) this.#findings.seen.checksummed += 1;
         return isAdded;
       }
-      for await (const chunk of await blobs.read(ref, size)) check.update(chunk);
+      for await (const chunk of await blobs.read(ref, size)) await check.update(chunk);
       return check.matches();
     } catch (error) {
       const isUnreadable = error instanceof BlobDamaged || (error as NodeJS.ErrnoException).syscall === 'read';

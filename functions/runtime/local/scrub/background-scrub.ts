@@ -1,4 +1,4 @@
-import type { BlobDescription, BlobStore } from '../../../../shared/ports/blob-store.ts';
+import type { BlobDescription, BlobOwner, BlobStore } from '../../../../shared/ports/blob-store.ts';
 import { BlobChecksumsMissing, BlobMissing } from '../../../../shared/ports/blob-store.ts';
 import type { Clock } from '../../../../shared/ports/clock.ts';
 import { day, minute, second } from '../../../../shared/ports/durations.ts';
@@ -100,11 +100,18 @@ export class BackgroundScrub {
   async #blob({ ref, size }: BlobDescription): Promise<DamagedBlob | 'checksummed' | 'sound'> {
     const { blobs, telemetry } = this.#deps;
     try {
-      const { isUnverified } = await blobs.describe(ref);
+      const { isUnverified, owner } = await blobs.describe(ref);
       if (isUnverified && blobs.addChecksums !== undefined) {
-        const check = formerBlobCheck(await this.#versionOf(ref));
-        await this.#wait(size);
-        if (await blobs.addChecksums(ref, size, check)) return 'checksummed';
+        const check = formerBlobCheck(owner && (await this.#versionOf(ref, owner)));
+        const paced = {
+          update: async (bytes: Uint8Array) => {
+            await check.update(bytes);
+            await this.#wait(bytes.length);
+            if (this.#stopping) throw new Error('the service stops');
+          },
+          matches: () => check.matches(),
+        };
+        if (await blobs.addChecksums(ref, size, paced)) return 'checksummed';
         throw new Error(`blob ${ref} does not match its MD5`);
       }
       for await (const chunk of await blobs.read(ref, size)) {
@@ -113,6 +120,8 @@ export class BackgroundScrub {
       }
       return 'sound';
     } catch (error) {
+      // The part is read again by the next service.
+      if (this.#stopping) return 'sound';
       // A write that never finished leaves a file without checksums, to which nothing refers.
       if (error instanceof BlobMissing || error instanceof BlobChecksumsMissing) return 'sound';
       const { message } = error as Error;
@@ -129,12 +138,9 @@ export class BackgroundScrub {
   }
 
   /** Returns the version that a blob was written for, if it still refers to the blob. */
-  async #versionOf(ref: string): Promise<Version | undefined> {
-    const { blobs, table } = this.#deps;
-    const { owner } = await blobs.describe(ref);
-    if (owner === undefined) return undefined;
+  async #versionOf(ref: string, { bucketId, key }: BlobOwner): Promise<Version | undefined> {
     let found: Version | undefined;
-    await new KeyVersions(table, owner.bucketId, owner.key).some((attributes) => {
+    await new KeyVersions(this.#deps.table, bucketId, key).some((attributes) => {
       if (attributes['c'] !== `b${ref}`) return false;
       found = decodeVersion(attributes);
       return true;

@@ -20,6 +20,7 @@ const owner = { bucketId: 'b1', key: 'key' };
 class AheadClock implements Clock {
   ahead = 2 * day;
   waited = 0;
+  waits = 0;
   onSleep = (): void => undefined;
 
   now(): number {
@@ -28,6 +29,7 @@ class AheadClock implements Clock {
 
   async sleep(milliseconds: number): Promise<void> {
     this.waited += milliseconds;
+    this.waits += 1;
     this.ahead += milliseconds;
     this.onSleep();
   }
@@ -187,6 +189,16 @@ it('goes on where it was stopped', async () => {
   expect(clock.waited - before).toBeLessThan(50_000);
 });
 
+it('stops within a blob of an earlier version, and says nothing of it', async () => {
+  const ref = await former(await write(3 * MiB));
+  const first = scrub();
+  clock.onSleep = () => first.stop();
+  await first.run();
+  expect(clock.waits).toBe(1);
+  expect(await blobs.describe(ref)).toMatchObject({ isUnverified: true });
+  expect([problems, notes]).toEqual([[], []]);
+});
+
 it('gives checksums to blobs of earlier versions, unless their bytes are not those of their object', async () => {
   const right = await former(await write(MiB, 'r', 'right'));
   const wrong = await former(await write(MiB, 'w'));
@@ -212,4 +224,7 @@ it('gives checksums to blobs of earlier versions, unless their bytes are not tho
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(`blob ${wrong} does not match its MD5`);
   expect(notes).toEqual([{ blobs: 2, bytes: 2 * MiB, checksummed: 1, damaged: 1 }]);
+  // Both are read at the pace, of a MiB a second, in chunks.
+  expect(clock.waited).toBeCloseTo(2000, 0);
+  expect(clock.waits).toBeGreaterThan(4);
 });
