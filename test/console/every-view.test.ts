@@ -21,6 +21,7 @@ describe('every page, dialog and state of the screenshots', () => {
     await inventHistory(page, under.origin);
     if (!view.isPublic) await signIn(page);
     await view.act?.(page);
+    await page.locator('h1:visible').first().waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await expectAccessible(page);

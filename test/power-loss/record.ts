@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, truncate } from 'node:fs/promises';
 
 /** Something that a program did to a disk, or told a client, as disk-recorder.c has recorded it. */
 export type DiskEvent =
@@ -24,15 +24,37 @@ export type DiskEvent =
 /** Reads a record. A last event that is not whole is left out. @throws Error if something happened that cannot be recorded */
 export async function readRecord(path: string): Promise<DiskEvent[]> {
   const record = await readFile(path);
-  const events: DiskEvent[] = [];
+  return wholeEvents(record).map(([at, end]) => {
+    const call = String(record.readBigUInt64LE(at + 5));
+    return eventOf(String.fromCharCode(record[at + 4]!), call, record.subarray(at + 13, end));
+  });
+}
+
+/** Cuts off a last event that a killed process has not written whole, so that others can follow. */
+export async function cutTornEvent(path: string): Promise<void> {
+  await truncate(path, wholeEvents(await readFile(path)).at(-1)?.[1] ?? 0);
+}
+
+/** Returns where each event begins and ends. */
+function wholeEvents(record: Buffer): (readonly [number, number])[] {
+  const events: [number, number][] = [];
   for (let at = 0; at + 4 <= record.length;) {
     const end = at + 4 + record.readUInt32LE(at);
     if (end > record.length) break;
-    const call = String(record.readBigUInt64LE(at + 5));
-    events.push(eventOf(String.fromCharCode(record[at + 4]!), call, record.subarray(at + 13, end)));
+    events.push([at, end]);
     at = end;
   }
   return events;
+}
+
+/** Returns the creation or removal of a file as disk-recorder.c records it. */
+export function encodeName(type: 'create' | 'unlink', path: string, inode = 0): Buffer {
+  const text = Buffer.from(path);
+  const event = Buffer.alloc(type === 'create' ? 21 : 13);
+  event.writeUInt32LE(event.length - 4 + text.length, 0);
+  event.write(type === 'create' ? 'C' : 'U', 4);
+  if (type === 'create') event.writeBigUInt64LE(BigInt(inode), 13);
+  return Buffer.concat([event, text]);
 }
 
 function eventOf(type: string, call: string, rest: Buffer): DiskEvent {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 import { Random } from '../linearizability/random.ts';
 import { PooledClient } from '../support/pooled-client.ts';
 import { alice, startService, type Service } from '../support/server.ts';
-import { readRecord, type DiskEvent } from './record.ts';
+import { choiceOf } from './cuts.ts';
+import { Disk } from './disk.ts';
+import { cutTornEvent, encodeName, readRecord, type DiskEvent } from './record.ts';
 import { Client, sharedBuckets } from './workload.ts';
 
 /** A run of the service, with everything that it did to its disk. */
@@ -23,6 +25,8 @@ export interface Recording {
 }
 
 const clientsOfRun = 8;
+/** Threads of libuv in one process: each makes one call at a time. */
+const threadsOfProcess = 4;
 
 /** Compiles the recorder into a directory. @returns its path, or why it cannot be used here */
 export async function buildRecorder(directory: string): Promise<{ library: string } | { whyNot: string }> {
@@ -69,7 +73,10 @@ export async function record(
     const work = Promise.all(ours.map((client) => client.run(() => isStopped)));
     const sent = (): number => ours.reduce((sum, client) => sum + client.sent.length, 0);
     while (sent() < requests / 2) await Promise.race([work, sleep(2)]);
-    if (isFirst) await service.kill();
+    if (isFirst) {
+      await service.kill();
+      await recordLastNames(file, root, (processes + 1) * threadsOfProcess);
+    }
     isStopped = true;
     await work;
     // Released bytes are freed, and what is left when the service stops is written.
@@ -79,6 +86,28 @@ export async function record(
   const events = await readRecord(file);
   const rootInode = String((await stat(root)).ino);
   return { events, root, rootInode, clients, created, remove: () => rm(folder, { recursive: true }) };
+}
+
+/**
+ * Adds to the record of killed processes the files that they created or removed, but had not recorded yet: names are recorded once they
+ * are made.
+ * @param most how many there can be
+ */
+async function recordLastNames(file: string, root: string, most: number): Promise<void> {
+  await cutTornEvent(file);
+  const events = await readRecord(file);
+  const disk = new Disk(root, String((await stat(root)).ino));
+  for (const event of events) disk.apply(event);
+  const all = choiceOf({ at: events.length, severity: 'everything', seed: 0 });
+  const played = new Set(disk.after(all).files.map(({ path }) => join(root, path)));
+  const there = (await readdir(root, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && entry.name !== 'lock.mdb')
+    .map((entry) => join(entry.parentPath, entry.name));
+  const created = there.filter((path) => !played.has(path));
+  const removed = [...played].filter((path) => !there.includes(path) && !path.endsWith('/lock.mdb'));
+  if (created.length + removed.length > most) throw new Error(`not recorded: ${[...created, ...removed].join(' ')}`);
+  for (const path of created) await appendFile(file, encodeName('create', path, (await stat(path)).ino));
+  for (const path of removed) await appendFile(file, encodeName('unlink', path));
 }
 
 async function createBuckets(service: Service): Promise<string[]> {

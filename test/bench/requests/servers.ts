@@ -32,7 +32,8 @@ export interface ServiceToBench {
 
 /** Starts the service as a user starts it, on data directories that are removed when it stops. */
 export async function startStillage({ name, root, workers, withHttps }: ServiceToBench): Promise<BenchServer> {
-  const args = ['--workers', String(workers)];
+  // One is the default, also of versions that do not know the option.
+  const args = workers === 1 ? [] : ['--workers', String(workers)];
   const start = async (more: readonly string[]): Promise<BenchServer> => {
     const service = await startService({ ...(root !== undefined && { root }), args: [...args, ...more] });
     return {
