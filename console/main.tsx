@@ -1,7 +1,7 @@
 import './styles/console.css';
 import { render } from 'preact';
 import { App } from './app/app.tsx';
-import { chooseLanguage } from './messages/messages.ts';
+import { chooseLanguage, followLanguage } from './messages/messages.ts';
 import { loadConfig } from './session/config.ts';
 import { followLinks } from './session/router.ts';
 import { config, resume, watchIdleness, watchTransfers } from './session/session.ts';
@@ -12,6 +12,7 @@ async function begin(): Promise<void> {
   config.value = loaded;
   await resume();
   followLinks();
+  followLanguage();
   watchTransfers(() => activeJobs.value.length > 0);
   watchIdleness();
   addEventListener('beforeunload', (event) => {

@@ -35,6 +35,13 @@ export async function chooseLanguage(): Promise<void> {
   if (known !== undefined && known !== 'en') await setLanguage(known);
 }
 
+/** Follows a choice that is made in another tab. */
+export function followLanguage(): void {
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key === 'language' && newValue !== null && newValue in languages) void setLanguage(newValue as Language);
+  });
+}
+
 /** The tag that dates and numbers are written by: the browser's own variety of the language, such as `en-GB`. */
 export const locale = computed(
   () => navigator.languages.find((tag) => tag.startsWith(language.value)) ?? language.value,

@@ -178,8 +178,12 @@ describe('languages and screens', () => {
     await page.getByRole('button', { name: 'Bucket anlegen' }).waitFor();
     expect(await page.locator('html').getAttribute('lang')).toBe('de');
     await page.getByRole('link', { name: 'Profil' }).click();
+    const other = await page.context().newPage();
+    await other.goto(under.origin);
+    await other.getByRole('heading', { name: 'Anmelden' }).waitFor();
     await page.getByLabel('Sprache').selectOption('English');
     await page.getByRole('heading', { name: 'Profile' }).waitFor();
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
   it('are dark, and as narrow as a phone, without findings and without a scroll bar below', async (test) => {

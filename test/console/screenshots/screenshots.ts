@@ -2,11 +2,12 @@
  * Takes screenshots of the running console.
  *
  *   npm run screenshots                    makes those of README and docs/console.md again
- *   npm run screenshots -- --all FOLDER    every view, light and dark, for a desk and a phone, to be looked at
+ *   npm run screenshots -- --all FOLDER [PATTERN [LANGUAGE]]
+ *                                          every view whose name matches, light and dark, for a desk and a phone, to be looked at
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { fillSample, watch } from './sample-data.ts';
 import { inventHistory, views, type View } from './views.ts';
 import { build } from '../../../bin/build.mjs';
@@ -65,11 +66,20 @@ async function show(
       await page.waitForLoadState('networkidle');
     }
     await act?.(page);
+    if (language !== '') await chooseElsewhere(context, origin);
     await page.waitForTimeout(600);
     await take(page);
   } finally {
     await context.close();
   }
+}
+
+/** Chooses the language in another tab, since what a view does first is named in English. */
+async function chooseElsewhere(context: BrowserContext, origin: string): Promise<void> {
+  const other = await context.newPage();
+  await other.goto(origin);
+  await other.evaluate(`localStorage.setItem('language', '${language}')`);
+  await other.close();
 }
 
 async function takeAll(browser: Browser, origin: string, folder: string, only: RegExp) {
@@ -98,7 +108,7 @@ async function takeDocumented(browser: Browser, origin: string): Promise<void> {
   }
 }
 
-const [option, folder = '', pattern = ''] = process.argv.slice(2);
+const [option, folder = '', pattern = '', language = ''] = process.argv.slice(2);
 const executablePath = chromiumPath();
 if (executablePath === undefined) throw new Error('There is no Chromium on the PATH.');
 await build('stillage');
