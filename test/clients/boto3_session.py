@@ -19,6 +19,8 @@ MIB = 1024 * 1024
 bucket = sys.argv[1]
 big = int(sys.argv[2]) * MIB
 style = sys.argv[3]
+# boto3 keeps the case of metadata names, which some proxies change.
+colour = sys.argv[4]
 
 config = Config(s3={"addressing_style": "virtual"}) if style == "host name" else None
 s3 = boto3.client("s3", config=config)
@@ -82,7 +84,7 @@ def get_ranges():
 
 def head():
     headed = s3.head_object(Bucket=bucket, Key="bytes", ChecksumMode="ENABLED")
-    assert headed["Metadata"] == {"colour": "blue"}
+    assert headed["Metadata"] == {colour: "blue"}
     assert headed["ContentLength"] == 1000 and headed["LastModified"] and headed["ChecksumCRC32"]
     assert refusal(s3.head_object, Key="none") == "404"
     try:
@@ -174,7 +176,7 @@ def headers_v2():
     where = {"Bucket": bucket, "Key": "version 2/é+"}
     s3v2.put_object(**where, Body=io.BytesIO(b"version 2"), ContentType="text/plain", Metadata={"colour": "two  blanks"})
     assert s3v2.get_object(**where, ResponseContentDisposition='attachment; filename="é+"')["Body"].read() == b"version 2"
-    assert s3v2.head_object(**where)["Metadata"] == {"colour": "two  blanks"}
+    assert s3v2.head_object(**where)["Metadata"] == {colour: "two  blanks"}
     s3v2.put_object_tagging(**where, Tagging={"TagSet": [{"Key": "a", "Value": "b"}]})
     assert s3v2.get_object_tagging(**where)["TagSet"] == [{"Key": "a", "Value": "b"}]
     s3v2.copy_object(Bucket=bucket, Key="version 2/copy", CopySource=where)
@@ -203,7 +205,7 @@ def copy():
     s3.copy({"Bucket": bucket, "Key": "parts of 8 MiB"}, bucket, "copy in parts", Config=settings)
     assert content_of("copy in parts") == body
     s3.copy({"Bucket": bucket, "Key": "bytes"}, bucket, "copy at once")
-    assert s3.head_object(Bucket=bucket, Key="copy at once")["Metadata"] == {"colour": "blue"}
+    assert s3.head_object(Bucket=bucket, Key="copy at once")["Metadata"] == {colour: "blue"}
 
 
 def delete():

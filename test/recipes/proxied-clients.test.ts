@@ -40,7 +40,7 @@ describe.each(ways)('behind $name over $scheme, buckets in the $style', ({ name,
   describe('boto3', () => {
     let outcomes: Record<string, string>;
     beforeAll(async () => {
-      if (endpoint && boto3Installed) outcomes = await boto3Session(endpoint, style);
+      if (endpoint && boto3Installed) outcomes = await boto3Session(endpoint, style, name);
     });
     beforeEach((context) => {
       if (!boto3Installed) skip(context, howToInstallBoto3);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { awsEnvironment } from './aws-cli.ts';
 import { bucketName } from './clients.ts';
 import { long } from './contents.ts';
-import type { Endpoint, Way } from './endpoint.ts';
+import { reverseProxy, type Endpoint, type Way } from './endpoint.ts';
 import { isInstalled, run } from './programs.ts';
 
 export const boto3Installed = isInstalled('python3', ['-c', 'import boto3']);
@@ -28,11 +28,21 @@ export const boto3Steps = [
   'delete',
 ] as const;
 
-/** Runs boto3_session.py, and says what became of each step: `ok`, or what went wrong. */
-export async function boto3Session(endpoint: Endpoint, style: Way['style']): Promise<Record<string, string>> {
+/**
+ * Runs boto3_session.py, and says what became of each step: `ok`, or what went wrong.
+ * @param behind the reverse proxy, if not the one of the environment
+ */
+export async function boto3Session(
+  endpoint: Endpoint,
+  style: Way['style'],
+  behind = reverseProxy,
+): Promise<Record<string, string>> {
   const script = join(import.meta.dirname, '../clients/boto3_session.py');
   const inHost = { ...endpoint.proxy.env, AWS_ENDPOINT_URL: endpoint.hostStyleUrl };
   const env = { ...awsEnvironment(endpoint), ...(style === 'host name' ? inHost : {}) };
-  const { stdout } = await run('python3', [script, bucketName('boto3'), long ? '100' : '17', style], { env });
+  // docs/running.md
+  const colour = behind === 'caddy' ? 'Colour' : 'colour';
+  const args = [bucketName('boto3'), long ? '100' : '17', style, colour];
+  const { stdout } = await run('python3', [script, ...args], { env });
   return JSON.parse(stdout) as Record<string, string>;
 }

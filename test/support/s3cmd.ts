@@ -17,6 +17,7 @@ export async function s3cmdFor(endpoint: Endpoint, style: Way['style'], signatur
     access_key: alice.accessKeyId,
     secret_key: alice.secretAccessKey,
     use_https: endpoint.scheme === 'https' ? 'True' : 'False',
+    signurl_use_https: endpoint.scheme === 'https' ? 'True' : 'False',
     ca_certs_file: endpoint.authority.file,
     signature_v2: signature === 'v2' ? 'True' : 'False',
     host_base: style === 'path' ? pathStyleHost : endpoint.hostStyleHost,
