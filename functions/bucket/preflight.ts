@@ -8,6 +8,7 @@ import {
   type CorsMatch,
 } from '../../shared/protocol/cors.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
+import { methodNotAllowed } from '../../shared/protocol/routes.ts';
 
 /**
  * Answers the preflight request of a browser: OPTIONS on the service, a bucket, an object or a page of a website, which need not
@@ -20,9 +21,13 @@ export const preflight = defineOperation({
   body: 'none',
   needs: { table: 'read' },
   ignoresCredentials: true,
-  parse: ({ fields, method }) => {
+  parse: ({ fields, method, ...place }) => {
     const request = readCorsRequest(fields, method);
-    if (request === undefined) throw insufficient('Insufficient information. Origin request header needed.');
+    if (request === undefined) {
+      // Websites, which have a host of their own, answer no OPTIONS but preflights.
+      if ('host' in place) throw methodNotAllowed('website', method);
+      throw insufficient('Insufficient information. Origin request header needed.');
+    }
     if (request.method === method) {
       throw insufficient('Insufficient information. Access-Control-Request-Method request header needed.');
     }

@@ -82,7 +82,8 @@ export const copyObject = defineOperation({
     const { copy, key, upload, conditions, checksumAlgorithm } = input;
     const sourceCustomer = input.sourceCustomer();
     const { authorisation, bucket, objects, contentReferences, caller, quotas, settings, view } = context;
-    const encryption = encryptionIn(bucket, input.encryption());
+    const asked = input.encryption();
+    const encryption = encryptionIn(bucket, asked);
     const from = await view.bucket(copy.source.bucket);
     const owner = ownerOfNew(caller, bucket, upload.acl);
     const grants = await grantsOfUpload(upload.acl, owner, bucket, context);
@@ -95,7 +96,7 @@ export const copyObject = defineOperation({
         await context.authoriseLook(sourceQuestion(copy.source));
       }
       const source = await findSource(copy, from, view);
-      refuseCopyOntoItself({ ...input, encryption }, source);
+      refuseCopyOntoItself({ ...input, asked, encryption }, source);
       checkCustomerKey(source.encryption, sourceCustomer);
       if (source.size > settings.limits.singleUploadBytes) throw tooLarge(source.size);
       const growth = { bytes: source.size, objects: 1 };
@@ -216,19 +217,21 @@ function refuseCopyOntoItself(
     readonly copy: ReturnType<typeof parseCopyRequest>;
     readonly upload: ReturnType<typeof readUploadHeaders>;
     readonly metadataDirective: 'COPY' | 'REPLACE';
+    /** As the request says, without the bucket's default. */
+    readonly asked: WantedEncryption;
     readonly encryption: WantedEncryption;
   },
   version: Version,
 ): void {
-  const { bucket, key, copy, upload, metadataDirective, encryption } = input;
+  const { bucket, key, copy, upload, metadataDirective, asked, encryption } = input;
   const { source } = copy;
   const isItself = source.bucket === bucket && source.key === key && source.versionId === undefined;
   const changes =
     metadataDirective === 'REPLACE' ||
     upload.headers.websiteRedirectLocation !== undefined ||
     upload.storageClass !== (version.storageClass ?? 'STANDARD') ||
-    encryption.kind !== 'none' ||
-    version.encryption !== undefined;
+    asked.kind !== 'none' ||
+    encryption.kind !== (version.encryption?.kind ?? 'none');
   if (!isItself || changes) return;
   throw new S3Error('InvalidRequest', {
     message:

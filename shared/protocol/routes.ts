@@ -257,12 +257,17 @@ export function findRoute(address: Address, method: string, query: Query, fields
         (parameter === undefined || query.get(parameter[0]) === parameter[1]),
     );
   if (row !== undefined) return row.operation as OperationName;
-  const rows = allRoutes.filter((route) => route.on === on && (route.query ?? route.path) === resource);
-  if (on === 'internal' && rows.length === 0) throw new S3Error('InvalidBucketName');
+  if (on === 'internal' && !allRoutes.some(({ path }) => path === resource)) throw new S3Error('InvalidBucketName');
   if (resource !== undefined && absentFeatures.has(resource) && ['GET', 'PUT', 'DELETE'].includes(method)) {
     throw new S3Error('NotImplemented', { details: { Method: method, ResourceType: resource.toUpperCase() } });
   }
-  throw new S3Error('MethodNotAllowed', {
+  throw methodNotAllowed(on, method, resource);
+}
+
+/** Returns the error for a method that a resource does not have, with the methods that it has in the Allow header. */
+export function methodNotAllowed(on: Level, method: string, resource?: string): S3Error {
+  const rows = allRoutes.filter((route) => route.on === on && (route.query ?? route.path) === resource);
+  return new S3Error('MethodNotAllowed', {
     details: { Method: method, ResourceType: (resource ?? on).toUpperCase() },
     headers: { allow: [...new Set(rows.map((route) => route.method))].join(', ') },
   });

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { bodilessError, expectError, s3Error, textOf, textsOf } from '../support/expect-error.ts';
-import { ownerFirst } from '../support/grants.ts';
+import { everyGrant, inShort, ownerFirst } from '../support/grants.ts';
 import { put, read } from '../support/objects.ts';
 import { accounts } from '../support/server.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
@@ -49,6 +49,20 @@ describe('GetBucketAcl', () => {
       [bobsId, 'READ'],
       [bobsId, 'WRITE_ACP'],
     ]);
+  });
+
+  it.each([
+    ['the least id', alicesId],
+    ['the greatest id', bobsId],
+  ])('lists in one order what a document has in another, of an owner of %s', async (_, ID) => {
+    const client = ID === alicesId ? service.client : service.stranger;
+    const Bucket = service.freeName();
+    await client.send(new CreateBucketCommand({ Bucket }));
+    const listed = everyGrant([alicesId, bobsId]);
+    await setAcl(Bucket, { AccessControlPolicy: { Owner: { ID }, Grants: listed.toReversed() } }, client);
+    const { Grants } = await client.send(new GetBucketAclCommand({ Bucket }));
+    expect(inShort(Grants)).toEqual(inShort(listed));
+    await client.send(new DeleteBucketCommand({ Bucket }));
   });
 
   it('answers of a new bucket that it is private', async () => {

@@ -17,7 +17,9 @@ import {
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { describe, expect, it } from 'vitest';
 import { expectError, s3Error } from '../support/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/form.ts';
 import { put } from '../support/objects.ts';
+import type { RawResponse } from '../support/raw-client.ts';
 import { isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest({ alone: true });
@@ -25,12 +27,17 @@ const service = serviceUnderTest({ alone: true });
 const notFound = s3Error('ServerSideEncryptionConfigurationNotFoundError', 404);
 const denied = s3Error('AccessDenied', 403);
 const aes256: ServerSideEncryptionRule = { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } };
-const key = randomBytes(32);
-const customer = {
-  SSECustomerAlgorithm: 'AES256',
-  SSECustomerKey: key.toString('base64'),
-  SSECustomerKeyMD5: createHash('md5').update(key).digest('base64'),
-};
+
+/** A key of a customer's own, as requests bring it. */
+function customerKey() {
+  const key = randomBytes(32);
+  return {
+    SSECustomerAlgorithm: 'AES256',
+    SSECustomerKey: key.toString('base64'),
+    SSECustomerKeyMD5: createHash('md5').update(key).digest('base64'),
+  };
+}
+const customer = customerKey();
 
 async function encrypt(bucket: string, rule = aes256): Promise<void> {
   const configuration = { Rules: [rule] };
@@ -46,6 +53,20 @@ async function encryptionOf(bucket: string, client = service.client): Promise<re
 
 async function kindOf(bucket: string, name: string): Promise<string | undefined> {
   return (await service.client.send(new HeadObjectCommand({ Bucket: bucket, Key: name }))).ServerSideEncryption;
+}
+
+/** Posts a form that brings a customer's key. */
+function postWith(bucket: string, name: string, sse: ReturnType<typeof customerKey>): Promise<RawResponse> {
+  const start = 'x-amz-server-side-encryption-customer-';
+  const fields = [
+    ['key', name],
+    [`${start}algorithm`, sse.SSECustomerAlgorithm],
+    [`${start}key`, sse.SSECustomerKey],
+    [`${start}key-md5`, sse.SSECustomerKeyMD5],
+  ] as const;
+  const policy = signedV4(service.alice, [{ bucket }, ...fields.map(([field, value]) => ({ [field]: value }))]);
+  const body = formBody([...fields, ...policy], { content: 'content' });
+  return service.sendUnsigned({ method: 'POST', path: `/${bucket}`, headers: { 'content-type': formType }, body });
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketEncryption.html */
@@ -189,7 +210,17 @@ describe('objects of a bucket with default encryption', () => {
     const answer = await service.client.send(
       new PutObjectCommand({ Bucket: bucket, Key: 'k', Body: 'x', ...customer }),
     );
-    expect([answer.ServerSideEncryption, answer.SSECustomerAlgorithm]).toEqual([undefined, 'AES256']);
+    const copy = new CopyObjectCommand({ Bucket: bucket, Key: 'copy', CopySource: `${bucket}/plain`, ...customer });
+    await put(service.client, bucket, 'plain', 'content');
+    const copied = await service.client.send(copy);
+    const begun = await service.client.send(
+      new CreateMultipartUploadCommand({ Bucket: bucket, Key: 'parts', ...customer }),
+    );
+    const formed = await postWith(bucket, 'form', customer);
+    expect(formed.status).toBe(204);
+    const head = new HeadObjectCommand({ Bucket: bucket, Key: 'form', ...customer });
+    for (const one of [answer, copied, begun, await service.client.send(head)])
+      expect([one.ServerSideEncryption, one.SSECustomerAlgorithm]).toEqual([undefined, 'AES256']);
   });
 });
 
@@ -218,6 +249,7 @@ describe("a bucket that blocks customers' keys", () => {
     ]) {
       await expect(write()).rejects.toEqual(denied);
     }
+    expectError(await postWith(bucket, 'k', customer), 403, 'AccessDenied');
     const read = await client.send(new GetObjectCommand(object));
     expect(await read.Body!.transformToString()).toBe('content');
     await encrypt(bucket, blocked('NONE'));
@@ -242,5 +274,43 @@ describe('a copy onto itself', () => {
     await expect(service.client.send(new CopyObjectCommand(target))).rejects.toEqual(s3Error('InvalidRequest', 400));
     const read = await service.client.send(new GetObjectCommand({ Bucket: bucket, Key: 'k' }));
     expect(await read.Body!.transformToString()).toBe('content');
+  });
+
+  const other = customerKey();
+  const managed = { ServerSideEncryption: 'AES256' } as const;
+  it.each([
+    ["none to a customer's key", {}, customer],
+    ["the service's key to a customer's", managed, customer],
+    ["a customer's key to the service's", customer, managed],
+    ["a customer's key to another", customer, other],
+  ])('may change %s', async (_, before, after) => {
+    const { client } = service;
+    const target = { Bucket: await service.bucket(), Key: 'k' };
+    await client.send(new PutObjectCommand({ ...target, Body: 'content', ...before }));
+    const source = Object.fromEntries(
+      Object.entries('SSECustomerKey' in before ? before : {}).map(([name, value]) => [`CopySource${name}`, value]),
+    );
+    const CopySource = `${target.Bucket}/k`;
+    await client.send(new CopyObjectCommand({ ...target, CopySource, ...source, ...after }));
+    const got = await client.send(new GetObjectCommand({ ...target, ...('SSECustomerKey' in after && after) }));
+    expect([got.SSECustomerKeyMD5, got.ServerSideEncryption, await got.Body!.transformToString()]).toEqual([
+      'SSECustomerKeyMD5' in after ? after.SSECustomerKeyMD5 : undefined,
+      after === managed ? 'AES256' : undefined,
+      'content',
+    ]);
+  });
+
+  it('changes nothing if the default of the bucket is what the object has already', async () => {
+    const { client } = service;
+    const bucket = await service.bucket();
+    const target = { Bucket: bucket, Key: 'k', CopySource: `${bucket}/k` };
+    await encrypt(bucket);
+    await put(client, bucket, 'k', 'content');
+    await expect(client.send(new CopyObjectCommand(target))).rejects.toEqual(s3Error('InvalidRequest', 400));
+    // Whoever says how to encrypt asks for something.
+    await client.send(new CopyObjectCommand({ ...target, ...managed }));
+    await client.send(new DeleteBucketEncryptionCommand({ Bucket: bucket }));
+    await client.send(new CopyObjectCommand(target));
+    expect(await kindOf(bucket, 'k')).toBeUndefined();
   });
 });

@@ -22,9 +22,12 @@ import {
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { expectError, s3Error } from '../support/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/form.ts';
 import { put, read } from '../support/objects.ts';
+import type { RawResponse } from '../support/raw-client.ts';
 import { accounts } from '../support/server.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
+import type { Key } from '../support/signer.ts';
 
 const service = serviceUnderTest();
 
@@ -58,6 +61,14 @@ async function ownerOf(bucket: string, key: string, client = service.stranger): 
   return (await client.send(new GetObjectAclCommand({ Bucket: bucket, Key: key }))).Owner!.ID;
 }
 
+/** Posts a form. */
+function post(bucket: string, key: string, acl: string | undefined, by: Key): Promise<RawResponse> {
+  const fields = [['key', key] as const, ...(acl === undefined ? [] : [['acl', acl] as const])];
+  const policy = signedV4(by, [{ bucket }, ...fields.map(([name, value]) => ({ [name]: value }))]);
+  const body = formBody([...fields, ...policy], { content: 'content' });
+  return service.sendUnsigned({ method: 'POST', path: `/${bucket}`, headers: { 'content-type': formType }, body });
+}
+
 /** A stranger's upload, in every way there is. */
 async function uploads(bucket: string, ACL?: ObjectCannedACL): Promise<readonly string[]> {
   const client = service.stranger;
@@ -71,7 +82,8 @@ async function uploads(bucket: string, ACL?: ObjectCannedACL): Promise<readonly 
   const { ETag } = await client.send(new UploadPartCommand({ ...place, PartNumber: 1, Body: 'content' }));
   const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
   await client.send(new CompleteMultipartUploadCommand({ ...place, MultipartUpload }));
-  return ['put', 'copy', 'parts'].map((kind) => `${kind}-${name}`);
+  expect((await post(bucket, `form-${name}`, ACL, service.bob)).status).toBe(204);
+  return ['put', 'copy', 'parts', 'form'].map((kind) => `${kind}-${name}`);
 }
 
 async function ownersOf(bucket: string, keys: readonly string[]): Promise<readonly (string | undefined)[]> {
@@ -153,15 +165,15 @@ describe('objects that a stranger writes', () => {
   it('belong to the writer, as long as nothing else is set, and with ObjectWriter', async () => {
     for (const bucket of [await openBucket(), await openBucket('ObjectWriter')]) {
       const keys = [...(await uploads(bucket)), ...(await uploads(bucket, 'bucket-owner-full-control'))];
-      expect(await ownersOf(bucket, keys)).toEqual(Array(6).fill(other));
+      expect(await ownersOf(bucket, keys)).toEqual(Array(8).fill(other));
     }
   });
 
   it("belong to the bucket's owner with BucketOwnerPreferred if they get full control, else to the writer", async () => {
     const bucket = await openBucket('BucketOwnerPreferred');
-    expect(await ownersOf(bucket, await uploads(bucket, 'bucket-owner-full-control'))).toEqual([own, own, own]);
-    expect(await ownersOf(bucket, await uploads(bucket))).toEqual([other, other, other]);
-    expect(await ownersOf(bucket, await uploads(bucket, 'private'))).toEqual([other, other, other]);
+    expect(await ownersOf(bucket, await uploads(bucket, 'bucket-owner-full-control'))).toEqual(Array(4).fill(own));
+    expect(await ownersOf(bucket, await uploads(bucket))).toEqual(Array(4).fill(other));
+    expect(await ownersOf(bucket, await uploads(bucket, 'private'))).toEqual(Array(4).fill(other));
     const { Grants } = await service.stranger.send(
       new GetObjectAclCommand({ Bucket: bucket, Key: 'put-bucket-owner-full-control' }),
     );
@@ -171,7 +183,7 @@ describe('objects that a stranger writes', () => {
   it("belong to the bucket's owner with BucketOwnerEnforced", async () => {
     const bucket = await openBucket('BucketOwnerEnforced');
     const keys = [...(await uploads(bucket)), ...(await uploads(bucket, 'bucket-owner-full-control'))];
-    expect(await ownersOf(bucket, keys)).toEqual(Array(6).fill(own));
+    expect(await ownersOf(bucket, keys)).toEqual(Array(8).fill(own));
     const { UploadId } = await service.stranger.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: 'k' }));
     const listed = await service.stranger.send(new ListPartsCommand({ Bucket: bucket, Key: 'k', UploadId }));
     expect([listed.Owner!.ID, listed.Initiator!.ID]).toEqual([own, other]);
@@ -194,6 +206,8 @@ describe('BucketOwnerEnforced', () => {
         await expect(request()).rejects.toEqual(unsupported);
       }
     }
+    for (const acl of ['private', 'public-read'])
+      expectError(await post(bucket, 'new', acl, service.alice), 400, 'AccessControlListNotSupported');
     for (const acl of [{ ACL: 'public-read' }, { GrantRead: `id=${other}` }] as const) {
       await expect(client.send(new PutBucketAclCommand({ Bucket: bucket, ...acl }))).rejects.toEqual(unsupported);
     }

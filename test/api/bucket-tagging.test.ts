@@ -38,6 +38,14 @@ describe('bucket tagging', () => {
     await expect(tagsOf(bucket)).rejects.toEqual(s3Error('NoSuchTagSet', 404));
   });
 
+  it('is listed by the bytes of its keys, not as words or UTF-16 are', async () => {
+    const bucket = await service.bucket();
+    // U+FF5A before U+1D400, whose first code unit is U+D835.
+    const tags = ['B', 'a', 'ä', '\uff5a', '\u{1d400}'].map((Key) => ({ Key, Value: 'v' }));
+    await putTags(bucket, tags.toReversed());
+    expect(await tagsOf(bucket)).toEqual(tags);
+  });
+
   it('takes 50 tags, and refuses more or the same twice', async () => {
     const bucket = await service.bucket();
     const many = Array.from({ length: 51 }, (_, at) => ({ Key: `k${at}`, Value: 'v' }));

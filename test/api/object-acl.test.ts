@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { expectError, s3Error, textOf } from '../support/expect-error.ts';
-import { ownerFirst } from '../support/grants.ts';
+import { everyGrant, inShort, ownerFirst } from '../support/grants.ts';
 import { put, read, setVersioning } from '../support/objects.ts';
 import { accounts } from '../support/server.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
@@ -51,6 +51,15 @@ describe('GetObjectAcl', () => {
     expect(await aclOf(bucket)).toEqual(isPrivate);
     const response = await service.send({ path: `/${bucket}/key`, query: 'acl' });
     expect(response.header('x-amz-version-id')).toBe('null');
+  });
+
+  it('lists in one order what a document has in another', async () => {
+    const bucket = await service.bucket();
+    await put(service.client, bucket, 'key');
+    const listed = everyGrant([alicesId, bobsId]);
+    await setAcl(bucket, { AccessControlPolicy: { Owner: { ID: alicesId }, Grants: listed.toReversed() } });
+    const { Grants } = await service.client.send(new GetObjectAclCommand({ Bucket: bucket, Key: 'key' }));
+    expect(inShort(Grants)).toEqual(inShort(listed));
   });
 
   it('knows no object that is not there, or is deleted', async () => {

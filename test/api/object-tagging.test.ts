@@ -83,6 +83,15 @@ describe('the tags of an object', () => {
     expect(await tagsOf(bucket)).toEqual([]);
   });
 
+  it('are listed by the bytes of their keys, not as words or UTF-16 are', async () => {
+    const bucket = await service.bucket();
+    // U+FF5A before U+1D400, whose first code unit is U+D835.
+    const tags = ['B', 'a', 'ä', '\uff5a', '\u{1d400}'].map((Key) => ({ Key, Value: 'v' }));
+    await put(service.client, bucket, 'key');
+    await tag(bucket, tags.toReversed());
+    expect(await tagsOf(bucket)).toEqual(tags);
+  });
+
   it('change nothing else of it', async () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'key', 'content', {

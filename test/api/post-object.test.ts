@@ -520,6 +520,13 @@ describe('the answer of PostObject', () => {
   });
 });
 
+/** A policy, one of whose two parts is named in capitals. */
+function inCapitals(name: string): string {
+  const parts = { expiration: '2040-01-01T00:00:00Z', conditions: [{ key: 'k' }] };
+  const renamed = Object.entries(parts).map(([one, value]) => [one === name ? one.toUpperCase() : one, value]);
+  return Buffer.from(JSON.stringify(Object.fromEntries(renamed))).toString('base64');
+}
+
 describe('the policy of a form', () => {
   it.each([
     ['a key outside it', [['starts-with', '$key', 'user/']], [['key', 'other/k']]],
@@ -637,6 +644,27 @@ describe('the policy of a form', () => {
     expect((await post(bucket, [['key', 'k'], ['bucket', bucket], ...right])).status).toBe(204);
   });
 
+  it('has its operators in any case, and means the same by them', async () => {
+    const bucket = await service.bucket();
+    const conditions = [
+      ['EQ', '$bucket', bucket],
+      ['Eq', '$key', 'k'],
+      ['Starts-With', '$Content-Type', 'image/'],
+      ['CONTENT-LENGTH-RANGE', 1, 7],
+    ];
+    const send = (key: string, type: string, content: string): Promise<RawResponse> => {
+      const fields: FormField[] = [
+        ['key', key],
+        ['Content-Type', type],
+      ];
+      return postUnder(bucket, conditions, fields, { file: { content } });
+    };
+    await expectRefused(bucket, send('other', 'image/png', 'content'), 403, 'AccessDenied');
+    await expectRefused(bucket, send('k', 'text/html', 'content'), 403, 'AccessDenied');
+    await expectRefused(bucket, send('k', 'image/png', 'contents'), 400, 'EntityTooLarge');
+    expect((await send('k', 'image/png', 'content')).status).toBe(204);
+  });
+
   it('must say for which bucket it is', async () => {
     const bucket = await service.bucket();
     await expectRefused(bucket, postUnder(bucket, [{ key: 'k' }], [['key', 'k']]), 403, 'AccessDenied');
@@ -651,6 +679,8 @@ describe('the policy of a form', () => {
     ['without an expiration', policyText([{ key: 'k' }], null), 400, 'InvalidPolicyDocument'],
     ['with an empty expiration', policyText([{ key: 'k' }], ''), 400, 'InvalidPolicyDocument'],
     ['with a bad date', policyText([{ key: 'k' }], '2040-01-01 00:00:00'), 400, 'InvalidPolicyDocument'],
+    ['with expiration in capitals', inCapitals('expiration'), 400, 'InvalidPolicyDocument'],
+    ['with conditions in capitals', inCapitals('conditions'), 400, 'InvalidPolicyDocument'],
     ['with an operator there is not', policyText([['ENDS-WITH', '$key', 'k']]), 400, 'InvalidPolicyDocument'],
     ['with half a range', policyText([['content-length-range', 0]]), 400, 'InvalidPolicyDocument'],
     ['that has expired', policyText([{ key: 'k' }], '2020-01-01T00:00:00Z'), 403, 'AccessDenied'],

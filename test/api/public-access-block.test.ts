@@ -15,6 +15,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { expectError, s3Error } from '../support/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/form.ts';
 import { put, read } from '../support/objects.ts';
 import { accounts } from '../support/server.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
@@ -122,6 +123,20 @@ describe('the public access block of a bucket', () => {
   });
 });
 
+/** Posts a form for the key `new` that asks for an ACL. */
+function postWith(bucket: string, acl: { ACL: string } | { GrantRead: string } | { GrantReadACP: string }) {
+  const asked: readonly (readonly [string, string])[] =
+    'ACL' in acl
+      ? [['acl', acl.ACL]]
+      : 'GrantRead' in acl
+        ? [['x-amz-grant-read', acl.GrantRead]]
+        : [['x-amz-grant-read-acp', acl.GrantReadACP]];
+  const fields = [['key', 'new'] as const, ...asked];
+  const policy = signedV4(service.alice, [{ bucket }, ...fields.map(([name, value]) => ({ [name]: value }))]);
+  const body = formBody([...fields, ...policy], { content: 'content' });
+  return service.sendUnsigned({ method: 'POST', path: `/${bucket}`, headers: { 'content-type': formType }, body });
+}
+
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html#access-control-block-public-access-options */
 describe('BlockPublicAcls', () => {
   const publicAcls = [
@@ -146,6 +161,7 @@ describe('BlockPublicAcls', () => {
     ]) {
       await expect(request()).rejects.toEqual(denied);
     }
+    expectError(await postWith(bucket, acl), 403, 'AccessDenied');
     await expect(read(client, bucket, 'new')).rejects.toEqual(s3Error('NoSuchKey', 404));
     await client.send(new PutBucketAclCommand({ Bucket: bucket, GrantRead: `id=${other.id}` }));
     await put(client, bucket, 'new', 'content', { GrantRead: `id=${other.id}` });
@@ -224,6 +240,24 @@ describe('RestrictPublicBuckets', () => {
     expect(await read(service.client, bucket, 'k')).toBe('content');
     await block(bucket, {});
     expect(await access(bucket)).toEqual([200, 200]);
+  });
+
+  it('keeps out also a project that the public policy names besides', async () => {
+    const bucket = await service.bucket();
+    await put(service.client, bucket, 'k', 'content');
+    const statement = (principal: unknown, key: string): object => {
+      const Resource = `arn:aws:s3:::${bucket}/${key}`;
+      return { Effect: 'Allow', Principal: principal, Action: 's3:GetObject', Resource };
+    };
+    const set = (...Statement: object[]) =>
+      service.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: JSON.stringify({ Statement }) }));
+    const named = statement({ AWS: other.id }, 'k');
+    await set(named, statement('*', 'elsewhere'));
+    expect(await access(bucket)).toEqual([403, 200]);
+    await block(bucket, { RestrictPublicBuckets: true });
+    expect(await access(bucket)).toEqual([403, 403]);
+    await set(named);
+    expect(await access(bucket)).toEqual([403, 200]);
   });
 
   it('does not concern a policy that is not public, nor what a public one denies', async () => {

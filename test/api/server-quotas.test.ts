@@ -14,6 +14,7 @@ import { administer, makeKey, runAt } from '../support/administration.ts';
 import { bucketName } from '../support/clients.ts';
 import { s3Error } from '../support/expect-error.ts';
 import { signedV4 } from '../support/form.ts';
+import { read } from '../support/objects.ts';
 import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest({ alone: true });
@@ -21,6 +22,7 @@ const service = serviceUnderTest({ alone: true });
 vi.setConfig({ testTimeout: 180_000 });
 
 const exceeded = s3Error('QuotaExceeded', 403);
+const invalidPart = s3Error('InvalidPart', 400);
 
 describe.runIf(isAdministered)('quotas', () => {
   const put = (Bucket: string, Key: string, size: number): Promise<unknown> =>
@@ -97,6 +99,32 @@ describe.runIf(isAdministered)('quotas', () => {
     await expect(put(Bucket, 'a', 21)).rejects.toEqual(exceeded);
     await client.send(new AbortMultipartUploadCommand({ Bucket, Key: 'm', UploadId }));
     await put(Bucket, 'a', 100);
+  });
+
+  it('count the eight newest uploads of one part, and older ones no longer', async () => {
+    const Bucket = await service.bucket();
+    const { client } = service;
+    await quota(Bucket, '--bytes', '1000');
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
+    const upload = { Bucket, Key: 'm', UploadId };
+    const tags: (string | undefined)[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      const part = new UploadPartCommand({ ...upload, PartNumber: 1, Body: Buffer.alloc(100, String(n)) });
+      tags.push((await client.send(part)).ETag);
+    }
+    // The change feed releases the two oldest.
+    await vi.waitFor(() => put(Bucket, 'a', 200), { timeout: 30_000, interval: 100 });
+    await expect(put(Bucket, 'b', 1)).rejects.toEqual(exceeded);
+    const complete = (ETag?: string): Promise<unknown> =>
+      client.send(
+        new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] } }),
+      );
+    for (const released of tags.slice(0, 2)) await expect(complete(released)).rejects.toEqual(invalidPart);
+    await complete(tags[2]);
+    expect(await read(client, Bucket, 'm')).toBe('2'.repeat(100));
+    // With the upload, the other seven are gone.
+    await vi.waitFor(() => put(Bucket, 'b', 700), { timeout: 30_000, interval: 100 });
+    await expect(put(Bucket, 'c', 1)).rejects.toEqual(exceeded);
   });
 
   it('hold for forms, whose length is not known before', async () => {

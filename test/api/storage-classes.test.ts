@@ -16,6 +16,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { expectError, s3Error } from '../support/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/form.ts';
 import { put, read } from '../support/objects.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 
@@ -57,13 +58,27 @@ describe('the storage class of an object', () => {
     await put(service.client, bucket, 'key', 'content');
     expect(await classOf(bucket)).toBeUndefined();
     expect(await listedClasses(bucket)).toEqual(Array(4).fill('STANDARD'));
+    await put(service.client, bucket, 'key', 'content', { StorageClass: 'STANDARD' });
+    expect(await classOf(bucket)).toBeUndefined();
+    expect(await listedClasses(bucket)).toEqual(Array(4).fill('STANDARD'));
   });
 
   it.each(['GLACIER', 'DEEP_ARCHIVE', 'standard_ia', 'FAST', ''])('cannot be %j', async (name) => {
     const bucket = await service.bucket();
     const request = { method: 'PUT', path: `/${bucket}/key`, headers: { 'x-amz-storage-class': name }, body: 'x' };
     expectError(await service.send(request), 400, 'InvalidStorageClass');
+    await put(service.client, bucket, 'source', 'content');
+    const copy = { 'x-amz-copy-source': `${bucket}/source`, ...request.headers };
+    expectError(await service.send({ method: 'PUT', path: request.path, headers: copy }), 400, 'InvalidStorageClass');
+    const begun = await service.send({ ...request, method: 'POST', query: 'uploads', body: '' });
+    expectError(begun, 400, 'InvalidStorageClass');
+    const fields = [['key', 'key'] as const, ['x-amz-storage-class', name] as const];
+    const policy = signedV4(service.alice, [{ bucket }, ...fields.map(([field, value]) => ({ [field]: value }))]);
+    const body = formBody([...fields, ...policy], { content: 'content' });
+    const form = { method: 'POST', path: `/${bucket}`, headers: { 'content-type': formType }, body };
+    expectError(await service.sendUnsigned(form), 400, 'InvalidStorageClass');
     await expect(read(service.client, bucket, 'key')).rejects.toEqual(s3Error('NoSuchKey', 404));
+    expect((await service.client.send(new ListMultipartUploadsCommand({ Bucket: bucket }))).Uploads).toBeUndefined();
   });
 
   it('is that of the request for a copy, also onto itself, and goes with a rename', async () => {
@@ -77,6 +92,9 @@ describe('the storage class of an object', () => {
     expect(await classOf(bucket)).toBe('GLACIER_IR');
     const same = new CopyObjectCommand({ ...onto, StorageClass: 'GLACIER_IR' });
     await expect(service.client.send(same)).rejects.toEqual(s3Error('InvalidRequest', 400));
+    await service.client.send(new CopyObjectCommand(onto));
+    expect(await listedClasses(bucket)).toEqual(Array(4).fill('STANDARD'));
+    await service.client.send(new CopyObjectCommand({ ...onto, StorageClass: 'GLACIER_IR' }));
     await service.client.send(new RenameObjectCommand({ Bucket: bucket, Key: 'new', RenameSource: 'key' }));
     expect(await classOf(bucket, 'new')).toBe('GLACIER_IR');
     expect(await read(service.client, bucket, 'new')).toBe('content');

@@ -40,6 +40,18 @@ describe('UploadPart', () => {
     expect(await read(service.client, bucket, 'key')).toBe('second');
   });
 
+  it('is found by its ETag when it was uploaded again since, the newest of those that match', async () => {
+    const bucket = await service.bucket();
+    const upload = await TestUpload.begin(service.client, bucket);
+    const first = await upload.part(1, 'first', { ChecksumAlgorithm: 'SHA1' });
+    const again = await upload.part(1, 'first', { ChecksumAlgorithm: 'SHA256' });
+    await upload.part(1, 'second');
+    expect(again.ETag).toBe(first.ETag);
+    const done = await upload.complete([first]);
+    expect(await read(service.client, bucket, 'key')).toBe('first');
+    expect([done.ChecksumSHA1, done.ChecksumSHA256]).toEqual([undefined, expect.stringMatching(/-1$/)]);
+  });
+
   it.each([0, -1, 10_001])('refuses the part number %i', async (number) => {
     const upload = await TestUpload.begin(service.client, await service.bucket());
     await expect(upload.part(number, 'x')).rejects.toEqual(s3Error('InvalidArgument', 400));

@@ -5,13 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bucketName } from '../support/clients.ts';
 import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/contents.ts';
 import { sdkAt, startEndpoint, type Endpoint, someWays } from '../support/endpoint.ts';
-import { isInstalled, run, skip, type Outcome, type RunOptions } from '../support/programs.ts';
-import { alice } from '../support/server.ts';
-
-const installed = isInstalled('s3cmd');
+import { skip } from '../support/programs.ts';
+import { howToInstallS3cmd, s3cmdFor, s3cmdInstalled, type S3cmd } from '../support/s3cmd.ts';
 
 const ways = [
-  ...someWays.map((way) => ({ ...way, signature: 'v4' })),
+  ...someWays.map((way) => ({ ...way, signature: 'v4' as const })),
   { scheme: 'http', style: 'path', signature: 'v2' },
 ] as const;
 const title = 's3cmd over $scheme, buckets in the $style, signature $signature';
@@ -20,33 +18,19 @@ describe.each(ways)(title, { timeout: 120_000 }, ({ scheme, style, signature }) 
   let endpoint: Endpoint;
   let folder: string;
   let bucket: string;
+  let s3cmd: S3cmd;
 
   beforeAll(async () => {
     endpoint = await startEndpoint(scheme);
     folder = endpoint.folder;
-    const pathStyleHost = new URL(endpoint.url).host;
-    const config = {
-      access_key: alice.accessKeyId,
-      secret_key: alice.secretAccessKey,
-      use_https: scheme === 'https' ? 'True' : 'False',
-      ca_certs_file: endpoint.authority.file,
-      signature_v2: signature === 'v2' ? 'True' : 'False',
-      host_base: style === 'path' ? pathStyleHost : endpoint.hostStyleHost,
-      host_bucket: style === 'path' ? pathStyleHost : `%(bucket)s.${endpoint.hostStyleHost}`,
-      ...(style === 'path' ? {} : { proxy_host: '127.0.0.1', proxy_port: String(endpoint.proxy.port) }),
-    };
-    const lines = Object.entries(config).map(([name, value]) => `${name} = ${value}`);
-    await writeFile(join(folder, 's3cfg'), ['[default]', ...lines, ''].join('\n'));
+    s3cmd = await s3cmdFor(endpoint, style, signature);
   });
   afterAll(() => endpoint.stop());
   beforeEach(async (context) => {
-    if (!installed) return skip(context, 's3cmd is not installed: apt-get install s3cmd');
+    if (!s3cmdInstalled) return skip(context, howToInstallS3cmd);
     bucket = `s3://${bucketName('s3cmd')}`;
     await s3cmd(['mb', bucket]);
   });
-
-  const s3cmd = (args: readonly string[], options: RunOptions = {}): Promise<Outcome> =>
-    run('s3cmd', ['--config', join(folder, 's3cfg'), '--no-progress', ...args], options);
 
   it('puts, lists, gets and deletes', async () => {
     const content = await randomFile(join(folder, 'small file'), 1000);

@@ -78,12 +78,19 @@ const domains = { http: isCloud ? longDomain : 'localhost', https: longDomain } 
 const reverseProxies = { nginx: startNginx, caddy: startCaddy } as const;
 export const reverseProxy = process.env['STILLAGE_TEST_PROXY'];
 
-/** Starts a service over HTTP or HTTPS, perhaps behind a reverse proxy, or reaches a deployment in the cloud so. */
-export async function startEndpoint(scheme: Scheme): Promise<Endpoint> {
+/**
+ * Starts a service over HTTP or HTTPS, perhaps behind a reverse proxy, or reaches a deployment in the cloud so.
+ * @param behind the reverse proxy, if not the one of the environment
+ */
+export async function startEndpoint(scheme: Scheme, behind = reverseProxy): Promise<Endpoint> {
   const domain = domains[scheme];
   const folder = await mkdtemp(join(tmpdir(), 'stillage-client-'));
   const certificates = await issueCertificate(folder, ['localhost', '127.0.0.1', domain, `*.${domain}`]);
-  const { started, port, stop } = await (isCloud ? reach : reverseProxy ? startBehind : start)(scheme, certificates);
+  const { started, port, stop } = await (isCloud
+    ? reach(scheme, certificates)
+    : behind
+      ? startBehind(behind, scheme, certificates)
+      : start(scheme, certificates));
   const proxy = await startForwardProxy();
   const endpoint: Endpoint = {
     scheme,
@@ -122,12 +129,12 @@ async function start(scheme: Scheme, { certificate, key }: Certificates): Promis
   return { started, port: started.port, stop: () => started.stop() };
 }
 
-async function startBehind(scheme: Scheme, certificates: Certificates): Promise<Listener> {
-  if (reverseProxy !== 'nginx' && reverseProxy !== 'caddy') throw new Error('STILLAGE_TEST_PROXY is nginx or caddy');
+async function startBehind(behind: string, scheme: Scheme, certificates: Certificates): Promise<Listener> {
+  if (behind !== 'nginx' && behind !== 'caddy') throw new Error('STILLAGE_TEST_PROXY is nginx or caddy');
   const domain = domains[scheme];
   const started = await startService({ args: ['--domain', domain, '--trust-proxy', '127.0.0.1'] });
   const folder = await mkdtemp(join(tmpdir(), 'stillage-proxy-'));
-  const proxy = await reverseProxies[reverseProxy]({ folder, certificates, port: started.port, domain });
+  const proxy = await reverseProxies[behind]({ folder, certificates, port: started.port, domain });
   const stop = async (): Promise<void> => {
     await proxy.stop();
     await started.stop();

@@ -38,9 +38,12 @@ export function requestBytes({ method, target, headers, body = '' }: RawRequest)
   return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), Buffer.from(body)]);
 }
 
-/** Sends one request on a connection of its own and reads one response. */
-export async function exchange(url: string, request: RawRequest): Promise<RawResponse> {
-  const connection = await RawConnection.open(url);
+/**
+ * Sends one request on a connection of its own and reads one response.
+ * @param authority to trust, in PEM
+ */
+export async function exchange(url: string, request: RawRequest, authority?: string): Promise<RawResponse> {
+  const connection = await RawConnection.open(url, authority);
   try {
     connection.write(requestBytes(request));
     return await connection.response(request.method);
@@ -74,11 +77,11 @@ export class RawConnection {
     socket.on('error', () => undefined);
   }
 
-  static async open(url: string): Promise<RawConnection> {
+  static async open(url: string, authority?: string): Promise<RawConnection> {
     const { protocol, hostname, port } = new URL(url);
     const secure = protocol === 'https:';
     const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (secure ? 443 : 80)) };
-    const socket = secure ? connectTls({ ...to, servername: hostname }) : connectTcp(to);
+    const socket = secure ? connectTls({ ...to, servername: hostname, ca: authority }) : connectTcp(to);
     await new Promise<void>((resolve, reject) => {
       socket.once(secure ? 'secureConnect' : 'connect', resolve);
       socket.once('error', reject);

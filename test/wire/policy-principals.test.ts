@@ -1,11 +1,16 @@
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
-import { describe, expect, it, vi } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
 import { administer, makeKey, type MadeKey } from '../support/administration.ts';
 import { expectError } from '../support/expect-error.ts';
 import { put } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { accounts } from '../support/server.ts';
-import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
+import { exchange, type RawResponse } from '../support/raw-client.ts';
+import { accounts, alice, startService, type Service } from '../support/server.ts';
+import { isAdministered, isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { signed, type Key, type Unsigned } from '../support/signer.ts';
 
 /** Whom a policy and an ACL mean: who had the name when they were set, and nobody who gets it later. */
 
@@ -99,5 +104,63 @@ describe.runIf(isAdministered)('a policy', () => {
     expect(await policyOf(bucket)).toBe(text.replace(project, id));
     const acl = await service.send({ path: `/${bucket}`, query: 'acl' });
     expect(acl.text).toContain(`<ID>${id}</ID>`);
+  });
+});
+
+/** Releases before ids were kept stored the text of a policy and nothing else. */
+async function forgetIds(data: string): Promise<number> {
+  const table = await LmdbTable.open(join(data, 'table'));
+  let changed = 0;
+  for await (const { key, attributes } of table.scan()) {
+    if (!('principals' in attributes)) continue;
+    const { principals: _, ...text } = attributes;
+    changed += (await table.write([{ key, put: text }])).outcome === 'written' ? 1 : 0;
+  }
+  await table.close();
+  return changed;
+}
+
+describe.runIf(!isExternal)('a policy of an earlier release', () => {
+  it('means whoever has its names when it is first read, and nobody who gets them later', async () => {
+    const data = await mkdtemp(join(tmpdir(), 'stillage-former-'));
+    onTestFinished(() => rm(data, { recursive: true }));
+    let serving: Service | undefined;
+    const start = async (): Promise<(request: Unsigned, key: Key) => Promise<RawResponse>> => {
+      const { host, href } = new URL((serving = await startService({ data })).url);
+      return (request, key) => exchange(href, signed(host, request, { key }));
+    };
+    const name = 'shop:ci@former';
+    const object = { path: '/former/key' };
+    const before = await start();
+    const first = await makeKey(data, name);
+    for (const request of [
+      { method: 'PUT', path: '/former' },
+      { method: 'PUT', ...object, body: 'content' },
+      {
+        ...{ method: 'PUT', path: '/former', query: 'policy' },
+        body: JSON.stringify({
+          Statement: [
+            {
+              ...{ Effect: 'Allow', Principal: { AWS: name }, Action: 's3:GetObject' },
+              Resource: 'arn:aws:s3:::former/*',
+            },
+          ],
+        }),
+      },
+    ])
+      expect((await before(request, alice)).status).toBeLessThan(300);
+    await serving!.stop();
+    expect(await forgetIds(data)).toBe(1);
+
+    const reading = await start();
+    expect((await reading(object, first)).text).toBe('content');
+    // What it meant must have been stored: the next process has not seen the first read.
+    await serving!.stop();
+    await administer(data, 'user', 'remove', name);
+    await administer(data, 'user', 'create', name);
+    const namesake = await administer<MadeKey>(data, 'key', 'create', name);
+    const after = await start();
+    expectError(await after(object, namesake), 403, 'AccessDenied');
+    await serving!.stop();
   });
 });

@@ -134,9 +134,14 @@ describe('a header signed by version 2', () => {
     await expectUploaded({ ...sign(), target: `/${bucket}/key?prefix=b&anything` });
   });
 
-  it.each(['monitoring', 'metric-data', 'alarm', 'alarms', 'alarm-history'])('does not reach ?%s', async (query) => {
-    const response = await send(signGet({ path: `/${bucket}`, query }));
-    expectError(response, 400, 'InvalidRequest');
+  it.each([
+    ...['monitoring', 'metric-data', 'alarm', 'alarms', 'alarm-history', 'quota'],
+    ...['encryption', 'publicAccessBlock', 'ownershipControls'],
+  ])('does not reach ?%s', async (query) => {
+    expectError(await send(signGet({ path: `/${bucket}`, query })), 400, 'InvalidRequest');
+    if (!['encryption', 'publicAccessBlock', 'ownershipControls'].includes(query)) return;
+    for (const method of ['PUT', 'DELETE'])
+      expectError(await send(signGet({ method, path: `/${bucket}`, query })), 400, 'InvalidRequest');
   });
 
   it('is not one of chunks', async () => {

@@ -18,7 +18,7 @@ export interface CommitParticipant {
   end(): void;
 }
 
-/** The transaction ran, but the engine could not confirm that it is durable. */
+/** The transaction ran, but the engine could not commit it: what it wrote may be visible and durable, or not. */
 export class CommitUnknown extends Error {
   constructor(cause: unknown) {
     super('the table could not commit', { cause });

@@ -4,7 +4,8 @@ import { statSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureDirectory } from './durable-directory.ts';
-import { GroupCommit } from './group-commit.ts';
+import { TableBusy } from '../../ports/key-value-table.ts';
+import { CommitUnknown, GroupCommit } from './group-commit.ts';
 import type { CommitParticipant } from './group-commit.ts';
 import { makePrivate } from './private-path.ts';
 import { checkTableFile, ensureTableFile, syncTableFile } from './table-file.ts';
@@ -97,10 +98,18 @@ export class LmdbEnvironment {
     this.#root.resetReadTxn();
   }
 
-  /** Runs a job in the next transaction: see {@link GroupCommit.run}. */
+  /**
+   * Runs a job in the next transaction: see {@link GroupCommit.run}.
+   * @throws TableBusy also if the commit failed and is known to have changed nothing. CommitUnknown otherwise
+   */
   run<T>(job: () => T): Promise<T> {
     this.#checkOpen();
-    return this.#commits.run(job);
+    return this.#commits.run(job).catch((error: unknown) => {
+      // A commit becomes visible by its last step, the write of a meta page, and if that fails, the engine refuses everything from then on
+      // (mdb_txn_commit and mdb_env_write_meta in mdb.c). A commit that failed before that, as on a full disk, has changed nothing.
+      if (error instanceof CommitUnknown && !this.#isRefused()) throw new TableBusy({ cause: error.cause });
+      throw error;
+    });
   }
 
   /**
