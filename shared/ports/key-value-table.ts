@@ -106,6 +106,8 @@ export interface QueryOptions {
 /** The sort keys to visit: those with this prefix, from a position on. */
 export interface VisitRange extends Position {
   readonly prefix: string;
+  /** Visits them in the opposite order, beginning with the last. Positions then are those before the sort key `after`. */
+  readonly reverse?: boolean;
 }
 
 export interface QueryPage {
@@ -152,9 +154,9 @@ export interface KeyValueTable {
   query(pk: string, options?: QueryOptions): Promise<QueryPage>;
 
   /**
-   * Shows the items of one partition in place, in the order of their sort keys' UTF-8 bytes, as many as one turn of the
-   * event loop permits. Only an adapter for which this is cheaper than {@link query} has it.
-   * @returns the position to continue from, later than the last item shown; undefined if no items follow, or if the
+   * Shows the items of one partition in place, in the order of their sort keys' UTF-8 bytes or in the opposite one, as
+   * many as one turn of the event loop permits. Only an adapter for which this is cheaper than {@link query} has it.
+   * @returns the position to continue from, behind the last item shown; undefined if no items follow, or if the
    *   visitor stopped. Rejects with what the visitor throws
    */
   visit?(pk: string, range: VisitRange, visitor: ItemVisitor): Promise<Position | undefined>;

@@ -20,7 +20,7 @@ import { EventLoopBudget, stepsPerTurn } from '../../ports/event-loop.ts';
 import { FeedLog } from './feed-log.ts';
 import { CommitUnknown } from './group-commit.ts';
 import { decodeItem } from './item-encoding.ts';
-import { decodeItemKey, decodeSortKey, encodeItemKey, rangeOf, rangesOf } from './item-key.ts';
+import { decodeItemKey, decodeSortKey, encodeItemKey, inDirection, rangeOf, rangesOf } from './item-key.ts';
 import { ItemsInPlace } from './items-in-place.ts';
 import { LmdbEnvironment } from './lmdb-environment.ts';
 import { stepsOf } from './write-steps.ts';
@@ -98,10 +98,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
     this.#environment.look();
     const most = Math.min(options.limit ?? maxItemsOfPage, maxItemsOfPage);
-    const { start, end } = rangeOf(pk, options);
-    const range = options.reverse
-      ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
-      : { start, end };
+    const range = inDirection(rangeOf(pk, options), options.reverse);
     const items: Item[] = [];
     const budget = new EventLoopBudget();
     let bytes = 0;

@@ -1,14 +1,15 @@
-import type { ItemView, Position } from '../../ports/item-view.ts';
+import type { Position } from '../../ports/item-view.ts';
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import { itemKey } from '../table/keys.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import { KeyCommits, type ObjectsDeps } from './key-commits.ts';
-import { ListedVersion } from './listed-version.ts';
+import { versionVisitor, type ListedVersion } from './listed-version.ts';
 import type { NewVersion, PutOptions } from './new-version.ts';
 import { decodeObjectAttributes, noObjectAttributes, type ObjectAttributes } from './object-attributes.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
+import { visitOlderVersions, type OlderVersions, type OlderVersionsShown } from './older-versions.ts';
 import { Puts } from './put-version.ts';
 import type { Removal, Removed, RenamedAway } from './removal.ts';
 import { Removals } from './remove-version.ts';
@@ -91,14 +92,16 @@ export class Objects {
     range: KeyRange,
     visit: (version: ListedVersion) => 'stop' | Position | undefined,
   ): Promise<Position | undefined> {
-    let shown: { readonly item: ItemView; readonly version: ListedVersion } | undefined;
-    return visitShards(this.#table, bucket.id, range, {
-      columns: ListedVersion.columns,
-      visit: (item) => {
-        if (shown?.item !== item) shown = { item, version: new ListedVersion(item) };
-        return visit(shown.version);
-      },
-    });
+    return visitShards(this.#table, bucket.id, range, versionVisitor(visit));
+  }
+
+  /** Shows noncurrent versions of a key, as {@link visitOlderVersions} does. */
+  visitOlder(
+    bucket: Bucket,
+    older: OlderVersions,
+    visit: (version: ListedVersion) => void,
+  ): Promise<OlderVersionsShown> {
+    return visitOlderVersions(this.#table, bucket.id, older, visit);
   }
 
   /** Returns the last key with a prefix, before the key `before` if that is given. Delete markers count. */
