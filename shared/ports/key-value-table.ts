@@ -144,6 +144,12 @@ export interface KeyValueTable {
   /** True if additional conditions of a write are free and exact (embedded). */
   readonly freeChecks: boolean;
 
+  /**
+   * The number of concurrent writes that share a commit, where a commit costs more than a write: it is best to do as many at
+   * a time. Undefined: none do.
+   */
+  readonly writesPerCommit?: number;
+
   /** Returns the item as of the last acknowledged write, or undefined. */
   get(key: ItemKey): Promise<Attributes | undefined>;
 

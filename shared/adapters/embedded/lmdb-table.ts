@@ -18,7 +18,7 @@ import type {
 import type { ItemVisitor, Position } from '../../ports/item-view.ts';
 import { EventLoopBudget, stepsPerTurn } from '../../ports/event-loop.ts';
 import { FeedLog } from './feed-log.ts';
-import { CommitUnknown } from './group-commit.ts';
+import { CommitUnknown, maxJobs } from './group-commit.ts';
 import { decodeItem } from './item-encoding.ts';
 import { decodeItemKey, decodeSortKey, encodeItemKey, inDirection, rangeOf, rangesOf } from './item-key.ts';
 import { ItemsInPlace } from './items-in-place.ts';
@@ -62,6 +62,7 @@ const trimStep = 1000;
  */
 export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   readonly freeChecks = true;
+  readonly writesPerCommit = maxJobs;
   readonly #environment: LmdbEnvironment;
   readonly #items: Database<Buffer, Buffer>;
   readonly #inPlace: ItemsInPlace;

@@ -2,6 +2,7 @@ import type { Position } from '../../ports/item-view.ts';
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import type { Bucket } from '../buckets/bucket.ts';
+import { Slots } from '../slots.ts';
 import { itemKey } from '../table/keys.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import { KeyCommits, type ObjectsDeps } from './key-commits.ts';
@@ -16,6 +17,9 @@ import { Removals } from './remove-version.ts';
 import { reviseVersion, type ChangeOfAttributes } from './revise-version.ts';
 import { scanShards, visitShards } from './scan.ts';
 import { decodeCurrentVersion, type CurrentVersion, type Version } from './versions.ts';
+
+/** The number of changes that one request makes at a time, where each is a commit of its own. */
+const concurrentChanges = 16;
 
 /** A range of keys with a prefix, starting at `from` or after `after`. */
 interface KeyRange {
@@ -45,8 +49,11 @@ export class Objects {
   readonly #commits: KeyCommits;
   readonly #puts: Puts;
   readonly #removals: Removals;
+  readonly #slots: Slots | undefined;
 
   constructor(deps: ObjectsDeps) {
+    const { writesPerCommit } = deps.table;
+    this.#slots = writesPerCommit === undefined ? undefined : new Slots(writesPerCommit);
     this.#table = deps.table;
     this.#commits = new KeyCommits(deps);
     this.#puts = new Puts(this.#commits, (removal) => this.remove(removal));
@@ -142,6 +149,14 @@ export class Objects {
    */
   async remove(removal: Removal): Promise<Removed> {
     return this.#removals.remove(removal);
+  }
+
+  /**
+   * Returns slots for the changes of a request that makes many, each of which takes one. If concurrent writes share a commit, so do all such
+   * requests: together they fill a commit, and others wait for one at most.
+   */
+  slotsForMany(): Slots {
+    return this.#slots ?? new Slots(concurrentChanges);
   }
 
   /**
