@@ -3,6 +3,7 @@ import { checkKey } from '../../shared/http/address.ts';
 import { parseTimestamp } from '../../shared/http/dates.ts';
 import { parseEntityTags, type DeleteConditions } from '../../shared/http/preconditions.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import type { Slots } from '../../shared/metadata/slots.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
@@ -25,9 +26,6 @@ const deletions: DocumentBody<Deletions> = {
 
 /** The cost of authorising and refusing a deletion, in steps of the event-loop budget. */
 const stepsPerKey = 200;
-
-/** The number of concurrent deletions. */
-const concurrency = 16;
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 export const deleteObjects = defineOperation({
@@ -66,7 +64,7 @@ export const deleteObjects = defineOperation({
       }
     };
 
-    const outcomes = await inTurn(document.objects, one);
+    const outcomes = await inTurn(document.objects, objects.slotsForMany(), one);
     // Anonymous callers get one error instead of a denial per key.
     const allDenied = outcomes.every((outcome) => 'code' in outcome && outcome.code === 'AccessDenied');
     if (caller.kind === 'anonymous' && allDenied) throw new S3Error('AccessDenied');
@@ -83,6 +81,7 @@ function conditionsOf({ etag, lastModified, size }: Deletion): DeleteConditions 
 /** Processes keys concurrently, but entries with the same key one after another. Results keep the order of the entries. */
 async function inTurn<Entry extends { readonly key: string }, Result>(
   entries: readonly Entry[],
+  slots: Slots,
   one: (entry: Entry) => Promise<Result>,
 ): Promise<readonly Result[]> {
   const results = new Array<Result>(entries.length);
@@ -99,10 +98,10 @@ async function inTurn<Entry extends { readonly key: string }, Result>(
     for (const queue of waiting) {
       for (const at of queue) {
         await budget.spend(stepsPerKey);
-        results[at] = await one(entries[at]!);
+        results[at] = await slots.run(() => one(entries[at]!));
       }
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  await Promise.all(Array.from({ length: slots.count }, worker));
   return results;
 }

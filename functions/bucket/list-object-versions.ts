@@ -3,7 +3,7 @@ import { parsePageSize } from '../../shared/http/page-size.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
 import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { listVersions } from '../../shared/metadata/listings/version-listing.ts';
-import { versionRows } from '../../shared/protocol/objects/listed-objects.ts';
+import { VersionRowsXml } from '../../shared/protocol/objects/listed-objects.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listVersionsResult } from '../../shared/xml/listings.ts';
 
@@ -39,13 +39,15 @@ export const listObjectVersions = defineOperation({
   authorise: ({ bucket }) => [{ action: 'ListBucketVersions', bucket }],
 
   act: async ({ prefix, delimiter, keyMarker, versionIdMarker, maxKeys, encoding }, context) => {
+    const rows = new VersionRowsXml(context, encoding);
     const page = await listVersions(
       context,
       context.bucket,
       { prefix, delimiter, keyMarker, versionIdMarker, limit: maxKeys },
       context.settings.limits.listingEffort,
+      rows,
     );
-    return { ...page, rows: await versionRows(page.rows, context, encoding) };
+    return { ...page, rows: await rows.bytes() };
   },
 
   render: ({ rows, commonPrefixes, next }, input, { settings }) => ({

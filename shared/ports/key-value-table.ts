@@ -106,6 +106,8 @@ export interface QueryOptions {
 /** The sort keys to visit: those with this prefix, from a position on. */
 export interface VisitRange extends Position {
   readonly prefix: string;
+  /** Visits them in the opposite order, beginning with the last. Positions then are those before the sort key `after`. */
+  readonly reverse?: boolean;
 }
 
 export interface QueryPage {
@@ -142,6 +144,12 @@ export interface KeyValueTable {
   /** True if additional conditions of a write are free and exact (embedded). */
   readonly freeChecks: boolean;
 
+  /**
+   * The number of concurrent writes that share a commit, where a commit costs more than a write: it is best to do as many at
+   * a time. Undefined: none do.
+   */
+  readonly writesPerCommit?: number;
+
   /** Returns the item as of the last acknowledged write, or undefined. */
   get(key: ItemKey): Promise<Attributes | undefined>;
 
@@ -152,9 +160,9 @@ export interface KeyValueTable {
   query(pk: string, options?: QueryOptions): Promise<QueryPage>;
 
   /**
-   * Shows the items of one partition in place, in the order of their sort keys' UTF-8 bytes, as many as one turn of the
-   * event loop permits. Only an adapter for which this is cheaper than {@link query} has it.
-   * @returns the position to continue from, later than the last item shown; undefined if no items follow, or if the
+   * Shows the items of one partition in place, in the order of their sort keys' UTF-8 bytes or in the opposite one, as
+   * many as one turn of the event loop permits. Only an adapter for which this is cheaper than {@link query} has it.
+   * @returns the position to continue from, behind the last item shown; undefined if no items follow, or if the
    *   visitor stopped. Rejects with what the visitor throws
    */
   visit?(pk: string, range: VisitRange, visitor: ItemVisitor): Promise<Position | undefined>;

@@ -2,12 +2,15 @@ import type { Owner } from './owner.ts';
 import { Utf8Writer, type NameEncoding } from './utf8-writer.ts';
 import { escapeXml } from './writer.ts';
 
-/** An object as listings show it. May be read in place: only the elements that are written are decoded. */
-export interface ObjectRow {
-  /** The bytes that contain the key, in UTF-8, from {@link keyStart} (inclusive) to {@link keyEnd} (exclusive). */
+/** A key: the bytes that contain it, in UTF-8, from {@link keyStart} (inclusive) to {@link keyEnd} (exclusive). */
+export interface RowKey {
   readonly keyBytes: Uint8Array;
   readonly keyStart: number;
   readonly keyEnd: number;
+}
+
+/** An object as listings show it. May be read in place: only the elements that are written are decoded. */
+export interface ObjectRow {
   /** Milliseconds since 1970. */
   readonly lastModified: number;
   /** Set for an object that was uploaded in parts. */
@@ -21,7 +24,8 @@ export interface ObjectRow {
 
 /** A version or a delete marker as ListObjectVersions shows it. */
 export interface VersionRow extends ObjectRow {
-  readonly versionId: string;
+  /** Returns the version id in UTF-8. */
+  versionId(): Uint8Array;
   readonly isLatest: boolean;
 }
 
@@ -49,8 +53,8 @@ export class ListedRows {
   readonly #writer = new Utf8Writer();
   readonly #encoding: NameEncoding | undefined;
   readonly #md5 = Buffer.alloc(16);
-  /** The ids of the owners to show, and where. */
-  readonly #owners: string[] = [];
+  /** What is inserted when the rows are complete, the ids of owners and further rows, and where. */
+  readonly #inserted: (string | ListedRows)[] = [];
   readonly #places: number[] = [];
 
   /** @param encoding of the keys, if the client asked for it */
@@ -60,29 +64,50 @@ export class ListedRows {
 
   /** The ids of the owners that {@link bytes} needs. */
   get owners(): readonly string[] {
-    return this.#owners;
+    return this.#inserted.flatMap((one) => (typeof one === 'string' ? one : one.owners));
+  }
+
+  /** Grows with everything that is written or inserted. */
+  get size(): number {
+    return this.#writer.size + this.#inserted.length;
   }
 
   /** Writes `<Contents>`. @param owner the id of the owner, if it is shown */
-  object(row: ObjectRow, owner: string | undefined): void {
+  object(row: RowKey & ObjectRow, owner: string | undefined): void {
     this.#key(contentsTag, row).raw(keyEndModifiedTag);
     this.#facts(row, owner).raw(contentsEnd);
   }
 
   /** Writes `<Version>`. @param owner the id of the owner */
-  version(row: VersionRow, owner: string): void {
+  version(key: RowKey, row: VersionRow, owner: string): void {
     this.#writer.raw(versionTag);
-    this.#identity(row);
+    this.#identity(key, row);
     this.#facts(row, owner).raw(versionEnd);
   }
 
   /** Writes `<DeleteMarker>`. @param owner the id of the owner */
-  deleteMarker(row: VersionRow, owner: string): void {
+  deleteMarker(key: RowKey, row: VersionRow, owner: string): void {
     this.#writer.raw(markerTag);
-    this.#identity(row);
+    this.#identity(key, row);
     this.#writer.time(row.lastModified).raw(modifiedEnd);
     this.#place(owner);
     this.#writer.raw(markerEnd);
+  }
+
+  /** Returns rows that will stand after those written so far. They may be written until {@link bytes} is called. */
+  inserted(): ListedRows {
+    const rows = new ListedRows(this.#encoding);
+    this.#inserted.push(rows);
+    this.#places.push(this.#writer.size);
+    return rows;
+  }
+
+  /** Removes the rows that were written or inserted since this was the {@link size}. */
+  cut(size: number): void {
+    const first = this.#places.findIndex((place, at) => place + at >= size);
+    const left = first < 0 ? this.#places.length : first;
+    this.#inserted.length = this.#places.length = left;
+    this.#writer.cut(size - left);
   }
 
   /**
@@ -90,32 +115,38 @@ export class ListedRows {
    * @param ownerOf returns an owner by the id
    */
   bytes(ownerOf: (id: string) => Owner): Uint8Array {
+    const elements = new Map([...new Set(this.owners)].map((id) => [id, ownerElement(ownerOf(id))]));
+    return this.#assembled(elements);
+  }
+
+  #assembled(owners: ReadonlyMap<string, Uint8Array>): Uint8Array {
     const rows = this.#writer.bytes();
-    if (this.#owners.length === 0) return rows;
-    const written = new Map([...new Set(this.#owners)].map((id) => [id, ownerElement(ownerOf(id))]));
-    const elements = this.#owners.map((id) => written.get(id)!);
-    const size = elements.reduce((sum, { length }) => sum + length, rows.length);
+    if (this.#inserted.length === 0) return rows;
+    const parts = this.#inserted.map((one) => (typeof one === 'string' ? owners.get(one)! : one.#assembled(owners)));
+    const size = parts.reduce((sum, { length }) => sum + length, rows.length);
     const bytes = Buffer.allocUnsafe(size);
     let position = 0;
     let from = 0;
-    for (const [at, element] of elements.entries()) {
+    for (const [at, part] of parts.entries()) {
       const to = this.#places[at]!;
       bytes.set(rows.subarray(from, to), position);
       position += to - from;
-      bytes.set(element, position);
-      position += element.length;
+      bytes.set(part, position);
+      position += part.length;
       from = to;
     }
     bytes.set(rows.subarray(from), position);
     return bytes;
   }
 
-  #key(tag: Uint8Array, { keyBytes, keyStart, keyEnd }: ObjectRow): Utf8Writer {
+  #key(tag: Uint8Array, { keyBytes, keyStart, keyEnd }: RowKey): Utf8Writer {
     return this.#writer.raw(tag).name(keyBytes, keyStart, keyEnd, this.#encoding);
   }
 
-  #identity(row: VersionRow): void {
-    this.#key(keyTag, row).raw(versionIdTag).text(row.versionId);
+  #identity(key: RowKey, row: VersionRow): void {
+    const versionId = this.#key(keyTag, key).raw(versionIdTag);
+    const id = row.versionId();
+    versionId.name(id, 0, id.length, undefined);
     this.#writer.raw(row.isLatest ? latest : notLatest);
   }
 
@@ -134,7 +165,7 @@ export class ListedRows {
 
   #place(owner: string | undefined): void {
     if (owner === undefined) return;
-    this.#owners.push(owner);
+    this.#inserted.push(owner);
     this.#places.push(this.#writer.size);
   }
 }

@@ -48,6 +48,11 @@ export class Utf8Writer {
     return this.#bytes.subarray(0, this.#size);
   }
 
+  /** Removes all but the first `size` bytes. */
+  cut(size: number): void {
+    this.#size = Math.min(this.#size, size);
+  }
+
   /** Writes XML that is already written. */
   raw(xml: Uint8Array): this {
     this.#reserve(xml.length);

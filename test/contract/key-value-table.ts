@@ -434,7 +434,8 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
         see: (item: ItemView) => Position | undefined,
       ): Promise<void> {
         for (let position: Position | undefined = range; position !== undefined;) {
-          position = await table.visit!(pk, { prefix: range.prefix, ...position }, { columns, visit: see });
+          const { prefix, reverse = false } = range;
+          position = await table.visit!(pk, { ...position, prefix, reverse }, { columns, visit: see });
         }
       }
 
@@ -453,8 +454,9 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
             fc.subarray(names.length > 0 ? names : ['none']),
             fc.oneof(fc.constant(''), sortKeys),
             fc.option(sortKeys, { nil: undefined }),
-            async (columns, prefix, after) => {
-              const range = { prefix, ...(after !== undefined && { after }) };
+            fc.boolean(),
+            async (columns, prefix, after, reverse) => {
+              const range = { prefix, reverse, ...(after !== undefined && { after }) };
               const found: unknown[] = [];
               await visited(pk, range, columns, (item) => void found.push([item.sortKey(), shownOf(item, columns)]));
               const expected = (await walk(pk, range)).map(({ key, attributes }) => [
@@ -523,14 +525,16 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
         const pk = fresh();
         const all = Array.from({ length: 3000 }, (_, index) => String(index).padStart(5, '0'));
         await seed(pk, all);
-        const seen: string[] = [];
-        let turns = 0;
-        for (let position: Position | undefined = {}; position !== undefined; turns += 1) {
-          const visitor = { columns: [], visit: (item: ItemView) => void seen.push(item.sortKey()) };
-          position = await table.visit!(pk, { prefix: '', ...position }, visitor);
+        for (const reverse of [false, true]) {
+          const seen: string[] = [];
+          let turns = 0;
+          for (let position: Position | undefined = {}; position !== undefined; turns += 1) {
+            const visitor = { columns: [], visit: (item: ItemView) => void seen.push(item.sortKey()) };
+            position = await table.visit!(pk, { prefix: '', reverse, ...position }, visitor);
+          }
+          expect(seen).toEqual(reverse ? all.toReversed() : all);
+          expect(turns).toBeGreaterThan(1);
         }
-        expect(seen).toEqual(all);
-        expect(turns).toBeGreaterThan(1);
       });
 
       it('tells an attribute of another type', async () => {

@@ -7,7 +7,9 @@ import { Objects } from '../../shared/metadata/objects/objects.ts';
 import { ContentReferences, type Source } from '../../shared/metadata/objects/content-references.ts';
 import type { Part, Upload } from '../../shared/metadata/uploads/upload.ts';
 import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
-import { decodeVersion, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
+import { ListedVersion } from '../../shared/metadata/objects/listed-version.ts';
+import type { OlderVersions, OlderVersionsShown } from '../../shared/metadata/objects/older-versions.ts';
+import { AttributesView } from '../../shared/metadata/table/attributes-view.ts';
 import type {
   Attributes,
   Change,
@@ -305,14 +307,22 @@ class ListsWithoutChecking extends Objects {
     this.#belowCurrent = belowCurrent;
   }
 
-  override async versions(bucket: Bucket, key: string, currentVersion: CurrentVersion): Promise<readonly Version[]> {
-    if (currentVersion.olderCount === 0) return [currentVersion];
-    const after = this.#belowCurrent ? { after: currentVersion.instance } : {};
+  override async visitOlder(
+    bucket: Bucket,
+    { key, after }: OlderVersions,
+    visit: (version: ListedVersion) => void,
+  ): Promise<OlderVersionsShown> {
     const { items } = await this.#table.query(partition.noncurrentVersions(bucket.id, key), {
-      ...after,
+      ...(this.#belowCurrent && { after }),
       reverse: true,
     });
-    return [currentVersion, ...items.map(({ attributes }) => decodeVersion(attributes))];
+    const view = new AttributesView(ListedVersion.columns);
+    const version = new ListedVersion(view);
+    for (const item of items) {
+      view.show(item);
+      visit(version);
+    }
+    return 'all';
   }
 }
 

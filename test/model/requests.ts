@@ -14,7 +14,7 @@ import { measuredBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import type { AnyOperation, RequestHead, Services } from '../../shared/protocol/operation.ts';
 import { RequestView } from '../../shared/protocol/authorisation/request-view.ts';
 import type { OperationName } from '../../shared/protocol/routes.ts';
-import { ListedObjects } from '../support/listed-objects.ts';
+import { ListedObjects, ListedVersions } from '../support/listed-objects.ts';
 import type { Actor } from './actor.ts';
 import { canonical } from './fingerprint.ts';
 import { specification, type KeyEvent } from './specification.ts';
@@ -152,10 +152,12 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
     case 'list versions': {
       const bucket = await buckets.load(bucketName);
       const asked = { prefix: '', delimiter: '', keyMarker: '', versionIdMarker: '', limit: 1000 };
-      const { rows } = await pageOfVersions(services, bucket, asked, 20_000);
+      const rows = new ListedVersions();
+      await pageOfVersions(services, bucket, asked, 20_000, rows);
       const versions: Record<string, unknown[]> = {};
-      for (const { key, version } of rows) {
-        versions[key] = [...(versions[key] ?? []), [shown(version, watcher), contentOf(version)]];
+      for (const { key, id, ...version } of rows.all) {
+        const label = shown({ ...version, named: id !== 'null' }, watcher);
+        versions[key] = [...(versions[key] ?? []), [label, contentOf(version)]];
       }
       return { versions };
     }
@@ -257,7 +259,7 @@ function etag(content: string): string {
   return createHash('md5').update(content).digest('hex');
 }
 
-function shown(version: Version, watcher: Watcher): string {
+function shown(version: Pick<Version, 'instance' | 'named'>, watcher: Watcher): string {
   return versionIdOf(version) === 'null' ? 'null' : watcher.labelOf(version.instance);
 }
 

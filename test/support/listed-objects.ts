@@ -1,6 +1,7 @@
 import { readObjectPage, type VersionSource } from '../../shared/metadata/listings/object-listing.ts';
 import type { ListingPage, ListingQuery, ListingRequest } from '../../shared/metadata/listings/listing.ts';
 import type { ObjectRows } from '../../shared/metadata/listings/object-page.ts';
+import type { VersionRows } from '../../shared/metadata/listings/version-page.ts';
 import type { Content } from '../../shared/metadata/objects/content.ts';
 import { ListedVersion } from '../../shared/metadata/objects/listed-version.ts';
 import { AttributesView } from '../../shared/metadata/table/attributes-view.ts';
@@ -12,6 +13,51 @@ export class ListedObjects implements ObjectRows {
 
   add({ key, content }: ListedVersion): void {
     this.all.push({ key, content });
+  }
+}
+
+/** A version as {@link ListedVersions} keeps it. */
+export interface KeptVersion {
+  readonly key: string;
+  readonly id: string;
+  readonly instance: string;
+  readonly isLatest: boolean;
+  readonly marker: boolean;
+  readonly content: Content | undefined;
+}
+
+/** Keeps what a listing of versions shows in its rows. */
+export class ListedVersions implements VersionRows {
+  readonly #key: string | undefined;
+  readonly #all: (KeptVersion | ListedVersions)[] = [];
+
+  /** @param key of all of them, if they are noncurrent versions */
+  constructor(key?: string) {
+    this.#key = key;
+  }
+
+  get all(): readonly KeptVersion[] {
+    return this.#all.flatMap((one) => (one instanceof ListedVersions ? one.all : one));
+  }
+
+  get size(): number {
+    return this.#all.length;
+  }
+
+  add(version: ListedVersion): void {
+    const { instance, isLatest, marker, content } = version;
+    const id = Buffer.from(version.versionId()).toString();
+    this.#all.push({ key: this.#key ?? version.key, id, instance, isLatest, marker, content });
+  }
+
+  olderOf(key: string): ListedVersions {
+    const older = new ListedVersions(key);
+    this.#all.push(older);
+    return older;
+  }
+
+  cut(size: number): void {
+    this.#all.length = size;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { RangeOptions } from 'lmdb';
 import type { ItemKey } from '../../ports/key-value-table.ts';
 
 /**
@@ -64,6 +65,12 @@ export function rangeOf(
   if (after !== undefined && reverse) end = earlier(end, encode(pk, after, 0));
   if (after !== undefined && !reverse) start = later(start, successor(pk, after));
   return { start: clip(start), end: clip(end) };
+}
+
+/** Returns a range as the engine expects it: one that it reads backwards starts at its end. */
+export function inDirection({ start, end }: KeyRange, reverse = false): RangeOptions {
+  if (!reverse) return { start, end };
+  return { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse };
 }
 
 /** Returns the keys whose partition key has one of these prefixes, as sorted ranges that do not overlap. */

@@ -2,7 +2,7 @@ import type { Database } from 'lmdb';
 import type { ItemVisitor, Position } from '../../ports/item-view.ts';
 import type { VisitRange } from '../../ports/key-value-table.ts';
 import { EncodedItemView } from './encoded-item-view.ts';
-import { rangeOf } from './item-key.ts';
+import { inDirection, rangeOf } from './item-key.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 
 /**
@@ -46,11 +46,11 @@ export class ItemsInPlace {
   }
 
   /** Does what {@link KeyValueTable.visit} promises, in one go. */
-  visit(pk: string, { prefix, ...start }: VisitRange, visitor: ItemVisitor): Position | undefined {
+  visit(pk: string, { prefix, reverse = false, ...start }: VisitRange, visitor: ItemVisitor): Position | undefined {
     const view = (this.#view = new EncodedItemView(pk, visitor.columns));
     let steps = 0;
     for (let position: Position | undefined = start; position !== undefined;) {
-      const range = this.#items.getRange(rangeOf(pk, { prefix, ...position }));
+      const range = this.#items.getRange(inDirection(rangeOf(pk, { prefix, reverse, ...position }), reverse));
       position = undefined;
       steps += stepsToSeek;
       // The view shows what the iterator has read.

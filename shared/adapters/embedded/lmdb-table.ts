@@ -18,9 +18,9 @@ import type {
 import type { ItemVisitor, Position } from '../../ports/item-view.ts';
 import { EventLoopBudget, stepsPerTurn } from '../../ports/event-loop.ts';
 import { FeedLog } from './feed-log.ts';
-import { CommitUnknown } from './group-commit.ts';
+import { CommitUnknown, maxJobs } from './group-commit.ts';
 import { decodeItem } from './item-encoding.ts';
-import { decodeItemKey, decodeSortKey, encodeItemKey, rangeOf, rangesOf } from './item-key.ts';
+import { decodeItemKey, decodeSortKey, encodeItemKey, inDirection, rangeOf, rangesOf } from './item-key.ts';
 import { ItemsInPlace } from './items-in-place.ts';
 import { LmdbEnvironment } from './lmdb-environment.ts';
 import { stepsOf } from './write-steps.ts';
@@ -62,6 +62,7 @@ const trimStep = 1000;
  */
 export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   readonly freeChecks = true;
+  readonly writesPerCommit = maxJobs;
   readonly #environment: LmdbEnvironment;
   readonly #items: Database<Buffer, Buffer>;
   readonly #inPlace: ItemsInPlace;
@@ -98,10 +99,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
     this.#environment.look();
     const most = Math.min(options.limit ?? maxItemsOfPage, maxItemsOfPage);
-    const { start, end } = rangeOf(pk, options);
-    const range = options.reverse
-      ? { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse: true }
-      : { start, end };
+    const range = inDirection(rangeOf(pk, options), options.reverse);
     const items: Item[] = [];
     const budget = new EventLoopBudget();
     let bytes = 0;

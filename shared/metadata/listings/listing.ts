@@ -4,8 +4,8 @@ import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { behindPrefix, type Start } from '../utf8-order.ts';
 
 /**
- * The parameters of a page of any listing: objects, versions, uploads. Listings of
- * versions and uploads access the table only through {@link ListingSource}; for objects see object-listing.ts.
+ * The parameters of a page of any listing: objects, versions, uploads. Listings of uploads access the table only through
+ * {@link ListingSource}; for objects see object-listing.ts, for versions version-listing.ts.
  *
  * A listing shows lines in the byte order of their names. A name is a key or, where several keys share what follows the
  * prefix up to the first delimiter, their group, shown once as a common prefix. A marker hides every line whose name
@@ -84,7 +84,7 @@ const stepsPerEntry = 1;
 const stepsPerRows = 8;
 
 /**
- * Reads one page of a listing of versions or uploads. It is full or the last one, unless the source expires: then it
+ * Reads one page of a listing of uploads. It is full or the last one, unless the source expires: then it
  * may be short, but the next page begins further on. Once a group is shown its keys are not read, beyond the query that
  * found it. So the number of queries grows with the lines shown, not with the number of keys in the groups.
  */

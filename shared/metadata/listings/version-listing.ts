@@ -1,16 +1,16 @@
+import { maximumKeyBytes } from '../../http/address.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { EventLoopBudget, turnForLongWork } from '../../ports/event-loop.ts';
 import type { Bucket } from '../buckets/bucket.ts';
-import { markerOf, positionOf } from './listing-marker.ts';
-import { listPage, type ListingEntry, type ListingPage, type ListingPosition } from './listing.ts';
+import type { ListedVersion } from '../objects/listed-version.ts';
 import type { Objects } from '../objects/objects.ts';
-import { versionIdOf, type CurrentVersion, type Version } from '../objects/versions.ts';
-
-/** A version or delete marker, with its key. */
-export interface ListedRow {
-  readonly key: string;
-  readonly version: Version;
-  readonly isLatest: boolean;
-}
+import type { OlderVersions, OlderVersionsShown } from '../objects/older-versions.ts';
+import { damagedChain, maxReads } from '../objects/version-chain.ts';
+import type { Start } from '../utf8-order.ts';
+import { markerOf, positionOf } from './listing-marker.ts';
+import { firstSize, firstStart, nextSize, withinPrefix, type ListingPosition, type ListingRequest } from './listing.ts';
+import type { ListedPage, VersionSource } from './object-listing.ts';
+import { VersionPage, type VersionRows } from './version-page.ts';
 
 /** The parameters of ListObjectVersions. Markers are as sent by the client; `''` means none. */
 export interface VersionListingRequest {
@@ -22,65 +22,128 @@ export interface VersionListingRequest {
   readonly limit: number;
 }
 
-export interface VersionListingPage extends Omit<ListingPage<ListedRow>, 'next'> {
+/** A page of a listing of versions, besides its rows. */
+export interface VersionListingPage {
+  readonly commonPrefixes: readonly string[];
   readonly next: { readonly keyMarker: string; readonly versionIdMarker: string | undefined } | undefined;
 }
 
-interface Entry extends ListingEntry {
-  readonly currentVersion: CurrentVersion;
+/** The source of all versions of a bucket. */
+export interface AllVersionsSource extends VersionSource {
+  /** Shows noncurrent versions of a key, as {@link visitOlderVersions} does. */
+  visitOlder(older: OlderVersions, visit: (version: ListedVersion) => void): Promise<OlderVersionsShown>;
+
+  /** Returns the error for a key whose versions never agreed. */
+  damaged(key: string): Error;
 }
 
-/** The number of keys whose versions are read concurrently. */
+/** The number of keys whose noncurrent versions are read concurrently. */
 const concurrency = 32;
-/** The number of keys with one version that are added in one go. */
-const singles = 128;
 
-/** Returns one page of versions and delete markers: keys in byte order, the versions of a key newest first. */
+/**
+ * Reads one page of versions and delete markers: keys in byte order, the versions of a key newest first.
+ * @param effort milliseconds after which the page may end short
+ * @param rows receives the rows
+ */
 export async function listVersions(
-  deps: { readonly objects: Objects; readonly clock: Clock },
+  { objects, clock }: { readonly objects: Objects; readonly clock: Clock },
   bucket: Bucket,
   request: VersionListingRequest,
   effort: number,
+  rows: VersionRows,
 ): Promise<VersionListingPage> {
-  const { objects, clock } = deps;
   const until = clock.now() + effort;
-  const rowsOf = async (
-    { key, currentVersion }: Entry,
-    limit: number,
-    afterRow?: string,
-  ): Promise<readonly ListedRow[]> => {
-    const versions = await objects.versions(bucket, key, currentVersion, limit, afterRow);
-    return versions.map((version) => ({ key, version, isLatest: version.replacedAt === undefined }));
+  const position = await firstPosition(objects, bucket, request);
+  const source: AllVersionsSource = {
+    visit: (query, visit) => objects.visit(bucket, query, visit),
+    visitOlder: (older, visit) => objects.visitOlder(bucket, older, visit),
+    expired: () => clock.now() > until,
+    damaged: (key) => damagedChain(bucket.id, key),
   };
-  const page = await listPage<Entry, ListedRow>(
-    { ...request, position: await firstPosition(objects, bucket, request) },
-    {
-      fetch: async (query) => {
-        const { entries, more } = await objects.scan(bucket, query);
-        return { entries: entries, more };
-      },
-      rows: async (entries, limit, afterRow) => {
-        // Most keys have one version, which takes no read and no promise.
-        const alone = entries.findIndex(({ currentVersion }) => currentVersion.olderCount > 0);
-        if (afterRow === undefined && alone !== 0) {
-          const single = entries.slice(0, Math.min(limit, alone < 0 ? limit : alone, singles));
-          return single.map(({ key, currentVersion }) => [{ key, version: currentVersion, isLatest: true }]);
-        }
-        const some = entries.slice(0, concurrency);
-        return Promise.all(some.map((entry, at) => rowsOf(entry, limit, at === 0 ? afterRow : undefined)));
-      },
-      rowId: ({ version }) => version.instance,
-      expired: () => clock.now() > until,
-    },
-  );
-  const next = page.next && { keyMarker: markerOf(page.next), versionIdMarker: shownId(page) };
-  return { ...page, next };
+  const { commonPrefixes, next } = await readVersionPage({ ...request, position }, source, rows);
+  return { commonPrefixes, next: next && { keyMarker: markerOf(next), versionIdMarker: next.row } };
 }
 
-/** Returns the row that the next page begins after, as the version id that clients saw in this page. */
-function shownId({ rows, next }: ListingPage<ListedRow>): string | undefined {
-  const last = rows.at(-1)?.version;
-  return last !== undefined && last.instance === next?.row ? versionIdOf(last) : next?.row;
+/**
+ * Reads one page. It is full or the last one, unless the source expires: then it may be short, but the next page begins further on.
+ * Current versions are visited in order, and the noncurrent ones of each visit read afterwards. If those of a key are of another moment
+ * than its current version, the page returns to this key.
+ */
+export async function readVersionPage(
+  request: ListingRequest,
+  source: AllVersionsSource,
+  rows: VersionRows,
+): Promise<ListedPage> {
+  const { prefix, limit } = request;
+  const page = new VersionPage(request, rows);
+  const ending = (next: ListingPosition | undefined): ListedPage => ({
+    rowCount: page.rowCount,
+    commonPrefixes: page.commonPrefixes,
+    next,
+  });
+  if (limit === 0 || Buffer.byteLength(prefix) > maximumKeyBytes) return ending(undefined);
+
+  await turnForLongWork();
+  const budget = new EventLoopBudget();
+  const changed = new ChangedKeys(source);
+  let size = firstSize(request);
+  for (let start = firstStart(request); start !== undefined;) {
+    page.begin();
+    const before = page.count;
+    const next = await source.visit({ prefix, limit: size, ...start }, (version) => page.visit(version));
+    await readOlder(page, source, budget);
+    const key = page.settle();
+    if (key !== undefined) {
+      start = changed.start(key);
+      continue;
+    }
+    if (page.isFull) return ending(page.afterShown);
+    const position = page.continuation(next);
+    if (position === undefined) return ending(undefined);
+    if (source.expired()) return ending(page.examined(position));
+    start = withinPrefix(position, prefix);
+    size = nextSize(size, {
+      read: page.visited,
+      foldedAtEnd: page.foldedAtEnd,
+      shown: page.count - before,
+      wanted: limit - page.count + 1,
+    });
+    await budget.spend(page.steps);
+  }
+  return ending(undefined);
+}
+
+/** Reads the noncurrent versions of the keys that were visited last. */
+async function readOlder(page: VersionPage, source: AllVersionsSource, budget: EventLoopBudget): Promise<void> {
+  for (let at = 0; at < page.older.length; at += concurrency) {
+    await budget.spend(page.steps);
+    page.steps = 0;
+    const some = page.older.slice(at, at + concurrency);
+    const reads = some.map((one) => source.visitOlder(one.older, (version) => page.addOlder(one, version)));
+    const shown = await Promise.all(reads);
+    some.forEach((one, index) => {
+      one.shown = shown[index]!;
+    });
+  }
+}
+
+/** Limits how often a page returns to the same key. Each time takes another concurrent write. */
+class ChangedKeys {
+  readonly #source: AllVersionsSource;
+  #key: string | undefined;
+  #times = 0;
+
+  constructor(source: AllVersionsSource) {
+    this.#source = source;
+  }
+
+  /** Returns where to begin again. @throws Error if that has not helped */
+  start(key: string): Start {
+    this.#times = key === this.#key ? this.#times + 1 : 1;
+    this.#key = key;
+    if (this.#times === maxReads) throw this.#source.damaged(key);
+    return { from: key };
+  }
 }
 
 /**

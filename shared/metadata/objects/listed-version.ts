@@ -1,13 +1,15 @@
-import type { ItemView } from '../../ports/item-view.ts';
+import type { ItemView, ItemVisitor, Position } from '../../ports/item-view.ts';
 import type { Attribute } from '../../ports/key-value-table.ts';
 import { madeAtOf } from '../table/ids.ts';
 import type { AttributeCodec } from './attribute-codec.ts';
 import { decodeContent, type Content } from './content.ts';
 import { decodeStorageClass, type StorageClass } from './storage-class.ts';
 import { decodeOwner } from './stored-owner.ts';
-import { versionAttributes } from './version-attributes.ts';
+import { currentVersionAttributes, versionAttributes } from './version-attributes.ts';
 
 const { marker, size, md5, partCount, content, owner, storageClass, lastModified, instance } = versionAttributes;
+const { named, previousVersion, replacedAt } = versionAttributes;
+const { olderCount } = currentVersionAttributes;
 
 /** The names of the attributes that are read. */
 const columns: readonly string[] = [
@@ -20,6 +22,10 @@ const columns: readonly string[] = [
   storageClass,
   lastModified,
   instance,
+  named,
+  previousVersion,
+  replacedAt,
+  olderCount,
 ].map(({ stored }: Pick<AttributeCodec, 'stored'>) => stored[0]!);
 
 const columnOf = ({ stored }: Pick<AttributeCodec, 'stored'>): number => columns.indexOf(stored[0]!);
@@ -32,10 +38,16 @@ const ownerColumn = columnOf(owner);
 const storageClassColumn = columnOf(storageClass);
 const lastModifiedColumn = columnOf(lastModified);
 const instanceColumn = columnOf(instance);
+const namedColumn = columnOf(named);
+const previousVersionColumn = columnOf(previousVersion);
+const replacedAtColumn = columnOf(replacedAt);
+const olderCountColumn = columnOf(olderCount);
+
+const nullId = Buffer.from('null');
 
 /**
- * A current version as listings of objects show it, read in place: each property is decoded when it is read. One object
- * shows the versions of a page one after the other, since an object for each would take most of the time.
+ * A version as listings show it, read in place: each property is decoded when it is read. One object shows the versions
+ * of a page one after the other, since an object for each would take most of the time.
  */
 export class ListedVersion {
   /** The attributes that it reads. */
@@ -51,7 +63,10 @@ export class ListedVersion {
     this.#item = item;
   }
 
-  /** The bytes that contain the key, in UTF-8, from {@link keyStart} (inclusive) to {@link keyEnd} (exclusive). */
+  /**
+   * The bytes that contain the key, in UTF-8, from {@link keyStart} (inclusive) to {@link keyEnd} (exclusive). Only of a
+   * current version: noncurrent ones are found by their instance.
+   */
   get keyBytes(): Uint8Array {
     return this.#item.keyBytes;
   }
@@ -71,6 +86,25 @@ export class ListedVersion {
   /** True for a delete marker. */
   get marker(): boolean {
     return this.#item.number(markerColumn) === 1;
+  }
+
+  /** Whether it is current. */
+  get isLatest(): boolean {
+    return this.#item.number(replacedAtColumn) === undefined;
+  }
+
+  get instance(): string {
+    return this.#bytes(instanceColumn)!.toString('latin1');
+  }
+
+  /** The instance of the key's previous version. */
+  get previousVersion(): string | undefined {
+    return this.#bytes(previousVersionColumn)?.toString('latin1');
+  }
+
+  /** The number of noncurrent versions, if this one is current. */
+  get olderCount(): number {
+    return this.#item.number(olderCountColumn) ?? 0;
   }
 
   /** In bytes. */
@@ -116,6 +150,11 @@ export class ListedVersion {
     return Math.max(0, this.#item.copy(md5Column, target));
   }
 
+  /** Returns the version id that clients see, in ASCII, valid until the next call. */
+  versionId(): Uint8Array {
+    return this.#item.number(namedColumn) === 1 ? this.#bytes(instanceColumn)! : nullId;
+  }
+
   /** Returns the bytes of an attribute, valid until the next call, or undefined. */
   #bytes(of: number): Buffer | undefined {
     const length = this.#item.copy(of, this.#scratch);
@@ -126,4 +165,19 @@ export class ListedVersion {
     }
     return this.#scratch.subarray(0, length);
   }
+}
+
+/**
+ * Returns a visitor of the items of versions.
+ * @param visit as {@link ItemVisitor.visit}; the version is valid only during the call
+ */
+export function versionVisitor(visit: (version: ListedVersion) => 'stop' | Position | undefined): ItemVisitor {
+  let shown: { readonly item: ItemView; readonly version: ListedVersion } | undefined;
+  return {
+    columns,
+    visit: (item) => {
+      if (shown?.item !== item) shown = { item, version: new ListedVersion(item) };
+      return visit(shown.version);
+    },
+  };
 }

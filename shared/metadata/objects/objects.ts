@@ -1,20 +1,25 @@
-import type { ItemView, Position } from '../../ports/item-view.ts';
+import type { Position } from '../../ports/item-view.ts';
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import type { Bucket } from '../buckets/bucket.ts';
+import { Slots } from '../slots.ts';
 import { itemKey } from '../table/keys.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import { KeyCommits, type ObjectsDeps } from './key-commits.ts';
-import { ListedVersion } from './listed-version.ts';
+import { versionVisitor, type ListedVersion } from './listed-version.ts';
 import type { NewVersion, PutOptions } from './new-version.ts';
 import { decodeObjectAttributes, noObjectAttributes, type ObjectAttributes } from './object-attributes.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
+import { visitOlderVersions, type OlderVersions, type OlderVersionsShown } from './older-versions.ts';
 import { Puts } from './put-version.ts';
 import type { Removal, Removed, RenamedAway } from './removal.ts';
 import { Removals } from './remove-version.ts';
 import { reviseVersion, type ChangeOfAttributes } from './revise-version.ts';
 import { scanShards, visitShards } from './scan.ts';
 import { decodeCurrentVersion, type CurrentVersion, type Version } from './versions.ts';
+
+/** The number of changes that one request makes at a time, where each is a commit of its own. */
+const concurrentChanges = 16;
 
 /** A range of keys with a prefix, starting at `from` or after `after`. */
 interface KeyRange {
@@ -44,8 +49,11 @@ export class Objects {
   readonly #commits: KeyCommits;
   readonly #puts: Puts;
   readonly #removals: Removals;
+  readonly #slots: Slots | undefined;
 
   constructor(deps: ObjectsDeps) {
+    const { writesPerCommit } = deps.table;
+    this.#slots = writesPerCommit === undefined ? undefined : new Slots(writesPerCommit);
     this.#table = deps.table;
     this.#commits = new KeyCommits(deps);
     this.#puts = new Puts(this.#commits, (removal) => this.remove(removal));
@@ -91,14 +99,16 @@ export class Objects {
     range: KeyRange,
     visit: (version: ListedVersion) => 'stop' | Position | undefined,
   ): Promise<Position | undefined> {
-    let shown: { readonly item: ItemView; readonly version: ListedVersion } | undefined;
-    return visitShards(this.#table, bucket.id, range, {
-      columns: ListedVersion.columns,
-      visit: (item) => {
-        if (shown?.item !== item) shown = { item, version: new ListedVersion(item) };
-        return visit(shown.version);
-      },
-    });
+    return visitShards(this.#table, bucket.id, range, versionVisitor(visit));
+  }
+
+  /** Shows noncurrent versions of a key, as {@link visitOlderVersions} does. */
+  visitOlder(
+    bucket: Bucket,
+    older: OlderVersions,
+    visit: (version: ListedVersion) => void,
+  ): Promise<OlderVersionsShown> {
+    return visitOlderVersions(this.#table, bucket.id, older, visit);
   }
 
   /** Returns the last key with a prefix, before the key `before` if that is given. Delete markers count. */
@@ -139,6 +149,14 @@ export class Objects {
    */
   async remove(removal: Removal): Promise<Removed> {
     return this.#removals.remove(removal);
+  }
+
+  /**
+   * Returns slots for the changes of a request that makes many, each of which takes one. If concurrent writes share a commit, so do all such
+   * requests: together they fill a commit, and others wait for one at most.
+   */
+  slotsForMany(): Slots {
+    return this.#slots ?? new Slots(concurrentChanges);
   }
 
   /**

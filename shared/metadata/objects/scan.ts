@@ -29,10 +29,28 @@ export async function visitShards(
   visitor: ItemVisitor,
 ): Promise<Position | undefined> {
   const [shard, ...others] = currentVersionPartitions(bucketId);
-  if (table.visit !== undefined && others.length === 0) return table.visit(shard!, range, visitor);
-  const { columns } = visitor;
-  const { items, more } = await scanShards(table, bucketId, { ...range, limit, attributes: new Set(columns) });
-  const view = new AttributesView(columns);
+  if (others.length === 0) return visitPartition(table, shard!, { ...range, limit }, visitor);
+  return visitPage(await scanShards(table, bucketId, { ...range, limit, ...read(visitor) }), visitor);
+}
+
+/** Shows the items of one partition, as {@link visitShards} does. */
+export async function visitPartition(
+  table: KeyValueTable,
+  pk: string,
+  { limit, ...range }: VisitRange & { readonly limit: number },
+  visitor: ItemVisitor,
+): Promise<Position | undefined> {
+  if (table.visit !== undefined) return table.visit(pk, range, visitor);
+  return visitPage(await table.query(pk, { ...range, limit, ...read(visitor) }), visitor);
+}
+
+function read({ columns }: ItemVisitor): Pick<QueryOptions, 'attributes'> {
+  return { attributes: new Set(columns) };
+}
+
+/** Shows the items of a page that a query returned. */
+function visitPage({ items, more }: QueryPage, visitor: ItemVisitor): Position | undefined {
+  const view = new AttributesView(visitor.columns);
   for (const item of items) if (visitor.visit(view.show(item)) === 'stop') return undefined;
   const last = items.at(-1);
   if (more && last === undefined) throw new Error('a query returned no items but reported more');

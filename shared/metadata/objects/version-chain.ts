@@ -93,7 +93,7 @@ export class VersionChain {
       const found = await this.findInstance(currentVersion.noncurrentNull);
       if (found) return found;
     }
-    throw this.#damaged();
+    throw damagedChain(this.#bucketId, this.#key);
   }
 
   /**
@@ -142,7 +142,7 @@ export class VersionChain {
       const isWhole = !includesCurrent || older.length === Math.min(wanted, top.olderCount);
       if (unbroken && ends && isWhole) return includesCurrent ? [top, ...older] : older;
     }
-    if (top !== undefined) throw this.#damaged();
+    if (top !== undefined) throw damagedChain(this.#bucketId, this.#key);
     return [];
   }
 
@@ -271,11 +271,6 @@ export class VersionChain {
     return neighbour?.previousVersion === target.instance ? neighbour : undefined;
   }
 
-  /** Returns the error for a chain whose reads never agreed: no race lasts that long. */
-  #damaged(): Error {
-    return new Error(`the version chain of key ${JSON.stringify(this.#key)} in bucket ${this.#bucketId} is damaged`);
-  }
-
   async #older(instance: string): Promise<Version | undefined> {
     const item = await this.#deps.table.get(this.#noncurrentKey(instance));
     return item && decodeVersion(item);
@@ -303,6 +298,11 @@ export class VersionChain {
   #noncurrentKey(instance: string): ItemKey {
     return itemKey.noncurrentVersion(this.#bucketId, this.#key, instance);
   }
+}
+
+/** Returns the error for a chain whose reads never agreed: no race lasts that long. */
+export function damagedChain(bucketId: string, key: string): Error {
+  return new Error(`the version chain of key ${JSON.stringify(key)} in bucket ${bucketId} is damaged`);
 }
 
 /** Returns the key of the item of an object's current version. */

@@ -5,10 +5,12 @@ import { writeToken } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { itemKey } from '../table/keys.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
-import { dayOf } from '../table/days.ts';
+import { isSameDay } from '../table/days.ts';
 import type { Step } from '../billing/storage-day.ts';
 import { StorageMeter } from '../billing/storage-meter.ts';
-import { decodeCurrentVersion } from '../objects/versions.ts';
+import { ItemCodec } from '../objects/attribute-codec.ts';
+import { currentVersionAttributes, versionAttributes } from '../objects/version-attributes.ts';
+import { decodeCurrentVersion, type CurrentVersion } from '../objects/versions.ts';
 import type { UsageFold } from './usage-fold.ts';
 import { Usage, type BucketUsage } from './usage.ts';
 
@@ -127,7 +129,7 @@ function firstDay(records: readonly FeedRecord[], row: Attributes | undefined): 
   for (const record of records) {
     if (BigInt(record.position) <= upTo) continue;
     at = Math.max(at, record.at);
-    if (fresh.length > 0 && dayOf(at) !== dayOf(fresh[0]!.at)) break;
+    if (fresh.length > 0 && !isSameDay(at, fresh[0]!.at)) break;
     fresh.push({ record, delta: deltaOf(record), at });
   }
   return fresh;
@@ -158,10 +160,21 @@ function partBucket({ key, old, new: present }: FeedRecord): string | undefined 
   return (present ?? old)?.['bucketId'] as string | undefined;
 }
 
+/** What is counted of a current version: decoding all of it would take most of the time of following the feed. */
+const countedItem = new ItemCodec<
+  Pick<CurrentVersion, 'marker' | 'size' | 'olderCount' | 'olderMarkers' | 'olderBytes'>
+>({
+  marker: versionAttributes.marker,
+  size: versionAttributes.size,
+  olderCount: currentVersionAttributes.olderCount,
+  olderMarkers: currentVersionAttributes.olderMarkers,
+  olderBytes: currentVersionAttributes.olderBytes,
+});
+
 /** Returns what a key holds according to an image of its current version. */
 export function held(image: Attributes | undefined): BucketUsage {
   if (image === undefined) return { objects: 0, bytes: 0 };
-  const currentVersion = decodeCurrentVersion(image);
+  const currentVersion = countedItem.read(image);
   return {
     objects: (currentVersion.marker ? 0 : 1) + currentVersion.olderCount - currentVersion.olderMarkers,
     bytes: currentVersion.size + currentVersion.olderBytes,

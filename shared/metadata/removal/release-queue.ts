@@ -50,7 +50,13 @@ export class ReleaseQueue {
    * @param deps.grace the milliseconds during which readers that found a version may still read it, and a restored
    * table may need it
    */
-  constructor(deps: { table: KeyValueTable; clock: Clock; uploads: Uploads; grace: number; width?: number }) {
+  constructor(deps: {
+    table: KeyValueTable;
+    clock: Clock;
+    uploads: Uploads;
+    grace: number;
+    width?: number | undefined;
+  }) {
     this.#table = deps.table;
     this.#clock = deps.clock;
     this.#uploads = deps.uploads;

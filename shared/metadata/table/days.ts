@@ -7,6 +7,11 @@ export function dayOf(moment: number): string {
   return new Date(moment).toISOString().slice(0, 'yyyy-mm-dd'.length);
 }
 
+/** Returns whether two moments are on the same day. */
+export function isSameDay(one: number, other: number): boolean {
+  return Math.floor(one / dayLength) === Math.floor(other / dayLength);
+}
+
 /** Returns the start of a day. */
 export function beginningOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);

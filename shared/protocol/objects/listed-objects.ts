@@ -1,10 +1,9 @@
 import type { Projects } from '../../access/identity.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { ObjectRows } from '../../metadata/listings/object-page.ts';
-import type { ListedRow } from '../../metadata/listings/version-listing.ts';
+import type { VersionRows } from '../../metadata/listings/version-page.ts';
 import type { ListedVersion } from '../../metadata/objects/listed-version.ts';
-import { versionIdOf, type Version } from '../../metadata/objects/versions.ts';
-import { ListedRows, type VersionRow } from '../../xml/listed-rows.ts';
+import { ListedRows, type RowKey } from '../../xml/listed-rows.ts';
 import type { NameEncoding } from '../../xml/utf8-writer.ts';
 import { ownersOf } from '../acls/owners.ts';
 import { ownerIn } from '../authorisation/ownership.ts';
@@ -39,64 +38,47 @@ export class ObjectRowsXml implements ObjectRows {
   }
 }
 
-/** Returns the rows of a listing of versions. */
-export function versionRows(
-  rows: readonly ListedRow[],
-  { projects, bucket }: Deps,
-  encoding: NameEncoding | undefined,
-): Promise<Uint8Array> {
-  const written = new ListedRows(encoding);
-  for (const { key, version, isLatest } of rows) {
-    const row = new VersionInMemory(key, version, isLatest);
-    const owner = ownerIn(bucket, version.owner);
-    if (version.marker) written.deleteMarker(row, owner);
-    else written.version(row, owner);
+/** Writes the rows of a listing of versions while they are read. */
+export class VersionRowsXml implements VersionRows {
+  readonly #rows: ListedRows;
+  readonly #deps: Deps;
+
+  constructor(deps: Deps, encoding: NameEncoding | undefined) {
+    this.#rows = new ListedRows(encoding);
+    this.#deps = deps;
   }
-  return withOwners(written, projects);
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  cut(size: number): void {
+    this.#rows.cut(size);
+  }
+
+  add(version: ListedVersion): void {
+    this.#write(this.#rows, version, version);
+  }
+
+  olderOf(key: string): Pick<VersionRows, 'add'> {
+    const rows = this.#rows.inserted();
+    const keyBytes = Buffer.from(key);
+    const rowKey: RowKey = { keyBytes, keyStart: 0, keyEnd: keyBytes.length };
+    return { add: (version) => this.#write(rows, rowKey, version) };
+  }
+
+  /** Returns the rows, with the names of their owners. */
+  bytes(): Promise<Uint8Array> {
+    return withOwners(this.#rows, this.#deps.projects);
+  }
+
+  #write(rows: ListedRows, key: RowKey, version: ListedVersion): void {
+    const owner = ownerIn(this.#deps.bucket, version.owner);
+    if (version.marker) rows.deleteMarker(key, version, owner);
+    else rows.version(key, version, owner);
+  }
 }
 
 async function withOwners(rows: ListedRows, projects: Projects): Promise<Uint8Array> {
   return rows.bytes(await ownersOf(rows.owners, projects));
-}
-
-class VersionInMemory implements VersionRow {
-  readonly keyBytes: Uint8Array;
-  readonly keyStart = 0;
-  readonly keyEnd: number;
-  readonly isLatest: boolean;
-  readonly #version: Version;
-
-  constructor(key: string, version: Version, isLatest: boolean) {
-    this.keyBytes = Buffer.from(key);
-    this.keyEnd = this.keyBytes.length;
-    this.isLatest = isLatest;
-    this.#version = version;
-  }
-
-  get versionId(): string {
-    return versionIdOf(this.#version);
-  }
-
-  get lastModified(): number {
-    return this.#version.lastModified;
-  }
-
-  get size(): number {
-    return this.#version.size;
-  }
-
-  get partCount(): number | undefined {
-    return this.#version.partCount;
-  }
-
-  get storageClass(): string | undefined {
-    return this.#version.storageClass;
-  }
-
-  copyMd5(target: Uint8Array): number {
-    const { md5 } = this.#version;
-    if (md5 === undefined) return 0;
-    target.set(md5.subarray(0, target.length));
-    return md5.length;
-  }
 }

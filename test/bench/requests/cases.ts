@@ -47,7 +47,7 @@ const small = 4 * KiB;
 /** Objects that are read. */
 const readSmall = 2000;
 const readMedium = 32;
-const readLarge = 2;
+const readLarge = 8;
 /** New keys in one measurement: no service on one machine takes more in two seconds. */
 const freshCount = 12_000;
 
@@ -106,7 +106,7 @@ function putsOf(name: string, connections: number, bytes: number, framing?: Fram
     connections,
     bytes,
     isPlain: framing === undefined,
-    count: bytes > MiB ? readLarge : 64,
+    count: bytes > MiB ? 2 : 64,
     request: (at) => put(`${folder}/${at}`, bytes, framing),
   };
 }
@@ -197,13 +197,21 @@ async function multipart(exchange: Exchange, round: number, index: number): Prom
   await exchange({ method: 'POST', path, query: `uploadId=${id}`, body });
 }
 
-const copyOf =
-  (source: (at: number) => string, kind: string) =>
-  (at: number, round: number): BenchRequest => ({
+/**
+ * Keys that copies are written to in turn. Each replaces an earlier copy, so that no content has more references than may share it: the
+ * copies share the bytes of their source, instead of reading and writing them.
+ */
+const copies = 32;
+
+function copiesOf(name: string, connections: number, found: 'small' | 'large'): Case {
+  const source = found === 'small' ? smallPath : largePath;
+  const request = (at: number): BenchRequest => ({
     method: 'PUT',
-    path: `${buckets.objects}/${kind}/${round}/${at}`,
+    path: `${buckets.objects}/copied-${found}/${at % copies}`,
     headers: { 'x-amz-copy-source': source(at) },
   });
+  return { name, connections, finds: [found], count: found === 'small' ? readSmall : copies, request };
+}
 
 const listing = lists('lists', 32, plainPage);
 const load = [listing, putsOf('uploads', 8, 64 * MiB), deletions(8, 8)];
@@ -233,8 +241,8 @@ export const cases: readonly Case[] = [
   { name: 'multipart 5 × 8 MiB c1', connections: 1, bytes: parts * partSize, count: 2, flow: multipart },
   getsOf('GET 1 MiB c32', 32, MiB),
   getsOf('GET 64 MiB c1', 1, 64 * MiB),
-  { ...fresh('copy 4 KiB c32', 32, copyOf(smallPath, 'copied')), finds: ['small'] },
-  { ...fresh('copy 64 MiB c1', 1, copyOf(largePath, 'copied-large')), finds: ['large'] },
+  copiesOf('copy 4 KiB c32', 32, 'small'),
+  copiesOf('copy 64 MiB c1', 1, 'large'),
   deletions(1, 3),
   {
     name: 'PUT versioned 4 KiB c32',

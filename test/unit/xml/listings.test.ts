@@ -7,7 +7,7 @@ import {
   listObjectsV2Result,
   listVersionsResult,
 } from '../../../shared/xml/listings.ts';
-import { ListedRows, type VersionRow } from '../../../shared/xml/listed-rows.ts';
+import { ListedRows, type RowKey, type VersionRow } from '../../../shared/xml/listed-rows.ts';
 import type { NameEncoding } from '../../../shared/xml/utf8-writer.ts';
 import type { Owner } from '../../../shared/xml/owner.ts';
 import { escapeXml } from '../../../shared/xml/writer.ts';
@@ -39,13 +39,14 @@ function rowsOf(rows: readonly Row[], encoding?: NameEncoding): { rows: Uint8Arr
   const owners = new Map(rows.map((row) => [row.owner?.id, row.owner]));
   for (const { key, owner, etag, size = 0, versionId = '', isLatest = false, ...rest } of rows) {
     const around = Buffer.from(`>${key}<`);
-    const row: VersionRow = {
-      ...{ ...rest, size, versionId, isLatest, keyBytes: around, keyStart: 1, keyEnd: around.length - 1 },
+    const row: RowKey & VersionRow = {
+      ...{ ...rest, size, isLatest, keyBytes: around, keyStart: 1, keyEnd: around.length - 1 },
+      versionId: () => Buffer.from(versionId),
       copyMd5: (target) => (etag === undefined ? 0 : Buffer.from(etag, 'hex').copy(target)),
     };
     if (versionId === '') written.object(row, owner?.id);
-    else if (etag === undefined) written.deleteMarker(row, owner!.id);
-    else written.version(row, owner!.id);
+    else if (etag === undefined) written.deleteMarker(row, row, owner!.id);
+    else written.version(row, row, owner!.id);
   }
   return { rows: written.bytes((id) => owners.get(id)!), rowCount: rows.length };
 }

@@ -185,7 +185,7 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
     );
   });
 
-  it('of versions shows every version once, resuming within a key', async () => {
+  it('of rows with ids shows every row once, resuming within a key', async () => {
     await fc.assert(
       fc.asyncProperty(currentVersions, request, async (generated, { prefix, delimiter, limit }) => {
         const currentVersions = generated.map((one) => ({ ...one, live: true }));
@@ -207,7 +207,7 @@ describe('a listing in pages', { timeout: 60_000 }, () => {
 
   it.each([
     ['objects', false],
-    ['versions', true],
+    ['rows with ids', true],
   ])(
     'of %s that expires at any time, from a table that answers short, still shows all once and ends',
     async (_, versions) => {
@@ -316,17 +316,17 @@ describe('a page', () => {
     expect(linesOf(second)).toEqual(['l']);
   });
 
-  it('of versions skips the group that the key marker lies in, whatever the version id marker', async () => {
+  it('of rows with ids skips the group that the key marker lies in, whatever the id', async () => {
     const page = await listPage({ ...request, position: { after: 'b/1', row: 'v1' } }, versionSource(files));
     expect(linesOf(page)).toEqual(['c#v1', 'd/*']);
   });
 
-  it('of versions begins at the next key if the marked one is gone', async () => {
+  it('of rows with ids begins at the next key if the marked one is gone', async () => {
     const page = await listPage({ ...request, position: { after: 'aa', row: 'v1' } }, versionSource(files));
     expect(linesOf(page)).toEqual(['b/*', 'c#v1', 'd/*']);
   });
 
-  it('of versions ends, truncated, inside a key of many versions', async () => {
+  it('of rows with ids ends, truncated, inside a key of many rows', async () => {
     const versions = Array.from({ length: 5000 }, (_, index) => `v${index}`);
     const page = await listPage(request, versionSource([currentVersion('a', { versions })]));
     expect(page.rows).toHaveLength(1000);
@@ -342,7 +342,7 @@ describe('a page', () => {
     },
   );
 
-  it('that always expires, from a table that answers one entry at a time, gets on among versions too', async () => {
+  it('that always expires, from a table that answers one entry at a time, gets on among rows with ids too', async () => {
     const currentVersions = [currentVersion('a', { versions: ['v1', 'v2'] }), currentVersion('b'), currentVersion('c')];
     const source = {
       ...versionSource(currentVersions),
