@@ -17,7 +17,7 @@ export async function followingTheFeed<Result>(
 ): Promise<Result> {
   const log = new Log(process.stderr);
   const followers = feedFollowers({ ...opened, uploads, grace: await keptGrace(opened.table) });
-  const feed = new FeedRunner(opened.table, followers, log);
+  const feed = new FeedRunner(opened.table, followers, { clock: opened.clock, telemetry: log });
   try {
     return await work(() => feed.drain());
   } finally {

@@ -150,10 +150,10 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     await ensureInitialState({ accounts, buckets: services.buckets }, { ...options, declared: deps.declared });
   }
   const readers = new Readers();
-  const serviceReaders = new ServiceReaders(readers);
+  const serviceReaders = new ServiceReaders(readers, clock);
   const background = primary ? undefined : await startBackground({ ...deps, serviceReaders }, services, options);
   const meter = new RequestMeter({ table, clock, randomness });
-  const meterReader = repeat(meterTime, () => meter.flush(), telemetry, 'saving request counts failed');
+  const meterReader = repeat(meterTime, clock, () => meter.flush(), telemetry, 'saving request counts failed');
   const rates = primary?.rates(limits);
   const refused = primary?.refused ?? ((isFull: boolean) => background?.releases.refused(isFull));
   const requestId = requestIds(randomness);
@@ -234,19 +234,20 @@ async function startBackground(
   const grace = options.releaseGrace;
   await keepGrace(table, grace);
   const followers = feedFollowers({ table, clock, randomness, uploads, grace });
-  const feed: FeedRunner = new FeedRunner(table, [...followers, async () => releases.soon()], telemetry);
+  const feed: FeedRunner = new FeedRunner(table, [...followers, async () => releases.soon()], { clock, telemetry });
   const releases: ReleaseSchedule = new ReleaseSchedule({
     release,
     readers,
     drain: () => feed.drain(),
     blobs,
+    clock,
     telemetry,
   });
   const passes = new LifecyclePasses({ table, clock, randomness });
   const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });
   const schedules = [
-    repeat(minute, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed'),
-    repeat(minute, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
+    repeat(minute, clock, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed'),
+    repeat(minute, clock, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
     scheduleLifecycle({ ...services, passes }, options, telemetry),
     scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options),
     // A store in memory has no disk that could damage it.

@@ -1,4 +1,5 @@
 import { SharedReads } from '../../../shared/metadata/shared-reads.ts';
+import type { Clock } from '../../../shared/ports/clock.ts';
 import type { ChangeFeed } from '../../../shared/ports/key-value-table.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { Follower } from '../../feed/follow-changes.ts';
@@ -15,16 +16,23 @@ const retryTime = 1000;
 export class FeedRunner {
   readonly #feed: ChangeFeed;
   readonly #followers: readonly Follower[];
+  readonly #clock: Clock;
   readonly #telemetry: Telemetry;
   readonly #unsubscribe: () => void;
   /** Shares runs between drains. A drain waits for a run that begins after its call, so that it misses no change. */
   readonly #runs = new SharedReads<'feed', void>(() => this.#run());
-  #timer: NodeJS.Timeout | undefined;
+  /** Ends the wait for the next run; undefined if there is none. */
+  #waiting: AbortController | undefined;
   #isAbandoned = false;
 
-  constructor(feed: ChangeFeed, followers: readonly Follower[], telemetry: Telemetry) {
+  constructor(
+    feed: ChangeFeed,
+    followers: readonly Follower[],
+    { clock, telemetry }: { readonly clock: Clock; readonly telemetry: Telemetry },
+  ) {
     this.#feed = feed;
     this.#followers = followers;
+    this.#clock = clock;
     this.#telemetry = telemetry;
     this.#unsubscribe = feed.subscribe(() => this.#soon(gatherTime));
     this.#soon(0);
@@ -38,27 +46,33 @@ export class FeedRunner {
   /** Follows the remaining changes and stops. */
   async stop(): Promise<void> {
     this.#unsubscribe();
-    clearTimeout(this.#timer);
+    this.#waiting?.abort();
     await this.drain();
-    clearTimeout(this.#timer);
+    this.#waiting?.abort();
   }
 
   /** Stops without following the remaining changes. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#unsubscribe();
-    clearTimeout(this.#timer);
+    this.#waiting?.abort();
   }
 
   #soon(delay: number): void {
-    if (this.#timer !== undefined || this.#isAbandoned) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.drain().catch((error: unknown) => {
-        this.#telemetry.problem('following the change feed failed; trying again', error);
-        this.#soon(retryTime);
-      });
-    }, delay);
+    if (this.#waiting === undefined && !this.#isAbandoned) void this.#after(delay);
+  }
+
+  async #after(delay: number): Promise<void> {
+    const waiting = (this.#waiting = new AbortController());
+    await this.#clock.sleep(delay, waiting.signal);
+    this.#waiting = undefined;
+    if (waiting.signal.aborted) return;
+    try {
+      await this.drain();
+    } catch (error) {
+      this.#telemetry.problem('following the change feed failed; trying again', error);
+      this.#soon(retryTime);
+    }
   }
 
   async #run(): Promise<void> {

@@ -4,7 +4,7 @@ import { minute } from '../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { applyLifecycle, type LifecycleDeps } from '../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import { isPassDue } from '../../../shared/metadata/lifecycle/plan-lifecycle.ts';
-import { repeat } from './schedule.ts';
+import { repeat, type Schedule } from './schedule.ts';
 import type { StartOptions } from './settings.ts';
 
 /** Few, as each worker scans without pauses and requests need capacity. */
@@ -32,7 +32,7 @@ export function scheduleLifecycle(
   deps: LifecycleDeps,
   { lifecycleDaySeconds: seconds, ephemeral }: Pick<StartOptions, 'lifecycleDaySeconds' | 'ephemeral'>,
   telemetry: Telemetry,
-): { stop(): Promise<void> } {
+): Schedule {
   let stopping = false;
   const run = async (): Promise<void> => {
     if (!passIsDue(await deps.passes.latest(), deps.clock.now(), seconds)) return;
@@ -43,7 +43,7 @@ export function scheduleLifecycle(
     if (hasChanged) telemetry.note('lifecycle rules were applied', { pass: pass.id, keys, ...changes });
   };
   const every = seconds === undefined ? minute : Math.min(minute, (seconds * 1000) / 8);
-  const schedule = repeat(every, run, telemetry, 'applying lifecycle rules failed');
+  const schedule = repeat(every, deps.clock, run, telemetry, 'applying lifecycle rules failed');
   return {
     stop: () => {
       stopping = true;

@@ -121,7 +121,7 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   lock?.answer(service.actions);
   await readyFile?.write(url);
 
-  const certificates = tls?.follow(log);
+  const certificates = tls?.follow(clock, log);
 
   const close = async (): Promise<void> => {
     await certificates?.stop();

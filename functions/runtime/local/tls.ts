@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import type { Clock } from '../../../shared/ports/clock.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { OperatorError } from '../operator-error.ts';
-import { repeat } from './schedule.ts';
+import { repeat, type Schedule } from './schedule.ts';
 import type { StartOptions } from './settings.ts';
 
 /** A certificate and its private key, in PEM. */
@@ -54,8 +55,8 @@ export class Tls {
   }
 
   /** Starts watching the files. An unusable pair is logged once, and the current pair stays in use. */
-  follow(telemetry: Telemetry): { stop(): Promise<void> } {
-    return repeat(checkInterval, () => this.#look(telemetry), telemetry, 'reloading the certificate failed');
+  follow(clock: Clock, telemetry: Telemetry): Schedule {
+    return repeat(checkInterval, clock, () => this.#look(telemetry), telemetry, 'reloading the certificate failed');
   }
 
   /** Reads the files. A change counts once two reads agree, as certificate and key are not written at the same instant. */

@@ -140,7 +140,7 @@ export async function startObserved(
   /** Services replaced by a reset that still answer requests. */
   let retired: Promise<unknown> = Promise.resolve();
   let resetting: Promise<void> = Promise.resolve();
-  const certificates = tls?.follow(telemetry);
+  const certificates = tls?.follow(clock, telemetry);
   let stopping: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await certificates?.stop();

@@ -7,7 +7,10 @@ export class SystemClock implements Clock {
     return Date.now();
   }
 
-  async sleep(milliseconds: number): Promise<void> {
-    await sleep(milliseconds);
+  async sleep(milliseconds: number, until?: AbortSignal): Promise<void> {
+    if (until === undefined) return sleep(milliseconds);
+    await sleep(milliseconds, undefined, { signal: until, ref: false }).catch((error: unknown) => {
+      if (!until.aborted) throw error;
+    });
   }
 }

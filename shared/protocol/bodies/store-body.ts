@@ -15,7 +15,7 @@ export interface StoredBody {
   /** Undefined for an empty body, which has no blob. */
   readonly blob: string | undefined;
   readonly content: Content | undefined;
-  /** Removes the bytes, because nothing refers to them. */
+  /** Removes the bytes, because nothing refers to them. If they cannot be removed, a scrub finds them: the request has its outcome. */
   discard(): Promise<void>;
   /** Marks that it is unknown whether something refers to the bytes, and that nothing else will. */
   abandon(): void;
@@ -43,7 +43,7 @@ export async function storeBody(
   const { size, md5, checksum } = payload.digests();
   if (md5 === undefined) throw new Error('an operation that stores its body must stream it');
   const refs = ref === undefined ? [] : [ref];
-  const discard = (): Promise<void> => blobs.remove(refs);
+  const discard = (): Promise<void> => blobs.remove(refs).catch(() => undefined);
   const abandon = (): void => blobs.abandon(refs);
   return {
     size,

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Held, ReaderBarrier } from '../../../../shared/metadata/removal/readers.ts';
 import type { Release, Sweep } from '../../../../shared/metadata/removal/release.ts';
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
+import type { Clock } from '../../../../shared/ports/clock.ts';
 import { minute, second } from '../../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
-import { repeat } from '../schedule.ts';
+import { repeat, type Schedule } from '../schedule.ts';
 
 /** Until content is looked at again that requests were reading. */
 const heldTime = second;
@@ -17,6 +17,7 @@ interface Deps {
   /** Follows the change feed to its end. */
   readonly drain: () => Promise<void>;
   readonly blobs: Pick<BlobStore, 'check'>;
+  readonly clock: Clock;
   readonly telemetry: Telemetry;
 }
 
@@ -26,16 +27,17 @@ interface Deps {
  */
 export class ReleaseSchedule {
   readonly #deps: Deps;
-  readonly #eachMinute: { stop(): Promise<void> };
+  readonly #eachMinute: Schedule;
   #running: Promise<void> | undefined;
   #isWanted = false;
-  #again: NodeJS.Timeout | undefined;
+  /** Ends the wait for content that requests were reading. */
+  #again: AbortController | undefined;
   #early: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#eachMinute = repeat(minute, () => Promise.resolve(this.soon()), deps.telemetry, failure);
+    this.#eachMinute = repeat(minute, deps.clock, () => Promise.resolve(this.soon()), deps.telemetry, failure);
     // What a former process has left: nobody reads it.
     this.soon();
   }
@@ -54,9 +56,9 @@ export class ReleaseSchedule {
    * @param options.early whether to free it before its grace period is over
    */
   async now({ early }: { readonly early: boolean }): Promise<Sweep> {
-    const { release, readers, drain } = this.#deps;
+    const { release, readers, drain, clock } = this.#deps;
     await drain();
-    return release.sweep({ early, readers: { passed: () => soonOrHeld(readers) } });
+    return release.sweep({ early, readers: { passed: () => soonOrHeld(readers, clock) } });
   }
 
   /**
@@ -73,14 +75,14 @@ export class ReleaseSchedule {
   /** Resolves once nothing is being freed any more. To be called when no request is running. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearTimeout(this.#again);
+    this.#again?.abort();
     this.#deps.readers.stop();
     await Promise.all([this.#eachMinute.stop(), this.#running, this.#early]);
   }
 
   async #run(): Promise<void> {
     const { release, telemetry } = this.#deps;
-    clearTimeout(this.#again);
+    this.#again?.abort();
     let isHeld = false;
     while (this.#isWanted && !this.#isStopped) {
       this.#isWanted = false;
@@ -91,7 +93,13 @@ export class ReleaseSchedule {
         telemetry.problem(failure, error);
       }
     }
-    if (isHeld && !this.#isStopped) this.#again = setTimeout(() => this.soon(), heldTime).unref();
+    if (isHeld && !this.#isStopped) void this.#soonAgain();
+  }
+
+  async #soonAgain(): Promise<void> {
+    const again = (this.#again = new AbortController());
+    await this.#deps.clock.sleep(heldTime, again.signal);
+    if (!again.signal.aborted) this.soon();
   }
 
   async #freeEarly(isFull: boolean): Promise<void> {
@@ -109,10 +117,10 @@ export class ReleaseSchedule {
 const failure = 'freeing released content failed';
 
 /** Returns what is held once the barrier has been passed, or everything if that takes too long. */
-async function soonOrHeld(readers: ReaderBarrier): Promise<Held> {
+async function soonOrHeld(readers: ReaderBarrier, clock: Clock): Promise<Held> {
   const late = new AbortController();
   const everything: Held = { has: () => true };
-  const tooLate = sleep(patience, everything, { signal: late.signal, ref: false }).catch(() => everything);
+  const tooLate = clock.sleep(patience, late.signal).then(() => everything);
   try {
     return await Promise.race([readers.passed(), tooLate]);
   } finally {

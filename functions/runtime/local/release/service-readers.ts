@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Held, ReaderBarrier, Readers, ReadersState } from '../../../../shared/metadata/removal/readers.ts';
 import { SharedReads } from '../../../../shared/metadata/shared-reads.ts';
+import type { Clock } from '../../../../shared/ports/clock.ts';
 
 /** Another process of the service that serves requests. */
 export interface ReadingProcess {
@@ -16,13 +16,15 @@ const everything: Held = { has: () => true };
 
 /** The requests of all processes of a service. What a process holds ends with it, and not before. */
 export class ServiceReaders implements ReaderBarrier {
+  readonly #clock: Clock;
   readonly #processes = new Set<ReadingProcess>();
   readonly #stopping = new AbortController();
   /** A wait that began before a call may have begun before what the call is about. */
   readonly #waits = new SharedReads<'barrier', Held>(() => this.#wait());
 
   /** @param own of this process */
-  constructor(own: Readers) {
+  constructor(own: Readers, clock: Clock) {
+    this.#clock = clock;
     this.#processes.add({ readers: () => Promise.resolve(own.state()) });
   }
 
@@ -56,7 +58,7 @@ export class ServiceReaders implements ReaderBarrier {
         ([process, later]) => (states.get(process)?.oldest ?? 0) >= (later ?? Infinity),
       );
       if (isOver) return new Set([...states.values()].flatMap((state) => state?.held ?? []));
-      await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
+      await this.#clock.sleep(wait, signal);
     }
     return everything;
   }

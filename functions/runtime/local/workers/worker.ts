@@ -76,7 +76,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
     ({ consoleOrigins, readers } = service);
     know(origins);
     // The primary reads the files as well and logs the outcome.
-    tls?.follow({ request: () => undefined, problem: () => undefined, note: () => undefined });
+    tls?.follow(clock, { request: () => undefined, problem: () => undefined, note: () => undefined });
     const scrape = async (): Promise<string> => (await link.request('scrape'))['text'] as string;
     const handler = await withMetrics(service.pipeline, options, { ...service, telemetry, scrape });
     const deps = { ...service, handler, proxies, telemetry, tls };

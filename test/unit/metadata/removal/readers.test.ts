@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceReaders } from '../../../../functions/runtime/local/release/service-readers.ts';
+import { SystemClock } from '../../../../shared/adapters/system/system-clock.ts';
 import { Readers, type ReadersState } from '../../../../shared/metadata/removal/readers.ts';
 
 describe('the requests of a process', () => {
@@ -56,6 +57,7 @@ describe('the requests of a process', () => {
 });
 
 describe('the requests of all processes', () => {
+  const clock = new SystemClock();
   /** Whether a promise is still pending after a while. */
   const isPending = async (promise: Promise<unknown>): Promise<boolean> => {
     const late = new Promise((resolve) => setTimeout(resolve, 30, 'late'));
@@ -64,7 +66,7 @@ describe('the requests of all processes', () => {
 
   it('that began before are waited for, later ones are not', async () => {
     const readers = new Readers();
-    const all = new ServiceReaders(readers);
+    const all = new ServiceReaders(readers, clock);
     const earlier = readers.begin();
     const passed = all.passed();
     expect(await isPending(passed)).toBe(true);
@@ -78,7 +80,7 @@ describe('the requests of all processes', () => {
   });
 
   it('are waited for wherever they run, and end with their process alone', async () => {
-    const all = new ServiceReaders(new Readers());
+    const all = new ServiceReaders(new Readers(), clock);
     const other = new Readers();
     other.begin();
     let answer: () => Promise<ReadersState> = async () => other.state();
@@ -95,7 +97,7 @@ describe('the requests of all processes', () => {
   it('hold everything once the service stops', async () => {
     const readers = new Readers();
     readers.begin();
-    const all = new ServiceReaders(readers);
+    const all = new ServiceReaders(readers, clock);
     const passed = all.passed();
     all.stop();
     expect((await passed).has('anything')).toBe(true);

@@ -1,0 +1,24 @@
+import type { ProjectDeclaration } from '../../shared/metadata/accounts/accounts.ts';
+import type { Key } from '../support/signer.ts';
+
+/** Somebody with an access key, in a project of that name. */
+export interface Tenant {
+  readonly name: string;
+  readonly key: Key;
+}
+
+const tenant = (name: string): Tenant => ({
+  name,
+  key: { accessKeyId: `KEYOF${name.toUpperCase()}`, secretAccessKey: `secret of ${name}` },
+});
+
+/** The owner of most buckets; whom policies grant something; who has no rights to anything. */
+export const tenants = { owner: tenant('owner'), guest: tenant('guest'), stranger: tenant('stranger') } as const;
+
+/** The accounts of all tenants. */
+export const declarations: readonly ProjectDeclaration[] = Object.values(tenants).map(({ name, key }) => ({
+  project: `${name}@customer-of-${name}`,
+  id: name,
+  displayName: name,
+  users: [{ name: 'user', keys: [key] }],
+}));
