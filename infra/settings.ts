@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { memoryOfCpu, type Preset, presets, type Sizes } from './presets.ts';
 import { defaultZones, zoneCount, zonePrefix, zonesWithoutVpcOrigins } from './zones.ts';
 import { isOrigin, servesObjects } from '../shared/protocol/console/origins.ts';
-import { isLimit, limitFault, type Limits } from '../shared/protocol/limits.ts';
+import { isLimit, limitFault, limitsByMachine, type Limits } from '../shared/protocol/limits.ts';
 import { hostNamesOf } from './host-names.ts';
 
 /** Values of the command line (`-c name=value`) are strings. */
@@ -28,7 +28,7 @@ const optional = <Setting extends z.ZodType>(setting: Setting): z.ZodType<z.outp
     .transform(() => undefined)
     .or(setting);
 
-/** Limits by name. `requestsPerSecond` is refused, as each process would count its own requests. */
+/** Limits by name. Those that each process would count for itself are refused. */
 const limits = z
   .record(z.string(), z.number())
   .superRefine((given, context) => {
@@ -42,6 +42,7 @@ const limits = z
 function limitProblem(name: string, value: number): string | undefined {
   if (!isLimit(name)) return `unknown limit "${name}"`;
   if (name === 'requestsPerSecond') return 'use the setting requestsPerSecond instead of the limit';
+  if (limitsByMachine.has(name)) return `${name} is a limit of the service on one machine`;
   return limitFault(name, value);
 }
 

@@ -72,6 +72,8 @@ export interface RequestMessage {
   readonly received?: () => number;
   /** The client's address, as reported by trusted hops only. */
   readonly remoteAddress: string;
+  /** True if it came on one connection too many: it is to be refused. */
+  readonly isSurplus?: boolean | undefined;
 }
 
 export interface ResponseMessage {

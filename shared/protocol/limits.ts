@@ -67,6 +67,12 @@ export interface Limits {
    * buckets.
    */
   readonly requestsPerSecond: number;
+  /** Connections of one service. When there are more, the longest idle one is closed; requests are refused only if none is idle. */
+  readonly concurrentConnections: number;
+  /** Bodies of requests in progress, except those of up to 32 KiB. */
+  readonly concurrentUploads: number;
+  /** Bodies of responses in progress that are streamed. */
+  readonly concurrentDownloads: number;
   /** The time without progress after which a body ends in 400 RequestTimeout. */
   readonly bodyIdle: number;
   /**
@@ -86,6 +92,7 @@ export interface Limits {
 
 /** The default of a limit, and the range of its settings. */
 interface LimitRow {
+  /** Infinity: there is none, or it depends on the machine. */
   readonly value: number;
   readonly least: number;
   readonly most: number;
@@ -147,6 +154,10 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   clockSkew: { value: 15 * minute, least: second, most: day },
   publicLinkLifetime: { value: day, least: second, most: 365 * day },
   requestsPerSecond: { value: Infinity, least: 1, most: 1_000_000 },
+  // What memory and file handles of the machine allow: functions/runtime/local/capacity.
+  concurrentConnections: { value: Infinity, least: 1, most: 1_000_000 },
+  concurrentUploads: { value: Infinity, least: 1, most: 1_000_000 },
+  concurrentDownloads: { value: Infinity, least: 1, most: 1_000_000 },
   bodyIdle: { value: 20 * second, least: 100, most: maxTimerDelay },
   bodyGrace: { value: minute, least: 100, most: maxTimerDelay },
   bodyRate: { value: 500, least: 1, most: MiB },
@@ -158,6 +169,13 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
 export const defaultLimits: Limits = Object.fromEntries(
   Object.entries(limitTable).map(([name, { value }]) => [name, value]),
 ) as Record<keyof Limits, number>;
+
+/** The limits of one machine whose default depends on its memory and file handles. */
+export const limitsByMachine: ReadonlySet<keyof Limits> = new Set([
+  'concurrentConnections',
+  'concurrentUploads',
+  'concurrentDownloads',
+]);
 
 /** Tells whether a limit with this name exists. */
 export function isLimit(name: string): name is keyof Limits {

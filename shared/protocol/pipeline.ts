@@ -16,6 +16,8 @@ import type {
 import { RequestAuthoriser } from './authorisation/request-authoriser.ts';
 import { RequestView } from './authorisation/request-view.ts';
 import type { DigestThreads } from './bodies/body-digests.ts';
+import { Admission, type Capacity } from './bodies/admission.ts';
+import { AtCapacity } from './bodies/bodies-in-flight.ts';
 import { once, readBody } from './bodies/read-body.ts';
 import { isConsolePreflight } from './console/cors.ts';
 import type { AnyOperation, Answer, BodyMode, Context, Services } from './operation.ts';
@@ -41,6 +43,8 @@ export interface PipelineDeps {
   readonly digestThreads?: DigestThreads | undefined;
   /** Tells what requests may still read, where content is freed as soon as none does. */
   readonly readers?: Readers;
+  /** The bodies that may be in progress. Default: any number. */
+  readonly capacity?: Capacity | undefined;
   /** Called with an error that ends a request in 503, since a store could not serve it. */
   readonly onRefusal?: (error: unknown) => void;
   /** Origins of the console, which may call every operation from a browser regardless of buckets' CORS rules. */
@@ -84,13 +88,21 @@ export class Pipeline {
       bucket: undefined,
       code: undefined,
     };
-    let answer: Answer;
+    return this.#responder.respond(request, trace, await this.#outcome(request, trace, reader));
+  }
+
+  async #outcome(request: RequestMessage, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
+    const { capacity } = this.#deps;
+    const admission = capacity && new Admission(capacity, () => partyOf(trace));
     try {
-      answer = await this.#answer(request, trace, reader);
+      if (request.isSurplus === true) throw new AtCapacity('connections');
+      const answer = await this.#answer(admission?.receiving(request) ?? request, trace, reader);
+      return admission ? await admission.sending(answer) : answer;
     } catch (error) {
-      answer = this.#responder.refuse(error, trace);
+      return this.#responder.refuse(error, trace);
+    } finally {
+      admission?.received();
     }
-    return this.#responder.respond(request, trace, answer);
   }
 
   async #answer(request: RequestMessage, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
@@ -240,4 +252,9 @@ export class Pipeline {
     if (address.kind !== 'website') checkBucketName(address.bucket);
     return this.#deps.services.buckets.load(address.bucket);
   }
+}
+
+/** Returns who shares the capacity for bodies: a project, or all strangers together. */
+function partyOf({ caller }: RequestTrace): string {
+  return caller.kind === 'user' ? caller.project.id : 'anonymous';
 }

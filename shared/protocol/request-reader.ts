@@ -3,9 +3,13 @@ import type { Reader } from '../metadata/removal/readers.ts';
 
 /** Returns the request with a body during whose reads the reader waits. */
 export function withWaits(request: RequestMessage, reader: Reader): RequestMessage {
-  const { method, target, fields, secure, received, remoteAddress } = request;
-  const body = waiting(request.body, reader);
-  return { method, target, fields, body, secure, remoteAddress, ...(received && { received }) };
+  return withBody(request, waiting(request.body, reader));
+}
+
+/** Returns the request with another body. */
+export function withBody(request: RequestMessage, body: AsyncIterable<Uint8Array>): RequestMessage {
+  const { method, target, fields, secure, received, remoteAddress, isSurplus } = request;
+  return { method, target, fields, body, secure, remoteAddress, isSurplus, ...(received && { received }) };
 }
 
 async function* waiting(body: AsyncIterable<Uint8Array>, reader: Reader): AsyncGenerator<Uint8Array> {

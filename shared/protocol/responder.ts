@@ -12,6 +12,7 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import { WholeBytes } from '../ports/whole-bytes.ts';
 import { controlErrorDocument, errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
+import { AtCapacity } from './bodies/bodies-in-flight.ts';
 import { responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
 import type { Answer, Services } from './operation.ts';
@@ -78,8 +79,8 @@ export class Responder {
       if (error.status === 503) this.#deps.onRefusal?.(error);
       return error;
     }
-    // A client's exceeded rate is not the operator's problem.
-    if (error instanceof RateExceeded) return new S3Error('SlowDown', { cause: error });
+    // A client's exceeded rate is not the operator's problem. Of many requests beyond the capacity, the log has one line.
+    if (error instanceof RateExceeded || error instanceof AtCapacity) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });
     if (error instanceof TableBusy || isExhausted(error)) {
       this.#deps.onRefusal?.(error);

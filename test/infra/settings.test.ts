@@ -72,6 +72,7 @@ describe('the settings of a deployment', () => {
     ['limits', '{"bucketBytes":"1000"}'],
     ['limits', '{"keyBytes":1025}'],
     ['limits', '{"requestsPerSecond":100}'],
+    ['limits', '{"concurrentUploads":100}'],
     ['webAcl', 'arn:aws:wafv2:eu-west-1:000000000000:regional/webacl/a/b'],
     ['limits', 'bucketBytes=1'],
     ['publicUrl', 'links.example.com'],

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Option } from 'commander';
-import { isLimit, limitFault, limitTable, type Limits } from '../../../shared/protocol/limits.ts';
+import { isLimit, limitFault, limitsByMachine, limitTable, type Limits } from '../../../shared/protocol/limits.ts';
 import { durationText } from './durations.ts';
 import { setting } from './setting.ts';
 import { sizeText } from './sizes.ts';
@@ -53,7 +53,7 @@ function tableOf(heading: string, names: readonly (keyof Limits)[], unitText?: (
     `  ${name.padEnd(24)}${value.padEnd(26)}${range}`;
   const rows = names.map((name) => {
     const { value, least, most } = limitTable[name];
-    if (value === Infinity) return line(name, 'none', `${least} to ${most}`);
+    if (value === Infinity) return line(name, limitsByMachine.has(name) ? 'as the machine allows' : 'none', `${least} to ${most}`);
     const remark = unitText === undefined ? '' : ` (${unitText(value)})`;
     return line(name, `${value}${remark}`, `${least} to ${most}`);
   });

@@ -4,14 +4,14 @@ import { OperatorError } from '../operator-error.ts';
 
 /**
  * Starts listening. Returns the URL: `http://127.0.0.1:9000`.
- * @param option the option for the port, named in the message
+ * @param option the option for the port, named in the message. @param onError called with errors of the listening server
  * @throws OperatorError
  */
 export async function listen(
   server: Server,
   { port, host }: { readonly port: number; readonly host: string },
   secure: boolean,
-  option = '--port',
+  { option = '--port', onError = () => undefined }: { readonly option?: string; readonly onError?: (error: Error) => void } = {},
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -23,6 +23,9 @@ export async function listen(
     });
     server.listen(port, host, resolve);
   });
+  server.removeAllListeners('error');
+  // No handle was left for a connection. It was closed, or waits for one; without a listener, the process would end.
+  server.on('error', onError);
   const address = server.address() as AddressInfo;
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `${secure ? 'https' : 'http'}://${shown}:${address.port}`;
@@ -41,11 +44,11 @@ export function closing(server: Server): (patience: number) => Promise<void> {
   // Node counts connections without a request as busy.
   const fresh = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {
-    const name = nameOf(socket);
+    const name = connectionName(socket);
     fresh.set(name, socket);
     socket.once('close', () => fresh.delete(name));
   });
-  const asked = ({ socket }: IncomingMessage): void => void fresh.delete(nameOf(socket));
+  const asked = ({ socket }: IncomingMessage): void => void fresh.delete(connectionName(socket));
   server.on('request', asked).on('checkContinue', asked).on('checkExpectation', asked);
   return async (patience) => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -61,6 +64,6 @@ export function closing(server: Server): (patience: number) => Promise<void> {
 }
 
 /** Returns the same value for a TCP connection and the TLS connection on it. */
-function nameOf({ remoteAddress, remotePort }: Socket): string {
+export function connectionName({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -6,6 +6,7 @@ import { Fields, type RequestMessage, type ResponseMessage } from '../../../shar
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { Limits } from '../../../shared/protocol/limits.ts';
 import { AnnouncedLength, WrongLength } from './announced-length.ts';
+import type { ConnectionLimit } from './connection-limit.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
 /** Handles requests: the pipeline. */
@@ -20,6 +21,8 @@ export interface NodeHttpOptions {
   readonly keepAlive: () => boolean;
   /** Receives responses with a wrong length. */
   readonly telemetry: Pick<Telemetry, 'problem'>;
+  /** Tells which connections are too many. Default: none. */
+  readonly connections?: Pick<ConnectionLimit, 'isSurplus'> | undefined;
 }
 
 /** The limits for slow request bodies. */
@@ -49,7 +52,7 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
 
 async function respond(
   handler: Handler,
-  { proxies, limits, keepAlive, telemetry }: NodeHttpOptions,
+  { proxies, limits, keepAlive, telemetry, connections }: NodeHttpOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -60,6 +63,7 @@ async function respond(
     (request.socket as Partial<TLSSocket>).encrypted === true,
     fields,
   );
+  const isSurplus = connections?.isSurplus(request.socket) === true;
   const answer = await handler.handle({
     method: request.method ?? '',
     target: request.url ?? '',
@@ -68,9 +72,10 @@ async function respond(
     received: () => body.received,
     secure,
     remoteAddress,
+    isSurplus,
   });
   try {
-    await send(response, answer, body, { keepAlive: keepAlive(), readerIdle: limits.readerIdle });
+    await send(response, answer, body, { keepAlive: keepAlive() && !isSurplus, readerIdle: limits.readerIdle });
   } catch (error) {
     if (error instanceof WrongLength) {
       telemetry.problem('a connection was cut off', error, {

@@ -16,6 +16,7 @@ import type { ChangeFeed, KeyValueTable } from '../../../shared/ports/key-value-
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+import type { Capacity } from '../../../shared/protocol/bodies/admission.ts';
 import type { DigestThreads } from '../../../shared/protocol/bodies/body-digests.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import type { Services } from '../../../shared/protocol/operation.ts';
@@ -60,6 +61,8 @@ export interface EmbeddedDeps extends Stores {
   readonly declared?: readonly ProjectDeclaration[] | undefined;
   /** Compute digests of large bodies. */
   readonly digestThreads?: DigestThreads | undefined;
+  /** The bodies that may be in progress. Default: any number. */
+  readonly capacity?: Capacity | undefined;
   /** Set in a worker: the services of its primary process, which also follows the feed and runs the schedules. */
   readonly primary?: Primary;
 }
@@ -169,6 +172,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     consoleOrigins,
     ...(rates && { rates }),
     digestThreads: deps.digestThreads,
+    capacity: deps.capacity,
     readers,
     onRefusal: (error) => refused(isDiskFull(error)),
     requestId,

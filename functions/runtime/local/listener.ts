@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { Limits } from '../../../shared/protocol/limits.ts';
 import { answerClientErrors } from '../http/client-errors.ts';
+import type { ConnectionLimit } from '../http/connection-limit.ts';
 import { closing, listen } from '../http/listening.ts';
 import { httpsServer } from './https-server.ts';
 import { nodeHttpListener, type Handler } from '../http/node-http.ts';
@@ -18,6 +19,8 @@ export interface ListenerDeps {
   readonly consoleOrigins: ReadonlySet<string>;
   /** The certificate and key for HTTPS; undefined: HTTP. */
   readonly tls?: Tls | undefined;
+  /** Default: any number of connections. */
+  readonly connections?: ConnectionLimit | undefined;
 }
 
 /** A server that accepts connections. */
@@ -34,8 +37,9 @@ export async function startListener(
   deps: ListenerDeps,
   address: { readonly port: number; readonly host: string },
 ): Promise<RunningListener> {
-  const { handler, proxies, limits, telemetry, requestId, hostId, consoleOrigins, tls } = deps;
-  const listener = nodeHttpListener(handler, { proxies, limits, keepAlive: () => server.listening, telemetry });
+  const { handler, proxies, limits, telemetry, requestId, hostId, consoleOrigins, tls, connections } = deps;
+  const keepAlive = (): boolean => server.listening;
+  const listener = nodeHttpListener(handler, { proxies, limits, keepAlive, telemetry, connections });
   const serverOptions = {
     maxHeaderSize: 64 * 1024,
     requestTimeout: limits.requestDuration,
@@ -51,6 +55,8 @@ export async function startListener(
   server.keepAliveTimeout = 65_000;
   server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry, requestId, hostId, consoleOrigins });
+  connections?.limit(server);
   const close = closing(server);
-  return { url: await listen(server, address, tls !== undefined), server, close };
+  const onError = (error: Error): void => telemetry.problem('a connection could not be accepted', error);
+  return { url: await listen(server, address, tls !== undefined, { onError }), server, close };
 }

@@ -6,6 +6,8 @@ import { OperatorError } from '../operator-error.ts';
 import { Log } from '../telemetry/log.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
+import { ProcessCapacity } from './capacity/capacity.ts';
+import { MemoryReturn } from './capacity/memory-return.ts';
 import { openData } from './data-directory.ts';
 import { composeEmbeddedService } from './embedded-service.ts';
 import { WorkerDigests } from './digests/worker-digests.ts';
@@ -86,7 +88,10 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   const own = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const telemetry = own?.counted(log) ?? log;
   const digestThreads = options.workers > 1 ? undefined : WorkerDigests.forProcesses(1);
-  const deps = { ...stores, clock, randomness, telemetry, declared, digestThreads };
+  // With workers, this process serves no requests, but has a handle for each of them.
+  const capacity = ProcessCapacity.ofProcess(options, telemetry);
+  const memoryReturn = new MemoryReturn([capacity.uploads, capacity.downloads]);
+  const deps = { ...stores, clock, randomness, telemetry, declared, digestThreads, capacity };
   const service = await composeEmbeddedService(deps, options);
   const { accounts, pipeline, consoleOrigins } = service;
   const reports = options.workers > 1 ? new WorkerReports() : undefined;
@@ -95,8 +100,9 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   const scrape = async (): Promise<string> => (await metrics?.scrape()) ?? '';
   const listen = async (): Promise<RunningListener> => {
     const handler = await withMetrics(pipeline, options, { ...service, telemetry, scrape });
-    const running = await startListener({ ...service, handler, proxies, telemetry, tls }, options);
-    own?.observer.observe(running.server);
+    const { connections } = capacity;
+    const running = await startListener({ ...service, handler, proxies, telemetry, tls, connections }, options);
+    own?.observer.observe(running.server, capacity);
     return running;
   };
   const metricsServer =
@@ -132,6 +138,7 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
       metricsServer?.close(consoleStopTime),
     ]);
     own?.observer.close();
+    memoryReturn.close();
     await digestThreads?.close();
     await service.close();
     await lock?.release();

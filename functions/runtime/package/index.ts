@@ -5,6 +5,7 @@ import type { RequestMessage, ResponseMessage } from '../../../shared/http/messa
 import type { Handler } from '../http/node-http.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { readAccountsFile } from '../local/accounts-file.ts';
+import { ProcessCapacity } from '../local/capacity/capacity.ts';
 import { composeEmbeddedService, type EmbeddedService, type Stores } from '../local/embedded-service.ts';
 import { ephemeralStores } from '../local/ephemeral-stores.ts';
 import { Faults, type Fault } from '../local/faults.ts';
@@ -90,8 +91,9 @@ export async function startObserved(
   const faults = new Faults();
   for (const fault of given.faults ?? []) faults.add(fault);
 
+  const capacity = ProcessCapacity.ofProcess(options, telemetry);
   const compose = (stores: Stores): Promise<EmbeddedService> =>
-    composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared }, options);
+    composeEmbeddedService({ ...stores, clock, randomness, telemetry, declared, capacity }, options);
   const directory = options.ephemeral ? undefined : await openDirectory(options.data, randomness);
   let hasFailed = false;
   directory?.failed.catch((error: unknown) => {
@@ -118,7 +120,7 @@ export async function startObserved(
     ? new FaultyHandler({ handler: current, faults, hostNames, requestId, hostId, now: () => clock.now() })
     : current;
   const listener = await startListener(
-    { handler, proxies, limits, telemetry, requestId, hostId, consoleOrigins, tls },
+    { handler, proxies, limits, telemetry, requestId, hostId, consoleOrigins, tls, connections: capacity.connections },
     options,
   ).catch(async (error: unknown) => {
     await service.close();

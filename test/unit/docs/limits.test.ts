@@ -7,10 +7,10 @@ import { limitTable } from '../../../shared/protocol/limits.ts';
 const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/limits.md'), 'utf8');
 
-/** `5 GiB`, `1,000`, `20 s`, `7 days`: in bytes, and in milliseconds. */
+/** `5 GiB`, `1,000`, `20 s`, `7 days`: in bytes, and in milliseconds. `by machine`: it depends on that. */
 function valueOf(text: string): number {
   const [, digits = '', unit = ''] = /^([\d,]+)(?: (\w+))?$/.exec(text) ?? [];
-  return text === 'none' ? Infinity : Number(digits.replaceAll(',', '')) * units[unit]!;
+  return text === 'none' || text === 'by machine' ? Infinity : Number(digits.replaceAll(',', '')) * units[unit]!;
 }
 
 const second = 1000;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { alarmFamily } from './alarm.ts';
 import { bucketFamily } from './bucket.ts';
+import { compactCommand } from './compact.ts';
 import { customerFamily } from './customer.ts';
 import { doctorCommand } from './doctor.ts';
 import { envCommand } from './env.ts';
@@ -19,7 +20,7 @@ import { userFamily } from './user.ts';
 
 /** The headings of the program's help, and the commands below each: a file for each family. */
 const groups: readonly (readonly [heading: string, families: readonly (() => Command)[]])[] = [
-  ['Service:', [startCommand, runFamily, releaseCommand, scrubCommand, doctorCommand]],
+  ['Service:', [startCommand, runFamily, releaseCommand, scrubCommand, doctorCommand, compactCommand]],
   ['Tenants:', [customerFamily, projectFamily, userFamily, keyFamily, envCommand, quotaFamily, usageCommand]],
   ['Buckets and objects:', [bucketFamily, linkFamily, monitoringFamily, metricsFamily, alarmFamily]],
 ];

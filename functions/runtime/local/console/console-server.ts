@@ -63,7 +63,7 @@ async function startConsole(options: StartOptions, service: ServiceBehind): Prom
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, noDelay: true };
   const server = service.tls ? httpsServer(service.tls, limits, listener) : createHttpServer(limits, listener);
   const close = closing(server);
-  const own = new URL(await listen(server, { port, host }, service.tls !== undefined, '--console-port'));
+  const own = new URL(await listen(server, { port, host }, service.tls !== undefined, { option: '--console-port' }));
   const isEverywhere = wildcards.has(own.hostname);
   for (const name of ['127.0.0.1', 'localhost', ...(isEverywhere ? [] : [own.hostname])]) {
     origins.add(new URL(`${own.protocol}//${name}:${own.port}`).origin);

@@ -43,15 +43,24 @@ const littleSpace = 64 * 1024 * 1024;
  * nothing. Whether blobs and table fit together is for a scrub to tell, once the files are sound.
  * @throws OperatorError if it is no data directory, or is in use
  */
-export async function examine(data: string, { onFinding, onProgress, onEntry }: Examination): Promise<Examined> {
+export async function examine(data: string, examination: Examination): Promise<Examined> {
   await refuseIfUnfit(data);
   let findings = 0;
-  const found = (kind: DirectoryFinding['kind'], where: string, what: string): void => {
+  await examineDirectory(data, (kind, where, what) => {
+    findings += 1;
+    examination.onFinding({ kind, where, what });
+  });
+  const examined = await examineTable(data, examination);
+  return { ...examined, findings: findings + examined.findings };
+}
+
+/** Examines the table of a data directory that nothing commits to. Changes nothing. */
+export async function examineTable(data: string, { onFinding, onProgress, onEntry }: Examination): Promise<Examined> {
+  let findings = 0;
+  const found: Found = (kind, where, what) => {
     findings += 1;
     onFinding({ kind, where, what });
   };
-
-  await examineDirectory(data, found);
   const table = await openTable(join(data, 'table', 'data.mdb'), found);
   if (table === undefined) return { pages: 0, items: 0, smallBlobs: 0, tableSize: 0, usedSize: 0, findings };
   const counts = { items: 0, blobs: 0 };

@@ -48,5 +48,5 @@ export async function startMetricsServer(
   };
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, listener);
   const close = closing(server);
-  return { url: await listen(server, { port, host }, false, '--metrics-port'), close };
+  return { url: await listen(server, { port, host }, false, { option: '--metrics-port' }), close };
 }

@@ -2,6 +2,8 @@ import { readdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 import type { Attributes, Stored } from '../../../../shared/ports/key-value-table.ts';
+import type { Scarce } from '../../../../shared/protocol/bodies/bodies-in-flight.ts';
+import type { ProcessCapacity } from '../capacity/capacity.ts';
 import type { Metric } from './exposition.ts';
 
 /** How often the event loop is asked for the time, in milliseconds. */
@@ -12,6 +14,10 @@ const shortestWindow = 5000;
 /** How a process of the service is, in the units of the metrics. */
 export interface ProcessState {
   readonly connections: number;
+  readonly uploads: number;
+  readonly downloads: number;
+  /** What was refused for want of capacity, by {@link Scarce}. */
+  readonly refused: Readonly<Record<Scarce, number>>;
   readonly delayMean: number;
   readonly delayP99: number;
   readonly delayMax: number;
@@ -23,19 +29,23 @@ export interface ProcessState {
   readonly openFiles?: number;
 }
 
+const nothingRefused = { connections: 0, uploads: 0, downloads: 0 };
+
 /** Observes this process. */
 export class ProcessObserver {
   readonly #delays: IntervalHistogram = monitorEventLoopDelay({ resolution });
   readonly #startSeconds = Date.now() / 1000 - process.uptime();
   #windowBegan = Date.now();
   #connections = 0;
+  #capacity: ProcessCapacity | undefined;
 
   constructor() {
     this.#delays.enable();
   }
 
-  /** Counts the connections of a server. */
-  observe(server: Server): void {
+  /** Counts the connections of a server, and what it has in progress. */
+  observe(server: Server, capacity: ProcessCapacity): void {
+    this.#capacity = capacity;
     server.on('connection', (socket) => {
       this.#connections += 1;
       socket.once('close', () => (this.#connections -= 1));
@@ -49,6 +59,9 @@ export class ProcessObserver {
     return {
       ...this.#delay(),
       connections: this.#connections,
+      uploads: this.#capacity?.uploads.count ?? 0,
+      downloads: this.#capacity?.downloads.count ?? 0,
+      refused: { ...(this.#capacity?.refusals.totals ?? nothingRefused) },
       cpuSeconds: (user + system) / 1e6,
       residentBytes: rss,
       heapBytes: heapUsed,
@@ -104,6 +117,9 @@ export function processMetrics(processes: ReadonlyMap<string, ProcessState>): re
   });
   return [
     metric('stillage_open_connections', 'Open connections of clients.', ({ connections }) => connections),
+    metric('stillage_uploads_in_progress', 'Bodies of requests in progress.', ({ uploads }) => uploads),
+    metric('stillage_downloads_in_progress', 'Bodies of responses in progress.', ({ downloads }) => downloads),
+    refusals(processes),
     metric(
       'stillage_event_loop_delay_mean_seconds',
       'How late timers were since the last scrape, on average.',
@@ -134,6 +150,17 @@ export function processMetrics(processes: ReadonlyMap<string, ProcessState>): re
       ({ startSeconds }) => startSeconds,
     ),
   ];
+}
+
+function refusals(processes: ReadonlyMap<string, ProcessState>): Metric {
+  return {
+    name: 'stillage_capacity_refusals_total',
+    type: 'counter',
+    help: 'Connections, uploads and downloads that were refused, since as many were in progress as may be.',
+    samples: [...processes].flatMap(([process, { refused }]) =>
+      Object.entries(refused).map(([of, value]) => ({ labels: { process, of }, value })),
+    ),
+  };
 }
 
 /** Linux tells; the one that reads the list is in it. */

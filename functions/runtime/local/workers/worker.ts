@@ -7,6 +7,8 @@ import type { Limits } from '../../../../shared/protocol/limits.ts';
 import { TrustedProxies } from '../../http/trusted-proxies.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { Log } from '../../telemetry/log.ts';
+import { ProcessCapacity } from '../capacity/capacity.ts';
+import { MemoryReturn } from '../capacity/memory-return.ts';
 import { attachData } from '../data-directory.ts';
 import { WorkerDigests } from '../digests/worker-digests.ts';
 import { composeEmbeddedService } from '../embedded-service.ts';
@@ -68,8 +70,11 @@ export async function runWorker(options: StartOptions): Promise<void> {
     };
     const digestThreads = WorkerDigests.forProcesses(options.workers);
     const [clock, randomness] = [new SystemClock(), new CryptoRandomness()];
+    const capacity = ProcessCapacity.ofProcess(options, telemetry);
+    // Until the process ends.
+    void new MemoryReturn([capacity.uploads, capacity.downloads]);
     const service = await composeEmbeddedService(
-      { ...stores, clock, randomness, telemetry, primary, digestThreads },
+      { ...stores, clock, randomness, telemetry, primary, digestThreads, capacity },
       options,
     );
     const { port, origins } = await link.request('start');
@@ -79,9 +84,10 @@ export async function runWorker(options: StartOptions): Promise<void> {
     tls?.follow(clock, { request: () => undefined, problem: () => undefined, note: () => undefined });
     const scrape = async (): Promise<string> => (await link.request('scrape'))['text'] as string;
     const handler = await withMetrics(service.pipeline, options, { ...service, telemetry, scrape });
-    const deps = { ...service, handler, proxies, telemetry, tls };
+    const { connections } = capacity;
+    const deps = { ...service, handler, proxies, telemetry, tls, connections };
     const listener = await startListener(deps, { ...options, port: port as number });
-    measurements?.observer.observe(listener.server);
+    measurements?.observer.observe(listener.server, capacity);
     stop = (patience) => {
       void listener.close(patience).then(async () => {
         await service.close();

@@ -1,0 +1,78 @@
+import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
+import type { Capacity } from '../../../../shared/protocol/bodies/admission.ts';
+import { BodiesInFlight, type Scarce } from '../../../../shared/protocol/bodies/bodies-in-flight.ts';
+import { defaultLimits, type Limits } from '../../../../shared/protocol/limits.ts';
+import { ConnectionLimit } from '../../http/connection-limit.ts';
+import { OperatorError } from '../../operator-error.ts';
+import type { StartOptions } from '../settings.ts';
+import { thisMachine, type Machine } from './machine.ts';
+import { Refusals } from './refusals.ts';
+
+type ConcurrencyLimits = Pick<Limits, 'concurrentConnections' | 'concurrentUploads' | 'concurrentDownloads'>;
+
+const MiB = 1024 * 1024;
+
+/** The most memory that a body takes, in either direction: two buffers of the store, and those of the connection. */
+const memoryOfBody = MiB;
+/** The share of the memory for the bodies of each direction. */
+const shareOfMemory = 0.25;
+/** Handles for whatever is open for a moment: directories that are synced, probes of the disk, threads. */
+const spareHandles = 20;
+/** With fewer, a service would refuse most of its requests. */
+const leastHandles = 16;
+
+/** How much a process of the service may have at a time. */
+export interface Concurrency {
+  readonly connections: number;
+  readonly uploads: number;
+  readonly downloads: number;
+}
+
+/**
+ * Returns how much each process of a service may have at a time: what is set, divided among them, or else what memory and handles
+ * allow. A connection takes a handle, and a body another one for its file.
+ * @throws OperatorError if there are too few handles
+ */
+export function concurrencyOf(limits: ConcurrencyLimits, processes: number, machine: Machine): Concurrency {
+  const handles = machine.freeHandles - spareHandles;
+  if (handles < leastHandles) {
+    const missing = leastHandles - handles;
+    throw new OperatorError(`too few file handles are left: raise the limit of open files (ulimit -n) by ${missing}`);
+  }
+  const byMemory = (machine.memory * shareOfMemory) / memoryOfBody / processes;
+  const bodies = Math.max(1, Math.floor(Math.min(byMemory, handles / 4)));
+  const chosen = (limit: number, otherwise: number): number =>
+    limit === Infinity ? otherwise : Math.ceil(limit / processes);
+  return {
+    connections: chosen(limits.concurrentConnections, Math.floor(handles / 2)),
+    uploads: chosen(limits.concurrentUploads, bodies),
+    downloads: chosen(limits.concurrentDownloads, bodies),
+  };
+}
+
+/** What one process of the service has in progress, and may have. */
+export class ProcessCapacity implements Capacity {
+  readonly uploads: BodiesInFlight;
+  readonly downloads: BodiesInFlight;
+  readonly connections: ConnectionLimit;
+  readonly refusals: Refusals;
+
+  /**
+   * Returns what this process may have, one of several of a service.
+   * @throws OperatorError if there are too few handles
+   */
+  static ofProcess(
+    { limit, workers }: Pick<StartOptions, 'limit' | 'workers'>,
+    telemetry: Pick<Telemetry, 'problem'>,
+  ): ProcessCapacity {
+    return new ProcessCapacity(concurrencyOf({ ...defaultLimits, ...limit }, workers, thisMachine()), telemetry);
+  }
+
+  constructor({ connections, uploads, downloads }: Concurrency, telemetry: Pick<Telemetry, 'problem'>) {
+    this.refusals = new Refusals(telemetry);
+    const refused = (of: Scarce): void => this.refusals.count(of);
+    this.uploads = new BodiesInFlight('uploads', uploads, refused);
+    this.downloads = new BodiesInFlight('downloads', downloads, refused);
+    this.connections = new ConnectionLimit(connections, () => refused('connections'));
+  }
+}

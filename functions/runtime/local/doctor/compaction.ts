@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readSync, renameSync } from 'node:fs';
+import { readdir, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncDirectory } from '../../../../shared/adapters/embedded/durable-directory.ts';
+import { LmdbEnvironment } from '../../../../shared/adapters/embedded/lmdb-environment.ts';
+import { LmdbTable } from '../../../../shared/adapters/embedded/lmdb-table.ts';
+import { StoredEntries } from '../../../../shared/adapters/embedded/stored-entries.ts';
+import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
+import { isFollowed } from '../../../../shared/metadata/table/keys.ts';
+import { claimLayout } from '../../../../shared/metadata/table/layout.ts';
+import { sizeText } from '../../command-line/sizes.ts';
+import { OperatorError } from '../../operator-error.ts';
+import { lockDirectory } from '../service-lock.ts';
+import { examineTable, refuseIfUnfit, type Examined } from './examination.ts';
+
+/** The result of a compaction: the size of the table's file in bytes. */
+export interface Compacted {
+  readonly sizeBefore: number;
+  readonly sizeAfter: number;
+}
+
+/** What the copy of a table may need beyond the pages in use, as they are filled differently: a share of them, and bytes. */
+const spareShare = 0.25;
+const spareBytes = 16 * 1024 * 1024;
+/** The size of the two pages at the beginning of the file, in bytes, where pages are as large as those of any machine. */
+const metaPagesSize = 2 * 64 * 1024;
+
+/**
+ * Writes the table of a data directory anew, without free pages, and puts it in the place of the old one. Until then, and if anything
+ * fails, the old one stays as it is. No service can start meanwhile.
+ * @throws OperatorError if a service runs on the directory, there is too little space, or the table is damaged or used meanwhile
+ */
+export async function compact(data: string, onProgress: (pages: number) => void): Promise<Compacted> {
+  await refuseIfUnfit(data);
+  const randomness = new CryptoRandomness();
+  const directory = join(data, 'table');
+  const environment = await LmdbEnvironment.open(directory);
+  try {
+    const table = new LmdbTable(environment, { isFollowed });
+    await claimLayout({ table, randomness });
+    const lock = await lockDirectory(data, table, randomness);
+    try {
+      return await replaceTable(data, environment, onProgress);
+    } finally {
+      await lock.release();
+    }
+  } finally {
+    await environment.close();
+  }
+}
+
+async function replaceTable(
+  data: string,
+  environment: LmdbEnvironment,
+  onProgress: (pages: number) => void,
+): Promise<Compacted> {
+  const { directory } = environment;
+  const path = join(directory, 'data.mdb');
+  await removeDrafts(directory);
+  const sizeBefore = (await stat(path)).size;
+  await checkSpace(data, sizeBefore);
+  const draft = join(directory, `${randomBytes(6).toString('hex')}.draft`);
+  try {
+    const before = metaPages(path);
+    const { findings } = await copyEntries(data, draft, onProgress);
+    if (findings > 0) {
+      throw new OperatorError(
+        `--data: the table in ${data} is damaged: stillage doctor --data ${data} says where, and what to do`,
+      );
+    }
+    const copy = join(draft, 'data.mdb');
+    const sizeAfter = (await stat(copy)).size;
+    // Within a transaction, so that no other process can commit to the old file any more.
+    await environment.run(() => {
+      if (!metaPages(path).equals(before) || environment.otherReaders().length > 0) {
+        throw new OperatorError(`--data: another command uses ${data}: try again when it has ended`);
+      }
+      renameSync(copy, path);
+    });
+    await syncDirectory(directory);
+    return { sizeBefore, sizeAfter };
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** Copies all entries into a new table. Each transaction is synced before it ends. */
+async function copyEntries(data: string, draft: string, onProgress: (pages: number) => void): Promise<Examined> {
+  const entries = await StoredEntries.create(draft);
+  try {
+    return await examineTable(data, {
+      onFinding: () => undefined,
+      onProgress,
+      onEntry: (entry) => entries.put(entry),
+    });
+  } finally {
+    await entries.close();
+  }
+}
+
+/** Removes what a compaction left that was killed. */
+async function removeDrafts(directory: string): Promise<void> {
+  const drafts = (await readdir(directory)).filter((name) => name.endsWith('.draft'));
+  await Promise.all(drafts.map((name) => rm(join(directory, name), { recursive: true, force: true })));
+}
+
+/** Refuses a disk without room for a copy of the whole table, as it is not known yet how much of it is in use. */
+async function checkSpace(data: string, size: number): Promise<void> {
+  const { bavail, bsize } = await statfs(data);
+  const needed = Math.round(size * (1 + spareShare)) + spareBytes;
+  if (bavail * bsize >= needed) return;
+  throw new OperatorError(
+    `--data: ${sizeText(bavail * bsize)} are free on the disk of ${data}, and ${sizeText(needed)} may be needed: make room, or copy it to another disk with stillage doctor --rescue`,
+  );
+}
+
+/** Returns the beginning of the file, with the pages that lead to all others. Every commit changes one of them. */
+function metaPages(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const pages = Buffer.alloc(metaPagesSize);
+    readSync(file, pages, 0, metaPagesSize, 0);
+    return pages;
+  } finally {
+    closeSync(file);
+  }
+}

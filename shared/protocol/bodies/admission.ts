@@ -1,0 +1,82 @@
+import type { RequestMessage } from '../../http/message.ts';
+import { WholeBytes } from '../../ports/whole-bytes.ts';
+import type { Answer } from '../operation.ts';
+import { withBody } from '../request-reader.ts';
+import type { BodiesInFlight } from './bodies-in-flight.ts';
+
+/** The bodies in progress, in both directions. */
+export interface Capacity {
+  readonly uploads: BodiesInFlight;
+  readonly downloads: BodiesInFlight;
+}
+
+/** The size up to which the body of a request takes so little that it is always admitted: that of what is stored in the table. */
+const smallBody = 32 * 1024;
+
+/** The bodies of one request, as far as they count. */
+export class Admission {
+  readonly #capacity: Capacity;
+  readonly #party: () => string;
+  #endUpload: (() => void) | undefined;
+
+  /** @param party who sends the request, as far as it is known when a body begins */
+  constructor(capacity: Capacity, party: () => string) {
+    this.#capacity = capacity;
+    this.#party = party;
+  }
+
+  /** Returns the request with a body that is admitted before the first byte of it is read. Reading it throws AtCapacity if it is not. */
+  receiving(request: RequestMessage): RequestMessage {
+    if (isSmall(request)) return request;
+    const { body } = request;
+    const begin = (): void => {
+      this.#endUpload ??= this.#capacity.uploads.admit(this.#party());
+    };
+    return withBody(request, {
+      [Symbol.asyncIterator]: () => {
+        begin();
+        return body[Symbol.asyncIterator]();
+      },
+    });
+  }
+
+  /** To be called once nothing of the body is in memory any more. */
+  received(): void {
+    this.#endUpload?.();
+  }
+
+  /** Returns the answer with a body that counts until it was sent or given up. @throws AtCapacity */
+  async sending(answer: Answer): Promise<Answer> {
+    const { body } = answer;
+    if (body === undefined || body instanceof Uint8Array || body instanceof WholeBytes) return answer;
+    let end: () => void;
+    try {
+      end = this.#capacity.downloads.admit(this.#party());
+    } catch (error) {
+      await giveUp(body);
+      throw error;
+    }
+    return { ...answer, body: ending(body, end) };
+  }
+}
+
+function isSmall({ fields }: RequestMessage): boolean {
+  const length = fields.get('content-length');
+  return length === undefined ? !fields.has('transfer-encoding') : Number(length) <= smallBody;
+}
+
+/** Closes what a body reads from. A generator does so only once it has begun. */
+async function giveUp(body: AsyncIterable<Uint8Array>): Promise<void> {
+  const chunks = body[Symbol.asyncIterator]();
+  await chunks.next().catch(() => undefined);
+  await chunks.return?.();
+}
+
+/** Calls `end` when a body ends in any way. */
+async function* ending(body: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } finally {
+    end();
+  }
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PooledClient } from '../support/pooled-client.ts';
+import { exchange, RawConnection, requestBytes } from '../support/raw-client.ts';
+import { bob, startService, type Service } from '../support/server.ts';
+import { signed, type Unsigned } from '../support/signer.ts';
+import { run } from '../support/programs.ts';
+import { handlesOf, idleConnections } from './processes.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const large = Buffer.alloc(300_000, 'large');
+
+/** Starts a service whose processes may have so many handles each. */
+async function startWith(handles: number, ...args: readonly string[]): Promise<Service> {
+  const service = await startService({ args, under: ['bash', '-c', `ulimit -n ${handles}; "$@"; exit $?`, 'bash'] });
+  onTestFinished(async () => {
+    await service.kill();
+  });
+  return service;
+}
+
+/** Sends a request until it is served. Whatever else it gets must be a refusal, or a connection that was closed. */
+async function served(service: Service, request: Unsigned): Promise<Buffer> {
+  const host = new URL(service.url).host;
+  return vi.waitFor(
+    async () => {
+      const answer = await exchange(service.url, signed(host, request, { key: bob })).catch(() => undefined);
+      if (answer && ![200, 204, 503].includes(answer.status)) throw new Error(`${answer.status}: ${answer.text}`);
+      if (answer?.status === 503) expect(answer.header('retry-after')).toBe('1');
+      expect(answer?.status).toBeLessThan(300);
+      return answer!.body;
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+}
+
+describe('a service with few file handles', () => {
+  it.each([
+    [64, []],
+    [128, []],
+    [128, ['--workers', '2']],
+  ] as const)('goes on among idle connections, slow uploads and bursts: %d handles %j', async (handles, args) => {
+    const service = await startWith(handles, ...args);
+    await served(service, { method: 'PUT', path: '/bucket' });
+    const idle = await idleConnections(service.url, 2 * handles);
+    await served(service, { method: 'PUT', path: '/bucket/large', body: large });
+    expect(await served(service, { path: '/bucket/large' })).toEqual(large);
+
+    const host = new URL(service.url).host;
+    const slow: RawConnection[] = [];
+    for (let at = 0; at < handles; at += 1) {
+      const upload = { method: 'PUT', path: `/bucket/slow-${at}`, body: large };
+      const connection = await RawConnection.open(service.url).catch(() => undefined);
+      connection?.write(requestBytes(signed(host, upload, { key: bob })).subarray(0, -1));
+      if (connection) slow.push(connection);
+    }
+    await served(service, { method: 'PUT', path: '/bucket/small', body: 'small' });
+    expect((await served(service, { path: '/bucket/small' })).toString()).toBe('small');
+    expect((await served(service, { path: '/bucket', query: 'list-type=2' })).toString()).toContain('<Key>small</Key>');
+    for (const socket of idle) socket.destroy();
+    for (const connection of slow) connection.close();
+
+    // A burst of reads that each need a handle: those that find none are refused.
+    const client = new PooledClient(service, bob, handles);
+    onTestFinished(() => client.close());
+    const burst = await Promise.allSettled(
+      Array.from({ length: 4 * handles }, () => client.send({ path: '/bucket/large' })),
+    );
+    const statuses = burst.map((one) => (one.status === 'fulfilled' ? one.value.status : 'closed'));
+    expect(statuses.filter((status) => ![200, 503, 'closed'].includes(status))).toEqual([]);
+    expect(statuses).toContain(200);
+
+    expect(await served(service, { path: '/bucket/large' })).toEqual(large);
+    await served(service, { method: 'PUT', path: '/bucket/after', body: large });
+    expect(handlesOf(service.pid)).toBeLessThanOrEqual(handles);
+    expect(service.output.stdout).not.toContain('"status":500');
+    expect(await service.stop()).toBe(0);
+  });
+
+  it('does not start with fewer than it needs, and says so in one line', async () => {
+    const start = ['bin/stillage.cjs', 'start', '--port', '0', '--console-port', '0', '--ephemeral'];
+    const shell = ['-c', 'ulimit -n 40; "$@"', 'bash', process.execPath, ...start];
+    const { code, stderr } = await run('bash', shell, { codes: [0, 1] });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^stillage: too few file handles are left: raise the limit of open files \(ulimit -n\) by \d+\n$/,
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it, vi } from 'vitest';
+import { concurrencyOf } from '../../../../../functions/runtime/local/capacity/capacity.ts';
+import { MemoryReturn } from '../../../../../functions/runtime/local/capacity/memory-return.ts';
+import { Refusals } from '../../../../../functions/runtime/local/capacity/refusals.ts';
+import { defaultLimits } from '../../../../../shared/protocol/limits.ts';
+
+const GiB = 1024 ** 3;
+const machine = { memory: 8 * GiB, freeHandles: 1_000_020 };
+
+describe('the capacity of a process', () => {
+  it('follows from the memory, which the processes share', () => {
+    expect(concurrencyOf(defaultLimits, 1, machine)).toEqual({ connections: 500_000, uploads: 2048, downloads: 2048 });
+    expect(concurrencyOf(defaultLimits, 4, machine)).toMatchObject({ connections: 500_000, uploads: 512 });
+  });
+
+  it('follows from the file handles, of which each process has its own', () => {
+    const few = { ...machine, freeHandles: 1020 };
+    const expected = { connections: 500, uploads: 250, downloads: 250 };
+    expect(concurrencyOf(defaultLimits, 1, few)).toEqual(expected);
+    expect(concurrencyOf(defaultLimits, 2, few)).toEqual(expected);
+  });
+
+  it('has no bound by handles where the system does not tell', () => {
+    const unknown = { ...machine, freeHandles: Infinity };
+    expect(concurrencyOf(defaultLimits, 1, unknown)).toEqual({ connections: Infinity, uploads: 2048, downloads: 2048 });
+  });
+
+  it('is what is set, divided among the processes', () => {
+    const limits = { concurrentConnections: 100, concurrentUploads: 9, concurrentDownloads: Infinity };
+    expect(concurrencyOf(limits, 2, machine)).toEqual({ connections: 50, uploads: 5, downloads: 1024 });
+  });
+
+  it('is refused with too few handles', () => {
+    expect(() => concurrencyOf(defaultLimits, 1, { ...machine, freeHandles: 35 })).toThrow('(ulimit -n) by 1');
+    expect(concurrencyOf(defaultLimits, 1, { ...machine, freeHandles: 36 })).toMatchObject({
+      connections: 8,
+      uploads: 4,
+    });
+  });
+});
+
+describe('refusals', () => {
+  it('are told at once, and then once a minute while there are any', () => {
+    vi.useFakeTimers();
+    const problem = vi.fn();
+    const refusals = new Refusals({ problem });
+    for (let at = 0; at < 10; at += 1) refusals.count('uploads');
+    refusals.count('connections');
+    expect(problem.mock.calls).toEqual([['at capacity: requests were refused', undefined, { uploads: 1 }]]);
+    vi.advanceTimersByTime(60_000);
+    expect(problem.mock.calls.slice(1).map(([, , fields]) => fields as unknown)).toEqual([
+      { uploads: 9, connections: 1 },
+    ]);
+    vi.advanceTimersByTime(600_000);
+    expect(problem).toHaveBeenCalledTimes(2);
+    refusals.count('downloads');
+    expect(problem).toHaveBeenCalledTimes(3);
+    expect(refusals.totals).toEqual({ connections: 1, uploads: 10, downloads: 1 });
+    vi.useRealTimers();
+  });
+});
+
+describe('the return of memory', () => {
+  it('follows when most of many bodies have ended, once', () => {
+    const collect = vi.fn();
+    let [count, peak] = [0, 0];
+    const counted = {
+      get count() {
+        return count;
+      },
+      takePeak: () => peak,
+    };
+    const memoryReturn = new MemoryReturn([counted], collect);
+    const look = (now: number, most = now): void => {
+      [count, peak] = [now, most];
+      memoryReturn.look();
+    };
+    [30, 0, 0, 500, 500, 400].forEach((now) => look(now));
+    expect(collect).not.toHaveBeenCalled();
+    [100, 0, 0, 0, 0].forEach((now) => look(now));
+    expect(collect).toHaveBeenCalledTimes(1);
+    look(0, 300);
+    look(0);
+    look(0);
+    expect(collect).toHaveBeenCalledTimes(2);
+    memoryReturn.close();
+  });
+});
