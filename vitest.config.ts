@@ -1,5 +1,9 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { workers } from './test/support/shared-services.ts';
+
+/** Files of these projects mostly wait: for programs that they start, timers and disks. */
+const waiting = { maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } };
 
 const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
 
@@ -38,6 +42,7 @@ export default defineConfig({
       {
         test: {
           ...timeouts,
+          ...waiting,
           name: 'searches',
           include: searches,
         },
@@ -45,6 +50,7 @@ export default defineConfig({
       {
         test: {
           ...timeouts,
+          ...waiting,
           name: 'isolated',
           include: ['test/**/*.test.ts'],
           exclude: [...unit, ...service, ...searches],
