@@ -187,8 +187,8 @@ export interface KeyValueTable {
 }
 
 /**
- * The engine could not serve the call: overloaded, contended or unreachable. Nothing was written; a later attempt may
- * succeed.
+ * The engine could not serve the call: overloaded, contended, unreachable or out of space. Nothing was written; a later
+ * attempt may succeed.
  */
 export class TableBusy extends Error {
   constructor(options?: ErrorOptions) {

@@ -7,6 +7,7 @@ import {
   GetBucketEncryptionCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  PutBucketAclCommand,
   PutBucketEncryptionCommand,
   PutBucketPolicyCommand,
   PutObjectCommand,
@@ -20,6 +21,7 @@ import { expectError, s3Error } from '../support/expect-error.ts';
 import { formBody, formType, signedV4 } from '../support/form.ts';
 import { put } from '../support/objects.ts';
 import type { RawResponse } from '../support/raw-client.ts';
+import { accounts } from '../support/server.ts';
 import { isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest({ alone: true });
@@ -120,6 +122,8 @@ describe('the default encryption of a bucket', () => {
   it('is for the project of the owner, and for whom the policy allows it', async () => {
     const bucket = await service.bucket();
     await encrypt(bucket);
+    // No grant is one to the settings of a bucket.
+    await service.client.send(new PutBucketAclCommand({ Bucket: bucket, GrantFullControl: `id=${accounts[1].id}` }));
     await expect(encryptionOf(bucket, service.stranger)).rejects.toEqual(denied);
     const change = { Bucket: bucket, ServerSideEncryptionConfiguration: { Rules: [aes256] } };
     await expect(service.stranger.send(new PutBucketEncryptionCommand(change))).rejects.toEqual(denied);

@@ -122,6 +122,8 @@ describe('the ownership controls of a bucket', () => {
   it('are for the project of the owner, and for whom the policy allows it', async () => {
     const bucket = await service.bucket();
     await control(bucket, 'ObjectWriter');
+    // No grant is one to the settings of a bucket.
+    await service.client.send(new PutBucketAclCommand({ Bucket: bucket, GrantFullControl: `id=${other}` }));
     const OwnershipControls = { Rules: [{ ObjectOwnership: 'ObjectWriter' as const }] };
     const place = { Bucket: bucket, OwnershipControls };
     await expect(controlOf(bucket, service.stranger)).rejects.toEqual(denied);

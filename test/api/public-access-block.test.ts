@@ -108,6 +108,8 @@ describe('the public access block of a bucket', () => {
   it('is for the project of the owner, and for whom the policy allows it', async () => {
     const bucket = await service.bucket();
     await block(bucket, none);
+    // No grant is one to the settings of a bucket.
+    await service.client.send(new PutBucketAclCommand({ Bucket: bucket, GrantFullControl: `id=${other.id}` }));
     const place = { Bucket: bucket, PublicAccessBlockConfiguration: none };
     await expect(blockOf(bucket, service.stranger)).rejects.toEqual(denied);
     await expect(service.stranger.send(new PutPublicAccessBlockCommand(place))).rejects.toEqual(denied);
