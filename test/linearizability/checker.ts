@@ -35,8 +35,16 @@ interface Configuration<State> {
   readonly done: ReadonlySet<Operation<State>>;
 }
 
-/** A history that would need more configurations than this is not checked. */
-const maxConfigurations = 100_000;
+/** A history that needs more configurations than this is not checked, unless another number is given. */
+const defaultMaxConfigurations = 100_000;
+
+/** The history is not checked: too many of its operations may have happened in too many orders. */
+export class TooManyConfigurations extends Error {
+  constructor(max: number) {
+    super(`more than ${max} configurations`);
+    this.name = 'TooManyConfigurations';
+  }
+}
 
 /**
  * Checks whether a history is linearizable (Herlihy and Wing, "Linearizability", TOPLAS 12(3), 1990): whether its operations can be
@@ -48,13 +56,16 @@ const maxConfigurations = 100_000;
  * cannot be explained otherwise, and configurations that were met before are not searched again. A read takes effect at the
  * first state that it fits: that excludes no order of the others.
  *
- * @param print a text that is the same for equal states, and for no others
- * @throws Error if there are too many configurations
+ * @param options.print a text that is the same for equal states, and for no others
+ * @throws TooManyConfigurations
  */
 export function linearize<State>(
   initial: State,
   operations: readonly Operation<State>[],
-  print: (state: State) => string = JSON.stringify,
+  {
+    print = JSON.stringify,
+    maxConfigurations = defaultMaxConfigurations,
+  }: { readonly print?: (state: State) => string; readonly maxConfigurations?: number } = {},
 ): Verdict<State> {
   const numbers = new Map(operations.map((operation, number) => [operation, number]));
   const nameOf = ({ state, done }: Configuration<State>): string =>
@@ -84,7 +95,7 @@ export function linearize<State>(
       const name = nameOf(next);
       if (seen.has(name)) continue;
       seen.add(name);
-      if (seen.size > maxConfigurations) throw new Error(`more than ${maxConfigurations} configurations`);
+      if (seen.size > maxConfigurations) throw new TooManyConfigurations(maxConfigurations);
       const isDone = next.done.has(operation);
       if (isDone || operation.optional) keep(next);
       if (isDone) continue;

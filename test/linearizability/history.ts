@@ -20,11 +20,14 @@ export class History {
     this.initial = emptyGroup(versioning, keys);
   }
 
-  /** Returns a message that explains why the history is not linearizable; nothing if it is. */
-  check(): string | undefined {
+  /**
+   * Returns a message that explains why the history is not linearizable; nothing if it is.
+   * @throws TooManyConfigurations
+   */
+  check(options: { readonly maxConfigurations?: number } = {}): string | undefined {
     const sorted = this.recorded.toSorted((a, b) => a.began - b.began);
     const operations = sorted.flatMap((recorded) => operationsOf(recorded, this.keys));
-    const verdict = linearize(this.initial, operations);
+    const verdict = linearize(this.initial, operations, options);
     if (verdict.linearizable) return undefined;
     const { operation, pending, states } = verdict;
     const before = operations.filter(({ began }) => began <= operation.ended).slice(-printedRequests);

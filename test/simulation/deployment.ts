@@ -63,7 +63,7 @@ export class Stores {
     return {
       request: () => undefined,
       note: () => undefined,
-      problem: (message, error) => this.world.scheduler.note(`${process.name}: ${message}: ${stackOf(error)}`),
+      problem: (message, error) => this.world.scheduler.note(`${process.name}: ${message}`, `: ${stackOf(error)}`),
     };
   }
 
@@ -87,11 +87,11 @@ export class Stores {
     };
   }
 
-  /** Applies lifecycle rules, if a pass is due. */
-  async applyLifecycle(adapters: Adapters): Promise<void> {
+  /** Applies lifecycle rules. @param isForced whether to do it even if no pass is due */
+  async applyLifecycle(adapters: Adapters, isForced = false): Promise<void> {
     const deps = lifecycleDeps(adapters);
     const wrong = this.fault.lifecycle?.(deps) ?? deps;
-    if (!isPassDue(await deps.passes.latest(), wrong.clock.now())) return;
+    if (!isForced && !isPassDue(await deps.passes.latest(), wrong.clock.now())) return;
     await applyLifecycle(wrong, { calendar: realDays, workers: 2, bounds: smallSlices });
   }
 }
@@ -121,7 +121,7 @@ export interface Deployment {
   kill(): Promise<boolean>;
   /** Resolves once all changes that were made before the call have been followed. */
   drain(): Promise<void>;
-  /** Does what is due at this moment, apart from what schedules do: lifecycle, release, purge. */
+  /** Does what is due at this moment, and is usually done by schedules: a lifecycle pass, release, purge. */
   tidy(): Promise<void>;
   /** Returns the adapters of a process for an operator. */
   readonly operator: Adapters;

@@ -2,6 +2,7 @@ import * as keyParts from '../../shared/metadata/table/key-parts.ts';
 import { madeAt } from '../../shared/metadata/table/ids.ts';
 import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { uploadKeyParts } from '../../shared/metadata/table/upload-keys.ts';
+import { visibilityLag } from '../../shared/metadata/lifecycle/next-due.ts';
 import { day } from '../../shared/ports/durations.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { attempt, insist, runClients, type Scenario, type Stage } from './scenario.ts';
@@ -58,7 +59,7 @@ export class Expiry implements Scenario {
     await runClients(this.#stage, isOver, [client, client]);
   }
 
-  /** A pass has just run: nothing is left that was due a day before, whatever was not to be seen yet then. */
+  /** After a pass that nobody disturbed, nothing is left that was due before what may not be visible yet. */
   async check(): Promise<void> {
     await this.#stage.deployment.tidy();
     const left = this.#stage.stores.table
@@ -84,7 +85,8 @@ export class Expiry implements Scenario {
       const isCovered = place.isCurrent && was['m'] === undefined && present?.['m'] === 1;
       const written = lastModifiedOf(was);
       if (isCovered || (isGone && place.isCurrent)) {
-        if (!place.key.startsWith('tmp/')) throw new Error(`no rule concerns ${place.key}, which by ${by.process} expires`);
+        if (!place.key.startsWith('tmp/'))
+          throw new Error(`no rule concerns ${place.key}, which by ${by.process} expires`);
         this.#mustBeDue('the object', change.key, written, 1);
       } else if (isGone) {
         this.#mustBeDue('the noncurrent version', change.key, (was['t'] as number | undefined) ?? written, 2);
@@ -92,24 +94,30 @@ export class Expiry implements Scenario {
     }
   };
 
-  /** @throws Error unless something that began at a moment is so many days old, counted as S3 does */
+  /** @throws Error unless something that began at a moment is so many days old */
   #mustBeDue(what: string, { pk, sk }: ItemKey, began: number, days: number): void {
     const { now } = this.#stage.stores.world.scheduler;
-    const due = Math.ceil((began + days * day) / day) * day;
+    const due = dueAt(began, days);
     if (now + skew < due) {
       throw new Error(`${what} ${pk} ${sk} of ${iso(began)} was removed at ${iso(now)}, before ${iso(due)}`);
     }
   }
 
   #isLeftover(key: ItemKey, item: Attributes): boolean {
-    const long = this.#stage.stores.world.scheduler.now - 5 * day;
+    const isDue = (began: unknown, days: number): boolean =>
+      typeof began === 'number' && dueAt(began, days) + visibilityLag < this.#stage.stores.world.scheduler.now;
     const place = keyParts.version(key);
     if (place?.bucketId === this.#bucketId) {
-      if (place.isCurrent) return place.key.startsWith('tmp/') && item['m'] === undefined && lastModifiedOf(item) < long;
-      return typeof item['t'] === 'number' && item['t'] < long;
+      if (!place.isCurrent) return isDue(item['t'], 2);
+      return place.key.startsWith('tmp/') && item['m'] === undefined && isDue(lastModifiedOf(item), 1);
     }
-    return item['bucketId'] === this.#bucketId && item['state'] === 'open' && (item['initiated'] as number) < long;
+    return item['bucketId'] === this.#bucketId && item['state'] === 'open' && isDue(item['initiated'], 1);
   }
+}
+
+/** Returns when something is so many days old, as S3 counts them. */
+function dueAt(began: number, days: number): number {
+  return Math.ceil((began + days * day) / day) * day;
 }
 
 function lastModifiedOf(version: Attributes): number {

@@ -89,12 +89,12 @@ export class Scheduler {
     this.#failure ??= error;
   }
 
-  /** Adds to the trace and its hash. */
-  note(label: string): void {
+  /** Adds to the trace and its hash. @param detail in the trace alone */
+  note(label: string, detail = ''): void {
     for (let at = 0; at < label.length; at += 1) {
       this.#hash = Math.imul(this.#hash ^ label.charCodeAt(at), 0x01000193);
     }
-    this.#trace.push(`${this.#now.toFixed(3)} ${label}`);
+    this.#trace.push(`${this.#now.toFixed(3)} ${label}${detail}`);
     if (this.#trace.length > 2 * this.#traced) this.#trace.splice(0, this.#traced);
   }
 

@@ -1,6 +1,7 @@
 import { crc32c, crc64Nvme } from '../../shared/checksums/wasm-crc.ts';
 import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
 import { day, hour, second } from '../../shared/ports/durations.ts';
+import { TooManyConfigurations } from '../linearizability/checker.ts';
 import { Workload } from '../linearizability/workload.ts';
 import type { Send } from '../linearizability/exchange.ts';
 import { CloudDeployment } from './cloud.ts';
@@ -35,16 +36,20 @@ export interface SimulationReport {
   readonly kills: number;
   /** Of virtual time. */
   readonly days: number;
+  /** Histories of groups of keys, of nine, that would take too long to check. */
+  readonly unchecked: number;
   /** Stands for all events in order, and for every response. */
   readonly hash: string;
 }
 
 const faults: Readonly<Record<DeploymentKind, Faults>> = {
-  machine: { busy: 0.001, lost: 0, blobs: 0.002, connections: 0.01, latency: { usual: 0.5, slow: 5, longest: 50 } },
-  cloud: { busy: 0.003, lost: 0.003, blobs: 0.003, connections: 0.01, latency: { usual: 10, slow: 60, longest: 600 } },
+  machine: { busy: 0.001, lost: 0, blobs: 0.002, connections: 0.004, latency: { usual: 0.5, slow: 5, longest: 50 } },
+  cloud: { busy: 0.003, lost: 0.003, blobs: 0.003, connections: 0.004, latency: { usual: 10, slow: 60, longest: 600 } },
 };
+/** Few histories need more, and those take long. */
+const maxConfigurations = 5000;
 const beginning = Date.UTC(2030, 0, 1, 7);
-const requestsOfRound = 500;
+const requestsOfRound = 300;
 /** On average. */
 const requestsBetweenKills = 150;
 /** No larger, so that most of the time is spent on other things than digests. */
@@ -114,10 +119,24 @@ class Simulation {
     }
     await checkRemains(stage);
     await this.#workload.audit(send);
-    const wrong = this.#workload.histories.groups.map((history) => history.check()).find((message) => message);
-    if (wrong !== undefined) throw new Error(wrong);
+    const unchecked = this.#checkHistories();
     const { events, now, hash } = scheduler;
-    return { requests: network.requests, events, kills: this.#kills, days: (now - beginning) / day, hash };
+    return { requests: network.requests, events, kills: this.#kills, days: (now - beginning) / day, unchecked, hash };
+  }
+
+  /** Returns the number of histories that would take too long. @throws Error about one that no order of its requests explains */
+  #checkHistories(): number {
+    let unchecked = 0;
+    for (const history of this.#workload.histories.groups) {
+      try {
+        const wrong = history.check({ maxConfigurations });
+        if (wrong !== undefined) throw new Error(wrong);
+      } catch (error) {
+        if (!(error instanceof TooManyConfigurations)) throw error;
+        unchecked += 1;
+      }
+    }
+    return unchecked;
   }
 
   async #deploy(): Promise<Deployment> {

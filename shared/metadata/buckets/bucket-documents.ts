@@ -7,6 +7,7 @@ import type { Bucket, DocumentKind } from './bucket.ts';
 import { timedId } from '../table/ids.ts';
 import { itemBytes } from '../table/item-size.ts';
 import { itemKey, partition } from '../table/keys.ts';
+import { putBeforeCommit } from '../table/put-before-commit.ts';
 
 /** The kinds for which there is a list of buckets, so that scheduled work need not read every bucket. */
 export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['lifecycle']);
@@ -73,7 +74,7 @@ export class BucketDocuments {
    * Sets or removes a document of a bucket. Writes the new one first, then the bucket's pointer, so that a pointer always leads to a
    * document.
    * @param check throws if the bucket, as it is at the commit, must not have this document
-   * @throws S3Error NoSuchBucket, SlowDown, MaxMessageLengthExceeded (too large for an item)
+   * @throws S3Error NoSuchBucket, SlowDown, ServiceUnavailable, MaxMessageLengthExceeded (too large for an item)
    */
   async set(
     authorisation: BucketAuthorisation,
@@ -101,7 +102,7 @@ export class BucketDocuments {
           along: listedKinds.has(kind) ? [listing(bucket, kind, revision)] : [],
           first: async () => {
             if (document === undefined || isWritten) return;
-            await this.#table.write([{ key: itemKey.bucketDocument(id, kind, revision!), put: document }]);
+            await putBeforeCommit(this.#table, itemKey.bucketDocument(id, kind, revision!), document);
             isWritten = true;
           },
         };

@@ -8,6 +8,7 @@ import type { KeyedMutex } from '../keyed-mutex.ts';
 import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
 import { conflict, jitter, late, slowDown, type Lost, type LostAttempts } from '../table/optimistic-write.ts';
+import { putBeforeCommit } from '../table/put-before-commit.ts';
 import { putRecheck } from '../table/rechecks.ts';
 import type { Guard } from './new-version.ts';
 import { encodeObjectAttributes, type ObjectAttributes } from './object-attributes.ts';
@@ -118,10 +119,7 @@ export class KeyCommits {
     if (fitsInline(key, placed)) return placed;
     const { table, clock, randomness } = this.#deps;
     const id = timedId(clock.now(), randomness);
-    const { outcome } = await table.write([
-      { key: itemKey.details(id), put: encodeObjectAttributes(fresh.objectAttributes) },
-    ]);
-    if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
+    await putBeforeCommit(table, itemKey.details(id), encodeObjectAttributes(fresh.objectAttributes));
     return { ...placed, objectAttributes: { details: id } };
   }
 }

@@ -1,9 +1,9 @@
-import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Attributes, Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
+import type { Attributes, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { timedId } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
+import { putBeforeCommit } from '../table/put-before-commit.ts';
 
 /** A part of an object that was uploaded in parts. */
 export interface ManifestPart {
@@ -52,10 +52,10 @@ export class Manifests {
     const slices = sliced(place(parts));
     for (const slice of slices) {
       const { firstByte, firstPart } = startOf(slice);
-      await this.#put({ key: itemKey.manifestSlice(id, firstByte, firstPart), put: encodeSlice(slice) });
+      await putBeforeCommit(this.#table, itemKey.manifestSlice(id, firstByte, firstPart), encodeSlice(slice));
     }
     const starts = slices.map(([first]) => [first!.number, first!.firstByte]);
-    await this.#put({ key: itemKey.manifest(id), put: { parts: parts.length, size: totalSize(parts), starts } });
+    await putBeforeCommit(this.#table, itemKey.manifest(id), { parts: parts.length, size: totalSize(parts), starts });
     return id;
   }
 
@@ -93,11 +93,6 @@ export class Manifests {
   async #slice(id: string, start: SliceStart): Promise<readonly PlacedPart[]> {
     const item = await this.#table.get(itemKey.manifestSlice(id, start.firstByte, start.firstPart));
     return item === undefined ? [] : decodeSlice(item, start);
-  }
-
-  async #put(change: Change): Promise<void> {
-    const { outcome } = await this.#table.write([change]);
-    if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
   }
 }
 

@@ -6,11 +6,13 @@ import type { Change, WriteOutcome } from '../../../../shared/ports/key-value-ta
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
-/** A table whose answers to some writes are lost, though they were written. */
+/** A table whose answers to some writes are lost, though they were written, and which some writes never reach. */
 class ForgetfulTable extends MemoryTable {
   loses: (changes: readonly Change[]) => boolean = () => false;
+  misses: (changes: readonly Change[]) => boolean = () => false;
 
   override async write(...request: Parameters<MemoryTable['write']>): Promise<WriteOutcome> {
+    if (this.misses(request[0])) return { outcome: 'unknown' };
     const outcome = await super.write(...request);
     return this.loses(request[0]) ? { outcome: 'unknown' } : outcome;
   }
@@ -49,6 +51,14 @@ describe('a document of a bucket', () => {
     const many = rules.map((rule) => rule.slice(0, 400));
     await buckets.documents.set(asService(await buckets.load('bucket')), 'cors', { rules: many });
     expect(await current()).toEqual({ rules: many });
+  });
+
+  it('is not set if it may not be there', async () => {
+    await buckets.documents.set(asService(await buckets.load('bucket')), 'cors', { rules: ['one'] });
+    table.misses = (changes) => changes.some(({ key }) => key.pk.startsWith('doc/'));
+    const set = buckets.documents.set(asService(await buckets.load('bucket')), 'cors', { rules: ['two'] });
+    await expect(set).rejects.toMatchObject({ code: 'ServiceUnavailable' });
+    expect(await current()).toEqual({ rules: ['one'] });
   });
 
   it('leaves none of its revisions behind', async () => {

@@ -1,0 +1,121 @@
+import type { Change, Condition } from '../../shared/ports/key-value-table.ts';
+import { day } from '../../shared/ports/durations.ts';
+import type { PlantedFault } from './deployment.ts';
+import type { DeploymentKind } from './simulation.ts';
+
+/** A fault that the simulation must find. */
+export interface KnownFault {
+  readonly name: string;
+  readonly deployment: DeploymentKind;
+  readonly fault: PlantedFault;
+  /** What it is found by. */
+  readonly message: RegExp;
+}
+
+const isVersion = ({ key: { pk } }: Change): boolean => pk.startsWith('head/');
+/** Without conditions. A former version then is overwritten, whatever it has become meanwhile. */
+const unconditional = ({ expect: _, ...change }: Change & { expect?: unknown }): Change => change;
+
+/** Faults of a kind that a careless change could bring, one for each promise. */
+export const knownFaults: readonly KnownFault[] = [
+  {
+    name: 'writes of versions without their conditions',
+    deployment: 'cloud',
+    fault: {
+      table: (table) => {
+        const write = table.write.bind(table);
+        table.write = (changes, conditions) =>
+          write(changes.some(isVersion) ? changes.map(unconditional) : changes, conditions);
+      },
+    },
+    message: /Nothing explains the answer|version chain .* is damaged|was answered 500/,
+  },
+  {
+    name: 'writes that are acknowledged before they are carried out',
+    deployment: 'machine',
+    fault: {
+      table: (table) => {
+        const write = table.write.bind(table);
+        table.write = async (changes, conditions) => {
+          if (!changes.some(isVersion)) return write(changes, conditions);
+          write(changes, conditions).catch(() => undefined);
+          return { outcome: 'written', old: [] };
+        };
+      },
+    },
+    message: /Nothing explains the answer|missing/,
+  },
+  {
+    name: 'a feed that loses one record of a hundred',
+    deployment: 'machine',
+    fault: { feed: (records) => records.filter(({ position }) => Number(position) % 100 !== 0) },
+    message: /the counters of|nothing refers to the blob|a scrub finds/,
+  },
+  {
+    name: 'a stream that loses one record of a hundred',
+    deployment: 'cloud',
+    fault: { feed: (records) => records.filter(({ position }) => Number(position) % 100 !== 0) },
+    message: /the counters of|nothing refers to the blob|a scrub finds/,
+  },
+  {
+    name: 'a release that does not look for other references',
+    deployment: 'cloud',
+    fault: {
+      table: (table) => {
+        const getTogether = table.getTogether.bind(table);
+        table.getTogether = async (keys) => {
+          const items = await getTogether(keys);
+          return items.map((item, at) => (keys[at]!.sk === 'refs' ? undefined : item));
+        };
+      },
+    },
+    message: /data loss|Nothing explains the answer|answered 500|missing-blob/,
+  },
+  {
+    name: 'commits that do not check the rights again',
+    deployment: 'machine',
+    fault: {
+      table: (table) => {
+        const write = table.write.bind(table);
+        const isOfBucket = ({ key: { pk } }: Condition): boolean => pk.startsWith('bucket/');
+        table.write = (changes, conditions = []) =>
+          write(changes, changes.some(isVersion) ? conditions.filter((one) => !isOfBucket(one)) : conditions);
+      },
+    },
+    message: /without a right to/,
+  },
+  {
+    name: 'a policy that is granted to the wrong project',
+    deployment: 'cloud',
+    fault: {
+      services: ({ buckets }) => {
+        const read = buckets.documents.of.bind(buckets.documents);
+        buckets.documents.of = async (bucket, kind) => {
+          const document = await read(bucket, kind);
+          if (kind !== 'policy' || document === undefined) return document;
+          return { ...document, principals: [['guest', 'stranger']] };
+        };
+        return {};
+      },
+    },
+    message: /stranger/,
+  },
+  {
+    name: 'quotas that nobody looks at',
+    deployment: 'machine',
+    fault: {
+      services: () => ({
+        quotas: { reserve: () => Promise.resolve({ add: () => Promise.resolve(), release: () => undefined }) },
+      }),
+    },
+    message: /exceeds the quota/,
+  },
+  {
+    name: 'a lifecycle pass whose clock is a day ahead',
+    deployment: 'cloud',
+    fault: {
+      lifecycle: (deps) => ({ ...deps, clock: { ...deps.clock, now: () => deps.clock.now() + day } }),
+    },
+    message: /was removed at .* before/,
+  },
+];
