@@ -16,8 +16,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openExistingData } from '../../functions/runtime/local/data-directory.ts';
+import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
 import { itemKey } from '../../shared/metadata/table/keys.ts';
-import { LayoutTooNew, checkLayout, claimLayout, ownLayout } from '../../shared/metadata/table/layout.ts';
+import { LayoutTooNew, checkLayout, claimLayout, sealedLayout } from '../../shared/metadata/table/layout.ts';
 import { sdk } from '../support/clients.ts';
 import { CountedBytes } from '../support/fixed-deps.ts';
 import { buildFormerRelease, type FormerRelease } from '../support/former-release.ts';
@@ -119,8 +120,29 @@ describe('a data directory, between the last release and this one', () => {
       }
       await expectScrubClean(data);
     }
+
+    expect(await sealedShare(data)).toEqual([0, expect.any(Number)]);
+    const { code, stdout } = await runProgram(['compact', '--item-checksums', '--data', data]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('now')]);
+    const service = await startService({ data });
+    await known.write(sdk(service), 'sealed');
+    await known.expectAll(sdk(service), [...written, 'sealed']);
+    expect(await service.stop()).toBe(0);
+    await expectScrubClean(data);
+    // All but the layout itself, which earlier versions must be able to read.
+    const [sealed, all] = await sealedShare(data);
+    expect(sealed).toBe(all - 1);
   });
 });
+
+/** Returns how many items of a table are stored with a checksum, and how many there are. */
+async function sealedShare(data: string): Promise<[number, number]> {
+  const environment = await LmdbEnvironment.open(join(data, 'table'));
+  const items = environment.database<Buffer, Buffer>('items', { encoding: 'binary', keyEncoding: 'binary' });
+  const values = [...items.getRange({})].map(({ value }) => value.readUInt16BE());
+  await environment.close();
+  return [values.filter((start) => start === 0x8080).length, values.length];
+}
 
 describe('data of a later layout', () => {
   it('is not touched by a service or a command', async () => {
@@ -130,7 +152,7 @@ describe('data of a later layout', () => {
       await (await startService({ data })).stop();
       const key = itemKey.deployment('layout');
       const opened = await openExistingData(data);
-      expect(await opened.table.get(key)).toMatchObject(ownLayout);
+      expect(await opened.table.get(key)).toMatchObject(sealedLayout);
       await opened.table.write([{ key, put: { version: 8, leastReader: 1, leastWriter: 7, r: 'later' } }]);
       await opened.table.close();
       const line =
@@ -147,9 +169,9 @@ describe('data of a later layout', () => {
   it('may be read by what only reads, as long as that knows how to', async () => {
     const table = new MemoryTable();
     const randomness = new CountedBytes();
-    const later = { version: 3, leastReader: 1, leastWriter: 2 };
+    const later = { version: 4, leastReader: 1, leastWriter: 3 };
     await claimLayout({ table, randomness });
-    await claimLayout({ table, randomness }, { ...later, version: 3 });
+    await claimLayout({ table, randomness }, later);
     await checkLayout(table, 'read');
     await expect(checkLayout(table, 'write')).rejects.toThrow(LayoutTooNew);
     await expect(claimLayout({ table, randomness })).rejects.toThrow(LayoutTooNew);

@@ -26,6 +26,11 @@ async function changeItem(key: string, change: (value: Buffer) => Buffer): Promi
   await environment.close();
 }
 
+function flipped(value: Buffer, part: number): Buffer {
+  value[Math.floor(value.length * part)]! ^= 0x01;
+  return value;
+}
+
 describe.runIf(!isExternal)('an item of the table that is damaged', () => {
   let bucket: string;
 
@@ -34,13 +39,16 @@ describe.runIf(!isExternal)('an item of the table that is damaged', () => {
     await put(service.client, bucket, 'other', 'another object');
   });
 
-  it.each([
+  it.each<readonly [string, (value: Buffer) => Buffer]>([
     ['empty', () => Buffer.alloc(0)],
     ['cut', (value: Buffer) => value.subarray(0, -1)],
     ['cut to half', (value: Buffer) => value.subarray(0, value.length / 2)],
     ['longer', (value: Buffer) => Buffer.concat([value, Buffer.alloc(3)])],
     ['of zeros', (value: Buffer) => Buffer.alloc(value.length)],
     ['of ones', (value: Buffer) => Buffer.alloc(value.length, 0xff)],
+    ...[0.1, 0.3, 0.5, 0.7, 0.9].map(
+      (part) => [`changed in one bit after ${part} of it`, (value: Buffer) => flipped(value, part)] as const,
+    ),
   ])('is a 500 and a line in the log, not a 404, if it is %s', async (_, change) => {
     const target = { Bucket: bucket, Key: randomUUID() };
     const { client } = service;

@@ -10,7 +10,7 @@ import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { isFollowed } from '../../../shared/metadata/table/keys.ts';
-import { claimLayout } from '../../../shared/metadata/table/layout.ts';
+import { claimLayout, ownLayout, sealedLayout } from '../../../shared/metadata/table/layout.ts';
 import { OperatorError } from '../operator-error.ts';
 import { isKeyOf } from './managed-key.ts';
 
@@ -42,7 +42,7 @@ export async function openData(
     const environment = await LmdbEnvironment.open(join(data, 'table'), onFailure);
     const table = new LmdbTable(environment, { isFollowed });
     try {
-      await claimLayout({ table, randomness: new CryptoRandomness() });
+      await claimLayoutOf(table);
     } catch (error) {
       await table.close();
       throw error;
@@ -56,6 +56,16 @@ export async function openData(
   } catch (cause) {
     throw new OperatorError(`--data: cannot use ${data}: ${(cause as Error).message}${whoMayHelp(data, cause)}`);
   }
+}
+
+/**
+ * Claims the layout of a table: a new one stores items with checksums, which earlier versions cannot read, and one that they began stays as
+ * it is until it is converted by `stillage compact --item-checksums`.
+ */
+export async function claimLayoutOf(table: LmdbTable): Promise<void> {
+  const own = table.isEmpty() ? sealedLayout : ownLayout;
+  const { version } = await claimLayout({ table, randomness: new CryptoRandomness() }, own);
+  if (version >= sealedLayout.version) table.sealItems();
 }
 
 /**

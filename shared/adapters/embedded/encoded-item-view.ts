@@ -2,6 +2,7 @@ import type { ItemView } from '../../ports/item-view.ts';
 import { ItemDamaged } from '../../ports/key-value-table.ts';
 import { tag } from './item-encoding.ts';
 import { sortKeyOffset } from './item-key.ts';
+import { startOfItem } from './sealed-item.ts';
 
 const noBytes = Buffer.alloc(0);
 
@@ -23,6 +24,7 @@ export class EncodedItemView implements ItemView {
   readonly #short = new Uint8Array(256);
   /** The offset of the value of each column in the item; 0 if it has none. */
   readonly #offsets: Int32Array;
+  #keyFrom = 0;
   #bytes: Uint8Array = noBytes;
   #size = 0;
   #found = true;
@@ -46,11 +48,12 @@ export class EncodedItemView implements ItemView {
   /** Sets the encoded key of the item to be shown next. */
   setKey(bytes: Buffer, start: number, end: number): void {
     this.keyBytes = bytes;
+    this.#keyFrom = start;
     this.keyStart = start + this.#keyOffset;
     this.keyEnd = end;
   }
 
-  /** Sets the encoded item to be shown next: the first `size` bytes. They must not change while it is shown. */
+  /** Sets the stored item to be shown next: the first `size` bytes. They must not change while it is shown. */
   setValue(bytes: Uint8Array, size: number): void {
     this.#bytes = bytes;
     this.#size = size;
@@ -96,10 +99,10 @@ export class EncodedItemView implements ItemView {
     return this.#offsets[column]!;
   }
 
-  /** Finds the attributes of the columns, and checks that the item ends where it should. */
+  /** Finds the attributes of the columns, and checks that the item is the one that was written, and ends where it should. */
   #find(): void {
     this.#offsets.fill(0);
-    this.#at = 0;
+    this.#at = this.#start();
     for (let left = this.#natural(); left > 0; left -= 1) {
       const size = this.#natural();
       const column = size === 1 ? this.#short[this.#bytes[this.#at]!]! - 1 : this.#columnOf(size);
@@ -110,6 +113,15 @@ export class EncodedItemView implements ItemView {
     }
     if (this.#at !== this.#size) throw this.#damaged(`${this.#size - this.#at} bytes are left over`);
     this.#found = true;
+  }
+
+  #start(): number {
+    const key = { bytes: this.keyBytes, start: this.#keyFrom, end: this.keyEnd };
+    try {
+      return startOfItem(key, this.#bytes, this.#size);
+    } catch (error) {
+      throw error instanceof ItemDamaged ? error.of({ pk: this.#pk, sk: this.sortKey() }) : error;
+    }
   }
 
   /** Returns the column of the name of this size at the position, or −1. */

@@ -3,12 +3,13 @@ import { ItemDamaged, type FeedRecord, type ItemKey } from '../../ports/key-valu
 import type { CommitParticipant } from './group-commit.ts';
 import { Decoder, Encoder } from './item-encoding.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
+import { seal, unseal } from './sealed-item.ts';
 
 /**
  * The log of changes, in the same file as the items and written in the same transactions. A key is the position, 8
  * bytes, big-endian. Position 0 is not a record but holds the newest position ever assigned, so that none is reused
  * after a trim. A record: partition key, sort key, flags for the fields that follow (1 old, 2 new, 4 time), the time in
- * digits, the old item, the new item, as stored.
+ * digits, the old item, the new item, as encoded; stored like an item.
  */
 export class FeedLog implements CommitParticipant {
   readonly #records: Database<Buffer, Buffer>;
@@ -16,10 +17,16 @@ export class FeedLog implements CommitParticipant {
   /** The newest position assigned in the current transaction, and the one it started with. */
   #given = 0;
   #marked = 0;
+  #seals = false;
 
   constructor(environment: LmdbEnvironment) {
     this.#records = environment.database('feed', { encoding: 'binary', keyEncoding: 'binary' });
     environment.enlist(this);
+  }
+
+  /** Stores records with checksums from now on. */
+  sealRecords(): void {
+    this.#seals = true;
   }
 
   /** Returns the newest position ever assigned, or 0 before the first. */
@@ -40,7 +47,9 @@ export class FeedLog implements CommitParticipant {
     if (old) record.raw(old);
     if (now) record.raw(now);
     this.#given += 1;
-    void this.#records.put(writePosition(this.#given), record.bytes());
+    const position = writePosition(this.#given);
+    const bytes = record.bytes();
+    void this.#records.put(position, this.#seals ? seal(position, bytes) : bytes);
   }
 
   /** Ends a transaction. */
@@ -54,7 +63,7 @@ export class FeedLog implements CommitParticipant {
     for (const { key, value } of range) {
       const position = readPosition(key);
       try {
-        records.push(decodeRecord(position, value));
+        records.push(decodeRecord(position, unseal(key, value)));
       } catch (error) {
         throw error instanceof ItemDamaged ? error.of({ pk: 'feed', sk: String(position) }) : error;
       }
@@ -77,6 +86,11 @@ export class FeedLog implements CommitParticipant {
 const part = { old: 1, new: 2, time: 4 } as const;
 const newestMark = writePosition(0);
 const afterAll = Buffer.alloc(8, 0xff);
+
+/** Says whether this is the key of a record, not that of the newest position. */
+export function isRecord(key: Uint8Array): boolean {
+  return !newestMark.equals(key);
+}
 
 function decodeRecord(position: number, bytes: Buffer): FeedRecord {
   const record = new Decoder(bytes);

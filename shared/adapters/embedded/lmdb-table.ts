@@ -23,6 +23,7 @@ import { decodeItem } from './item-encoding.ts';
 import { decodeItemKey, decodeSortKey, encodeItemKey, inDirection, rangeOf, rangesOf } from './item-key.ts';
 import { ItemsInPlace } from './items-in-place.ts';
 import { LmdbEnvironment } from './lmdb-environment.ts';
+import { seal, unseal } from './sealed-item.ts';
 import { stepsOf } from './write-steps.ts';
 import type { Step } from './write-steps.ts';
 
@@ -71,6 +72,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   readonly #commits: Commits;
   readonly #listeners = new Set<() => void>();
   #calling = false;
+  #seals = false;
 
   constructor(environment: LmdbEnvironment, { isFollowed = () => true, commits }: LmdbTableOptions = {}) {
     this.#environment = environment;
@@ -84,6 +86,17 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   /** Opens a table in a separate environment. */
   static async open(directory: string, options: LmdbTableOptions = {}): Promise<LmdbTable> {
     return new LmdbTable(await LmdbEnvironment.open(directory), options);
+  }
+
+  /** Says whether there is no item at all. */
+  isEmpty(): boolean {
+    return this.#items.getKeysCount({ limit: 1 }) === 0;
+  }
+
+  /** Stores items and records of the feed with checksums from now on, which earlier versions cannot read: sealed-item.ts. */
+  sealItems(): void {
+    this.#seals = true;
+    this.#log.sealRecords();
   }
 
   async get(key: ItemKey): Promise<Attributes | undefined> {
@@ -111,7 +124,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
       for (const { key, value } of this.#items.getRange({ ...rest, limit: most + 1 - items.length })) {
         if (items.length === most || bytes > maxBytesOfPage) return { items, more: true };
         const itemKey = { pk, sk: decodeSortKey(key, pk) };
-        items.push({ key: itemKey, attributes: decode(itemKey, value, options.attributes) });
+        items.push({ key: itemKey, attributes: decode(itemKey, key, value, options.attributes) });
         bytes += value.length;
         steps += stepsToRead(value);
         if (steps < stepsPerTurn) continue;
@@ -148,7 +161,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
           bytes += value.length;
           const itemKey = decodeItemKey(key);
           try {
-            page.push({ key: itemKey, attributes: decode(itemKey, value) });
+            page.push({ key: itemKey, attributes: decode(itemKey, key, value) });
           } catch (error) {
             if (onDamaged === undefined || !(error instanceof ItemDamaged)) throw error;
             damaged.push(error);
@@ -205,8 +218,9 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   }
 
   #item(key: ItemKey): Attributes | undefined {
-    const bytes = this.#items.get(encodeItemKey(key));
-    return bytes && decode(key, bytes);
+    const encodedKey = encodeItemKey(key);
+    const bytes = this.#items.get(encodedKey);
+    return bytes && decode(key, encodedKey, bytes);
   }
 
   /**
@@ -217,7 +231,9 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     const found = steps.map((step) => this.#items.getBinary(step.encodedKey));
     const items: (Attributes | undefined)[] = [];
     try {
-      for (const [index, { key }] of steps.entries()) items.push(found[index] && decode(key, found[index]));
+      for (const [index, { key, encodedKey }] of steps.entries()) {
+        items.push(found[index] && decode(key, encodedKey, found[index]));
+      }
     } catch (error) {
       if (error instanceof ItemDamaged) return error;
       throw error;
@@ -230,8 +246,9 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     for (const [index, { key, encodedKey, value }] of steps.slice(0, changes).entries()) {
       const old = found[index];
       if (old === undefined && value === undefined) continue;
-      void (value ? this.#items.put(encodedKey, value) : this.#items.remove(encodedKey));
-      if (this.#isFollowed(key)) this.#log.append(key, old, value);
+      if (value === undefined) void this.#items.remove(encodedKey);
+      else void this.#items.put(encodedKey, this.#seals ? seal(encodedKey, value) : value);
+      if (this.#isFollowed(key)) this.#log.append(key, old && unseal(encodedKey, old), value);
     }
     return { outcome: 'written', old: items.slice(0, changes) };
   }
@@ -248,9 +265,9 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
 }
 
 /** Decodes an item. @throws ItemDamaged, which names it */
-function decode(key: ItemKey, bytes: Buffer, wanted?: ReadonlySet<string>): Attributes {
+function decode(key: ItemKey, encodedKey: Buffer, stored: Buffer, wanted?: ReadonlySet<string>): Attributes {
   try {
-    return decodeItem(bytes, wanted);
+    return decodeItem(unseal(encodedKey, stored), wanted);
   } catch (error) {
     throw error instanceof ItemDamaged ? error.of(key) : error;
   }

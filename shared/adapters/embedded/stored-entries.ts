@@ -2,14 +2,17 @@ import type { Database } from 'lmdb';
 import { crc32 } from 'node:zlib';
 import { ItemDamaged } from '../../ports/key-value-table.ts';
 import { checksumOf, hasChecksums, isSmallBlobRef } from './blob-ref.ts';
+import { isRecord } from './feed-log.ts';
 import { decodeItem } from './item-encoding.ts';
 import { decodeItemKey } from './item-key.ts';
 import { LmdbEnvironment } from './lmdb-environment.ts';
+import { seal, unseal } from './sealed-item.ts';
 import type { PageDamage, StoredEntry } from './table-pages.ts';
 
-/** The database of the table's items, and that of small blobs. */
+/** The databases of the table's items, of small blobs, and of the change feed. */
 const items = 'items';
 const smallBlobs = 'blobs';
+const feed = 'feed';
 
 /** The limits of a transaction that writes entries: their number, and their size in bytes. */
 const maxEntries = 2000;
@@ -22,15 +25,20 @@ export class StoredEntries {
   #waiting: StoredEntry[] = [];
   #bytes = 0;
 
-  private constructor(environment: LmdbEnvironment) {
+  readonly #seals: boolean;
+
+  private constructor(environment: LmdbEnvironment, seals: boolean) {
     this.#environment = environment;
+    this.#seals = seals;
   }
 
-  static async create(directory: string): Promise<StoredEntries> {
-    return new StoredEntries(await LmdbEnvironment.open(directory));
+  /** @param seals whether to give checksums to items and records of the feed that have none */
+  static async create(directory: string, { seals = false } = {}): Promise<StoredEntries> {
+    return new StoredEntries(await LmdbEnvironment.open(directory), seals);
   }
 
-  async put(entry: StoredEntry): Promise<void> {
+  async put(given: StoredEntry): Promise<void> {
+    const entry = this.#seals ? sealed(given) : given;
     this.#waiting.push(entry);
     this.#bytes += entry.key.length + entry.value.length;
     if (this.#waiting.length >= maxEntries || this.#bytes >= maxBytes) await this.#flush();
@@ -63,6 +71,13 @@ export class StoredEntries {
   }
 }
 
+/** Returns an entry with a checksum, if it is an item or a record of the feed. */
+function sealed(entry: StoredEntry): StoredEntry {
+  const { database, key, value } = entry;
+  if (database !== items && !(database === feed && isRecord(key))) return entry;
+  return { ...entry, value: seal(key, unseal(key, value)) };
+}
+
 /** Returns what is wrong with an entry, or undefined if it can be read, or is of a kind that cannot be told. */
 export function damageOf({ database, key, value }: StoredEntry): string | undefined {
   if (database === smallBlobs) {
@@ -74,7 +89,7 @@ export function damageOf({ database, key, value }: StoredEntry): string | undefi
   }
   if (database !== items) return undefined;
   try {
-    decodeItem(value);
+    decodeItem(unseal(key, value));
     return undefined;
   } catch (error) {
     if (error instanceof ItemDamaged) return 'it cannot be decoded';

@@ -13,8 +13,14 @@ export interface Layout {
   readonly leastWriter: number;
 }
 
-/** The layout that this program writes. */
+/** The layout that this program writes, unless the data is in a later one. */
 export const ownLayout: Layout = { version: 1, leastReader: 1, leastWriter: 1 };
+
+/** The layout of data directories whose table stores items with checksums: those that began with it, or were converted. */
+export const sealedLayout: Layout = { version: 2, leastReader: 2, leastWriter: 2 };
+
+/** The newest layout that this program can read and write. */
+const knownLayout = 2;
 
 /** The layout of data that has no layout item, as it was written before the item existed. */
 const firstLayout: Layout = { version: 1, leastReader: 1, leastWriter: 1 };
@@ -34,41 +40,42 @@ const key = itemKey.deployment('layout');
 /**
  * Checks that this program knows the layout of a table. Must run before anything else is read or written.
  * @param use whether the program will change anything
- * @param own the layout that the program knows; tests pass another
  * @throws LayoutTooNew
  */
-export async function checkLayout(table: KeyValueTable, use: 'read' | 'write', own: Layout = ownLayout): Promise<void> {
-  known(await storedLayout(table), use, own);
+export async function checkLayout(table: KeyValueTable, use: 'read' | 'write'): Promise<void> {
+  known(await storedLayout(table), use);
 }
 
 /**
  * Does the same as {@link checkLayout}, and records that the program may write its own layout from now on, unless
  * recorded already.
+ * @returns the layout that is recorded
  * @throws LayoutTooNew, with nothing changed
  */
 export async function claimLayout(
   { table, randomness }: { readonly table: KeyValueTable; readonly randomness: Randomness },
   own: Layout = ownLayout,
-): Promise<void> {
+): Promise<Layout> {
   for (;;) {
     const stored = await storedLayout(table);
     known(stored, 'write', own);
-    if (stored.token !== undefined && stored.version >= own.version) return;
-    const put = {
+    if (stored.token !== undefined && stored.version >= own.version) return stored;
+    const claimed: Layout = {
       version: own.version,
       leastReader: Math.max(stored.leastReader, own.leastReader),
       leastWriter: Math.max(stored.leastWriter, own.leastWriter),
-      r: writeToken(randomness),
     };
+    const put = { ...claimed, r: writeToken(randomness) };
     const expect: Expectation =
       stored.token === undefined ? { is: 'absent' } : { is: 'equal', attribute: 'r', value: stored.token };
-    if ((await table.write([{ key, put, expect }])).outcome === 'written') return;
+    if ((await table.write([{ key, put, expect }])).outcome === 'written') return claimed;
   }
 }
 
-function known(stored: Layout, use: 'read' | 'write', own: Layout): void {
+function known(stored: Layout, use: 'read' | 'write', own: Layout = ownLayout): void {
   const needed = use === 'read' ? stored.leastReader : stored.leastWriter;
-  if (needed > own.version) throw new LayoutTooNew(needed, own.version);
+  const newest = Math.max(knownLayout, own.version);
+  if (needed > newest) throw new LayoutTooNew(needed, newest);
 }
 
 async function storedLayout(table: KeyValueTable): Promise<Layout & { readonly token: string | undefined }> {

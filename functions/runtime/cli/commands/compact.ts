@@ -7,6 +7,7 @@ import { sizeText } from '../../command-line/sizes.ts';
 
 interface CompactOptions {
   readonly data: string;
+  readonly itemChecksums?: true;
   readonly json?: true;
 }
 
@@ -18,15 +19,20 @@ export function compactCommand(): Command {
   return new Command('compact')
     .description('Give the free space of the table back to the disk, while no service runs on the data directory')
     .addOption(dataOption())
+    .option(
+      '--item-checksums',
+      'store items with checksums from now on, as in data directories that this version began; earlier versions then refuse the directory',
+    )
     .option('--json', 'print JSON')
-    .addHelpText('after', examplesHelp(['compact', 'compact --data /var/lib/stillage']))
-    .action(async ({ data, json }: CompactOptions) => {
+    .addHelpText('after', examplesHelp(['compact', 'compact --data /var/lib/stillage --item-checksums']))
+    .action(async ({ data, itemChecksums, json }: CompactOptions) => {
       let shownAt = Date.now();
-      const compacted = await compact(data, (pages) => {
+      const onProgress = (pages: number): void => {
         if (Date.now() - shownAt < progressEvery) return;
         shownAt = Date.now();
         process.stderr.write(`${count(pages, 'page')} copied\n`);
-      });
+      };
+      const compacted = await compact(data, onProgress, { seals: itemChecksums ?? false });
       const { sizeBefore, sizeAfter } = compacted;
       const text = `table: ${sizeText(sizeBefore)} before, ${sizeText(sizeAfter)} now`;
       process.stdout.write(`${json ? JSON.stringify(compacted, undefined, 2) : text}\n`);

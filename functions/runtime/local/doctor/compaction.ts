@@ -8,9 +8,10 @@ import { LmdbTable } from '../../../../shared/adapters/embedded/lmdb-table.ts';
 import { StoredEntries } from '../../../../shared/adapters/embedded/stored-entries.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import { isFollowed } from '../../../../shared/metadata/table/keys.ts';
-import { claimLayout } from '../../../../shared/metadata/table/layout.ts';
+import { claimLayout, sealedLayout } from '../../../../shared/metadata/table/layout.ts';
 import { sizeText } from '../../command-line/sizes.ts';
 import { OperatorError } from '../../operator-error.ts';
+import { claimLayoutOf } from '../data-directory.ts';
 import { lockDirectory } from '../service-lock.ts';
 import { examineTable, refuseIfUnfit, type Examined } from './examination.ts';
 
@@ -18,6 +19,12 @@ import { examineTable, refuseIfUnfit, type Examined } from './examination.ts';
 export interface Compacted {
   readonly sizeBefore: number;
   readonly sizeAfter: number;
+}
+
+/** Options of {@link compact}. */
+export interface CompactOptions {
+  /** Whether to store items with checksums from now on, which earlier versions cannot read. */
+  readonly seals?: boolean;
 }
 
 /** What the copy of a table may need beyond the pages in use, as they are filled differently: a share of them, and bytes. */
@@ -31,17 +38,21 @@ const metaPagesSize = 2 * 64 * 1024;
  * fails, the old one stays as it is. No service can start meanwhile.
  * @throws OperatorError if a service runs on the directory, there is too little space, or the table is damaged or used meanwhile
  */
-export async function compact(data: string, onProgress: (pages: number) => void): Promise<Compacted> {
+export async function compact(
+  data: string,
+  onProgress: (pages: number) => void,
+  { seals = false }: CompactOptions = {},
+): Promise<Compacted> {
   await refuseIfUnfit(data);
   const randomness = new CryptoRandomness();
   const directory = join(data, 'table');
   const environment = await LmdbEnvironment.open(directory);
   try {
     const table = new LmdbTable(environment, { isFollowed });
-    await claimLayout({ table, randomness });
+    await claimLayoutOf(table);
     const lock = await lockDirectory(data, table, randomness);
     try {
-      return await replaceTable(data, environment, onProgress);
+      return await replaceTable(data, environment, onProgress, seals);
     } finally {
       await lock.release();
     }
@@ -54,6 +65,7 @@ async function replaceTable(
   data: string,
   environment: LmdbEnvironment,
   onProgress: (pages: number) => void,
+  seals: boolean,
 ): Promise<Compacted> {
   const { directory } = environment;
   const path = join(directory, 'data.mdb');
@@ -63,12 +75,13 @@ async function replaceTable(
   const draft = join(directory, `${randomBytes(6).toString('hex')}.draft`);
   try {
     const before = metaPages(path);
-    const { findings } = await copyEntries(data, draft, onProgress);
+    const { findings } = await copyEntries(data, draft, onProgress, seals);
     if (findings > 0) {
       throw new OperatorError(
         `--data: the table in ${data} is damaged: stillage doctor --data ${data} says where, and what to do`,
       );
     }
+    if (seals) await claimSealedLayout(draft);
     const copy = join(draft, 'data.mdb');
     const sizeAfter = (await stat(copy)).size;
     // Within a transaction, so that no other process can commit to the old file any more.
@@ -86,8 +99,13 @@ async function replaceTable(
 }
 
 /** Copies all entries into a new table. Each transaction is synced before it ends. */
-async function copyEntries(data: string, draft: string, onProgress: (pages: number) => void): Promise<Examined> {
-  const entries = await StoredEntries.create(draft);
+async function copyEntries(
+  data: string,
+  draft: string,
+  onProgress: (pages: number) => void,
+  seals: boolean,
+): Promise<Examined> {
+  const entries = await StoredEntries.create(draft, { seals });
   try {
     return await examineTable(data, {
       onFinding: () => undefined,
@@ -96,6 +114,16 @@ async function copyEntries(data: string, draft: string, onProgress: (pages: numb
     });
   } finally {
     await entries.close();
+  }
+}
+
+/** Records the layout of a table whose items have checksums; the record itself has none, so that earlier versions can read it. */
+async function claimSealedLayout(directory: string): Promise<void> {
+  const table = await LmdbTable.open(directory, { isFollowed });
+  try {
+    await claimLayout({ table, randomness: new CryptoRandomness() }, sealedLayout);
+  } finally {
+    await table.close();
   }
 }
 
