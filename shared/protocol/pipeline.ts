@@ -202,7 +202,7 @@ export class Pipeline {
     const before = clock.now();
     const read = await body();
     // If the client took time to send it, the bucket may have changed meanwhile.
-    const waited = clock.now() > before;
+    const waited = clock.now() !== before;
     const present = waited && bucket ? await services.buckets.renewed(bucket) : bucket;
     if (present) authorisation.renew(present);
     const concerns = (found: Bucket): Promise<void> => {

@@ -56,7 +56,7 @@ export class Responder {
     trace.code = known.code;
     const ids = { requestId: trace.requestId, hostId: this.#deps.hostId };
     const fields = [
-      ...(known.code === 'SlowDown' ? [['retry-after', '1'] as const] : []),
+      ...(known.status === 503 ? [['retry-after', '1'] as const] : []),
       // SDKs find out a bucket's region by an anonymous HEAD, which is refused for most buckets:
       // https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
       ...(trace.operation === 'HeadBucket' && trace.bucket

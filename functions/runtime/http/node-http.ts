@@ -205,13 +205,13 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
   async drain(): Promise<void> {
     if (this.#expectsContinue && !this.#started) return;
     const request = this.#request;
-    const until = Date.now() + drainTime;
+    const until = performance.now() + drainTime;
     const timer = setTimeout(() => request.destroy(), drainTime);
     let left = drainedBytes;
     try {
       for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         left -= chunk.byteLength;
-        if (left < 0 || Date.now() > until) break;
+        if (left < 0 || performance.now() > until) break;
       }
     } catch {
       // The client is gone and will not read the response.
@@ -249,7 +249,7 @@ class Stall {
 
   /** Returns the outcome of a read. @throws S3Error RequestTimeout if the client sends nothing, or has been too slow overall */
   orElse<T>(read: Promise<T>): Promise<T> {
-    this.#waitingSince = Date.now();
+    this.#waitingSince = performance.now();
     return new Promise<T>((resolve, reject) => {
       this.#reject = reject;
       read.then(resolve, reject);
@@ -273,6 +273,6 @@ class Stall {
   }
 
   #waiting(): number {
-    return this.#waitingSince === undefined ? 0 : Date.now() - this.#waitingSince;
+    return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
   }
 }

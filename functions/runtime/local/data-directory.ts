@@ -28,18 +28,20 @@ const keyFile = 'master.key';
 /**
  * Opens a data directory; a missing one is created, with a new key file.
  * @param onFailure called once the table can no longer be used in this process: ends it, unless given
+ * @param onCommitFailure called with the cause when a transaction could not be committed
  * @throws OperatorError, also if the key file is missing or does not belong to the table: before anything is written
  */
 export async function openData(
   data: string,
   onFailure = (failure: EnvironmentFailure) => endProcess(data, failure),
+  onCommitFailure: (cause: unknown) => void = () => undefined,
 ): Promise<DataDirectory> {
   try {
     await ensureDirectory(data);
     await makePrivate(data);
     await checkKeyIsThere(data);
     const secrets = await KeyFileSecrets.open(join(data, keyFile));
-    const environment = await LmdbEnvironment.open(join(data, 'table'), onFailure);
+    const environment = await LmdbEnvironment.open(join(data, 'table'), onFailure, onCommitFailure);
     const table = new LmdbTable(environment, { isFollowed });
     try {
       await claimLayoutOf(table);

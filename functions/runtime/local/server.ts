@@ -58,7 +58,8 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const log = new Log(process.stdout);
   const clock = new SystemClock();
   const randomness = new CryptoRandomness();
-  const directory = options.ephemeral ? undefined : await openData(options.data);
+  const commitFailed = (cause: unknown): void => log.problem('a transaction of the table failed', cause);
+  const directory = options.ephemeral ? undefined : await openData(options.data, undefined, commitFailed);
   const lock = directory && (await lockDirectory(options.data, directory.table, randomness));
   try {
     return await serve(options, { tls, proxies, declared, readyFile, log, clock, randomness, directory, lock });

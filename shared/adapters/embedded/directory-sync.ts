@@ -8,7 +8,9 @@ interface Turn {
 
 /**
  * Syncs directories for many concurrent writers. A running sync may miss an entry created after it started, so a writer
- * never joins one; all writers that arrive while it runs share the next.
+ * never joins one; all writers that arrive while it runs share the next. If it fails, so does the next: the system reports a failure
+ * once, and what it could not write counts as written afterwards (https://wiki.postgresql.org/wiki/Fsync_Errors), also of an entry
+ * that was created before the failure.
  */
 export class DirectorySync {
   readonly #turns = new Map<string, Turn>();
@@ -27,10 +29,7 @@ export class DirectorySync {
       this.#follow(path, first);
       return first.running;
     }
-    return (turn.next ??= turn.running.then(
-      () => this.#startNext(path, turn),
-      () => this.#startNext(path, turn),
-    ));
+    return (turn.next ??= turn.running.then(() => this.#startNext(path, turn)));
   }
 
   #startNext(path: string, turn: Turn): Promise<void> {
@@ -40,11 +39,13 @@ export class DirectorySync {
     return turn.running;
   }
 
-  /** Forgets the directory when a sync ends and no other is waiting. */
+  /** Forgets the directory when a sync ends and no other is waiting, or when it fails. */
   #follow(path: string, turn: Turn): void {
-    const forget = (): void => {
-      if (turn.next === undefined) this.#turns.delete(path);
-    };
-    turn.running.then(forget, forget);
+    turn.running.then(
+      () => {
+        if (turn.next === undefined) this.#turns.delete(path);
+      },
+      () => this.#turns.delete(path),
+    );
   }
 }

@@ -41,14 +41,17 @@ export const maxJobs = 64;
  */
 export class GroupCommit {
   readonly #root: RootDatabase;
+  readonly #onFailure: (cause: unknown) => void;
   readonly #participants: CommitParticipant[] = [];
   #waiting: Job[] = [];
   #impatience: NodeJS.Timeout | undefined;
   #queued = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(root: RootDatabase) {
+  /** @param onFailure called with the cause when a transaction could not be committed */
+  constructor(root: RootDatabase, onFailure: (cause: unknown) => void = () => undefined) {
     this.#root = root;
+    this.#onFailure = onFailure;
   }
 
   /** Adds hooks to all later transactions. */
@@ -107,6 +110,7 @@ export class GroupCommit {
       },
       async (error: unknown) => {
         const cause = await causeOf(error);
+        if (done) this.#onFailure(cause);
         for (const job of jobs) job.fail(done ? new CommitUnknown(cause) : cause);
       },
     );

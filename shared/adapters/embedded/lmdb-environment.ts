@@ -49,10 +49,15 @@ export class LmdbEnvironment {
   #checksMissed = 0;
   #closed: Promise<void> | undefined;
 
-  private constructor(directory: string, root: RootDatabase, onFailure: (failure: EnvironmentFailure) => void) {
+  private constructor(
+    directory: string,
+    root: RootDatabase,
+    onFailure: (failure: EnvironmentFailure) => void,
+    onCommitFailure: (cause: unknown) => void,
+  ) {
     this.directory = directory;
     this.#root = root;
-    this.#commits = new GroupCommit(root);
+    this.#commits = new GroupCommit(root, onCommitFailure);
     this.#file = statSync(join(directory, 'data.mdb'));
     const check = async (): Promise<void> => {
       const failure = this.#isRefused() ? 'refused' : (await this.#isMoved()) ? 'moved' : undefined;
@@ -65,17 +70,19 @@ export class LmdbEnvironment {
 
   /**
    * Opens the environment in a directory, which is created if missing. Makes the directory and its files private.
-   * @param onFailure called once
+   * @param onFailure called once. @param onCommitFailure called with the cause when a transaction could not be committed
    */
   static async open(
     directory: string,
     onFailure: (failure: EnvironmentFailure) => void = () => undefined,
+    onCommitFailure: (cause: unknown) => void = () => undefined,
   ): Promise<LmdbEnvironment> {
     await ensureDirectory(directory);
     await ensureTableFile(directory, (draft) => openEnvironment({ path: draft, ...options }).close());
     await checkTableFile(directory);
     await Promise.all(['.', 'data.mdb', 'lock.mdb'].map((name) => makePrivate(join(directory, name))));
-    const environment = new LmdbEnvironment(directory, openEnvironment({ path: directory, ...options }), onFailure);
+    const root = openEnvironment({ path: directory, ...options });
+    const environment = new LmdbEnvironment(directory, root, onFailure, onCommitFailure);
     await syncTableFile(directory);
     return environment;
   }

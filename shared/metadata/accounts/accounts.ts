@@ -38,7 +38,7 @@ export class Accounts implements AccessKeys, Projects {
   readonly #table: KeyValueTable;
   readonly #secrets: Secrets;
   readonly #clock: Clock;
-  readonly #cache = new Map<string, { readonly until: number; readonly found: Promise<Found | undefined> }>();
+  readonly #cache = new Map<string, { readonly readAt: number; readonly found: Promise<Found | undefined> }>();
 
   constructor(deps: { table: KeyValueTable; secrets: Secrets; clock: Clock }) {
     this.#table = deps.table;
@@ -50,7 +50,9 @@ export class Accounts implements AccessKeys, Projects {
     if (!isPossible(accessKeyId)) return undefined;
     const now = this.#clock.now();
     const cached = freshness === 'cached' ? this.#cache.get(accessKeyId) : undefined;
-    const found = await (cached && cached.until > now ? cached.found : this.#readAnew(accessKeyId, now));
+    // A clock that was set back does not keep it for longer.
+    const isFresh = cached !== undefined && Math.abs(now - cached.readAt) < cacheTime;
+    const found = await (isFresh ? cached.found : this.#readAnew(accessKeyId, now));
     // An expired key is treated as if it did not exist.
     return found && found.ends > now ? found.key : undefined;
   }
@@ -58,7 +60,7 @@ export class Accounts implements AccessKeys, Projects {
   #readAnew(accessKeyId: string, now: number): Promise<Found | undefined> {
     if (this.#cache.size > maxCached) this.#cache.clear();
     const found = this.#read(accessKeyId);
-    this.#cache.set(accessKeyId, { until: now + cacheTime, found });
+    this.#cache.set(accessKeyId, { readAt: now, found });
     found.catch(() => this.#cache.delete(accessKeyId));
     return found;
   }

@@ -65,7 +65,7 @@ export abstract class BucketReads {
 
   /** As {@link present}, but returns the bucket unchanged if it was read less than a second ago: a commit may rely on it. */
   async readyFor(bucket: Bucket): Promise<Bucket> {
-    if (!inTransition(bucket) && this.#clock.now() - bucket.readAt < freshness) return bucket;
+    if (!inTransition(bucket) && Math.abs(this.#clock.now() - bucket.readAt) < freshness) return bucket;
     return this.present(bucket);
   }
 

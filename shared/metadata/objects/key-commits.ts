@@ -60,7 +60,7 @@ export class KeyCommits {
     changes: readonly Change[],
     { conditions = [], caller }: { conditions?: readonly Condition[]; caller?: readonly Condition[] | undefined } = {},
   ): Promise<WriteOutcome['outcome'] | 'late'> {
-    if (this.#deps.clock.now() - bucket.readAt > commitTime) return 'late';
+    if (Math.abs(this.#deps.clock.now() - bucket.readAt) > commitTime) return 'late';
     // The change of an item has its own condition, and a commit may have only one per item.
     const others = conditions.filter(({ key }) => !changes.some((change) => sameKey(change.key, key)));
     const { outcome } = await this.#deps.table.write(changes, [

@@ -21,7 +21,7 @@ it('tells clients to slow down while the table is too busy, and the operator why
   ]);
 });
 
-it.each(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])(
+it.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM'])(
   'tells clients to slow down where the machine has run out: %s',
   async (code) => {
     const error = Object.assign(new Error(`${code}: no more`), { code });
