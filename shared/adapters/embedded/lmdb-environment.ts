@@ -4,8 +4,7 @@ import { statSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureDirectory } from './durable-directory.ts';
-import { TableBusy } from '../../ports/key-value-table.ts';
-import { CommitUnknown, GroupCommit } from './group-commit.ts';
+import { GroupCommit } from './group-commit.ts';
 import type { CommitParticipant } from './group-commit.ts';
 import { makePrivate } from './private-path.ts';
 import { checkTableFile, ensureTableFile, syncTableFile } from './table-file.ts';
@@ -105,18 +104,19 @@ export class LmdbEnvironment {
     this.#root.resetReadTxn();
   }
 
-  /**
-   * Runs a job in the next transaction: see {@link GroupCommit.run}.
-   * @throws TableBusy also if the commit failed and is known to have changed nothing. CommitUnknown otherwise
-   */
+  /** Runs a job in the next transaction: see {@link GroupCommit.run}. */
   run<T>(job: () => T): Promise<T> {
     this.#checkOpen();
-    return this.#commits.run(job).catch((error: unknown) => {
-      // A commit becomes visible by its last step, the write of a meta page, and if that fails, the engine refuses everything from then on
-      // (mdb_txn_commit and mdb_env_write_meta in mdb.c). A commit that failed before that, as on a full disk, has changed nothing.
-      if (error instanceof CommitUnknown && !this.#isRefused()) throw new TableBusy({ cause: error.cause });
-      throw error;
-    });
+    return this.#commits.run(job);
+  }
+
+  /**
+   * Tells whether a commit that has just failed has certainly changed nothing. A commit becomes visible by its last step, the write of a
+   * meta page, and if that fails, the engine refuses everything from then on (mdb_txn_commit and mdb_env_write_meta in
+   * mdb.c). One that failed before that, as on a full disk, has changed nothing.
+   */
+  hasChangedNothing(): boolean {
+    return !this.#isRefused();
   }
 
   /**

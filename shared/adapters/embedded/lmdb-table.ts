@@ -1,5 +1,5 @@
 import type { Database, DatabaseOptions, RootDatabaseOptions } from 'lmdb';
-import { holds, ItemDamaged } from '../../ports/key-value-table.ts';
+import { holds, ItemDamaged, TableBusy } from '../../ports/key-value-table.ts';
 import type {
   Attributes,
   Change,
@@ -186,8 +186,9 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
       if (outcome.outcome === 'written' && isFollowed) this.#callListeners();
       return outcome;
     } catch (error) {
-      if (error instanceof CommitUnknown) return { outcome: 'unknown' };
-      throw error;
+      if (!(error instanceof CommitUnknown)) throw error;
+      if (this.#environment.hasChangedNothing()) throw new TableBusy({ cause: error.cause });
+      return { outcome: 'unknown' };
     }
   }
 
