@@ -132,8 +132,8 @@ export class FileBlobStore implements BlobStore {
       }
       file ??= this.#newFile();
       checksums.update(buffer.subarray(summed, filled));
-      await file.writer.finish(buffer.subarray(0, filled));
-      await this.#directories.sync(this.#directoryOf(file.ref));
+      const directory = this.#directoryOf(file.ref);
+      await file.writer.finish(buffer.subarray(0, filled), () => this.#directories.sync(directory));
       await this.#smallWrites.accept(file.ref, checksums.end());
       return { ref: file.ref, size };
     } catch (error) {

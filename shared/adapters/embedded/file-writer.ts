@@ -28,11 +28,19 @@ export class FileWriter {
     this.#writing.catch(() => undefined);
   }
 
-  /** Writes the last buffer. Resolves when all bytes are on disk. Syncing the directory makes the name durable. */
-  async finish(buffer: Uint8Array): Promise<void> {
+  /**
+   * Writes the last buffer. Resolves when all bytes and the name are on disk.
+   * @param syncName makes the name durable; called when the file exists. It goes on beside the sync of the bytes, since nothing
+   *   refers to the file before both have ended
+   */
+  async finish(buffer: Uint8Array, syncName: () => Promise<void>): Promise<void> {
     await this.put(buffer);
     await this.#writing;
+    const named = syncName();
+    // Reported below, unless the bytes cannot be synced.
+    named.catch(() => undefined);
     await syncData(this.#file!);
+    await named;
     await this.#close();
   }
 

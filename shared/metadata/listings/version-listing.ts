@@ -10,6 +10,7 @@ import type { Start } from '../utf8-order.ts';
 import { markerOf, positionOf } from './listing-marker.ts';
 import { firstSize, firstStart, nextSize, withinPrefix, type ListingPosition, type ListingRequest } from './listing.ts';
 import type { ListedPage, VersionSource } from './object-listing.ts';
+import { stepsPerSeek } from './object-page.ts';
 import { VersionPage, type VersionRows } from './version-page.ts';
 
 /** The parameters of ListObjectVersions. Markers are as sent by the client; `''` means none. */
@@ -29,7 +30,7 @@ export interface VersionListingPage {
 }
 
 /** The source of all versions of a bucket. */
-export interface AllVersionsSource extends VersionSource {
+interface AllVersionsSource extends VersionSource {
   /** Shows noncurrent versions of a key, as {@link visitOlderVersions} does. */
   visitOlder(older: OlderVersions, visit: (version: ListedVersion) => void): Promise<OlderVersionsShown>;
 
@@ -69,7 +70,7 @@ export async function listVersions(
  * Current versions are visited in order, and the noncurrent ones of each visit read afterwards. If those of a key are of another moment
  * than its current version, the page returns to this key.
  */
-export async function readVersionPage(
+async function readVersionPage(
   request: ListingRequest,
   source: AllVersionsSource,
   rows: VersionRows,
@@ -121,6 +122,7 @@ async function readOlder(page: VersionPage, source: AllVersionsSource, budget: E
     const some = page.older.slice(at, at + concurrency);
     const reads = some.map((one) => source.visitOlder(one.older, (version) => page.addOlder(one, version)));
     const shown = await Promise.all(reads);
+    page.steps += some.length * stepsPerSeek;
     some.forEach((one, index) => {
       one.shown = shown[index]!;
     });

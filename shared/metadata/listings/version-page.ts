@@ -185,7 +185,6 @@ export class VersionPage {
       count: 0,
       shown: 'all',
     });
-    this.steps += stepsPerSeek;
   }
 
   #returnTo({ size, rowCount, prefixCount, row }: Mark): void {

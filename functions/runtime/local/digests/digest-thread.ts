@@ -50,4 +50,4 @@ function follow(order: DigestOrder): void {
 if (process.platform === 'linux') setPriority(niceness);
 await loadDigest('CRC32C');
 await loadDigest('CRC64NVME');
-port.on('message', follow);
+port.on('message', (orders: readonly DigestOrder[]) => orders.forEach(follow));

@@ -111,8 +111,9 @@ class DigestThread {
     this.#listeners.delete(body);
   }
 
-  send(order: DigestOrder): void {
-    this.#worker.postMessage(order);
+  /** Sends orders in one message: each message wakes the thread. */
+  send(orders: readonly DigestOrder[]): void {
+    this.#worker.postMessage(orders);
   }
 
   async close(): Promise<void> {
@@ -140,6 +141,8 @@ class ThreadedDigests implements BodyDigests, Listener {
   readonly #body: number;
   readonly #ring: DigestRing;
   readonly #threads: readonly DigestThread[];
+  /** Orders that wait for the next message to each thread. */
+  readonly #orders: DigestOrder[][];
   readonly #done: (isRead: boolean) => void;
   readonly #values = new Map<DigestAlgorithm, Uint8Array>();
   /** Threads that have not sent their digests. */
@@ -164,10 +167,8 @@ class ThreadedDigests implements BodyDigests, Listener {
     this.#threads = [...assigned.keys()];
     this.#left = assigned.size;
     this.#done = done;
-    for (const [thread, algorithms] of assigned) {
-      thread.listen(body, this);
-      thread.send({ do: 'start', body, algorithms, memory: ring.memory });
-    }
+    this.#orders = [...assigned.values()].map((algorithms) => [{ do: 'start', body, algorithms, memory: ring.memory }]);
+    for (const thread of this.#threads) thread.listen(body, this);
   }
 
   hear({ digests }: DigestReply): void {
@@ -190,7 +191,8 @@ class ThreadedDigests implements BodyDigests, Listener {
 
   async end(): Promise<DigestValues> {
     if (this.#filled > 0) this.#pass();
-    this.#order('end');
+    this.#hasEnded = true;
+    this.#send({ do: 'end', body: this.#body });
     while (this.#left > 0 && this.#failure === undefined) await this.#change();
     this.#finish(this.#failure === undefined);
     if (this.#failure !== undefined) throw this.#failure;
@@ -199,7 +201,8 @@ class ThreadedDigests implements BodyDigests, Listener {
 
   abandon(): void {
     if (this.#hasEnded) return;
-    this.#order('abandon');
+    this.#hasEnded = true;
+    this.#send({ do: 'abandon', body: this.#body });
     this.#finish(false);
   }
 
@@ -214,7 +217,9 @@ class ThreadedDigests implements BodyDigests, Listener {
       if (part.length > 0) this.#pieces.push([start, part.length]);
       this.#filled = start + part.length;
       taken += part.length;
-      if (this.#filled >= slotSize) this.#pass();
+      if (this.#filled < slotSize) continue;
+      this.#pass();
+      this.#send();
     }
     return taken;
   }
@@ -226,20 +231,19 @@ class ThreadedDigests implements BodyDigests, Listener {
     }
   }
 
-  /** Passes the slot to the threads. */
+  /** Passes the slot to the threads, with the next message. */
   #pass(): void {
     this.#ring.pass(this.#slot, this.#threads.length);
-    for (const thread of this.#threads) {
-      thread.send({ do: 'update', body: this.#body, slot: this.#slot, pieces: this.#pieces });
-    }
+    const update = { do: 'update', body: this.#body, slot: this.#slot, pieces: this.#pieces } as const;
+    for (const orders of this.#orders) orders.push(update);
     this.#slot += 1;
     this.#filled = 0;
     this.#pieces = [];
   }
 
-  #order(what: 'end' | 'abandon'): void {
-    this.#hasEnded = true;
-    for (const thread of this.#threads) thread.send({ do: what, body: this.#body });
+  /** Sends what waits, and these orders. */
+  #send(...more: readonly DigestOrder[]): void {
+    this.#threads.forEach((thread, at) => thread.send([...this.#orders[at]!.splice(0), ...more]));
   }
 
   #change(): Promise<void> {

@@ -18,6 +18,7 @@ import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { ListedVersions, type KeptVersion } from '../../../support/listed-objects.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 import { runs } from '../../../support/runs.ts';
+import { countTurns } from '../../../support/turns.ts';
 
 /** The versions of a key as a test has written them, newest first, by the ids that clients see. */
 type Written = Map<string, string[]>;
@@ -227,6 +228,19 @@ describe.each([
     const lines = linesOf(await page({ delimiter: '/' }));
     expect(beforeOlder).toBeUndefined();
     expect([before, linesNow()]).toContainEqual(lines);
+  });
+
+  it('lets others have turns of the event loop while it reads noncurrent versions', async () => {
+    const few = 32;
+    const many = 192;
+    const turnsOf = async (keys: number): Promise<number> => {
+      const { result, turns } = await countTurns(() => page({ limit: keys }));
+      expect(result.rows).toHaveLength(keys);
+      return turns;
+    };
+    for (let at = 0; at < many; at += 1) for (let n = 0; n < 2; n += 1) await put(`key-${String(at).padStart(3, '0')}`);
+    // The versions of 32 keys are read in one go, and half a turn's share is to find them.
+    expect(await turnsOf(2 * many)).toBeGreaterThanOrEqual((await turnsOf(2 * few)) + 2);
   });
 
   it('ends with an error for a key whose versions never agree', async () => {

@@ -111,10 +111,14 @@ describe('digests in threads', () => {
 
   it('hold back a body that is ahead of them', async () => {
     const sent: DigestOrder[] = [];
+    let messages = 0;
     const worker = Object.assign(new EventEmitter(), {
       unref: () => undefined,
       terminate: () => Promise.resolve(0),
-      postMessage: (order: DigestOrder) => sent.push(order),
+      postMessage: (orders: readonly DigestOrder[]) => {
+        messages += 1;
+        sent.push(...orders);
+      },
     });
     const body = threads(1, () => worker as unknown as Worker).start(algorithms, large)!;
     const slot = Buffer.alloc(slotSize);
@@ -123,6 +127,8 @@ describe('digests in threads', () => {
     const held = body.update(slot)!.then(() => (isTaken = true));
     await new Promise(setImmediate);
     expect([isTaken, sent.length]).toEqual([false, 4]);
+    // The first tells of the body, too: each message wakes the thread.
+    expect(messages).toBe(3);
     const [start] = sent;
     const ring = new DigestRing((start as Extract<DigestOrder, { do: 'start' }>).memory);
     expect(ring.release(0)).toBe(true);
@@ -130,5 +136,7 @@ describe('digests in threads', () => {
     await held;
     expect(sent).toHaveLength(5);
     expect(ring.release(1)).toBe(false);
+    body.abandon();
+    expect(sent.map((order) => order.do)).toEqual(['start', 'update', 'update', 'update', 'update', 'abandon']);
   });
 });
