@@ -74,7 +74,7 @@ export class CloudDeployment implements Deployment {
   }
 
   async tidy(): Promise<void> {
-    await this.#stores.applyLifecycle(this.operator, true);
+    await this.#stores.applyLifecycleNow(this.operator);
     await this.#sweep(this.operator);
   }
 

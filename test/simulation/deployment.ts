@@ -87,12 +87,19 @@ export class Stores {
     };
   }
 
-  /** Applies lifecycle rules. @param isForced whether to do it even if no pass is due */
-  async applyLifecycle(adapters: Adapters, isForced = false): Promise<void> {
+  /** Applies lifecycle rules if a pass is due. */
+  async applyLifecycle(adapters: Adapters): Promise<void> {
     const deps = lifecycleDeps(adapters);
     const wrong = this.fault.lifecycle?.(deps) ?? deps;
-    if (!isForced && !isPassDue(await deps.passes.latest(), wrong.clock.now())) return;
-    await applyLifecycle(wrong, { calendar: realDays, workers: 2, bounds: smallSlices });
+    if (isPassDue(await deps.passes.latest(), wrong.clock.now())) await applyLifecycle(wrong, lifecycleOptions);
+  }
+
+  /** Applies lifecycle rules by a pass that begins now, even if none is due, after the end of one that is not finished. */
+  async applyLifecycleNow(adapters: Adapters): Promise<void> {
+    const deps = lifecycleDeps(adapters);
+    const latest = await deps.passes.latest();
+    if (latest && latest.finishedAt === undefined) await applyLifecycle(deps, lifecycleOptions);
+    await applyLifecycle(deps, lifecycleOptions);
   }
 }
 
@@ -102,8 +109,12 @@ function stackOf(error: unknown): string {
     : String(error);
 }
 
-/** Small, so that passes have many slices. */
-const smallSlices = { keysPerPage: 3, pagesPerTurn: 2, enoughSlices: 4 };
+/** With small pages, so that passes have many slices. */
+const lifecycleOptions = {
+  calendar: realDays,
+  workers: 2,
+  bounds: { keysPerPage: 3, pagesPerTurn: 2, enoughSlices: 4 },
+};
 
 /** A server with the services behind its pipeline. */
 export interface SimulatedServer extends Server {

@@ -81,7 +81,7 @@ export class Expiry implements Scenario {
       }
       const place = keyParts.version(change.key);
       if (place?.bucketId !== this.#bucketId) continue;
-      const isGone = !kept.has(was['i'] as string);
+      const isGone = !kept.has(was['i']);
       const isCovered = place.isCurrent && was['m'] === undefined && present?.['m'] === 1;
       const written = lastModifiedOf(was);
       if (isCovered || (isGone && place.isCurrent)) {

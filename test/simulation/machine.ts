@@ -61,7 +61,7 @@ export class MachineDeployment implements Deployment {
   }
 
   async tidy(): Promise<void> {
-    await this.#stores.applyLifecycle(this.operator, true);
+    await this.#stores.applyLifecycleNow(this.operator);
     await this.drain();
     await (
       await this.#running()

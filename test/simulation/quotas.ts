@@ -25,7 +25,9 @@ export class QuotaScenario implements Scenario {
   readonly #stage: Stage;
   #bucketId = '';
   #quota: (typeof quotas)[number] = quotas[0];
-  /** What the bucket holds, with all parts of uploads. */
+  /** The partitions of completed uploads, whose parts are counted with the objects that they are. */
+  readonly #completed = new Set<string>();
+  /** What the bucket holds, with the parts of open and aborted uploads. */
   readonly #held = { objects: 0, bytes: 0 };
 
   constructor(stage: Stage) {
@@ -67,10 +69,14 @@ export class QuotaScenario implements Scenario {
     if (this.#bucketId === '') return;
     const grown = { objects: 0, bytes: 0 };
     for (const change of changes) {
-      const { objects, bytes } = this.#amountOf(change.key, 'put' in change ? change.put : undefined);
-      const former = this.#amountOf(change.key, before(change.key));
+      const [was, is] = [before(change.key), 'put' in change ? change.put : undefined];
+      const { objects, bytes } = this.#amountOf(change.key, is);
+      const former = this.#amountOf(change.key, was);
       grown.objects += objects - former.objects;
       grown.bytes += bytes - former.bytes;
+      // What was parts is an object from now on.
+      const hasEnded = was?.['state'] === 'open' && is?.['state'] === 'completed';
+      if (hasEnded && was['bucketId'] === this.#bucketId) grown.bytes -= this.#endWithParts(change.key.pk);
     }
     this.#held.objects += grown.objects;
     this.#held.bytes += grown.bytes;
@@ -120,18 +126,26 @@ export class QuotaScenario implements Scenario {
 
   /** Sets the quota, as an operator does, and lets the service notice. */
   async #limit(): Promise<void> {
-    const { servers, drain } = { servers: this.#stage.deployment.servers, drain: () => this.#stage.deployment.drain() };
-    const { buckets } = servers[0]!.services;
+    const { deployment } = this.#stage;
+    const { buckets } = deployment.servers[0]!.services;
     await buckets.setQuota(asService(await buckets.load(bucket)), this.#quota);
     // In the cloud, the flag of a full bucket changes with the next change of its contents.
     await insist(this.#stage, tenants.owner, 'DeleteObject', { method: 'DELETE', path: `${path}/check` });
-    await drain();
+    await deployment.drain();
+  }
+
+  /** Notes that an upload is completed. @returns the bytes of its parts */
+  #endWithParts(pk: string): number {
+    this.#completed.add(pk);
+    const parts = this.#stage.stores.table.items([pk]).filter(({ key }) => uploadKeyParts.part(key) !== undefined);
+    return parts.reduce((sum, { attributes }) => sum + (attributes['size'] as number), 0);
   }
 
   #amountOf(key: ItemKey, image: Attributes | undefined): { readonly objects: number; readonly bytes: number } {
     const place = keyParts.version(key);
     if (place?.isCurrent === true && place.bucketId === this.#bucketId) return held(image);
     if (uploadKeyParts.part(key) === undefined || image?.['bucketId'] !== this.#bucketId) return nothing;
+    if (this.#completed.has(key.pk)) return nothing;
     return { objects: 0, bytes: image['size'] as number };
   }
 }

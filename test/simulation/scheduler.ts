@@ -132,7 +132,7 @@ export class Scheduler {
           const result = effect();
           answer(() => resolve(result));
         } catch (error) {
-          answer(() => reject(error as Error));
+          answer(() => reject(error instanceof Error ? error : new Error(String(error))));
         }
       };
       this.after(this.delay(latency), label, act, false);
