@@ -118,6 +118,6 @@ describe('administration', () => {
   it('has a command for each family of the command line, but for those of a data directory', () => {
     const named = new Set(Object.keys(administrationCommands).map((name) => name.split(' ')[0]));
     const all = families.map((family) => family().name());
-    expect(all.filter((name) => !named.has(name))).toEqual(['start', 'run', 'release', 'scrub', 'doctor']);
+    expect(all.filter((name) => !named.has(name))).toEqual(['start', 'run', 'release', 'scrub', 'doctor', 'compact']);
   });
 });
