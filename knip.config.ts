@@ -21,7 +21,6 @@ const config: KnipConfig = {
     'bin/*.{mjs,ts,cjs}',
     'test/**/*.test.ts',
     'test/bench/*.{ts,mjs}',
-    'test/soak/soak.ts',
     // Started as processes.
     'test/{bench/requests/generator.ts,clients/aws4fetch-session.ts,cloud/function-host.mjs}',
     'test/support/{durable-writes.ts,embedded-session.ts,full-disk.ts,program-host.mjs}',

@@ -5,7 +5,7 @@ import { textOf, textsOf } from '../support/expect-error.ts';
 import type { PooledClient, PooledResponse } from '../support/pooled-client.ts';
 import { queryOf, type Unsigned } from '../support/signer.ts';
 
-export const buckets = { plain: 'plain', versioned: 'versioned' } as const;
+const buckets = { plain: 'plain', versioned: 'versioned' } as const;
 
 const KiB = 1024;
 const keysOfClient = 30;
@@ -26,6 +26,8 @@ export interface Tally {
   unanswered: number;
   /** Requests that were answered 503, and sent again. */
   refused: number;
+  /** Multipart uploads that were begun. */
+  uploads: number;
   /** Answers that no order of the requests explains. */
   readonly faults: string[];
   /** Of the answered requests since the last sample, in milliseconds. */
@@ -189,6 +191,7 @@ export class SoakClient {
     const path = this.#path(key);
     const { text } = await this.#send({ method: 'POST', path, query: 'uploads' }, [200]);
     const uploadId = textOf(text, 'UploadId')!;
+    this.#tally.uploads += 1;
     this.#uploads.push({ method: 'DELETE', path, query: queryOf({ uploadId }) });
     const parts = [this.#bytes(), this.#bytes()];
     const listed: string[] = [];

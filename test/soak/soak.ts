@@ -29,13 +29,23 @@ const program = withHelpStyle(
 );
 await program.parseAsync();
 
-function textOf({ requests, unanswered, refused, kills, faults, flatness, space, isPassed }: SoakResult): string {
+function textOf({
+  uploads,
+  requests,
+  unanswered,
+  refused,
+  kills,
+  faults,
+  flatness,
+  space,
+  isPassed,
+}: SoakResult): string {
   const { whileRunning, whenEmpty, tableBeforeCompaction, tableAfterCompaction } = space;
   return [
     `${count(requests, 'request')} answered, ${unanswered} unanswered, ${refused} refused; ${count(kills, 'kill')} of workers`,
     ...faults.map((fault) => `fault: ${fault}`),
     ...flatness.map(lineOf),
-    `${isBack(space) ? 'back' : 'NOT BACK'}  space: ${sizeText(whileRunning)} under load, ${sizeText(whenEmpty)} after everything was deleted;` +
+    `${isBack(space, uploads) ? 'back' : 'NOT BACK'}  space: ${sizeText(whileRunning)} under load, ${sizeText(whenEmpty)} after everything was deleted;` +
       ` the table ${sizeText(tableBeforeCompaction)}, compacted ${sizeText(tableAfterCompaction)}`,
     isPassed ? 'passed' : 'FAILED',
     '',

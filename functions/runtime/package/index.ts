@@ -203,9 +203,16 @@ async function openDirectory(data: string, randomness: CryptoRandomness): Promis
     fail = (why) => reject(new Error(`${why}: end this process, and start another one`));
   });
   const stores = await openData(data, (failure) => fail(whyUnusable(data, failure)));
-  const lock = await lockDirectory(data, stores.table, randomness);
-  const close = async (): Promise<void> => {
+  const closeStores = async (): Promise<void> => {
     await Promise.all([stores.table.close(), stores.blobs.close()]);
+  };
+  const lock = await lockDirectory(data, stores.table, randomness).catch(async (error: unknown) => {
+    // Otherwise it would be watched for as long as the process runs, and `failed` would reject without anybody to hear it.
+    await closeStores();
+    throw error;
+  });
+  const close = async (): Promise<void> => {
+    await closeStores();
     await lock.release();
   };
   return { stores, failed, answer: (actions) => lock.answer(actions), release: () => lock.release(), close };
