@@ -77,6 +77,19 @@ describe('a service with few file handles', () => {
     expect(await service.stop()).toBe(0);
   });
 
+  it('survives that none is left for a connection, however many are allowed', async () => {
+    const service = await startWith(64, '--limit', 'concurrentConnections=100000');
+    await served(service, { method: 'PUT', path: '/bucket' });
+    for (let round = 0; round < 3; round += 1) {
+      const idle = await idleConnections(service.url, 200);
+      expect(service.process.exitCode).toBeNull();
+      for (const socket of idle) socket.destroy();
+      await served(service, { method: 'PUT', path: '/bucket/large', body: large });
+      expect(await served(service, { path: '/bucket/large' })).toEqual(large);
+    }
+    expect(await service.stop()).toBe(0);
+  });
+
   it('does not start with fewer than it needs, and says so in one line', async () => {
     const start = ['bin/stillage.cjs', 'start', '--port', '0', '--console-port', '0', '--ephemeral'];
     const shell = ['-c', 'ulimit -n 40; "$@"', 'bash', process.execPath, ...start];

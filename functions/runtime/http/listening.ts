@@ -11,7 +11,10 @@ export async function listen(
   server: Server,
   { port, host }: { readonly port: number; readonly host: string },
   secure: boolean,
-  { option = '--port', onError = () => undefined }: { readonly option?: string; readonly onError?: (error: Error) => void } = {},
+  {
+    option = '--port',
+    onError = () => undefined,
+  }: { readonly option?: string; readonly onError?: (error: Error) => void } = {},
 ): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -24,7 +27,8 @@ export async function listen(
     server.listen(port, host, resolve);
   });
   server.removeAllListeners('error');
-  // No handle was left for a connection. It was closed, or waits for one; without a listener, the process would end.
+  // A connection could not be accepted. libuv closes those for which no handle is left, and reports it where it cannot; without a listener, that
+  // would end the process.
   server.on('error', onError);
   const address = server.address() as AddressInfo;
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
