@@ -53,7 +53,8 @@ function tableOf(heading: string, names: readonly (keyof Limits)[], unitText?: (
     `  ${name.padEnd(24)}${value.padEnd(26)}${range}`;
   const rows = names.map((name) => {
     const { value, least, most } = limitTable[name];
-    if (value === Infinity) return line(name, limitsByMachine.has(name) ? 'as the machine allows' : 'none', `${least} to ${most}`);
+    if (value === Infinity)
+      return line(name, limitsByMachine.has(name) ? 'as the machine allows' : 'none', `${least} to ${most}`);
     const remark = unitText === undefined ? '' : ` (${unitText(value)})`;
     return line(name, `${value}${remark}`, `${least} to ${most}`);
   });
