@@ -45,7 +45,7 @@ import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { copyObjectResult } from '../../shared/xml/copy.ts';
 import type { ChecksumAlgorithm } from '../../shared/checksums/algorithms.ts';
 
-const maxAttempts = 4;
+const maxAttempts = 8;
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html */
 export const copyObject = defineOperation({

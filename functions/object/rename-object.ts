@@ -15,7 +15,7 @@ import { defineOperation } from '../../shared/protocol/operation.ts';
 
 const sourceField = 'x-amz-rename-source';
 const tokenField = 'x-amz-client-token';
-const maxAttempts = 4;
+const maxAttempts = 8;
 
 /** Renames atomically, without moving bytes: https://docs.aws.amazon.com/AmazonS3/latest/API/API_RenameObject.html */
 export const renameObject = defineOperation({

@@ -19,7 +19,9 @@ export function seal(key: Uint8Array, item: Uint8Array): Buffer {
 
 /** Returns the item or record that is stored under a key, in the same memory. @throws ItemDamaged if either has changed */
 export function unseal(key: Uint8Array, stored: Buffer): Buffer {
-  return stored.subarray(startOfItem({ bytes: key, start: 0, end: key.length }, stored, stored.length));
+  const start = startOfItem({ bytes: key, start: 0, end: key.length }, stored, stored.length);
+  // With its end, as the engine's buffers are longer than their `length`, which some versions of Node.js do not look at here.
+  return stored.subarray(start, stored.length);
 }
 
 /**
