@@ -30,6 +30,13 @@ describe('the program', () => {
     expect(stderr.trim()).toBe(`stillage: Node.js ${version} is too old, 20.19 or newer is needed: https://nodejs.org`);
   });
 
+  it('is executable in a clone, as npx expects if it has run one in the same place before', () => {
+    expect(spawnSync(stillage, ['--version'], { encoding: 'utf8', timeout: 60_000 })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+  });
+
   it('gives up where no directory can be made', () => {
     const { status, stderr } = run([stillage, 'start', '--port', '0', '--data', '/proc/x/y']);
     expect([status, stderr]).toEqual([
