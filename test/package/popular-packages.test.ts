@@ -7,10 +7,10 @@ import { packedProject } from '../support/packed-project.ts';
 const project = packedProject({
   others: [
     '@aws-sdk/client-s3@3.1169.0',
-    '@aws-sdk/s3-request-presigner@3.1162.0',
+    '@aws-sdk/s3-request-presigner@3.1163.0',
     'aws4fetch@1.0.20',
     'express@5.3.0',
-    'flydrive@1.3.0',
+    'flydrive@2.1.0',
     'minio@8.0.7',
     'multer@2.5.0',
     'multer-s3@3.0.1',
