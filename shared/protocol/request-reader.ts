@@ -1,5 +1,6 @@
 import type { RequestMessage, ResponseMessage } from '../http/message.ts';
 import type { Reader } from '../metadata/removal/readers.ts';
+import { EndedBody } from './bodies/ended-body.ts';
 
 /** Returns the request with a body during whose reads the reader waits. */
 export function withWaits(request: RequestMessage, reader: Reader): RequestMessage {
@@ -37,41 +38,5 @@ export function endedWhenSent(response: ResponseMessage, reader: Reader): Respon
     return response;
   }
   reader.wait();
-  return { status, fields, body: new SentBody(body, reader), ...(chunked !== undefined && { chunked }) };
-}
-
-/** A body whose reader ends with it, even if nothing of it was read. */
-class SentBody implements AsyncIterableIterator<Uint8Array, undefined> {
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  readonly #reader: Reader;
-
-  constructor(body: AsyncIterable<Uint8Array>, reader: Reader) {
-    this.#chunks = body[Symbol.asyncIterator]();
-    this.#reader = reader;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    try {
-      const next = await this.#chunks.next();
-      if (next.done !== true) return { done: false, value: next.value };
-      this.#reader.end();
-      return { done: true, value: undefined };
-    } catch (error) {
-      this.#reader.end();
-      throw error;
-    }
-  }
-
-  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    try {
-      await this.#chunks.return?.();
-    } finally {
-      this.#reader.end();
-    }
-    return { done: true, value: undefined };
-  }
+  return { status, fields, body: new EndedBody(body, () => reader.end()), ...(chunked !== undefined && { chunked }) };
 }

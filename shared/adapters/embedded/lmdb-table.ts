@@ -229,11 +229,14 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
    * throwing it, which would fail the other writes of the transaction.
    */
   #apply(steps: readonly Step[], changes: number): WriteOutcome | ItemDamaged {
-    const found = steps.map((step) => this.#items.getBinary(step.encodedKey));
+    const found: (Buffer | undefined)[] = [];
     const items: (Attributes | undefined)[] = [];
     try {
-      for (const [index, { key, encodedKey }] of steps.entries()) {
-        items.push(found[index] && decode(key, encodedKey, found[index]));
+      for (const { key, encodedKey } of steps) {
+        const stored = this.#items.getBinary(encodedKey);
+        const item = stored && reading(key, () => unseal(encodedKey, stored));
+        found.push(item);
+        items.push(item && reading(key, () => decodeItem(item)));
       }
     } catch (error) {
       if (error instanceof ItemDamaged) return error;
@@ -249,7 +252,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
       if (old === undefined && value === undefined) continue;
       if (value === undefined) void this.#items.remove(encodedKey);
       else void this.#items.put(encodedKey, this.#seals ? seal(encodedKey, value) : value);
-      if (this.#isFollowed(key)) this.#log.append(key, old && unseal(encodedKey, old), value);
+      if (this.#isFollowed(key)) this.#log.append(key, old, value);
     }
     return { outcome: 'written', old: items.slice(0, changes) };
   }
@@ -265,10 +268,15 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   }
 }
 
-/** Decodes an item. @throws ItemDamaged, which names it */
+/** Decodes a stored item. @throws ItemDamaged, which names it */
 function decode(key: ItemKey, encodedKey: Buffer, stored: Buffer, wanted?: ReadonlySet<string>): Attributes {
+  return reading(key, () => decodeItem(unseal(encodedKey, stored), wanted));
+}
+
+/** Reads an item. @throws ItemDamaged, which names it */
+function reading<T>(key: ItemKey, read: () => T): T {
   try {
-    return decodeItem(unseal(encodedKey, stored), wanted);
+    return read();
   } catch (error) {
     throw error instanceof ItemDamaged ? error.of(key) : error;
   }

@@ -3,6 +3,7 @@ import { WholeBytes } from '../../ports/whole-bytes.ts';
 import type { Answer } from '../operation.ts';
 import { withBody } from '../request-reader.ts';
 import type { BodiesInFlight } from './bodies-in-flight.ts';
+import { EndedBody } from './ended-body.ts';
 
 /** The bodies in progress, in both directions. */
 export interface Capacity {
@@ -56,7 +57,7 @@ export class Admission {
       await giveUp(body);
       throw error;
     }
-    return { ...answer, body: ending(body, end) };
+    return { ...answer, body: new EndedBody(body, end) };
   }
 }
 
@@ -70,13 +71,4 @@ async function giveUp(body: AsyncIterable<Uint8Array>): Promise<void> {
   const chunks = body[Symbol.asyncIterator]();
   await chunks.next().catch(() => undefined);
   await chunks.return?.();
-}
-
-/** Calls `end` when a body ends in any way. */
-async function* ending(body: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } finally {
-    end();
-  }
 }
