@@ -148,6 +148,24 @@ describe('the connection', () => {
     await page.getByText('No connection to the service').waitFor({ state: 'detached' });
   });
 
+  it('that is slow leaves pages accessible while they load', async (test) => {
+    const bucket = await makeBucket(under, ['waiting.txt']);
+    const page = await under.page(test);
+    let goOn!: () => void;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    let signedIn = false;
+    await page.route(`${under.service.url}/**`, async (route) => {
+      if (signedIn) await held;
+      if (route.request().method() === 'GET') signedIn = true;
+      await route.continue();
+    });
+    await signIn(page);
+    await page.getByRole('status', { name: 'Loading' }).waitFor();
+    await expectAccessible(page);
+    goOn();
+    await page.getByRole('link', { name: bucket }).waitFor();
+  });
+
   it('with a key that was taken away ends in the sign-in form, with the reason', async (test) => {
     const page = await under.signedIn(test);
     await page.route(`${under.service.url}/**`, (route) =>

@@ -165,7 +165,7 @@ function menuOf(name: string): Menu {
 
 function Skeleton() {
   return (
-    <div class="stack" aria-label={t.value.common.loading}>
+    <div class="stack" role="status" aria-label={t.value.common.loading}>
       {[0, 1, 2].map((row) => (
         <div key={row} class="skeleton" />
       ))}
