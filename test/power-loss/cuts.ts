@@ -40,7 +40,8 @@ export interface Loss {
 const sectorsOfPage = 8;
 /** After so many starts of the service in one process there is a new one. */
 const inspectionsOfChild = 500;
-const patience = 60_000;
+/** Only a service that hangs takes as long, on however busy a machine. */
+const patience = 600_000;
 
 /** Returns how a cut chooses. */
 export function choiceOf({ severity, seed }: Cut): Choice {
