@@ -1,5 +1,5 @@
 import { close, existsSync, fstatSync, open } from 'node:fs';
-import { access, constants, mkdir, opendir, stat, unlink } from 'node:fs/promises';
+import { access, constants, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BlobChecksumsMissing, BlobMissing, BlobSizeDiffers } from '../../ports/blob-store.ts';
@@ -81,13 +81,18 @@ export class FileBlobStore implements BlobStore {
   static async open(root: string, environment: LmdbEnvironment): Promise<FileBlobStore> {
     await ensureDirectory(root);
     await makePrivate(root);
-    for (const name of directories) {
-      const path = join(root, name);
-      await mkdir(path, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error;
-        await makePrivate(path);
-      });
-    }
+    const present = new Set(await readdir(root));
+    await Promise.all(
+      directories.map(async (name) => {
+        const path = join(root, name);
+        if (present.has(name)) return makePrivate(path);
+        await mkdir(path, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
+          // Another process opens it, too.
+          if (error.code !== 'EEXIST') throw error;
+          await makePrivate(path);
+        });
+      }),
+    );
     const store = new FileBlobStore(root, environment);
     await moveSmallBlobs(join(root, 'small'), store.#small, environment);
     // Also for directories whose creator ended before they were durable.
