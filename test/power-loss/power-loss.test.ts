@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../linearizability/random.ts';
 import { boundaries, choiceOf, findLosses, severities, type Cut, type Loss } from './cuts.ts';
 import { Disk, type Sync } from './disk.ts';
+import { Inspector } from './inspection.ts';
 import { buildRecorder, record, type Recording } from './recording.ts';
 
 const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
@@ -19,11 +20,14 @@ const atBoundaries = 0.8;
 
 let folder: string;
 let library: string;
+let inspector: Inspector;
 let whyNot: string | undefined;
-const recordings: Recording[] = [];
+/** By seed and processes. */
+const recordings = new Map<string, Recording>();
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stillage-recorder-'));
+  inspector = await Inspector.bundle(folder);
   const built = await buildRecorder(folder);
   if ('whyNot' in built) whyNot = built.whyNot;
   else library = built.library;
@@ -32,13 +36,15 @@ beforeEach((context) => {
   if (whyNot !== undefined) context.skip(whyNot);
 });
 afterAll(async () => {
-  await Promise.all(recordings.map((recording) => recording.remove()));
+  inspector.close();
+  await Promise.all([...recordings.values()].map((recording) => recording.remove()));
   await rm(folder, { recursive: true });
 });
 
 async function recorded(seed: number, processes: number): Promise<Recording> {
-  const recording = await record(library, { seed, requests, processes });
-  recordings.push(recording);
+  const name = `${seed} ${processes}`;
+  const recording = recordings.get(name) ?? (await record(library, { seed, requests, processes }));
+  recordings.set(name, recording);
   return recording;
 }
 
@@ -64,9 +70,9 @@ describe.each([1, 2])('a service of %i processes whose power fails', (processes)
       return { at, severity: severities[index % severities.length]!, seed: seed * 1009 + index };
     });
     cuts.push(...duringFirstStart(recording, random));
-    const losses = await findLosses(recording, cuts);
+    const losses = await findLosses(recording, cuts, inspector);
     const kept = losses.length > 0 ? `\nkept: ${root}` : '';
-    if (losses.length > 0) recordings.splice(recordings.indexOf(recording), 1);
+    if (losses.length > 0) recordings.delete(`${seed} ${processes}`);
     expect(told(losses) + kept).toBe('');
     const answers = events.filter(({ type }) => type === 'answer').length;
     console.log(
@@ -134,7 +140,7 @@ describe('a sync that is left out', () => {
   });
 
   it.each(Object.keys(syncs))('is found if it is that of %s', { timeout: 600_000 }, async (name) => {
-    const losses = await findLosses(recording, cuts, { ignores: syncs[name]! });
+    const losses = await findLosses(recording, cuts, inspector, { ignores: syncs[name]! });
     expect(losses).not.toEqual([]);
   });
 
