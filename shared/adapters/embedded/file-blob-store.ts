@@ -2,7 +2,7 @@ import { close, existsSync, fstatSync, open } from 'node:fs';
 import { access, constants, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { BlobChecksumsMissing, BlobMissing, BlobSizeDiffers } from '../../ports/blob-store.ts';
+import { BlobChecksumsMissing, BlobMissing, BlobSizeDiffers, BlobsNotRemoved } from '../../ports/blob-store.ts';
 import type {
   BlobDescription,
   BlobOwner,
@@ -178,14 +178,22 @@ export class FileBlobStore implements BlobStore {
   }
 
   async remove(refs: readonly BlobRef[]): Promise<void> {
-    const left = refs.filter(isBlobRef).values();
+    const waiting = refs.filter(isBlobRef).values();
+    const left = new Set<BlobRef>();
+    let cause: Error | undefined;
     const removeSome = async (): Promise<void> => {
-      for (const ref of left) {
-        await unlink(this.#pathOf(ref)).catch(unlessMissing);
+      for (const ref of waiting) {
+        try {
+          await unlink(this.#pathOf(ref)).catch(unlessMissing);
+        } catch (error) {
+          left.add(ref);
+          cause ??= error as Error;
+        }
       }
     };
     await Promise.all(Array.from({ length: Math.min(removalsAtOnce, refs.length) }, removeSome));
-    await this.#smallWrites.remove(refs);
+    await this.#smallWrites.remove(refs.filter((ref) => !left.has(ref)));
+    if (cause !== undefined) throw new BlobsNotRemoved(left, cause.message, { cause });
   }
 
   abandon(refs: readonly BlobRef[]): void {
