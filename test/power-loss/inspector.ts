@@ -128,7 +128,7 @@ class Reader {
       return { kind, key, row: row!, place: `${bucket}/${key}` };
     });
     const read = await Promise.all(
-      rows.map(({ kind, row, place }): Version | Promise<Version> => {
+      rows.map(async ({ kind, row, place }): Promise<Version> => {
         return kind === 'DeleteMarker' ? { md5: null } : this.#version(place, row);
       }),
     );

@@ -21,7 +21,7 @@ import { blobRef, directoryOf, directories, hasChecksums, isBlobRef, isSmallBlob
 import { DirectorySync } from './directory-sync.ts';
 import { ensureDirectory, syncDirectory } from './durable-directory.ts';
 import { FileReader, OpenBlob, readStretch } from './file-reader.ts';
-import { FileWriter } from './file-writer.ts';
+import { EarlySyncs, FileWriter } from './file-writer.ts';
 import { moveSmallBlobs } from './former-small-blobs.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 import { makePrivate } from './private-path.ts';
@@ -38,6 +38,8 @@ const maxKeptBuffers = 32;
 const maxKeptSmallBuffers = 128;
 /** Blobs up to this size are read in one go, and their file is closed before the caller gets them. */
 const smallRead = 256 * 1024;
+/** The maximum number of files that are synced while they are written: with more, the disk is busy anyway. */
+const maxEarlySyncs = 4;
 /** The maximum number of files removed at the same time. */
 const removalsAtOnce = 16;
 
@@ -55,6 +57,7 @@ export class FileBlobStore implements BlobStore {
   readonly #small: SmallBlobs;
   readonly #smallWrites: SmallBlobWrites;
   readonly #directories = new DirectorySync();
+  readonly #earlySyncs = new EarlySyncs(maxEarlySyncs);
   readonly #randomness = new CryptoRandomness();
   readonly #buffers = new BufferPool(bufferSize, maxKeptBuffers);
   readonly #smallBuffers = new BufferPool(headerSize + smallBlobSize, maxKeptSmallBuffers);
@@ -262,7 +265,7 @@ export class FileBlobStore implements BlobStore {
 
   #newFile(): NewFile {
     const ref = blobRef(Date.now(), this.#randomness);
-    return { ref, writer: new FileWriter(this.#pathOf(ref)) };
+    return { ref, writer: new FileWriter(this.#pathOf(ref), this.#earlySyncs) };
   }
 
   async #open(ref: BlobRef): Promise<number> {

@@ -5,6 +5,7 @@ import type { Attributes, Change, FeedRecord, KeyValueTable } from '../../ports/
 import { sortableTime } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { garbagePartitionOf, itemKey } from '../table/keys.ts';
+import { separately } from '../table/separate-changes.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
 import { thingsOf } from '../objects/versions.ts';
 import { inParallel } from '../in-parallel.ts';
@@ -27,8 +28,6 @@ interface Candidate {
   readonly size: number;
 }
 
-/** The number of entries written concurrently. */
-const defaultWidth = 16;
 /** The number of part numbers processed concurrently. */
 const partsTogether = 16;
 /** The code of entries for ended uploads. */
@@ -45,24 +44,19 @@ export class ReleaseQueue {
   readonly #clock: Clock;
   readonly #uploads: Uploads;
   readonly #grace: number;
-  readonly #width: number;
+  readonly #width: number | undefined;
 
   /**
    * @param deps.grace the milliseconds during which readers that found a version may still read it, and a restored
    * table may need it
+   * @param deps.width the number of writes at a time. Default: what suits the table
    */
-  constructor(deps: {
-    table: KeyValueTable;
-    clock: Clock;
-    uploads: Uploads;
-    grace: number;
-    width?: number | undefined;
-  }) {
+  constructor(deps: { table: KeyValueTable; clock: Clock; uploads: Uploads; grace: number; width?: number }) {
     this.#table = deps.table;
     this.#clock = deps.clock;
     this.#uploads = deps.uploads;
     this.#grace = deps.grace;
-    this.#width = deps.width ?? defaultWidth;
+    this.#width = deps.width;
   }
 
   /** Queues what the records released, and releases parts that were uploaded again too often. */
@@ -85,9 +79,9 @@ export class ReleaseQueue {
       const delays = [0, uploadGrace, finishedUploadTime + uploadGrace];
       for (const delay of delays) queue(delay, uploadCode, id, { upload: id });
     }
-    // One by one: a transaction would cost twice as much, and atomicity is not needed.
-    await inParallel(entries.values(), this.#width, async (entry) => {
-      const { outcome } = await this.#table.write([entry]);
+    const { writes, width } = separately(this.#table, [...entries.values()]);
+    await inParallel(writes, this.#width ?? width, async (some) => {
+      const { outcome } = await this.#table.write(some);
       if (outcome !== 'written') throw new Error('the release queue could not be written');
     });
   }
