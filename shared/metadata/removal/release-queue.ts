@@ -1,3 +1,4 @@
+import { BlobsNotRemoved } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { hour } from '../../ports/durations.ts';
 import type { Attributes, Change, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
@@ -88,10 +89,17 @@ export class ReleaseQueue {
 
 /**
  * Cleans up ended uploads at once, where one process follows the feed without a time limit, so that their parts stop
- * counting towards quotas. Elsewhere the sweep does it, from the queue entries.
+ * counting towards quotas. Elsewhere the sweep does it, from the queue entries, and everywhere if blobs cannot be removed: whoever waits
+ * for the feed must not wait for these.
  */
 export async function finishEndedUploads(uploads: Uploads, records: readonly FeedRecord[]): Promise<void> {
-  for (const id of records.flatMap(endedUpload)) await uploads.finish(id);
+  for (const id of records.flatMap(endedUpload)) {
+    try {
+      await uploads.finish(id);
+    } catch (error) {
+      if (!(error instanceof BlobsNotRemoved)) throw error;
+    }
+  }
 }
 
 /** Returns what a record of a current or noncurrent version may have released. */

@@ -7,6 +7,7 @@ import { inParallel } from '../in-parallel.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { garbagePartitions, itemKey, partition } from '../table/keys.ts';
 import { separately } from '../table/separate-changes.ts';
+import { settled } from '../table/settled.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
 import { decodeContent } from '../objects/content.ts';
@@ -170,7 +171,7 @@ export class Release {
         separately(this.#table, dropped).writes,
         width,
         each(async (some: readonly One[]) => {
-          await this.#table.write(some.map(({ entry: { key } }) => ({ key, delete: true })));
+          await settled(this.#table.write(some.map(({ entry: { key } }) => ({ key, delete: true }))));
           some.forEach(then);
         }),
       );
@@ -255,12 +256,12 @@ export class Release {
   /** The items are removed after the blobs, since a repetition finds the blobs through them. */
   async #removeItems({ thing, hasReferences }: Unreferenced): Promise<void> {
     if (thing.startsWith('d')) {
-      await this.#table.write([{ key: itemKey.details(thing.slice(1)), delete: true }]);
+      await settled(this.#table.write([{ key: itemKey.details(thing.slice(1)), delete: true }]));
       return;
     }
     const content = decodeContent(thing);
     if (content.kind === 'manifest') await this.#manifests.remove(content.id);
-    if (hasReferences) await this.#table.write([{ key: itemKey.references(thing), delete: true }]);
+    if (hasReferences) await settled(this.#table.write([{ key: itemKey.references(thing), delete: true }]));
   }
 }
 

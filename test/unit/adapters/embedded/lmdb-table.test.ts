@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LmdbTable } from '../../../../shared/adapters/embedded/lmdb-table.ts';
 import type { Expectation } from '../../../../shared/ports/key-value-table.ts';
 
@@ -163,6 +163,25 @@ describe('LmdbTable', () => {
       expect(await table.get(key)).toEqual({ n });
     }
     await other.close();
+    await table.close();
+  });
+
+  it('takes one snapshot for all reads of a callback of the event loop, and another for the next', async () => {
+    const table = await LmdbTable.open(join(directory, 'table'));
+    await table.write([{ key, put: { n: 1 } }]);
+    // The engine sets a timer for each snapshot.
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    try {
+      for (const snapshots of [1, 2, 3]) {
+        await new Promise((resolve) => setImmediate(resolve));
+        for (let reads = 0; reads < 10; reads += 1) expect(await table.get(key)).toEqual({ n: 1 });
+        expect(setTimer).toHaveBeenCalledTimes(snapshots);
+      }
+      await table.write([{ key, put: { n: 2 } }]);
+      expect(await table.get(key)).toEqual({ n: 2 });
+    } finally {
+      setTimer.mockRestore();
+    }
     await table.close();
   });
 

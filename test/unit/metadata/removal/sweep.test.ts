@@ -128,6 +128,37 @@ describe('a sweep of released content, in the time that Lambda gives it', () => 
     expect(left()).toEqual([1, ...Array<number>(15).fill(0)]);
   });
 
+  it.each([
+    ['content that was shared', 'bblob'],
+    ['content in parts', 'mmanifest'],
+    ['details', 'ddetails'],
+  ])('leaves nothing of %s, whichever write has no answer and did not happen', async (_, thing) => {
+    const items = [
+      { key: itemKey.references('bblob'), put: { holders: new Set(['instance']), r: 'token' } },
+      { key: itemKey.references('mmanifest'), put: { holders: new Set(['instance']), r: 'token' } },
+      { key: itemKey.manifest('manifest'), put: { parts: 1, size: 1, starts: [[1, 0]] } },
+      { key: itemKey.manifestSlice('manifest', 0, 1), put: { b: ['blob-1'], s: [1] } },
+      { key: itemKey.details('details'), put: {} },
+    ];
+    const own = items.filter(({ key }) => key.pk.endsWith(thing) || key.pk.endsWith(thing.slice(1)));
+    // The first time none is lost, so that they can be counted.
+    let writes = 0;
+    for (let lost = -1; lost < writes; lost += 1) {
+      const { sweep, table, time, left } = world();
+      const entry = itemKey.garbage(0, sortableTime(time.now()), thing, 'instance');
+      await table.write([{ key: entry, put: { bucketId: 'bucket', key: 'key' } }, ...own]);
+      const write = table.write.bind(table);
+      let at = -1;
+      table.write = async (...change) => ((at += 1) === lost ? { outcome: 'unknown' } : write(...change));
+      await sweep().catch(() => undefined);
+      if (lost < 0) writes = at + 1;
+      await sweep();
+      expect(own.flatMap(({ key }) => table.keysOf(key.pk))).toEqual([]);
+      expect(left()).toEqual(Array<number>(16).fill(0));
+    }
+    expect(writes).toBeGreaterThan(1);
+  });
+
   it('clears up after uploads of 10,000 parts', async () => {
     const { sweep, table, requests, time, removed } = world();
     const id = 'upload-id'.padEnd(28, '-');
