@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LmdbTable } from '../../../../shared/adapters/embedded/lmdb-table.ts';
+import type { Expectation } from '../../../../shared/ports/key-value-table.ts';
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '../../../..');
@@ -74,6 +75,28 @@ describe('LmdbTable', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect((await table.read(undefined, 10)).map((record) => record.key.pk)).toEqual(['followed']);
     expect(calls).toBe(1);
+    await table.close();
+  });
+
+  it('checks conditions against what earlier writes of the same transaction have left', async () => {
+    const table = await LmdbTable.open(directory);
+    const gate = { pk: 'partition', sk: 'gate' };
+    await table.write([{ key: gate, put: { n: 1 } }]);
+    const passing = (sk: string, expect: Expectation) =>
+      table.write([{ key: { pk: 'passed', sk }, put: {} }], [{ key: gate, expect }]);
+    const is = (value: number): Expectation => ({ is: 'equal', attribute: 'n', value });
+    const writes = await Promise.all([
+      ...[passing('a', is(1)), passing('b', is(1)), table.write([{ key: gate, put: { n: 2 } }])],
+      ...[passing('c', is(1)), passing('d', is(2)), table.write([{ key: gate, delete: true }])],
+      ...[passing('e', is(2)), passing('f', { is: 'absent' }), table.write([{ key: gate, put: { n: 3 } }])],
+      ...[passing('g', { is: 'absent' }), passing('h', is(3))],
+    ]);
+    expect(writes.filter(({ outcome }) => outcome === 'conflict')).toEqual([
+      { outcome: 'conflict', failed: [{ key: gate, item: { n: 2 } }] },
+      { outcome: 'conflict', failed: [{ key: gate, item: undefined }] },
+      { outcome: 'conflict', failed: [{ key: gate, item: { n: 3 } }] },
+    ]);
+    expect((await table.query('passed')).items.map(({ key: { sk } }) => sk)).toEqual(['a', 'b', 'd', 'f', 'h']);
     await table.close();
   });
 
