@@ -6,6 +6,7 @@ import { Random } from '../linearizability/random.ts';
 import { boundaries, choiceOf, findLosses, severities, type Cut, type Loss } from './cuts.ts';
 import { Disk, type Sync } from './disk.ts';
 import { buildRecorder, record, type Recording } from './recording.ts';
+import { recordRecovery } from './recovery.ts';
 
 const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
 /** Settable, to try one run again: STILLAGE_SEED=7 STILLAGE_CUTS=1000. */
@@ -13,6 +14,9 @@ const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 8 : 1));
 const cutsOfRun = Number(process.env['STILLAGE_CUTS'] ?? (isLong ? 600 : 50));
 const cutsOfFirstStart = isLong ? 100 : 20;
+/** Of each run: how many starts after a cut are cut in turn, and how many times each of them. */
+const recoveriesOfRun = isLong ? 8 : 3;
+const cutsOfRecovery = isLong ? 50 : 12;
 const requests = isLong ? 600 : 200;
 /** Of random cuts, the share at the places that are worth most. */
 const atBoundaries = 0.8;
@@ -36,10 +40,27 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function recorded(seed: number, processes: number): Promise<Recording> {
-  const recording = await record(library, { seed, requests, processes });
-  recordings.push(recording);
-  return recording;
+const runs = new Map<string, Promise<Recording>>();
+
+function recorded(seed: number, processes: number): Promise<Recording> {
+  const name = `${seed} ${processes}`;
+  const run = runs.get(name) ?? kept(record(library, { seed, requests, processes }));
+  runs.set(name, run);
+  return run;
+}
+
+async function kept<Run extends Recording>(made: Promise<Run>): Promise<Run> {
+  const run = await made;
+  recordings.push(run);
+  return run;
+}
+
+/** Expects that no cut of a run loses anything. The directory of a run that fails stays. */
+async function expectNoLoss(recording: Recording, cuts: readonly Cut[]): Promise<void> {
+  const losses = await findLosses(recording, cuts);
+  if (losses.length === 0) return;
+  recordings.splice(recordings.indexOf(recording), 1);
+  expect(`${told(losses)}\nkept: ${recording.root}`).toBe('');
 }
 
 function told(losses: readonly Loss[]): string {
@@ -54,7 +75,7 @@ describe.each([1, 2])('a service of %i processes whose power fails', (processes)
   const all = Array.from({ length: seeds }, (_, index) => firstSeed + index);
   it.each(all)('has everything that it acknowledged, with the seed %i', { timeout: 3_600_000 }, async (seed) => {
     const recording = await recorded(seed, processes);
-    const { events, root } = recording;
+    const { events } = recording;
     await expectWhole(recording);
 
     const random = new Random(seed);
@@ -64,15 +85,39 @@ describe.each([1, 2])('a service of %i processes whose power fails', (processes)
       return { at, severity: severities[index % severities.length]!, seed: seed * 1009 + index };
     });
     cuts.push(...duringFirstStart(recording, random));
-    const losses = await findLosses(recording, cuts);
-    const kept = losses.length > 0 ? `\nkept: ${root}` : '';
-    if (losses.length > 0) recordings.splice(recordings.indexOf(recording), 1);
-    expect(told(losses) + kept).toBe('');
+    await expectNoLoss(recording, cuts);
     const answers = events.filter(({ type }) => type === 'answer').length;
     console.log(
       `seed ${seed}, ${processes} processes: ${cuts.length} cuts of ${answers} requests, ${events.length} events`,
     );
   });
+
+  it.each(all)(
+    'has it if the power fails again while it starts, with the seed %i',
+    { timeout: 3_600_000 },
+    async (seed) => {
+      const first = await recorded(seed, processes);
+      const random = new Random(seed);
+      const places = boundaries(first.events);
+      let syncs = 0;
+      for (let index = 0; index < recoveriesOfRun; index += 1) {
+        const cut = { at: random.oneOf(places), severity: random.oneOf(severities), seed: seed * 2003 + index };
+        const recovery = await kept(recordRecovery(library, { first, cut, processes }));
+        await expectWhole(recovery);
+        const again = boundaries(recovery.events).filter((at) => at > recovery.beginning);
+        syncs += again.length;
+        const cuts = Array.from({ length: cutsOfRecovery }, (_, number): Cut => {
+          const severity = severities[number % severities.length]!;
+          return { at: random.oneOf(again), severity, seed: cut.seed * 1009 + number };
+        });
+        await expectNoLoss(recovery, cuts);
+      }
+      expect(syncs).toBeGreaterThan(0);
+      console.log(
+        `seed ${seed}, ${processes} processes: ${recoveriesOfRun * cutsOfRecovery} cuts of starts with ${syncs} places`,
+      );
+    },
+  );
 });
 
 /** Returns some cuts before the first answer, while the data directory is made. */
@@ -136,6 +181,19 @@ describe('a sync that is left out', () => {
   it.each(Object.keys(syncs))('is found if it is that of %s', { timeout: 600_000 }, async (name) => {
     const losses = await findLosses(recording, cuts, { ignores: syncs[name]! });
     expect(losses).not.toEqual([]);
+  });
+
+  it('is found while the service starts after a failure as well', { timeout: 600_000 }, async () => {
+    const { events } = recording;
+    const cut = { at: boundaries(events).at(-1)!, severity: 'nothing' as const, seed: firstSeed };
+    const recovery = await kept(recordRecovery(library, { first: recording, cut, processes: 1 }));
+    const again = boundaries(recovery.events).filter((at) => at > recovery.beginning);
+    const ofStart = again.map((at, index) => ({ at, severity: 'nothing' as const, seed: index }));
+    // The first one is that of what the failure has left.
+    let synced = 0;
+    const ignores = (sync: Sync): boolean => syncs['the pages of the table']!(sync) && (synced += 1) > 1;
+    expect(await findLosses(recovery, ofStart, { ignores })).not.toEqual([]);
+    expect(synced).toBeGreaterThan(1);
   });
 
   it('is one of these', () => {
