@@ -13,6 +13,15 @@ const unit = ['test/unit/**/*.test.ts', 'test/architecture/**/*.test.ts'];
 /** Files that talk to a service, which most share: test/support/service-under-test.ts. */
 const service = ['test/api/**/*.test.ts', 'test/wire/**/*.test.ts'];
 
+/**
+ * Files that examine their own process, or load and change much in it: each gets a process of its own. All others start programs, or look at
+ * what those have written, and share processes: what a file imports takes longer than many a file.
+ */
+const isolated = [
+  'test/{bench,contract,costs,fuzz,linearizability,simulation,soak}/**/*.test.ts',
+  'test/package/{embedded,kits}.test.ts',
+];
+
 /** Files that search schedules and inputs, and have a short form: test/support/runs.ts. */
 const searches = ['test/model/**/*.test.ts', 'test/stalls/**/*.test.ts'];
 
@@ -45,6 +54,8 @@ export default defineConfig({
           ...waiting,
           name: 'searches',
           include: searches,
+          setupFiles: ['test/model/tally.ts'],
+          isolate: false,
         },
       },
       {
@@ -52,9 +63,19 @@ export default defineConfig({
           ...timeouts,
           ...waiting,
           name: 'isolated',
-          include: ['test/**/*.test.ts'],
-          exclude: [...unit, ...service, ...searches],
+          include: isolated,
           globalSetup: ['test/support/build-once.ts'],
+        },
+      },
+      {
+        test: {
+          ...timeouts,
+          ...waiting,
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...unit, ...service, ...searches, ...isolated],
+          globalSetup: ['test/support/build-once.ts', 'test/support/packed-package.ts'],
+          isolate: false,
         },
       },
     ],

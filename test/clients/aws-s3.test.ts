@@ -2,13 +2,13 @@ import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { awsInstalled, awsEnvironment, howToInstallAws } from '../support/aws-cli.ts';
+import { aws, awsInstalled, awsEnvironment, howToInstallAws } from '../support/aws-cli.ts';
 import { bucketName } from '../support/clients.ts';
 import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/contents.ts';
 import { schemes, sdkAt, send, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { run, skip, type Outcome, type RunOptions } from '../support/programs.ts';
+import { skip, type Outcome, type RunOptions } from '../support/programs.ts';
 
-// Each command takes a second of Python's start: what the command itself need not show is checked with the SDK.
+// Each command takes half a second of Python: what the command itself need not show is checked with the SDK.
 describe.each(schemes)('aws s3 over %s', { timeout: 180_000 }, (scheme) => {
   let endpoint: Endpoint;
   let folder: string;
@@ -25,7 +25,7 @@ describe.each(schemes)('aws s3 over %s', { timeout: 180_000 }, (scheme) => {
   });
 
   const s3 = (args: readonly string[], options: RunOptions = {}): Promise<Outcome> =>
-    run('aws', ['s3', ...args], { ...options, env: { ...awsEnvironment(endpoint), ...options.env } });
+    aws(['s3', ...args], { ...options, env: { ...awsEnvironment(endpoint), ...options.env } });
 
   it('makes a bucket, keeps a file in it, and removes both', async () => {
     const bucket = bucketName('aws');

@@ -2,13 +2,13 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { awsInstalled, awsEnvironment, howToInstallAws } from '../support/aws-cli.ts';
+import { aws, awsInstalled, awsEnvironment, howToInstallAws } from '../support/aws-cli.ts';
 import { bucketName } from '../support/clients.ts';
 import { long, md5, MiB, randomFile } from '../support/contents.ts';
 import { schemes, sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { run, skip, type Outcome } from '../support/programs.ts';
+import { skip, type Outcome } from '../support/programs.ts';
 
-// Each command takes a second of Python's start. What differs between HTTP and HTTPS, `aws s3` sends as well.
+// Each command takes half a second of Python. What differs between HTTP and HTTPS, `aws s3` sends as well.
 describe.each(long ? schemes : (['https'] as const))('aws s3api over %s', { timeout: 180_000 }, (scheme) => {
   let endpoint: Endpoint;
   let folder: string;
@@ -153,7 +153,7 @@ describe.each(long ? schemes : (['https'] as const))('aws s3api over %s', { time
   });
 
   const s3api = (codes: readonly number[], command: string, ...args: readonly string[]): Promise<Outcome> =>
-    run('aws', ['s3api', command, ...args], { codes, env: awsEnvironment(endpoint) });
+    aws(['s3api', command, ...args], { codes, env: awsEnvironment(endpoint) });
 
   /** A command that is to succeed, and its answer. */
   async function api(

@@ -43,12 +43,11 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { resources, temporaryDirectory, withDomain } from '../infra/synthesis.ts';
-import { awsInstalled, howToInstallAws } from '../support/aws-cli.ts';
+import { aws, awsInstalled, howToInstallAws } from '../support/aws-cli.ts';
 import { sdk } from '../support/clients.ts';
 import { md5, MiB, randomFile } from '../support/contents.ts';
 import { s3Error } from '../support/expect-error.ts';
 import { noEngine } from '../support/moto.ts';
-import { run } from '../support/programs.ts';
 import { exchange, type RawResponse } from '../support/raw-client.ts';
 import { alice, bob } from '../support/server.ts';
 import { anonymous, signed } from '../support/signer.ts';
@@ -291,8 +290,8 @@ describe('the AWS CLI at the endpoint', () => {
       AWS_CONFIG_FILE: join(directory, 'no-such-config'),
       AWS_SHARED_CREDENTIALS_FILE: join(directory, 'no-such-credentials'),
     };
-    await run('aws', ['s3', 'cp', '--no-progress', there, `s3://${Bucket}/big`], { env });
-    await run('aws', ['s3', 'cp', '--no-progress', `s3://${Bucket}/big`, back], { env });
+    await aws(['s3', 'cp', '--no-progress', there, `s3://${Bucket}/big`], { env });
+    await aws(['s3', 'cp', '--no-progress', `s3://${Bucket}/big`, back], { env });
     expect(md5(await readFile(back))).toBe(md5(content));
     const { ETag } = await client!.send(new HeadObjectCommand({ Bucket, Key: 'big' }));
     expect(ETag).toMatch(/-13"$/);

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readFlags } from '../../functions/runtime/cli/flags.ts';
 import { setting } from '../../functions/runtime/command-line/setting.ts';
 import { parseSize } from '../../functions/runtime/command-line/sizes.ts';
@@ -74,11 +74,8 @@ describe('the program', () => {
 
 describe('the variable of an option without a value', () => {
   const parsed = (environment: Readonly<Record<string, string>>): unknown => {
-    const before = { ...process.env };
-    onTestFinished(() => {
-      process.env = before;
-    });
-    Object.assign(process.env, environment);
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const command = new Command()
       .addOption(setting('--strict-region', '', 'STRICT_REGION', false))
       .addOption(setting('--no-signature-v2', '', 'NO_SIGNATURE_V2', true));

@@ -1,6 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { put } from '../support/objects.ts';
+import { PooledClient } from '../support/pooled-client.ts';
 import { makeBucket, row } from './support/buckets.ts';
 import { consoleUnderTest, eventually } from './support/console.ts';
 
@@ -9,12 +9,16 @@ const under = consoleUnderTest();
 const count = 10_000;
 
 async function fill(bucket: string): Promise<void> {
-  const client = under.sdk();
+  const client = new PooledClient(under.service);
   let next = 0;
   const worker = async (): Promise<void> => {
-    while (next < count) await put(client, bucket, `big/${String(next++).padStart(5, '0')}`);
+    while (next < count) {
+      const path = `/${bucket}/big/${String(next++).padStart(5, '0')}`;
+      expect((await client.send({ method: 'PUT', path })).status).toBe(200);
+    }
   };
   await Promise.all(Array.from({ length: 16 }, worker));
+  client.close();
 }
 
 async function countBelow(bucket: string, prefix: string): Promise<number> {

@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { isShort } from '../support/runs.ts';
 import { prepare, type Scenario } from './scenario.ts';
 import { explore, type Failure } from './scheduler.ts';
@@ -9,10 +9,8 @@ export const isLong = process.env['STILLAGE_LONG'] !== undefined;
 /** States of a scenario that the short form looks at; the others are left to the full form, which looks at all. */
 const shortLimit = 80;
 
-const looked = { scenarios: 0, states: 0, ends: 0, plays: 0 };
-afterAll(() => {
-  if (isLong || process.env['STILLAGE_TALLY'] !== undefined) console.log('looked at', looked, process.cpuUsage());
-});
+/** What this process has looked at so far. */
+export const looked = { scenarios: 0, states: 0, ends: 0, plays: 0 };
 
 /** Every schedule of the scenario is right. */
 export async function expectToHold(scenario: Scenario, limit = 200_000): Promise<void> {

@@ -1,9 +1,9 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Random } from '../linearizability/random.ts';
 import { Disk, type Choice, type Sync } from './disk.ts';
+import type { Inspector } from './inspection.ts';
 import type { Found } from './inspector.ts';
 import type { File } from './nodes.ts';
 import type { Recording } from './recording.ts';
@@ -38,9 +38,6 @@ export interface Loss {
 }
 
 const sectorsOfPage = 8;
-/** After so many starts of the service in one process there is a new one. */
-const inspectionsOfChild = 500;
-const patience = 60_000;
 
 /** Returns how a cut chooses. */
 export function choiceOf({ severity, seed }: Cut): Choice {
@@ -91,11 +88,11 @@ export function choiceOf({ severity, seed }: Cut): Choice {
 export async function findLosses(
   recording: Recording,
   cuts: readonly Cut[],
+  inspector: Inspector,
   { ignores, most = 1 }: { ignores?: (sync: Sync) => boolean; most?: number } = {},
 ): Promise<Loss[]> {
   const fast = '/dev/shm';
   const folder = mkdtempSync(join(existsSync(fast) ? fast : tmpdir(), 'stillage-cuts-'));
-  const inspector = new Inspector();
   const losses: Loss[] = [];
   try {
     const disk = new Disk(recording.root, recording.rootInode, ignores);
@@ -111,12 +108,15 @@ export async function findLosses(
       materialise(disk, cut, directory, join(folder, 'kept'));
       const found = await inspector.inspect(join(directory, 'data'));
       const what = 'failure' in found ? found.failure : compare(recording, answered, found.found);
-      if (what !== undefined) losses.push({ cut, what });
+      if (what !== undefined) {
+        losses.push({ cut, what });
+        // It may have left the table open.
+        inspector.close();
+      }
       if (losses.length >= most) break;
       rmSync(directory, { recursive: true });
     }
   } finally {
-    inspector.close();
     rmSync(folder, { recursive: true });
   }
   return losses;
@@ -172,41 +172,6 @@ function compare({ clients, created }: Recording, answered: ReadonlySet<string>,
   }
   if (created.every((id) => !answered.has(id)) && faults.length === 0) return undefined;
   return faults.length === 0 ? undefined : faults.join('\n');
-}
-
-/** Inspects directories in a child process, which damage may end. */
-class Inspector {
-  #child: ChildProcess | undefined;
-  #inspected = 0;
-
-  async inspect(data: string): Promise<{ readonly found: Found } | { readonly failure: string }> {
-    if (this.#inspected % inspectionsOfChild === 0) this.close();
-    this.#inspected += 1;
-    const child = (this.#child ??= fork(join(import.meta.dirname, 'inspector.ts'), { execArgv: ['--import', 'tsx'] }));
-    return new Promise((resolve) => {
-      const finish = (result: { readonly found: Found } | { readonly failure: string }): void => {
-        clearTimeout(timer);
-        child.removeAllListeners();
-        resolve(result);
-      };
-      const timer = setTimeout(() => {
-        this.close();
-        finish({ failure: 'the service did not start' });
-      }, patience);
-      child.once('message', finish);
-      child.once('exit', (code, signal) => {
-        this.#child = undefined;
-        finish({ failure: `the service ended with ${String(signal ?? code)}` });
-      });
-      child.send(data);
-    });
-  }
-
-  close(): void {
-    this.#child?.removeAllListeners();
-    this.#child?.kill('SIGKILL');
-    this.#child = undefined;
-  }
 }
 
 /** Returns the places in a record where a cut is worth most: just before and after the end of each sync, and as each answer is sent. */

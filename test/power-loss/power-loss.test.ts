@@ -1,12 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../linearizability/random.ts';
-import { boundaries, choiceOf, findLosses, severities, type Cut, type Loss } from './cuts.ts';
+import { boundaries, findLosses, severities, type Cut } from './cuts.ts';
 import { Disk, type Sync } from './disk.ts';
+import { expectWhole, told } from './expect-whole.ts';
+import { Inspector } from './inspection.ts';
 import { buildRecorder, record, type Recording } from './recording.ts';
-import { recordRecovery } from './recovery.ts';
 
 const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
 /** Settable, to try one run again: STILLAGE_SEED=7 STILLAGE_CUTS=1000. */
@@ -14,20 +15,20 @@ const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 8 : 1));
 const cutsOfRun = Number(process.env['STILLAGE_CUTS'] ?? (isLong ? 600 : 50));
 const cutsOfFirstStart = isLong ? 100 : 20;
-/** Of each run: how many starts after a cut are cut in turn, and how many times each of them. */
-const recoveriesOfRun = isLong ? 8 : 3;
-const cutsOfRecovery = isLong ? 50 : 12;
 const requests = isLong ? 600 : 200;
 /** Of random cuts, the share at the places that are worth most. */
 const atBoundaries = 0.8;
 
 let folder: string;
 let library: string;
+let inspector: Inspector;
 let whyNot: string | undefined;
-const recordings: Recording[] = [];
+/** Of the first seed with one process, which several tests use. */
+let shared: Promise<Recording> | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stillage-recorder-'));
+  inspector = await Inspector.bundle(folder);
   const built = await buildRecorder(folder);
   if ('whyNot' in built) whyNot = built.whyNot;
   else library = built.library;
@@ -36,35 +37,13 @@ beforeEach((context) => {
   if (whyNot !== undefined) context.skip(whyNot);
 });
 afterAll(async () => {
-  await Promise.all(recordings.map((recording) => recording.remove()));
+  inspector.close();
+  await (await shared)?.remove();
   await rm(folder, { recursive: true });
 });
 
-const runs = new Map<string, Promise<Recording>>();
-
-function recorded(seed: number, processes: number): Promise<Recording> {
-  const name = `${seed} ${processes}`;
-  const run = runs.get(name) ?? kept(record(library, { seed, requests, processes }));
-  runs.set(name, run);
-  return run;
-}
-
-async function kept<Run extends Recording>(made: Promise<Run>): Promise<Run> {
-  const run = await made;
-  recordings.push(run);
-  return run;
-}
-
-/** Expects that no cut of a run loses anything. The directory of a run that fails stays. */
-async function expectNoLoss(recording: Recording, cuts: readonly Cut[]): Promise<void> {
-  const losses = await findLosses(recording, cuts);
-  if (losses.length === 0) return;
-  recordings.splice(recordings.indexOf(recording), 1);
-  expect(`${told(losses)}\nkept: ${recording.root}`).toBe('');
-}
-
-function told(losses: readonly Loss[]): string {
-  return losses.map(({ cut, what }) => `${JSON.stringify(cut)}:\n${what}`).join('\n\n');
+function recordedOnce(): Promise<Recording> {
+  return (shared ??= record(library, { seed: firstSeed, requests, processes: 1 }));
 }
 
 /**
@@ -74,54 +53,41 @@ function told(losses: readonly Loss[]): string {
 describe.each([1, 2])('a service of %i processes whose power fails', (processes) => {
   const all = Array.from({ length: seeds }, (_, index) => firstSeed + index);
   it.each(all)('has everything that it acknowledged, with the seed %i', { timeout: 3_600_000 }, async (seed) => {
-    const recording = await recorded(seed, processes);
-    const { events } = recording;
-    await expectWhole(recording);
-
-    const random = new Random(seed);
-    const places = boundaries(events);
-    const cuts = Array.from({ length: cutsOfRun }, (_, index): Cut => {
-      const at = random.next() < atBoundaries ? random.oneOf(places) : random.below(events.length + 1);
-      return { at, severity: severities[index % severities.length]!, seed: seed * 1009 + index };
-    });
-    cuts.push(...duringFirstStart(recording, random));
-    await expectNoLoss(recording, cuts);
-    const answers = events.filter(({ type }) => type === 'answer').length;
-    console.log(
-      `seed ${seed}, ${processes} processes: ${cuts.length} cuts of ${answers} requests, ${events.length} events`,
-    );
-  });
-
-  it.each(all)(
-    'has it if the power fails again while it starts, with the seed %i',
-    { timeout: 3_600_000 },
-    async (seed) => {
-      const first = await recorded(seed, processes);
-      const random = new Random(seed);
-      const places = boundaries(first.events);
-      let syncs = 0;
-      for (let index = 0; index < recoveriesOfRun; index += 1) {
-        const cut = { at: random.oneOf(places), severity: random.oneOf(severities), seed: seed * 2003 + index };
-        const recovery = await kept(recordRecovery(library, { first, cut, processes }));
-        await expectWhole(recovery);
-        const again = boundaries(recovery.events).filter((at) => at > recovery.beginning);
-        syncs += again.length;
-        const cuts = Array.from({ length: cutsOfRecovery }, (_, number): Cut => {
-          const severity = severities[number % severities.length]!;
-          return { at: random.oneOf(again), severity, seed: cut.seed * 1009 + number };
-        });
-        await expectNoLoss(recovery, cuts);
-      }
-      expect(syncs).toBeGreaterThan(0);
+    const isShared = seed === firstSeed && processes === 1;
+    const recording = await (isShared ? recordedOnce() : record(library, { seed, requests, processes }));
+    const { events, root } = recording;
+    let isKept = false;
+    try {
+      await expectWhole(recording);
+      const cuts = [...cutsOf(recording, seed), ...duringFirstStart(recording, seed)];
+      const losses = await findLosses(recording, cuts, inspector);
+      isKept = losses.length > 0;
+      if (isKept && isShared) shared = undefined;
+      expect(told(losses) + (isKept ? `\nkept: ${root}` : '')).toBe('');
+      const answers = events.filter(({ type }) => type === 'answer').length;
       console.log(
-        `seed ${seed}, ${processes} processes: ${recoveriesOfRun * cutsOfRecovery} cuts of starts with ${syncs} places`,
+        `seed ${seed}, ${processes} processes: ${cuts.length} cuts of ${answers} requests, ${events.length} events`,
       );
-    },
-  );
+    } finally {
+      // In the long form, all of them would fill the memory.
+      if (!isKept && !isShared) await recording.remove();
+    }
+  });
 });
 
+/** Returns random cuts of a whole run. */
+function cutsOf({ events }: Recording, seed: number): Cut[] {
+  const random = new Random(seed);
+  const places = boundaries(events);
+  return Array.from({ length: cutsOfRun }, (_, index): Cut => {
+    const at = random.next() < atBoundaries ? random.oneOf(places) : random.below(events.length + 1);
+    return { at, severity: severities[index % severities.length]!, seed: seed * 1009 + index };
+  });
+}
+
 /** Returns some cuts before the first answer, while the data directory is made. */
-function duringFirstStart({ events }: Recording, random: Random): Cut[] {
+function duringFirstStart({ events }: Recording, seed: number): Cut[] {
+  const random = new Random(seed);
   const first = events.findIndex(({ type }) => type === 'answer');
   const places = events.slice(0, first).flatMap(({ type }, index) => (type === 'mkdir' ? [] : [index + 1]));
   const some = Array.from({ length: cutsOfFirstStart }, (_, index) => {
@@ -131,24 +97,6 @@ function duringFirstStart({ events }: Recording, random: Random): Cut[] {
   // The first writes of all, each of which leaves a file of zeros.
   const writes = places.filter((at) => events[at - 1]!.type === 'write').slice(0, 6);
   return [...some, ...writes.map((at) => ({ at, severity: 'sizes' as const, seed: at }))];
-}
-
-/** Expects that the record has all that happened: played back, it is the directory as it is. */
-async function expectWhole({ events, root, rootInode }: Recording): Promise<void> {
-  const disk = new Disk(root, rootInode);
-  for (const event of events) disk.apply(event);
-  const all = choiceOf({ at: events.length, severity: 'everything', seed: 0 });
-  const { files, directories } = disk.after(all);
-  const played = new Map(files.map(({ path, file }) => [path, file.after(all)]));
-  const there = await readdir(root, { recursive: true, withFileTypes: true });
-  const isKept = (path: string): boolean => !/\/lock\.mdb$|\.sock$/.test(path);
-  const paths = there.map((entry) => ({ entry, path: join(entry.parentPath, entry.name).slice(root.length + 1) }));
-  const names = paths.map(({ path }) => path).filter(isKept);
-  expect([...played.keys(), ...directories].filter(isKept).sort()).toEqual(names.sort());
-  for (const { entry, path } of paths) {
-    if (!entry.isFile() || !isKept(path)) continue;
-    expect((await readFile(join(root, path))).equals(played.get(path)!), path).toBe(true);
-  }
 }
 
 /** Everything that the service syncs, with where. */
@@ -169,31 +117,18 @@ describe('a sync that is left out', () => {
   let cuts: Cut[];
   beforeAll(async () => {
     if (whyNot !== undefined) return;
-    recording = await recorded(firstSeed, 1);
+    recording = await recordedOnce();
     const { events } = recording;
     const answers = events.flatMap(({ type }, index) => (type === 'answer' ? [index + 1] : []));
     const random = new Random(firstSeed);
     cuts = answers.flatMap((at, index) =>
       index % 4 === 0 ? [{ at, severity: random.oneOf(['nothing', 'sectors'] as const), seed: index }] : [],
     );
-  });
+  }, 600_000);
 
   it.each(Object.keys(syncs))('is found if it is that of %s', { timeout: 600_000 }, async (name) => {
-    const losses = await findLosses(recording, cuts, { ignores: syncs[name]! });
+    const losses = await findLosses(recording, cuts, inspector, { ignores: syncs[name]! });
     expect(losses).not.toEqual([]);
-  });
-
-  it('is found while the service starts after a failure as well', { timeout: 600_000 }, async () => {
-    const { events } = recording;
-    const cut = { at: boundaries(events).at(-1)!, severity: 'nothing' as const, seed: firstSeed };
-    const recovery = await kept(recordRecovery(library, { first: recording, cut, processes: 1 }));
-    const again = boundaries(recovery.events).filter((at) => at > recovery.beginning);
-    const ofStart = again.map((at, index) => ({ at, severity: 'nothing' as const, seed: index }));
-    // The first one is that of what the failure has left.
-    let synced = 0;
-    const ignores = (sync: Sync): boolean => syncs['the pages of the table']!(sync) && (synced += 1) > 1;
-    expect(await findLosses(recovery, ofStart, { ignores })).not.toEqual([]);
-    expect(synced).toBeGreaterThan(1);
   });
 
   it('is one of these', () => {

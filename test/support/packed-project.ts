@@ -1,8 +1,8 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { buildPackage } from '../../bin/build.mjs';
+import { afterAll, beforeAll, beforeEach, expect, inject } from 'vitest';
+import type { PackedPackage } from './packed-package.ts';
 import { run, skip } from './programs.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -20,40 +20,31 @@ export interface PackedProject {
 export interface PackedProjectOptions {
   /** Further packages to install: `minio@8.0.7`. */
   readonly others?: readonly string[];
+  /** Packages of this clone that the project has as well, without another installation: `@aws-sdk/client-s3`. */
+  readonly linked?: readonly string[];
   /** Returns the Node.js that installs and runs it, if not that of the tests; a string that does not begin with `/` says why there is none. */
   readonly node?: () => Promise<string>;
 }
 
-/** Who of a file needs {@link pack}'s folder. */
-let users = 0;
-let packed: Promise<Packed> | undefined;
-
-interface Packed {
-  readonly clone: string;
-  readonly archive: string;
+async function packedPackage(): Promise<PackedPackage> {
+  const response = await fetch(inject('packedPackage'));
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as PackedPackage;
 }
 
-/** Builds and packs the package in a copy of this clone, as other files of tests do the same meanwhile. */
-async function pack(): Promise<Packed> {
-  const folder = await mkdtemp(join(tmpdir(), 'packed-'));
-  const clone = join(folder, 'clone');
-  const isLeftOut = /^\/(?:node_modules|\.git|dist\/package)(?:$|\/)/;
-  await cp(root, clone, { recursive: true, filter: (path) => !isLeftOut.test(path.slice(root.length)) });
-  await buildPackage(clone);
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], {
-    cwd: clone,
-  });
-  return { clone, archive: join(folder, stdout.trim()) };
+async function link(name: string, folder: string): Promise<void> {
+  const path = join(folder, 'node_modules', name);
+  await mkdir(dirname(path), { recursive: true });
+  await symlink(join(root, 'node_modules', name), path, 'dir');
 }
 
 /** Packs the package and installs it, from npm's cache or the registry; where that fails, tests are skipped. To be called at the top of a file or of a `describe`. */
-export function packedProject({ others = [], node }: PackedProjectOptions = {}): PackedProject {
+export function packedProject({ others = [], linked = [], node }: PackedProjectOptions = {}): PackedProject {
   let folder: string;
   let clone: string;
   let missing: string | undefined;
   let program = process.execPath;
 
-  users += 1;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'a-project-'));
     if (node) program = await node();
@@ -61,24 +52,21 @@ export function packedProject({ others = [], node }: PackedProjectOptions = {}):
       missing = program;
       return;
     }
-    const { archive } = ({ clone } = await (packed ??= pack()));
+    const { archive } = ({ clone } = await packedPackage());
     await writeFile(join(folder, 'package.json'), '{ "name": "a-project", "private": true }\n');
     const install = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=0'];
     // Scripts of other packages compile what their users can do without.
-    const scripts = others.length === 0 ? [] : ['--ignore-scripts'];
+    const scripts = others.length + linked.length === 0 ? [] : ['--ignore-scripts'];
     const env = { PATH: `${dirname(program)}${delimiter}${process.env['PATH']}` };
     await run('npm', [...install, ...scripts, archive, ...others], { cwd: folder, env }).catch((error: Error) => {
       missing = `npm could not install it: ${error.message}`;
     });
+    if (missing === undefined) for (const name of linked) await link(name, folder);
   }, 300_000);
   beforeEach((context) => {
     if (missing !== undefined) skip(context, missing);
   });
-  afterAll(async () => {
-    await rm(folder, { recursive: true, force: true });
-    users -= 1;
-    if (users === 0 && packed) await rm(dirname((await packed).archive), { recursive: true, force: true });
-  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   return {
     get folder() {

@@ -34,11 +34,20 @@ export async function run(program: string, args: readonly string[], options: Run
   });
   const bytes = Buffer.concat(out);
   const outcome = { code, bytes, stdout: bytes.toString(), stderr: Buffer.concat(err).toString() };
-  if (code === null || !(options.codes ?? [0]).includes(code)) {
-    const said = `${outcome.stdout}\n${outcome.stderr}`.trim().slice(-4000);
-    throw new Error(`${program} ${args.join(' ')}\nended with ${String(code)}: ${said}`);
-  }
-  return outcome;
+  return expectCode(program, args, outcome, options);
+}
+
+/** Returns how a program ended. @throws Error with all that it said, if it ended with an unexpected code */
+export function expectCode(
+  program: string,
+  args: readonly string[],
+  outcome: Outcome,
+  { codes = [0] }: RunOptions,
+): Outcome {
+  const { code, stdout, stderr } = outcome;
+  if (code !== null && codes.includes(code)) return outcome;
+  const said = `${stdout}\n${stderr}`.trim().slice(-4000);
+  throw new Error(`${program} ${args.join(' ')}\nended with ${String(code)}: ${said}`);
 }
 
 /** The environment of a program: what the developer's own says of S3 and of proxies must not reach a test. */

@@ -28,7 +28,8 @@ export interface AdmittedRequest {
 export class Admission {
   readonly #capacity: Capacity;
   readonly #request: AdmittedRequest;
-  readonly #endUpload: (() => void)[] = [];
+  #endUpload: (() => void) | undefined;
+  #endDocument: (() => void) | undefined;
 
   constructor(capacity: Capacity, request: AdmittedRequest) {
     this.#capacity = capacity;
@@ -37,14 +38,14 @@ export class Admission {
 
   /** Returns the request with a body that is admitted before the first byte of it is read. Reading it throws AtCapacity if it is not. */
   receiving(request: RequestMessage): RequestMessage {
-    if (isSmall(request)) return request;
     const { body } = request;
+    if (body === undefined || isSmall(request)) return request;
     const { uploads, documents } = this.#capacity;
     const begin = (): void => {
-      if (this.#endUpload.length > 0) return;
+      if (this.#endUpload !== undefined) return;
       const party = this.#request.party();
-      this.#endUpload.push(uploads.admit(party));
-      if (this.#request.hasDocument()) this.#endUpload.push(documents.admit(party));
+      this.#endUpload = uploads.admit(party);
+      if (this.#request.hasDocument()) this.#endDocument = documents.admit(party);
     };
     return withBody(request, {
       [Symbol.asyncIterator]: () => {
@@ -56,13 +57,18 @@ export class Admission {
 
   /** To be called once nothing of the body is in memory any more. */
   received(): void {
-    for (const end of this.#endUpload) end();
+    this.#endUpload?.();
+    this.#endDocument?.();
   }
 
   /** Returns the answer with a body that counts until it was sent or given up. @throws AtCapacity */
-  async sending(answer: Answer): Promise<Answer> {
+  sending(answer: Answer): Answer | Promise<Answer> {
     const { body } = answer;
     if (body === undefined || body instanceof Uint8Array || body instanceof WholeBytes) return answer;
+    return this.#streaming(answer, body);
+  }
+
+  async #streaming(answer: Answer, body: AsyncIterable<Uint8Array>): Promise<Answer> {
     let end: () => void;
     try {
       end = this.#capacity.downloads.admit(this.#request.party());

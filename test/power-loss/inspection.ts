@@ -1,0 +1,70 @@
+import { build } from 'esbuild';
+import { fork, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import type { Found } from './inspector.ts';
+
+/** After so many starts of the service in one process there is a new one. */
+const inspectionsOfChild = 500;
+/** Only a service that hangs takes as long, on however busy a machine. */
+const patience = 600_000;
+
+/** Inspects directories in a child process, which damage may end. */
+export class Inspector {
+  readonly #program: string;
+  #child: ChildProcess | undefined;
+  #inspected = 0;
+
+  private constructor(program: string) {
+    this.#program = program;
+  }
+
+  /** Bundles the program of the child process into a folder, as it is started often: ./inspector.ts. */
+  static async bundle(folder: string): Promise<Inspector> {
+    const program = join(folder, 'inspector.mjs');
+    await build({
+      entryPoints: [join(import.meta.dirname, 'inspector.ts')],
+      outfile: program,
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      mainFields: ['module', 'main'],
+      external: ['@aws-sdk/*', import.meta.resolve('lmdb')],
+      // From any folder.
+      alias: { lmdb: import.meta.resolve('lmdb') },
+      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+      logLevel: 'warning',
+    });
+    return new Inspector(program);
+  }
+
+  /** Returns what is found in a data directory, or why the service does not start on it. */
+  async inspect(data: string): Promise<{ readonly found: Found } | { readonly failure: string }> {
+    if (this.#inspected % inspectionsOfChild === 0) this.close();
+    this.#inspected += 1;
+    const child = (this.#child ??= fork(this.#program, { execArgv: [] }));
+    return new Promise((resolve) => {
+      const finish = (result: { readonly found: Found } | { readonly failure: string }): void => {
+        clearTimeout(timer);
+        child.removeAllListeners();
+        resolve(result);
+      };
+      const timer = setTimeout(() => {
+        this.close();
+        finish({ failure: 'the service did not start' });
+      }, patience);
+      child.once('message', finish);
+      child.once('exit', (code, signal) => {
+        this.#child = undefined;
+        finish({ failure: `the service ended with ${String(signal ?? code)}` });
+      });
+      child.send(data);
+    });
+  }
+
+  close(): void {
+    this.#child?.removeAllListeners();
+    this.#child?.kill('SIGKILL');
+    this.#child = undefined;
+  }
+}
