@@ -32,7 +32,7 @@ let engines: Engines | undefined;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stillage-linearizable-'));
   [program, engines] = await Promise.all([buildInstance(folder), startEngines()]);
-});
+}, patience);
 beforeEach((context) => {
   if (engines === undefined) context.skip(noEngine);
 });

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const built = await buildRecorder(folder);
   if ('whyNot' in built) whyNot = built.whyNot;
   else library = built.library;
-});
+}, 600_000);
 beforeEach((context) => {
   if (whyNot !== undefined) context.skip(whyNot);
 });

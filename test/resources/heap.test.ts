@@ -45,7 +45,7 @@ async function expectWhole(service: Service): Promise<void> {
   expect(service.process.exitCode).toBeNull();
 }
 
-describe(`a service with a heap of ${heap} MiB, of which much is asked at once`, { timeout: 180_000 }, () => {
+describe(`a service with a heap of ${heap} MiB, of which much is asked at once`, { timeout: 600_000 }, () => {
   it('lists pages of the longest keys', async () => {
     const { service, client } = await start();
     const keys = Array.from({ length: keysOfPage }, (_, number) => longKey(number));
